@@ -1,0 +1,127 @@
+// swift-tools-version:6.2
+import PackageDescription
+
+/// Applied to every target of our own: warnings are errors, and every import says whether it is part of the interface.
+let strict: [SwiftSetting] = [
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .treatAllWarnings(as: .error),
+]
+
+let package = Package(
+    name: "cistern",
+    products: [
+        .library(name: "OpenCoreData", targets: ["OpenCoreData"]),
+        .library(name: "CoreData", targets: ["CoreData"]),
+        .executable(name: "cisternd", targets: ["cisternd"]),
+        .executable(name: "cisternctl", targets: ["cisternctl"]),
+    ],
+    dependencies: [
+        .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+        .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+        .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
+        .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
+        .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
+        .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
+        .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
+        .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1"),
+    ],
+    targets: [
+        // The object graph.
+        .target(
+            name: "OpenCoreData",
+            dependencies: [.product(name: "GRDB", package: "GRDB.swift")],
+            swiftSettings: strict),
+        .target(name: "CoreData", dependencies: ["OpenCoreData"], swiftSettings: strict),
+
+        // Bytes to records.
+        .target(
+            name: "CSimdJSON",
+            linkerSettings: [.linkedLibrary("simdjson")]),
+        .target(name: "JSONReader", dependencies: ["CSimdJSON"], swiftSettings: strict),
+
+        // The service manager.
+        .systemLibrary(name: "CSystemd", pkgConfig: "libsystemd", providers: [.apt(["libsystemd-dev"])]),
+        .target(
+            name: "Systemd",
+            dependencies: ["CSystemd", .product(name: "Logging", package: "swift-log")],
+            swiftSettings: strict),
+
+        // The sync pipeline.
+        .target(name: "SyncConfiguration", swiftSettings: strict),
+        .target(
+            name: "SyncControl",
+            dependencies: [
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "AsyncHTTPClient", package: "async-http-client"),
+            ],
+            swiftSettings: strict),
+        .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
+        .target(
+            name: "SyncPipeline",
+            dependencies: [
+                "OpenCoreData", "JSONReader", "SyncConfiguration", "CZlib",
+                .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+                .product(name: "NIOSSL", package: "swift-nio-ssl"),
+            ],
+            swiftSettings: strict + [.enableUpcomingFeature("InternalImportsByDefault")]),
+        .target(
+            name: "SyncDaemon",
+            dependencies: [
+                "OpenCoreData", "SyncConfiguration", "SyncControl", "SyncPipeline", "Systemd",
+                .product(name: "Hummingbird", package: "hummingbird"),
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+            ],
+            swiftSettings: strict),
+        .executableTarget(
+            name: "cisternd",
+            dependencies: [
+                "SyncConfiguration", "SyncDaemon",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ],
+            swiftSettings: strict),
+        .executableTarget(
+            name: "cisternctl",
+            dependencies: [
+                "OpenCoreData", "SyncConfiguration", "SyncControl", "SyncPipeline",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ],
+            swiftSettings: strict),
+
+        // Tests mirror Sources.
+        .target(
+            name: "OpenCoreDataTestSupport", dependencies: ["OpenCoreData"],
+            path: "Tests/Support/OpenCoreDataTestSupport", swiftSettings: strict),
+        .target(
+            name: "SyncTestSupport",
+            dependencies: [
+                "OpenCoreData", "SyncConfiguration", "SyncPipeline",
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+            ],
+            path: "Tests/Support/SyncTestSupport", swiftSettings: strict),
+        .testTarget(
+            name: "OpenCoreDataTests", dependencies: ["OpenCoreData", "CoreData", "OpenCoreDataTestSupport"],
+            swiftSettings: strict),
+        .testTarget(name: "JSONReaderTests", dependencies: ["JSONReader"], swiftSettings: strict),
+        .testTarget(name: "SystemdTests", dependencies: ["Systemd"], swiftSettings: strict),
+        .testTarget(name: "SyncConfigurationTests", dependencies: ["SyncConfiguration"], swiftSettings: strict),
+        .testTarget(name: "SyncControlTests", dependencies: ["SyncControl"], swiftSettings: strict),
+        .testTarget(
+            name: "SyncPipelineTests", dependencies: ["SyncPipeline", "SyncTestSupport", "OpenCoreDataTestSupport"],
+            swiftSettings: strict),
+        .testTarget(name: "SyncDaemonTests", dependencies: ["SyncDaemon", "SyncTestSupport"], swiftSettings: strict),
+        .testTarget(name: "EndToEndTests", dependencies: ["SyncControl", "SyncTestSupport"], swiftSettings: strict),
+    ],
+    swiftLanguageModes: [.v6],
+    cxxLanguageStandard: .cxx17
+)

@@ -1,0 +1,1 @@
+"""The rules of the house: what the compiler cannot hold. Run by Scripts/check-house."""

@@ -1,0 +1,303 @@
+"""One function a rule. Each yields findings: (severity, file, line, message); severity is "error" or "warning"."""
+
+import re
+from collections import defaultdict
+from pathlib import Path
+
+from . import tables
+from .source import swift_files
+
+TEXT_SUFFIXES = {
+    ".swift", ".c", ".h", ".cpp", ".hpp", ".md", ".toml", ".py", ".sh", ".service", ".socket", ".catalog", ".conf", ".modulemap",
+    ".sysusers", ".tmpfiles", ".1", ".5", ".8", ".yml", ".json", "",
+}
+TEXT_FOLDERS = ["Sources", "Tests", "Scripts", "Examples", "Benchmarks", "docs", "systemd", "etc", ".ci"]
+THIS_TOOL = "Scripts/house/"
+
+
+def error(file, line, message):
+    return ("error", file, line, message)
+
+
+def warning(file, line, message):
+    return ("warning", file, line, message)
+
+
+def text_files(root):
+    """(relative path, lines) of every text file that belongs to the project."""
+    candidates = [p for p in Path(root).iterdir() if p.is_file()]
+    for folder in TEXT_FOLDERS:
+        base = Path(root) / folder
+        if base.is_dir():
+            candidates += [p for p in base.rglob("*") if p.is_file()]
+    for path in sorted(candidates):
+        relative = path.relative_to(root).as_posix()
+        if any(part.startswith(".build") or part == "__pycache__" for part in relative.split("/")):
+            continue
+        if path.name in ("LICENSE", "Package.resolved") or path.suffix not in TEXT_SUFFIXES or path.stat().st_size > 2_000_000:
+            continue
+        try:
+            yield relative, path.read_text(encoding="utf-8").split("\n")
+        except UnicodeDecodeError:
+            continue
+
+
+def file_sizes(root):
+    """Files stay small enough to be read at one sitting."""
+    for relative, lines in text_files(root):
+        if not re.search(r"\.(swift|c|h|cpp|hpp|py|sh)$", relative) and not relative.startswith("Scripts/"):
+            continue
+        count = len(lines) - (lines[-1] == "")
+        if count > tables.FAIL_LINES:
+            yield error(relative, count, f"{count} lines, the limit is {tables.FAIL_LINES}: divide it")
+        elif count > tables.WARN_LINES:
+            yield warning(relative, count, f"{count} lines, aim at {tables.WARN_LINES}")
+
+
+def file_names(root):
+    """One public type a file, the file named after it; `Type+Verb.swift` extends Type; no attic names."""
+    for file in swift_files(root, "Sources", "Tests"):
+        for part in file.parts[:-1] + [file.stem]:
+            if part in tables.FORBIDDEN_NAMES:
+                yield error(file.relative, 1, f'"{part}" says nothing: name the thing')
+        in_tests = file.parts[0] == "Tests" and file.parts[1] != "Support"
+        if in_tests or file.stem == "main" or file.relative in tables.NAME_EXCEPTIONS:
+            continue
+        top = [d for d in file.declarations if d.depth == 0]
+        public = [d for d in top if d.is_public]
+        if "+" in file.stem:
+            subject = file.stem.split("+")[0]
+            for declaration in public:
+                yield error(file.relative, declaration.line, f"public {declaration.name} belongs into a file of its own")
+            if not re.search(rf"\bextension\s+(?:\w+\.)*{re.escape(subject)}\b", file.code):
+                yield error(file.relative, 1, f"extends no {subject}, though its name says so")
+            continue
+        for declaration in public:
+            if declaration.name != file.stem:
+                yield error(file.relative, declaration.line, f"public {declaration.name} belongs into {declaration.name}.swift")
+        visible = [d for d in top if d.access not in ("private", "fileprivate")]
+        if visible and not public and all(d.name != file.stem for d in visible):
+            names = ", ".join(d.name for d in visible[:4])
+            yield warning(file.relative, visible[0].line, f"declares {names} but nothing named {file.stem}")
+
+
+def folder_order(root):
+    """Within OpenCoreData a folder names only types that are declared in folders listed before it."""
+    rank = {folder: level for level, room in enumerate(tables.LAYERS) for folder in room}
+    base = "Sources/OpenCoreData"
+    files = [f for f in swift_files(root, base)]
+    owner = {}
+    for file in files:
+        folder = file.parts[2] if len(file.parts) > 3 else None
+        if folder is None:
+            yield error(file.relative, 1, "stands outside every folder")
+            continue
+        if folder not in rank:
+            if not folder.endswith(".docc"):
+                yield error(file.relative, 1, f"folder {folder} has no place in Scripts/house/tables.py LAYERS")
+            continue
+        for declaration in file.declarations:
+            if declaration.depth == 0 and declaration.access not in ("private", "fileprivate"):
+                owner.setdefault(declaration.name, (folder, file.relative))
+    for file in files:
+        folder = file.parts[2] if len(file.parts) > 3 else None
+        if folder not in rank:
+            continue
+        inside = "/".join(file.parts[2:])
+        local = {d.name for d in file.declarations} | set(re.findall(r"\btypealias\s+(\w+)", file.code))
+        allowed = set().union(*(names for where, names, _ in tables.LAYER_EXCEPTIONS if inside.startswith(where)), set())
+        seen = set()
+        for number, line in enumerate(file.code_lines, 1):
+            for match in re.finditer(r"(?<![.\w])[A-Z]\w*", line):
+                name = match.group()
+                if name not in owner or name in local or name in allowed or name in seen:
+                    continue
+                if rank[owner[name][0]] > rank[folder]:
+                    seen.add(name)
+                    yield error(
+                        file.relative, number,
+                        f"{folder}/ names {name} of the later folder {owner[name][0]}/ "
+                        "(turn the arrow, or list it with a reason in Scripts/house/tables.py)")
+
+
+def imports(root):
+    """Arrows between targets point down, and an outside module is known only where it is at home."""
+    own = set(tables.OWN_IMPORTS)
+    for file in swift_files(root, "Sources"):
+        allowed = tables.OWN_IMPORTS.get(file.target)
+        if allowed is None:
+            yield error(file.relative, 1, f"target {file.target} is not in Scripts/house/tables.py OWN_IMPORTS")
+            continue
+        for line, module in file.imports:
+            if module in own or module in tables.SYSTEM_MODULES:
+                if module not in allowed:
+                    yield error(file.relative, line, f"{file.target} may not import {module}: arrows point down")
+            elif module in tables.OUTSIDE_IMPORTS:
+                places = tables.OUTSIDE_IMPORTS[module]
+                if not file.relative.startswith(places):
+                    yield error(file.relative, line, f"{module} may be imported only under {', '.join(places)}")
+            elif module not in tables.EVERYWHERE:
+                yield error(file.relative, line, f"{module} has no home in Scripts/house/tables.py OUTSIDE_IMPORTS")
+    for file in swift_files(root, "Tests"):
+        for line, module in file.imports:
+            if module == "XCTest":
+                yield error(file.relative, line, "tests are written with Swift Testing")
+
+
+NEEDS_REASON = [
+    (re.compile(r"@unchecked\s+Sendable"), "@unchecked Sendable"),
+    (re.compile(r"\bnonisolated\(unsafe\)"), "nonisolated(unsafe)"),
+    (re.compile(r"\btry!"), "try!"),
+    (re.compile(r"\bfatalError\s*\("), "fatalError"),
+]
+
+
+def reasons(root):
+    """What switches a check of the compiler off says why, on the line above."""
+    for file in swift_files(root, "Sources", "Tests", "Benchmarks"):
+        for number, line in enumerate(file.code_lines, 1):
+            for pattern, name in NEEDS_REASON:
+                if pattern.search(line) and not _has_reason(file, number - 1):
+                    yield error(file.relative, number, f"{name} without a reason on the line above")
+
+
+def _has_reason(file, index):
+    """Whether the line before the declaration or statement that holds line `index` is a comment; a function that never returns
+    may carry the reason for its only statement on its own."""
+    while index > 0:
+        above, raw = file.code_lines[index - 1].strip(), file.lines[index - 1].strip()
+        if not above:
+            return bool(raw) and (raw.startswith(("//", "*", "/*")) or raw.endswith("*/"))
+        continues = re.fullmatch(r"(@\w+(\([^)]*\))?\s*)+", above) or re.search(r"[,:(&|=]$", above) \
+            or re.match(r"[,:&|.]|@unchecked|where\b|\)", file.code_lines[index].strip()) \
+            or re.search(r"->\s*Never\s*\{$", above)
+        if not continues:
+            return False
+        index -= 1
+    return False
+
+
+UNFINISHED = re.compile(r"\b(" + "|".join(["TO" + "DO", "FIX" + "ME", "XX" + "X", "HA" + "CK"]) + r")\b")
+MACHINE_PATHS = re.compile(
+    r"(?<![\w.])/(?:work|Users)/\w+|(?<![\w.])/home/(?!\$)\w+|(?<![\w.])/root/\S+|/tmp/w/|shared/(?:design|seeds|tools)\b")
+
+
+def leftovers(root):
+    """No notes to oneself and no paths of the machine it was written on."""
+    for relative, lines in text_files(root):
+        if relative.startswith(THIS_TOOL):
+            continue
+        for number, line in enumerate(lines, 1):
+            if match := UNFINISHED.search(line):
+                yield error(relative, number, f"{match.group()}: finish it or write it down as an issue")
+            if match := MACHINE_PATHS.search(line):
+                yield error(relative, number, f"{match.group()} is a path of somebody's machine")
+
+
+SLEEPS = re.compile(r"\bThread\s*\.\s*sleep|\bTask\s*(?:<[^>]*>)?\s*\.\s*sleep|(?<![.\w])(?<!func )(?:usleep|nanosleep|sleep)\s*\(|Clock\(\)\s*\.\s*sleep")
+
+
+def sleeping_tests(root):
+    """A test waits for an event or turns a clock by hand; it never sleeps."""
+    for file in swift_files(root, "Tests"):
+        if file.relative in tables.SLEEP_EXCEPTIONS:
+            continue
+        for number, line in enumerate(file.code_lines, 1):
+            if match := SLEEPS.search(line):
+                yield error(file.relative, number, f"{match.group().strip('( ')} in a test: wait for an event or use a manual clock")
+
+
+LOUD = [
+    (re.compile(r"(?<![.\w])(?:debugPrint|print|NSLog|dump)\s*\("), "prints"),
+    (re.compile(r"(?<![.\w])(?:exit|_exit|abort)\s*\("), "ends the process"),
+    (re.compile(r"(?<![.\w])(?:getenv|secure_getenv)\s*\(|processInfo\s*\.\s*environment"), "reads the environment"),
+    (re.compile(r"\bURLSession\b"), "uses URLSession"),
+    (re.compile(r"\bJSONSerialization\b"), "uses JSONSerialization"),
+]
+
+
+def quiet_libraries(root):
+    """A library returns, throws or emits an event; the executable decides what the world hears."""
+    for file in swift_files(root, "Sources"):
+        if file.target not in tables.QUIET_TARGETS:
+            continue
+        if any(file.relative.startswith(prefix) for prefix in tables.QUIET_EXCEPTIONS):
+            continue
+        for number, line in enumerate(file.code_lines, 1):
+            for pattern, what in LOUD:
+                match = pattern.search(line)
+                if match and not _is_own_name(file, match.group().strip("( ")):
+                    yield error(file.relative, number, f"library code {what}")
+
+
+def _is_own_name(file, name):
+    """Whether the file itself declares a function or a parameter of that name."""
+    return name.isidentifier() and bool(re.search(rf"\bfunc\s+{name}\b|[(,]\s*{name}\s*:\s*@?(?:escaping\s+)?\(|\b{name}: @", file.code))
+
+
+def catalogue(root):
+    """Every message id of the code is explained in the journal catalogue, and the reverse."""
+    catalog_path = Path(root) / "systemd/cisternd.catalog"
+    in_catalog, in_code = {}, {}
+    if catalog_path.is_file():
+        lines = catalog_path.read_text(encoding="utf-8").split("\n")
+        for number, line in enumerate(lines, 1):
+            if match := re.match(r"--\s+([0-9a-f]{32})\s*$", line):
+                if match.group(1) in in_catalog:
+                    yield error("systemd/cisternd.catalog", number, f"{match.group(1)} stands here twice")
+                in_catalog[match.group(1)] = number
+                if not (number < len(lines) and lines[number].startswith("Subject: ")):
+                    yield error("systemd/cisternd.catalog", number, "an entry starts with its Subject:")
+    for file in swift_files(root, "Sources"):
+        for number, line in enumerate(file.lines, 1):
+            for match in re.finditer(r'"([0-9a-f]{32})"', line):
+                in_code.setdefault(match.group(1), (file.relative, number))
+    for identifier, number in in_catalog.items():
+        if identifier not in in_code:
+            yield error("systemd/cisternd.catalog", number, f"{identifier} is sent by no code")
+    for identifier, (relative, number) in in_code.items():
+        if identifier not in in_catalog:
+            yield error(relative, number, f"message id {identifier} is not in systemd/cisternd.catalog")
+
+
+def deviations(root):
+    """Each deliberate difference from Core Data names the test that pins it."""
+    path = Path(root) / "docs/DEVIATIONS.md"
+    if not path.is_file():
+        return
+    tests = set()
+    for file in swift_files(root, "Tests"):
+        tests |= set(re.findall(r"\bfunc\s+`?([A-Za-z_]\w*)", file.code))
+    lines = path.read_text(encoding="utf-8").split("\n")
+    for number, line in enumerate(lines, 1):
+        if not line.startswith("|") or re.fullmatch(r"[|\s:-]+", line):
+            continue
+        if number < len(lines) and re.fullmatch(r"[|\s:-]+", lines[number] or "-x"):
+            continue  # the heading of a table
+        cell = line.strip().strip("|").split("|")[-1]
+        named = re.findall(r"`([A-Za-z_]\w*)(?:\(\))?`", cell)
+        if not named:
+            yield error("docs/DEVIATIONS.md", number, "the last column names no test")
+        for name in named:
+            if name not in tests:
+                yield error("docs/DEVIATIONS.md", number, f"there is no test {name}")
+
+
+def mirrored_tests(root):
+    """The folders of a test target are the folders of the target it tests."""
+    folders = defaultdict(set)
+    for file in swift_files(root, "Sources"):
+        folders[file.target].add("/".join(file.parts[2:-1]))
+    for file in swift_files(root, "Tests"):
+        subject = file.target.removesuffix("Tests")
+        if "Support" in file.parts[1:3] or subject not in folders:  # what several tests of a target share
+            continue
+        inside = "/".join(file.parts[2:-1])
+        if inside and not any(known == inside or known.startswith(inside + "/") for known in folders[subject]):
+            yield error(file.relative, 1, f"there is no folder Sources/{subject}/{inside} that it would mirror")
+
+
+RULES = [
+    file_sizes, file_names, folder_order, imports, reasons, leftovers, sleeping_tests, quiet_libraries, catalogue, deviations,
+    mirrored_tests,
+]

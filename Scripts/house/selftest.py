@@ -1,0 +1,102 @@
+"""Each rule is shown something it must find, and something it must leave alone."""
+
+import tempfile
+from pathlib import Path
+
+from . import rules
+from .source import SwiftFile, strip
+
+CLEAN = "import Foundation\n\n/// A thing.\npublic struct Thing {\n    public enum Kind { case one }\n}\n"
+
+# (rule, files, fragment of the finding that must appear; None: there must be none)
+CASES = [
+    (rules.file_sizes, {"Sources/Systemd/Long.swift": "// line\n" * 601}, "divide it"),
+    (rules.file_sizes, {"Sources/Systemd/Long.swift": "// line\n" * 401}, "aim at"),
+    (rules.file_sizes, {"Sources/Systemd/Thing.swift": CLEAN}, None),
+    (rules.file_names, {"Sources/Systemd/Thing.swift": CLEAN}, None),
+    (rules.file_names, {"Sources/Systemd/Other.swift": CLEAN}, "belongs into Thing.swift"),
+    (rules.file_names, {"Sources/Systemd/Thing.swift": CLEAN + "public\nfinal class Second {}\n"}, "public Second"),
+    (rules.file_names, {"Sources/Systemd/Thing.swift": "struct Other {}\n"}, "nothing named Thing"),
+    (rules.file_names, {"Sources/Systemd/Thing.swift": "struct Other {}\nstruct Thing {}\n"}, None),
+    (rules.file_names, {"Sources/Systemd/Thing+Verb.swift": "extension Thing {}\n"}, None),
+    (rules.file_names, {"Sources/Systemd/Thing+Verb.swift": "extension Other {}\n"}, "extends no Thing"),
+    (rules.file_names, {"Sources/Systemd/Helpers/Thing.swift": CLEAN}, "says nothing"),
+    (rules.folder_order, {
+        "Sources/OpenCoreData/Model/A.swift": "struct A { var b: B? }\n",
+        "Sources/OpenCoreData/Context/B.swift": "struct B {}\n"}, "names B of the later folder Context/"),
+    (rules.folder_order, {
+        "Sources/OpenCoreData/Model/A.swift": "/// B is mentioned only.\nstruct A { let text = \"B\"; let x = Other.B }\n",
+        "Sources/OpenCoreData/Context/B.swift": "struct B { var a: A? }\n"}, None),
+    (rules.folder_order, {
+        "Sources/OpenCoreData/Context/A.swift": "struct A { var b: B? }\n",
+        "Sources/OpenCoreData/ManagedObject/B.swift": "struct B { var a: A? }\n"}, None),
+    (rules.folder_order, {"Sources/OpenCoreData/Attic/A.swift": "struct A {}\n"}, "has no place"),
+    (rules.imports, {"Sources/SyncPipeline/A.swift": "import Systemd\n"}, "arrows point down"),
+    (rules.imports, {"Sources/SyncPipeline/A.swift": "public import OpenCoreData\nimport CZlib\n"}, None),
+    (rules.imports, {"Sources/OpenCoreData/Context/A.swift": "@preconcurrency import GRDB\n"}, "only under"),
+    (rules.imports, {"Sources/OpenCoreData/Stores/SQLite/A.swift": "import GRDB\n"}, None),
+    (rules.imports, {"Sources/SyncPipeline/A.swift": "import FoundationNetworking\n"}, "no home"),
+    (rules.imports, {"Tests/SystemdTests/A.swift": "import XCTest\n"}, "Swift Testing"),
+    (rules.reasons, {"Sources/Systemd/A.swift": "final class A: @unchecked Sendable {}\n"}, "@unchecked Sendable without"),
+    (rules.reasons, {"Sources/Systemd/A.swift": "// Confined to a queue.\nfinal class A: @unchecked Sendable {}\n"}, None),
+    (rules.reasons, {"Sources/Systemd/A.swift": "// Confined.\n@objc\nfinal class A: B,\n    @unchecked Sendable {}\n"}, None),
+    (rules.reasons, {"Sources/Systemd/A.swift": "let a = 1\nlet b = try! f()\n"}, "try! without"),
+    (rules.reasons, {"Sources/Systemd/A.swift": "// why\nlet a = 1\nnonisolated(unsafe) var b = 1\n"}, "nonisolated(unsafe) without"),
+    (rules.reasons, {"Sources/Systemd/A.swift": "func f() {\n    fatalError(\"x\")\n}\n"}, "fatalError without"),
+    (rules.reasons, {"Sources/Systemd/A.swift": "// Misuse.\nfunc f() -> Never {\n    fatalError(\"try! \\(x)\")\n}\n"}, None),
+    (rules.leftovers, {"Sources/Systemd/A.swift": "// " + "TO" + "DO: later\n"}, "finish it"),
+    (rules.leftovers, {"docs/A.md": "see /ho" + "me/someone/x\n"}, "somebody's machine"),
+    (rules.leftovers, {"docs/A.md": "ProtectHome=yes, /home is hidden\n"}, None),
+    (rules.sleeping_tests, {"Tests/SystemdTests/A.swift": "try await Task.sleep(for: .seconds(1))\n"}, "Task.sleep"),
+    (rules.sleeping_tests, {"Tests/SystemdTests/A.swift": "func sleep(until: Int) {}\nclock.sleep(until: 3)\n"}, None),
+    (rules.quiet_libraries, {"Sources/SyncPipeline/A.swift": "print(\"x\")\n"}, "prints"),
+    (rules.quiet_libraries, {"Sources/cisternctl/A.swift": "print(\"x\")\n"}, None),
+    (rules.quiet_libraries, {"Sources/OpenCoreData/Context/A.swift": "let e = getenv(\"X\")\n"}, "reads the environment"),
+    (rules.catalogue, {
+        "systemd/cisternd.catalog": "-- " + "a" * 32 + "\nSubject: x\n",
+        "Sources/SyncDaemon/A.swift": "let id = \"" + "b" * 32 + "\"\n"}, "is sent by no code"),
+    (rules.catalogue, {
+        "systemd/cisternd.catalog": "-- " + "a" * 32 + "\nSubject: x\n",
+        "Sources/SyncDaemon/A.swift": "let id = \"" + "a" * 32 + "\"\n"}, None),
+    (rules.deviations, {"docs/DEVIATIONS.md": "| what | test |\n| --- | --- |\n| x | `missing()` |\n"}, "there is no test missing"),
+    (rules.deviations, {
+        "docs/DEVIATIONS.md": "| what | test |\n| --- | --- |\n| x | `found()` |\n",
+        "Tests/OpenCoreDataTests/A.swift": "@Test func found() {}\n"}, None),
+    (rules.mirrored_tests, {
+        "Sources/Systemd/Journal/A.swift": "struct A {}\n", "Tests/SystemdTests/Attic/ATests.swift": "struct ATests {}\n"}, "mirror"),
+]
+
+
+def run():
+    """Runs every case; returns an exit status."""
+    failures = 0
+    for rule, files, expected in CASES:
+        with tempfile.TemporaryDirectory() as folder:
+            for name, text in files.items():
+                path = Path(folder) / name
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_text(text, encoding="utf-8")
+            messages = [finding[3] for finding in rule(Path(folder))]
+        right = not messages if expected is None else any(expected in message for message in messages)
+        if not right:
+            failures += 1
+            print(f"{rule.__name__}: expected {expected or 'nothing'}, found {messages} in {files}")
+    failures += _lexer()
+    print(f"check-house --self-test: {len(CASES) + 1} cases, {failures} failed")
+    return 1 if failures else 0
+
+
+def _lexer():
+    """Strings and comments vanish, whatever their form; lines and columns stay."""
+    text = 'let a = "x \\(f("class Q {")) y" // struct R\nlet b = #"""\nclass S "\n"""# /* enum /* T */ U */ ; struct V {}\n'
+    stripped = strip(text)
+    ok = len(stripped) == len(text) and stripped.count("\n") == text.count("\n") and "struct V" in stripped
+    ok = ok and not any(word in stripped for word in ("class", "struct R", "enum"))
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "A.swift"
+        path.write_text("public enum A { struct B {} }\nprivate final class C {}\nfunc f<T: AnyObject>(_: T) where T: Sendable {}\n")
+        found = [(d.name, d.access, d.depth) for d in SwiftFile(Path(folder), path).declarations]
+    ok = ok and found == [("A", "public", 0), ("B", "internal", 1), ("C", "private", 0)]
+    if not ok:
+        print(f"lexer: {stripped!r} {found}")
+    return 0 if ok else 1

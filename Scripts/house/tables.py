@@ -1,0 +1,99 @@
+"""What the house allows. Every exception stands here with its reason; nothing is excepted in silence."""
+
+# --- Sizes -----------------------------------------------------------------------------------------------------------
+
+WARN_LINES, FAIL_LINES = 400, 600
+
+# --- Targets: which of our own modules each may import (docs/ARCHITECTURE.md draws the same arrows) --------------------
+
+OWN_IMPORTS = {
+    "OpenCoreData": set(),
+    "CoreData": {"OpenCoreData"},
+    "CSimdJSON": set(),
+    "JSONReader": {"CSimdJSON", "CXXHash"},
+    "Systemd": {"CSystemd"},
+    "SyncConfiguration": set(),
+    "SyncControl": set(),
+    "SyncPipeline": {"OpenCoreData", "JSONReader", "SyncConfiguration", "SyncControl", "CZlib", "CXXHash"},
+    "SyncDaemon": {"OpenCoreData", "SyncConfiguration", "SyncControl", "SyncPipeline", "Systemd"},
+    "cisternd": {"SyncConfiguration", "SyncDaemon"},
+    "cisternctl": {"OpenCoreData", "SyncConfiguration", "SyncControl", "SyncPipeline"},
+}
+
+SYSTEM_MODULES = {"CSystemd", "CZlib", "CXXHash"}
+
+# What any target may import: the language, its standard libraries and the C library.
+EVERYWHERE = {"Foundation", "FoundationEssentials", "Dispatch", "Synchronization", "Glibc", "Musl", "Swift"}
+
+# Modules from outside, and the only places that may know them.
+OUTSIDE_IMPORTS = {
+    "GRDB": ("Sources/OpenCoreData/Stores/SQLite/",),
+    "GRDBSQLite": ("Sources/OpenCoreData/Stores/SQLite/",),
+    "SQLite3": ("Sources/OpenCoreData/Stores/SQLite/",),
+    "CSQLite": ("Sources/OpenCoreData/Stores/SQLite/",),
+    "FoundationXML": ("Sources/OpenCoreData/Model/", "Sources/OpenCoreData/Stores/XML/"),
+    "Crypto": ("Sources/SyncPipeline/",),
+    "TOMLKit": ("Sources/SyncConfiguration/",),
+    "AsyncHTTPClient": ("Sources/SyncPipeline/", "Sources/SyncControl/"),
+    "NIOCore": ("Sources/SyncPipeline/", "Sources/SyncControl/", "Sources/SyncDaemon/"),
+    "NIOHTTP1": ("Sources/SyncPipeline/", "Sources/SyncControl/", "Sources/SyncDaemon/"),
+    "NIOPosix": ("Sources/SyncPipeline/", "Sources/SyncControl/", "Sources/SyncDaemon/"),
+    "NIOSSL": ("Sources/SyncPipeline/",),
+    "NIOConcurrencyHelpers": ("Sources/SyncPipeline/", "Sources/SyncControl/", "Sources/SyncDaemon/"),
+    "Hummingbird": ("Sources/SyncDaemon/",),
+    "HummingbirdCore": ("Sources/SyncDaemon/",),
+    "HTTPTypes": ("Sources/SyncDaemon/",),
+    "ServiceLifecycle": ("Sources/SyncDaemon/",),
+    "Logging": ("Sources/Systemd/", "Sources/SyncDaemon/"),
+    "ArgumentParser": ("Sources/cisternd/", "Sources/cisternctl/"),
+    # FoundationNetworking is not listed on purpose: URLSession on Linux hands credentials to other hosts on redirect.
+}
+
+# --- OpenCoreData's folders, lowest first; those on one line are one room ----------------------------------------------
+
+LAYERS = [
+    ["Errors"],
+    ["Predicate"],
+    ["Model"],
+    ["Graph"],
+    ["Requests"],
+    ["Stores"],
+    ["Coordinator"],
+    ["ManagedObject", "Context"],
+    ["Migration"],
+    ["Document"],
+]
+
+# (where, types, reason): `where` may name the types although they are declared in a later folder.
+LAYER_EXCEPTIONS = [
+    ("Requests/", {"NSPersistentStore"}, "a request's affectedStores are stores, by Apple's signature"),
+    ("Graph/NSManagedObjectID", {"NSPersistentStore"}, "an object ID answers persistentStore, by Apple's signature"),
+    ("Graph/NSManagedObjectID", {"NSFetchRequestResult"}, "an object ID can be the result of a fetch, by Apple's signature"),
+    ("Stores/NSIncrementalStore", {"NSManagedObjectContext"}, "an incremental store is handed the context, by Apple's signature"),
+    ("Coordinator/PersistentStoreChannel", {"NSManagedObjectContext"}, "a save's sender reaches an incremental store, see above"),
+    ("Coordinator/NSPersistentStoreCoordinator", {"NSManagedObjectContext"}, "executes requests for a context, by Apple's signature"),
+    ("Stores/NSPersistentStore", {"NSPersistentStoreCoordinator"}, "a store answers persistentStoreCoordinator, by Apple's signature"),
+]
+
+# --- Reading the world: libraries return, throw or emit an event -------------------------------------------------------
+
+QUIET_TARGETS = {"OpenCoreData", "CoreData", "JSONReader", "SyncConfiguration", "SyncControl", "SyncPipeline"}
+
+QUIET_EXCEPTIONS = {
+    # path prefix: reason
+    "Sources/OpenCoreData/Coordinator/ContextQueue": "reads OPENCOREDATA_CONCURRENCY_DEBUG once, as Core Data reads its own switch",
+}
+
+# --- File names --------------------------------------------------------------------------------------------------------
+
+# file: reason why it declares another public type than its name says, or more than one.
+NAME_EXCEPTIONS = {
+    "Sources/OpenCoreData/Errors/Violations.swift": "the one list of every misuse trap, each a function of the enum Violation",
+}
+
+FORBIDDEN_NAMES = {"Utils", "Utilities", "Helpers", "Helper", "Common", "Misc"}
+
+# --- Tests ------------------------------------------------------------------------------------------------------------
+
+# file: reason why it may wait by the clock.
+SLEEP_EXCEPTIONS = {}

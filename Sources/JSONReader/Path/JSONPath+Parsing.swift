@@ -1,0 +1,161 @@
+extension JSONPath {
+    /// Reads the `$` form, or a JSON Pointer when the text is empty or starts with `/`.
+    ///
+    /// - Throws: ``JSONPathError`` saying what is wrong and at which character.
+    public init(parsing text: String) throws(JSONPathError) {
+        var parser = JSONPathParser(text: text)
+        self = try text.isEmpty || text.hasPrefix("/") ? parser.parsePointer() : parser.parseDollar()
+    }
+}
+
+/// Goes over the text of a path once, by Unicode scalar.
+private struct JSONPathParser {
+    let text: String
+    let scalars: [Unicode.Scalar]
+    var position = 0
+
+    init(text: String) {
+        self.text = text
+        scalars = Array(text.unicodeScalars)
+    }
+
+    var current: Unicode.Scalar? {
+        position < scalars.count ? scalars[position] : nil
+    }
+
+    func failure(_ reason: String, at position: Int? = nil) -> JSONPathError {
+        JSONPathError(text: text, position: (position ?? self.position) + 1, reason: reason)
+    }
+
+    mutating func parseDollar() throws(JSONPathError) -> JSONPath {
+        guard current == "$" else {
+            throw failure("a path starts with \"$\" (as in $.data) or, as a JSON Pointer, with \"/\" (as in /data)")
+        }
+        position += 1
+        var segments: [JSONPath.Segment] = []
+        while let next = current {
+            switch next {
+            case ".": segments.append(try parseAfterDot())
+            case "[": segments.append(try parseBracket())
+            default: throw failure("expected \".\" or \"[\", found \"\(next)\"; write a key with other characters as ['…']")
+            }
+        }
+        return JSONPath(segments: segments)
+    }
+
+    mutating func parseAfterDot() throws(JSONPathError) -> JSONPath.Segment {
+        position += 1
+        switch current {
+        case ".": throw failure("\"..\" (search at any depth) is not supported in this version")
+        case "*": throw failure("the wildcard \"*\" is not supported in this version")
+        case nil: throw failure("a key is missing after the last \".\"")
+        default: break
+        }
+        var key = String.UnicodeScalarView()
+        // A hyphen is harmless here and common in keys; a digit in front as well.
+        while let next = current, JSONPath.isWord(next) || next == "-" {
+            key.append(next)
+            position += 1
+        }
+        guard !key.isEmpty else { throw failure("expected a key after \".\"; write a key with other characters as ['…']") }
+        return .key(String(key))
+    }
+
+    mutating func parseBracket() throws(JSONPathError) -> JSONPath.Segment {
+        let opening = position
+        position += 1
+        let segment: JSONPath.Segment
+        switch current {
+        case "'", "\"":
+            segment = .key(try parseQuoted())
+        case let digit? where ("0"..."9").contains(digit):
+            segment = .index(try parseIndex())
+        case "*": throw failure("the wildcard \"[*]\" is not supported in this version")
+        case "?": throw failure("filters \"[?…]\" are not supported in this version")
+        case "-": throw failure("indices from the end are not supported in this version")
+        case ":": throw failure("slices \"[a:b]\" are not supported in this version")
+        case "]": throw failure("the wildcard \"[]\" is not supported in this version")
+        case nil: throw failure("\"[\" is not closed", at: opening)
+        default: throw failure("expected a quoted key or an index after \"[\"")
+        }
+        switch current {
+        case "]": position += 1
+        case ":": throw failure("slices \"[a:b]\" are not supported in this version")
+        case ",": throw failure("unions \"[a,b]\" are not supported in this version; give a list of paths instead")
+        case nil: throw failure("\"[\" is not closed", at: opening)
+        default: throw failure("expected \"]\"")
+        }
+        return segment
+    }
+
+    mutating func parseIndex() throws(JSONPathError) -> Int {
+        let start = position
+        var digits = ""
+        while let next = current, ("0"..."9").contains(next) {
+            digits.unicodeScalars.append(next)
+            position += 1
+        }
+        if digits.count > 1 && digits.hasPrefix("0") { throw failure("an index has no leading zeros", at: start) }
+        guard let index = Int(digits), JSONPath.indices.contains(index) else {
+            throw failure("the index \(digits) is larger than any array can be", at: start)
+        }
+        return index
+    }
+
+    mutating func parseQuoted() throws(JSONPathError) -> String {
+        let opening = position
+        let quote = scalars[position]
+        position += 1
+        var key = String.UnicodeScalarView()
+        while let next = current {
+            position += 1
+            if next == quote { return String(key) }
+            guard next == "\\" else {
+                key.append(next)
+                continue
+            }
+            guard let escaped = current else { break }
+            guard escaped == "'" || escaped == "\"" || escaped == "\\" else {
+                throw failure("\"\\\(escaped)\" is not an escape; only \\', \\\" and \\\\ are")
+            }
+            key.append(escaped)
+            position += 1
+        }
+        throw failure("the quote is not closed", at: opening)
+    }
+
+    mutating func parsePointer() throws(JSONPathError) -> JSONPath {
+        var segments: [JSONPath.Segment] = []
+        while current != nil {
+            // At a slash: the text starts with one, and a token ends only before one.
+            position += 1
+            let start = position
+            var token = String.UnicodeScalarView()
+            while let next = current, next != "/" {
+                position += 1
+                guard next == "~" else {
+                    token.append(next)
+                    continue
+                }
+                switch current {
+                case "0": token.append("~")
+                case "1": token.append("/")
+                default: throw failure("\"~\" must be followed by 0 (for ~) or 1 (for /)")
+                }
+                position += 1
+            }
+            segments.append(try pointerSegment(String(token), at: start))
+        }
+        return JSONPath(segments: segments)
+    }
+
+    func pointerSegment(_ token: String, at start: Int) throws(JSONPathError) -> JSONPath.Segment {
+        if token == "-" { throw failure("\"-\" (the element after the last) never exists in a document that is read", at: start) }
+        let isNumber = !token.isEmpty && token.utf8.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
+        // "007" cannot be an index, so it can only be a key; the same for a number beyond any array.
+        guard isNumber, token == "0" || !token.hasPrefix("0"), let index = Int(token), JSONPath.indices.contains(index) else {
+            return .key(token)
+        }
+        return .index(index)
+    }
+}

@@ -1,0 +1,123 @@
+import CSimdJSON
+import Synchronization
+
+/// The fields of one kind of record, compiled so that a reader finds each of them while it passes.
+///
+/// A plan may be made first and told its fields later, so that plans can name each other and themselves:
+///
+///     let person = JSONFieldPlan()
+///     person.define([JSONField(key: "id"), JSONField(key: "mother", capture: .record(person))])
+///
+/// Defined plans do not change and may be used by any number of readers at the same time. A plan keeps the plans it names alive; plans
+/// that name each other in a circle keep each other until ``invalidate()`` is called on one of them.
+///
+/// `@unchecked Sendable`: the compiled form is written once, by `define`, under the lock, and only read afterwards.
+public final class JSONFieldPlan: @unchecked Sendable {
+    private struct State {
+        var fields: [JSONField]?
+        var isInvalidated = false
+    }
+
+    let compiled: OpaquePointer
+    private let state = Mutex(State())
+
+    /// A plan whose fields follow with ``define(_:collectsUnknownKeys:)``.
+    public init() {
+        compiled = csj_plan_create()
+    }
+
+    /// A plan of these fields. `record[n]` is the cell of `fields[n]`.
+    public convenience init(_ fields: [JSONField], collectsUnknownKeys: Bool = false) {
+        self.init()
+        define(fields, collectsUnknownKeys: collectsUnknownKeys)
+    }
+
+    deinit {
+        csj_plan_destroy(compiled)
+    }
+
+    /// Gives the plan its fields, once; a second time traps. With `collectsUnknownKeys`, ``JSONRecord/unknownKeys`` lists the keys of a
+    /// record which no field starts with.
+    public func define(_ fields: [JSONField], collectsUnknownKeys: Bool = false) {
+        state.withLock { state in
+            precondition(state.fields == nil && !state.isInvalidated, "JSONFieldPlan: the fields are already defined")
+            for field in fields {
+                csj_plan_add_field(compiled)
+                for path in field.paths {
+                    compile(path, field.capture)
+                }
+            }
+            if collectsUnknownKeys { csj_plan_collect_unknown_keys(compiled) }
+            csj_plan_seal(compiled)
+            state.fields = fields
+        }
+    }
+
+    /// The fields in the order of their indices; empty before `define`.
+    public var fields: [JSONField] {
+        state.withLock { $0.fields ?? [] }
+    }
+
+    /// Lets go of the plans this one names, to break a circle. The plan cannot be used any more, and no reader may be using it now.
+    public func invalidate() {
+        state.withLock { state in
+            state.isInvalidated = true
+            state.fields = nil
+        }
+    }
+
+    private func compile(_ path: JSONPath, _ capture: JSONField.Capture) {
+        var nested: OpaquePointer?
+        var kind = CSJ_CAPTURE_VALUE
+        switch capture {
+        case .value: break
+        case .raw: kind = CSJ_CAPTURE_RAW
+        case .record(let plan):
+            kind = CSJ_CAPTURE_RECORD
+            nested = plan.compiled
+        }
+        JSONFieldPlan.add(path, to: compiled, capture: kind, nested: nested)
+    }
+
+    /// Adds a path to the field opened last.
+    static func add(_ path: JSONPath, to plan: OpaquePointer, capture: Int, nested: OpaquePointer?) {
+        var bytes: [UInt8] = []
+        var ranges: [Range<Int>?] = []
+        for segment in path.segments {
+            guard case .key(let key) = segment else {
+                ranges.append(nil)
+                continue
+            }
+            let start = bytes.count
+            bytes.append(contentsOf: key.utf8)
+            ranges.append(start..<bytes.count)
+        }
+        // An empty key needs an address too: NULL says that the segment is an index.
+        bytes.append(0)
+        bytes.withUnsafeBufferPointer { buffer in
+            var segments: [csj_segment] = []
+            for (segment, range) in zip(path.segments, ranges) {
+                if let range {
+                    segments.append(csj_segment(key: buffer.baseAddress! + range.lowerBound, key_length: range.count, index: 0))
+                } else if case .index(let index) = segment {
+                    segments.append(csj_segment(key: nil, key_length: 0, index: UInt32(index)))
+                }
+            }
+            csj_plan_add_path(plan, segments, segments.count, Int32(capture), nested)
+        }
+    }
+
+    /// Traps if this plan or one that it leads to has no fields (yet, or any more). Looked at before each page: a handful of plans.
+    func checkComplete() {
+        var reached: Set<ObjectIdentifier> = []
+        var open = [self]
+        while let plan = open.popLast() {
+            guard reached.insert(ObjectIdentifier(plan)).inserted else { continue }
+            plan.state.withLock { state in
+                precondition(!state.isInvalidated, "JSONFieldPlan: a plan in use was invalidated")
+                guard let fields = state.fields else { preconditionFailure("JSONFieldPlan: a plan in use has no fields; call define") }
+                for case .record(let nested) in fields.lazy.map(\.capture) { open.append(nested) }
+            }
+        }
+    }
+}

@@ -1,0 +1,185 @@
+import Synchronization
+
+/// What the contexts of one chain (a root and all its descendants) share: one lock over what each of them has published. It is held for
+/// dictionary work only, never while calling out.
+final class ContextChain: Sendable {
+    private let lock = Mutex(())
+
+    func withLock<T, E: Error>(_ body: () throws(E) -> T) throws(E) -> T {
+        // The state under the lock lives in `ContextLevel`s; the lock itself guards nothing of its own.
+        let outcome: Result<T, E> = lock.withLock { _ in
+            do throws(E) { return Unchecked(value: Result<T, E>.success(try body())) } catch {
+                return Unchecked(value: Result<T, E>.failure(error))
+            }
+        }.value
+        return try outcome.get()
+    }
+}
+
+/// What one context has published: its unsaved changes as rows. Children read it and push into it from their own queues, under the
+/// chain's lock, without running anything on the context's queue.
+// Every access is made within `ContextChain.withLock`.
+final class ContextLevel: @unchecked Sendable {
+    /// Unsaved changes.
+    var pending = ChangeSet()
+    /// What a save in progress is writing; changes that come meanwhile go to `pending`.
+    var saving: ChangeSet?
+    /// Pushed change sets which this context's own objects have not seen yet.
+    var inbox: [ChangeSet] = []
+    /// Indexes of unique keys over `pending` and `saving`, made when first asked for.
+    private var keyIndexes: [KeyIndex.Name: KeyIndex] = [:]
+
+    /// What this level says about a row.
+    func change(of id: NSManagedObjectID) -> PendingRow? {
+        pending[id] ?? saving?[id]
+    }
+
+    var hasChanges: Bool { !pending.isEmpty || saving != nil }
+
+    /// Records a change, composed with what was pending for the row.
+    func record(_ id: NSManagedObjectID, _ change: PendingRow) {
+        let before = self.change(of: id)
+        pending.set(id, PendingRow.compose(pending[id], change, isSaving: saving?[id] != nil))
+        updateIndexes(id, before: before)
+    }
+
+    /// Replaces or forgets what is pending for a row.
+    func replace(_ id: NSManagedObjectID, with change: PendingRow?) {
+        let before = self.change(of: id)
+        pending.set(id, change)
+        updateIndexes(id, before: before)
+    }
+
+    /// Takes over a pushed change set.
+    func merge(_ pushed: ChangeSet) {
+        if pending.isEmpty && saving == nil && keyIndexes.isEmpty {
+            pending = pushed
+            return
+        }
+        pushed.forEach { id, change in record(id, change) }
+        for (key, changes) in pushed.pairs {
+            var mine = pending.pairs[key] ?? PairChanges()
+            mine.apply(changes)
+            pending.pairs[key] = mine.isEmpty ? nil : mine
+        }
+        for (key, order) in pushed.orders { pending.orders[key] = order }
+    }
+
+    /// Starts a save: what is pending is being written from now on.
+    func beginSaving() -> ChangeSet {
+        let changes = pending
+        saving = changes
+        pending = ChangeSet()
+        return changes
+    }
+
+    /// The save succeeded.
+    func didSave() {
+        saving = nil
+        keyIndexes = [:]
+    }
+
+    /// The save failed: what came meanwhile lies on top of what was being written.
+    func didNotSave() {
+        guard let changes = saving else { return }
+        let later = pending
+        saving = nil
+        pending = changes
+        keyIndexes = [:]
+        merge(later)
+    }
+
+    func discard() {
+        pending = ChangeSet()
+        inbox = []
+        keyIndexes = [:]
+    }
+
+    // MARK: Unique keys
+
+    /// Which pending object has this key.
+    func owner(of key: UniqueKey, entity: NSEntityDescription, constraint: Int) -> NSManagedObjectID? {
+        let name = KeyIndex.Name(entity: entity.declaring(constraint), constraint: constraint)
+        if keyIndexes[name] == nil {
+            var index = KeyIndex(name)
+            for layer in [saving, pending].compactMap({ $0 }) {
+                for (id, change) in layer.rows(of: name.entity.withDescendants) { index.update(id, to: change) }
+            }
+            keyIndexes[name] = index
+        }
+        guard let id = keyIndexes[name]?.owners[key] else { return nil }
+        return id
+    }
+
+    private func updateIndexes(_ id: NSManagedObjectID, before: PendingRow?) {
+        guard !keyIndexes.isEmpty else { return }
+        for constraint in id.entity.layout.constraints.indices {
+            let name = KeyIndex.Name(entity: id.entity.declaring(constraint), constraint: constraint)
+            guard let index = keyIndexes.index(forKey: name) else { continue }
+            if let before { keyIndexes.values[index].forget(id, before) }
+            if let now = change(of: id) { keyIndexes.values[index].update(id, to: now) }
+        }
+    }
+}
+
+/// Unique key → pending object, for one constraint.
+struct KeyIndex {
+    struct Name: Hashable {
+        /// The entity that declares the constraint.
+        let entity: NSEntityDescription
+        let constraint: Int
+    }
+
+    private let name: Name
+    private(set) var owners: [UniqueKey: NSManagedObjectID] = [:]
+
+    init(_ name: Name) { self.name = name }
+
+    private func key(_ change: PendingRow) -> UniqueKey? {
+        change.row.flatMap { UniqueKey($0, slots: $0.layout.constraints[name.constraint]) }
+    }
+
+    mutating func update(_ id: NSManagedObjectID, to change: PendingRow) {
+        guard let key = key(change) else { return }
+        if change.kind == .deleted {
+            if owners[key] == id { owners[key] = nil }
+        } else {
+            owners[key] = id
+        }
+    }
+
+    mutating func forget(_ id: NSManagedObjectID, _ change: PendingRow) {
+        if let key = key(change), owners[key] == id { owners[key] = nil }
+    }
+}
+
+extension NSEntityDescription {
+    /// The ancestor (or self) that declares the constraint of this number.
+    func declaring(_ constraint: Int) -> NSEntityDescription {
+        var candidate = self
+        while let above = candidate.superentity, above.layout.constraints.count > constraint { candidate = above }
+        return candidate
+    }
+}
+
+extension PendingRow {
+    /// What two changes of a row amount to. Nil: nothing is left of them.
+    ///
+    /// - Parameter isSaving: an earlier change of the row is being written just now, so that an insert can't simply be forgotten.
+    static func compose(_ earlier: PendingRow?, _ later: PendingRow, isSaving: Bool) -> PendingRow? {
+        guard let earlier else { return later }
+        switch (earlier.kind, later.kind) {
+        case (.inserted, .deleted): return isSaving ? later : nil
+        case (.inserted, _): return PendingRow(kind: .inserted, row: later.row ?? earlier.row)
+        case (.updated, .deleted): return PendingRow(kind: .deleted, row: later.row ?? earlier.row, base: earlier.base ?? later.base)
+        case (.updated, _):
+            var changed = earlier.changed
+            changed.formUnion(later.changed)
+            return PendingRow(kind: .updated, row: later.row ?? earlier.row, changed: changed, base: earlier.base ?? later.base)
+        case (.deleted, .inserted):
+            let slots = later.row.map { SlotSet(0..<$0.count) } ?? SlotSet()
+            return PendingRow(kind: .updated, row: later.row, changed: slots, base: earlier.base)
+        case (.deleted, _): return earlier
+        }
+    }
+}

@@ -1,0 +1,93 @@
+import Foundation
+
+extension Notification.Name {
+    public static let NSManagedObjectContextWillSave = Notification.Name("NSManagedObjectContextWillSave")
+    public static let NSManagedObjectContextDidSave = Notification.Name("NSManagedObjectContextDidSave")
+    public static let NSManagedObjectContextObjectsDidChange = Notification.Name("NSManagedObjectContextObjectsDidChange")
+    public static let NSManagedObjectContextDidSaveObjectIDs = Notification.Name("NSManagedObjectContextDidSaveObjectIDs")
+    public static let NSManagedObjectContextDidMergeChangesObjectIDs = Notification.Name("NSManagedObjectContextDidMergeChangesObjectIDs")
+}
+
+/// `userInfo` keys with sets of objects.
+public let NSInsertedObjectsKey = "inserted"
+public let NSUpdatedObjectsKey = "updated"
+public let NSDeletedObjectsKey = "deleted"
+public let NSRefreshedObjectsKey = "refreshed"
+public let NSInvalidatedObjectsKey = "invalidated"
+/// `userInfo` key with an array of object IDs.
+public let NSInvalidatedAllObjectsKey = "invalidatedAll"
+
+extension NSManagedObjectContext {
+    public static let willSaveObjectsNotification = Notification.Name.NSManagedObjectContextWillSave
+    public static let didSaveObjectsNotification = Notification.Name.NSManagedObjectContextDidSave
+    public static let didChangeObjectsNotification = Notification.Name.NSManagedObjectContextObjectsDidChange
+    public static let didSaveObjectIDsNotification = Notification.Name.NSManagedObjectContextDidSaveObjectIDs
+    public static let didMergeChangesObjectIDsNotification = Notification.Name.NSManagedObjectContextDidMergeChangesObjectIDs
+
+    /// The keys of the notifications' `userInfo`.
+    public enum NotificationKey: String, CaseIterable, Sendable {
+        case sourceContext = "sourceContext"
+        case queryGeneration = "newQueryGeneration"
+        case invalidatedAllObjects = "invalidatedAll"
+        case insertedObjects = "inserted"
+        case updatedObjects = "updated"
+        case deletedObjects = "deleted"
+        case refreshedObjects = "refreshed"
+        case invalidatedObjects = "invalidated"
+        case insertedObjectIDs = "inserted_objectIDs"
+        case updatedObjectIDs = "updated_objectIDs"
+        case deletedObjectIDs = "deleted_objectIDs"
+        case refreshedObjectIDs = "refreshed_objectIDs"
+        case invalidatedObjectIDs = "invalidated_objectIDs"
+    }
+
+    func postWillSave() {
+        NotificationCenter.default.post(name: .NSManagedObjectContextWillSave, object: self)
+    }
+
+    /// One notification for everything since the last one; nothing if there is nothing.
+    func postObjectsDidChange() {
+        guard !events.isEmpty else { return }
+        let events = self.events
+        self.events = ContextEvents()
+        for object in events.updated.values { object.eventSlots = SlotSet() }
+        for object in events.inserted.values { object.eventSlots = SlotSet() }
+        var inserted = Set(events.inserted.values), updated = Set(events.updated.values), deleted = Set(events.deleted.values)
+        let refreshed = Set(events.refreshed.values)
+        if materializesNotificationObjects {
+            for changes in events.pushed {
+                inserted.formUnion(changes.ids(.inserted).map { object(with: $0) })
+                updated.formUnion(changes.ids(.updated).map { object(with: $0) })
+                deleted.formUnion(changes.ids(.deleted).compactMap { registry[$0] })
+            }
+            inserted.subtract(deleted)
+            updated.subtract(inserted)
+            updated.subtract(deleted)
+        }
+        var info: [AnyHashable: Any] = [:]
+        if !inserted.isEmpty { info[NSInsertedObjectsKey] = inserted }
+        if !updated.isEmpty { info[NSUpdatedObjectsKey] = updated }
+        if !deleted.isEmpty { info[NSDeletedObjectsKey] = deleted }
+        if !refreshed.isEmpty { info[NSRefreshedObjectsKey] = refreshed }
+        NotificationCenter.default.post(name: .NSManagedObjectContextObjectsDidChange, object: self, userInfo: info)
+    }
+
+    func postDidSave(_ changes: ChangeSet, inserted: [NSManagedObject], updated: [NSManagedObject], deleted: [NSManagedObject]) {
+        var sets = (inserted: Set(inserted), updated: Set(updated), deleted: Set(deleted))
+        if materializesNotificationObjects {
+            sets.inserted.formUnion(changes.ids(.inserted).map { object(with: $0) })
+            sets.updated.formUnion(changes.ids(.updated).map { object(with: $0) })
+        }
+        NotificationCenter.default.post(
+            name: .NSManagedObjectContextDidSave, object: self,
+            userInfo: [NSInsertedObjectsKey: sets.inserted, NSUpdatedObjectsKey: sets.updated, NSDeletedObjectsKey: sets.deleted])
+        guard materializesNotificationObjects else { return }
+        typealias Key = NotificationKey
+        NotificationCenter.default.post(
+            name: .NSManagedObjectContextDidSaveObjectIDs, object: self,
+            userInfo: [
+                Key.insertedObjectIDs.rawValue: Set(changes.ids(.inserted)), Key.updatedObjectIDs.rawValue: Set(changes.ids(.updated)),
+                Key.deletedObjectIDs.rawValue: Set(changes.ids(.deleted)),
+            ])
+    }
+}

@@ -1,0 +1,67 @@
+import Foundation
+
+/// What deleting an object does to the objects it is related to.
+extension NSManagedObjectContext {
+    /// Applies the rules of every deletion made since the last time, cascades included.
+    func propagateDeletions() {
+        while !undelivered.isEmpty {
+            let objects = undelivered
+            undelivered = []
+            for object in objects where object.state == .deleted { propagate(object) }
+        }
+    }
+
+    private func propagate(_ object: NSManagedObject) {
+        let layout = object.entity.layout
+        for (number, relationship) in layout.toManys.enumerated() {
+            for id in loadMembersBeforeDeletion(of: object, number: number) where !isDeleted(id) {
+                apply(relationship, from: object, to: self.object(with: id), number: number)
+            }
+        }
+        guard let row = object.row else { return }
+        for slot in layout.toOneSlots {
+            guard let relationship = layout.relationship(atSlot: slot), let id = row[slot].objectID, !isDeleted(id) else { continue }
+            apply(relationship, from: object, to: self.object(with: id), number: nil)
+        }
+    }
+
+    private func apply(_ relationship: NSRelationshipDescription, from object: NSManagedObject, to target: NSManagedObject, number: Int?) {
+        switch relationship.deleteRule {
+        case .cascadeDeleteRule:
+            target.prepareForDeletion()
+            markDeleted(target)
+            undelivered.append(target)
+        case .nullifyDeleteRule:
+            guard let inverse = relationship.inverseRelationship else {
+                if let number { record(RelationshipKey(owner: object.objectID, toMany: number)) { $0.remove(target.objectID) } }
+                return
+            }
+            target.lose(object.objectID, inverse)
+            if let number, inverse.isToMany {
+                record(RelationshipKey(owner: object.objectID, toMany: number)) { $0.remove(target.objectID) }
+            }
+        case .noActionDeleteRule, .denyDeleteRule: return
+        }
+    }
+
+    private func loadMembersBeforeDeletion(of object: NSManagedObject, number: Int) -> [NSManagedObjectID] {
+        object.members[number] ?? loadMembers(RelationshipKey(owner: object.objectID, toMany: number))
+    }
+}
+
+extension NSManagedObject {
+    /// The object at the other end of `relationship`, which is this object's, is being deleted.
+    func lose(_ id: NSManagedObjectID, _ relationship: NSRelationshipDescription) {
+        switch entity.layout.place(of: relationship.name) {
+        case .slot(let slot)?:
+            if value(atSlot: slot).objectID == id { setValue(.null, atSlot: slot) }
+        case .toMany(let number)?:
+            if let loaded = members[number] { members[number] = loaded.filter { $0 != id } }
+            if !relationship.isDerivedFromInverse {
+                context?.record(RelationshipKey(owner: objectID, toMany: number)) { $0.remove(id) }
+                if relationship.isOrdered { setOrder(memberIDs(number).filter { $0 != id }, number: number) }
+            }
+        case nil: return
+        }
+    }
+}

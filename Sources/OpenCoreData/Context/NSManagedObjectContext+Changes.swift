@@ -1,0 +1,189 @@
+import Foundation
+import Synchronization
+
+/// What happened since the last ObjectsDidChange.
+struct ContextEvents {
+    var inserted: [NSManagedObjectID: NSManagedObject] = [:]
+    var updated: [NSManagedObjectID: NSManagedObject] = [:]
+    var deleted: [NSManagedObjectID: NSManagedObject] = [:]
+    var refreshed: [NSManagedObjectID: NSManagedObject] = [:]
+    /// Pushed by children; objects are made of them only when the notification is.
+    var pushed: [ChangeSet] = []
+
+    var isEmpty: Bool { inserted.isEmpty && updated.isEmpty && deleted.isEmpty && refreshed.isEmpty && pushed.isEmpty }
+}
+
+/// Making, changing and deleting objects, and what is unsaved.
+extension NSManagedObjectContext {
+    /// Whether anything is unsaved, made here or pushed by a child.
+    public var hasChanges: Bool {
+        if unpublished.contains(where: { $0.hasChanges }) || !undelivered.isEmpty { return true }
+        return chain.withLock { level.hasChanges }
+    }
+
+    /// Whether anything is unsaved, asked from any thread: what has been published.
+    package var hasPublishedChanges: Bool { chain.withLock { level.hasChanges } }
+
+    /// How many rows are unsaved and roughly how many bytes they take; from any thread.
+    package var publishedLoad: (rows: Int, bytes: Int) {
+        chain.withLock {
+            (level.pending.rowCount + (level.saving?.rowCount ?? 0), level.pending.cost + (level.saving?.cost ?? 0))
+        }
+    }
+
+    public var insertedObjects: Set<NSManagedObject> { objects(pending: .inserted) }
+    public var updatedObjects: Set<NSManagedObject> { objects(pending: .updated) }
+    public var deletedObjects: Set<NSManagedObject> { objects(pending: .deleted) }
+    public var registeredObjects: Set<NSManagedObject> {
+        checkQueue()
+        return Set(registry.objects)
+    }
+
+    private func objects(pending kind: ChangeKind) -> Set<NSManagedObject> {
+        checkQueue()
+        receiveMail()
+        publish()
+        let ids = chain.withLock { level.pending.ids(kind) }
+        return Set(ids.map { object(with: $0) })
+    }
+
+    /// Adds a new object. Done by its initialiser; needed for objects made in no context.
+    public func insert(_ object: NSManagedObject) {
+        checkQueue()
+        if object.context === self && object.state != .detached { return }
+        if object.context == nil && object.objectID.storeIdentity.uuid == nil && object.objectID.isTemporaryID {
+            object.objectID = makeID(for: object.entity)
+        }
+        object.context = self
+        object.state = .inserted
+        registry.hold(object)
+        object.isPublished = false
+        unpublished.append(object)
+        events.inserted[object.objectID] = object
+        object.awakeFromInsert()
+        noteActivity()
+    }
+
+    /// Marks an object for deletion. Rules of its relationships are applied at the end of the event.
+    public func delete(_ object: NSManagedObject) {
+        checkQueue()
+        if object.context !== self { Violation.otherContext("\(object.objectID)") }
+        object.prepareForDeletion()
+        markDeleted(object)
+        undelivered.append(object)
+        noteActivity()
+    }
+
+    func markDeleted(_ object: NSManagedObject) {
+        guard object.state != .deleted else { return }
+        let wasInserted = object.state == .inserted
+        object.state = .deleted
+        registry.hold(object)
+        if object.isPublished {
+            object.isPublished = false
+            unpublished.append(object)
+        }
+        if wasInserted && events.inserted.removeValue(forKey: object.objectID) != nil { return }
+        events.updated[object.objectID] = nil
+        events.deleted[object.objectID] = object
+    }
+
+    /// Before an object's value changes.
+    func willChange(_ object: NSManagedObject) {
+        if object.state == .clean {
+            object.state = .updated
+            if object.base == nil { object.base = object.row }
+            registry.hold(object)
+        }
+        if object.isPublished {
+            object.isPublished = false
+            unpublished.append(object)
+        }
+    }
+
+    /// After an object's value changed.
+    func didChange(_ object: NSManagedObject) {
+        if object.state == .updated && events.inserted[object.objectID] == nil { events.updated[object.objectID] = object }
+        noteActivity()
+    }
+
+    private func noteActivity() {
+        if concurrencyType == .mainQueueConcurrencyType { scheduleTurn() }
+    }
+
+    func record(_ key: RelationshipKey, _ change: (inout PairChanges) -> Void) {
+        chain.withLock {
+            var changes = level.pending.pairs[key] ?? PairChanges()
+            change(&changes)
+            level.pending.pairs[key] = changes.isEmpty ? nil : changes
+        }
+    }
+
+    func recordOrder(_ key: RelationshipKey, _ ids: [NSManagedObjectID]) {
+        chain.withLock { level.pending.orders[key] = ids }
+    }
+
+    /// Makes the direct changes of this context's objects visible to its children, as rows.
+    func publish() {
+        guard !unpublished.isEmpty else { return }
+        let objects = unpublished
+        unpublished = []
+        chain.withLock {
+            for object in objects {
+                object.isPublished = true
+                publish(object)
+            }
+        }
+        changeObserver.withLock { $0 }?()
+    }
+
+    private func publish(_ object: NSManagedObject) {
+        object.ownsRow = false
+        let id = object.objectID
+        switch object.state {
+        case .inserted:
+            level.replace(id, with: PendingRow(kind: .inserted, row: object.row, changed: object.changed))
+        case .updated:
+            // A row that a child pushed and that is unsaved here stays what it was: its base is the one it started from.
+            let known = level.pending[id]
+            if known?.kind == .inserted {
+                level.replace(id, with: PendingRow(kind: .inserted, row: object.row, changed: object.changed))
+            } else {
+                var changed = object.changed
+                if let known { changed.formUnion(known.changed) }
+                level.replace(id, with: PendingRow(kind: .updated, row: object.row, changed: changed, base: known?.base ?? object.base))
+            }
+        case .deleted:
+            if object.base == nil && object.row != nil && level.saving?[id] == nil && level.pending[id]?.kind != .updated {
+                // It was inserted here and never went anywhere: nothing is left of it.
+                if isUnsavedInsert(object) {
+                    level.replace(id, with: nil)
+                    return
+                }
+            }
+            level.replace(id, with: PendingRow(kind: .deleted, row: object.row, base: level.pending[id]?.base ?? object.base))
+        case .clean, .detached:
+            level.replace(id, with: nil)
+        }
+    }
+
+    /// Whether the object exists in this context only.
+    private func isUnsavedInsert(_ object: NSManagedObject) -> Bool {
+        guard object.objectID.isTemporaryID else { return level.pending[object.objectID]?.kind == .inserted }
+        var ancestor = parent
+        while let context = ancestor {
+            if context.level.change(of: object.objectID) != nil { return false }
+            ancestor = context.parent
+        }
+        return true
+    }
+
+    /// Applies delete rules, publishes, and posts one ObjectsDidChange for everything since the last one.
+    public func processPendingChanges() {
+        checkQueue()
+        receiveMail()
+        if propagatesDeletesAtEndOfEvent { propagateDeletions() }
+        publish()
+        postObjectsDidChange()
+    }
+}

@@ -1,0 +1,108 @@
+import Foundation
+import Synchronization
+
+/// Throwing changes away, and forgetting values.
+extension NSManagedObjectContext {
+    /// Discards inserts and deletes and restores updated values. Nothing is fetched, and no other context is touched.
+    public func rollback() {
+        checkQueue()
+        receiveMail()
+        undelivered = []
+        unpublished = []
+        chain.withLock { level.discard() }
+        for object in registry.objects where object.hasChanges {
+            object.isPublished = true
+            object.members = [:]
+            if object.base == nil && object.state != .clean {
+                registry.remove(object.objectID)
+                object.detach()
+                continue
+            }
+            object.row = object.base
+            object.becomeClean()
+            events.refreshed[object.objectID] = object
+            registry.release(object.objectID)
+        }
+        events.inserted = [:]
+        events.updated = [:]
+        events.deleted = [:]
+        events.pushed = []
+        postObjectsDidChange()
+    }
+
+    /// Forgets all objects and all changes.
+    public func reset() {
+        checkQueue()
+        let objects = registry.objects
+        undelivered = []
+        unpublished = []
+        hasMail.store(false, ordering: .releasing)
+        chain.withLock { level.discard() }
+        registry.removeAll()
+        events = ContextEvents()
+        for object in objects { object.detach() }
+        NotificationCenter.default.post(
+            name: .NSManagedObjectContextObjectsDidChange, object: self,
+            userInfo: [NSInvalidatedAllObjectsKey: objects.map(\.objectID)])
+    }
+
+    /// Without merging, turns the object into a fault and drops its changes; with merging, reloads the values under them.
+    public func refresh(_ object: NSManagedObject, mergeChanges: Bool) {
+        checkQueue()
+        receiveMail()
+        if object.state == .inserted { return }
+        if !mergeChanges {
+            forgetChanges(of: object)
+            object.turnIntoFault()
+        } else {
+            reload(object)
+        }
+        events.refreshed[object.objectID] = object
+    }
+
+    /// Clean objects become faults, changed ones keep their changes.
+    public func refreshAllObjects() {
+        checkQueue()
+        receiveMail()
+        for object in registry.objects {
+            if object.hasChanges { reload(object) } else { object.turnIntoFault() }
+            events.refreshed[object.objectID] = object
+        }
+        processPendingChanges()
+    }
+
+    private func forgetChanges(of object: NSManagedObject) {
+        unpublished.removeAll { $0 === object }
+        object.isPublished = true
+        chain.withLock { level.replace(object.objectID, with: nil) }
+        object.state = .clean
+        events.updated[object.objectID] = nil
+        registry.release(object.objectID)
+        registry.add(object, held: false)
+    }
+
+    /// Brings in the current values from below, under the object's own changes.
+    func reload(_ object: NSManagedObject) {
+        guard let below = try? channel(to: "refresh").rows(for: [object.objectID])[object.objectID] else { return }
+        object.members = object.members.filter { object.changedToManys.contains($0.key) }
+        guard object.state == .updated, let mine = object.row else {
+            if !object.isFaulted && object.state == .clean {
+                object.row = below
+                object.base = below
+                object.ownsRow = false
+            }
+            return
+        }
+        let merged = below.copy()
+        object.changed.forEach { merged.update($0, to: mine[$0]) }
+        for slot in 0..<merged.count where merged.layout.isTransient[slot] { merged.update(slot, to: mine[slot]) }
+        object.row = merged
+        object.ownsRow = true
+        object.base = below
+        if object.isPublished {
+            object.isPublished = false
+            unpublished.append(object)
+        }
+        chain.withLock { level.replace(object.objectID, with: nil) }
+    }
+}

@@ -1,0 +1,81 @@
+import Foundation
+
+/// Changing rows without making objects of them: for importers, whose values go from the token straight into the row. On the context's queue.
+///
+/// What is recorded here is unsaved like any other change: children see it, `save()` hands it up, `rollback()` forgets it. An object that is
+/// registered already follows. Inverses of a one-to-many need nothing: the foreign key in the row is their only truth; the pairs of a
+/// many-to-many are kept on both sides by `setMembers`.
+extension NSManagedObjectContext {
+    /// Makes a row a new object of this context, not saved yet, under an ID that `makeID(for:)` gave.
+    ///
+    /// - Parameter set: the slots that were set on purpose; the others hold defaults.
+    package func insertRow(_ id: NSManagedObjectID, _ row: RowSnapshot, set: SlotSet) {
+        checkQueue()
+        chain.withLock { level.record(id, PendingRow(kind: .inserted, row: row, changed: set)) }
+    }
+
+    /// Replaces the values of an object. `base` is the row that the change started from.
+    package func updateRow(_ id: NSManagedObjectID, to row: RowSnapshot, changed: SlotSet, base: RowSnapshot) {
+        checkQueue()
+        let now: PendingRow? = chain.withLock {
+            level.record(id, PendingRow(kind: .updated, row: row, changed: changed, base: base))
+            return level.change(of: id)
+        }
+        if let now, let object = registry[id] {
+            object.take(now)
+            registry.hold(object)
+        }
+    }
+
+    /// Replaces the members of a to-many that is kept as pairs. `before` are the members until now: empty for a new object.
+    package func setMembers(of key: RelationshipKey, from before: [NSManagedObjectID], to ids: [NSManagedObjectID]) {
+        checkQueue()
+        let relationship = key.relationship
+        let had = Set(before), wanted = Set(ids)
+        chain.withLock {
+            func change(_ owner: NSManagedObjectID, _ toMany: Int, _ body: (inout PairChanges) -> Void) {
+                let key = RelationshipKey(owner: owner, toMany: toMany)
+                var pairs = level.pending.pairs[key] ?? PairChanges()
+                body(&pairs)
+                level.pending.pairs[key] = pairs.isEmpty ? nil : pairs
+            }
+            func both(_ id: NSManagedObjectID, adding: Bool) {
+                change(key.owner, key.toMany) { adding ? $0.add(id) : $0.remove(id) }
+                if let inverse = relationship.inverseRelationship, let other = id.entity.layout.toManyNumber(inverse) {
+                    change(id, other) { adding ? $0.add(key.owner) : $0.remove(key.owner) }
+                }
+            }
+            if relationship.inverseRelationship?.isToMany ?? true {
+                for id in had.subtracting(wanted) { both(id, adding: false) }
+                for id in wanted.subtracting(had) { both(id, adding: true) }
+            }
+            if relationship.isOrdered && ids != before { level.pending.orders[key] = ids }
+        }
+        registry[key.owner]?.members[key.toMany] = nil
+    }
+
+    /// The current members of a to-many at this level.
+    package func members(of key: RelationshipKey) throws -> [NSManagedObjectID] {
+        checkQueue()
+        return try relatedIDs(key)
+    }
+
+    /// Which objects have these keys, for the constraint of that number: one pass over each level's unsaved changes, then one query.
+    package func find(
+        _ entity: NSEntityDescription, constraint: Int, keys: [UniqueKey]
+    ) throws -> [UniqueKey: FetchedRow] {
+        checkQueue()
+        publish()
+        return try objects(of: entity, constraint: constraint, keys: keys)
+    }
+
+    /// The current rows of these objects.
+    package func currentRows(_ ids: [NSManagedObjectID]) throws -> [NSManagedObjectID: RowSnapshot] {
+        checkQueue()
+        publish()
+        return try rows(for: ids)
+    }
+
+    /// How many rows are unsaved in this context itself.
+    package var unsavedRowCount: Int { chain.withLock { level.pending.rowCount } }
+}

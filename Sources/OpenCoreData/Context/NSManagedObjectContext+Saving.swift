@@ -1,0 +1,226 @@
+import Foundation
+
+/// Saving: one level up, all or nothing.
+extension NSManagedObjectContext {
+    /// Hands every unsaved change to the parent, or writes it if the parent is the coordinator. Without changes nothing happens.
+    ///
+    /// The order: `willSave()` of the objects, the willSave notification, validation, the hand-over (with conflict detection and merge policy where
+    /// a store is met), `didSave()` of the objects, the didSave notification. Throws validation errors (1550–1690), 133020 and 133021 for
+    /// conflicts, and what the store says; then nothing has changed, here or below.
+    public func save() throws {
+        checkQueue()
+        receiveMail()
+        propagateDeletions()
+        guard hasChanges || hasChangedMetadata else { return }
+        try callWillSave()
+        postWillSave()
+        postObjectsDidChange()
+        publish()
+        try validate()
+        let changes = chain.withLock { level.beginSaving() }
+        let saved: SaveOutcome
+        do {
+            saved = try handOver(changes)
+        } catch {
+            chain.withLock { level.didNotSave() }
+            throw error
+        }
+        chain.withLock { level.didSave() }
+        finish(saved)
+    }
+
+    private var hasChangedMetadata: Bool { false }
+
+    /// What was saved, after the merge policy had its say.
+    struct SaveOutcome {
+        var changes: ChangeSet
+        /// Objects whose changes were dropped: they show what the store has.
+        var refreshed: [NSManagedObjectID] = []
+    }
+
+    /// L17: changes made in `willSave()` are saved too, and make another round, until nothing changes any more.
+    private func callWillSave() throws {
+        publish()
+        var next = registry.objects.filter { $0.hasChanges }
+        for _ in 0..<100 {
+            for object in next where Swift.type(of: object) != NSManagedObject.self { object.willSave() }
+            next = unpublished
+            publish()
+            if next.isEmpty { return }
+        }
+        throw NSError.coreData(
+            .coreData, "willSave() of \(next.first.map { "\($0.objectID)" } ?? "an object") goes on changing objects; stopped after 100 rounds.")
+    }
+
+    private func validate() throws {
+        let changes = chain.withLock { level.pending }
+        var errors: [NSError] = []
+        changes.forEach { id, change in
+            do {
+                if let object = registry[id], !object.isFaulted {
+                    switch change.kind {
+                    case .inserted: try object.validateForInsert()
+                    case .updated: try object.validateForUpdate()
+                    case .deleted: try object.validateForDelete()
+                    }
+                } else if change.kind == .deleted {
+                    try RowValidation.checkDeletion(of: id, context: self, object: nil)
+                } else if let row = change.row {
+                    try RowValidation.check(row, id: id, object: nil, memberCount: nil)
+                }
+            } catch {
+                let error = error as NSError
+                errors.append(contentsOf: error.userInfo[NSDetailedErrorsKey] as? [NSError] ?? [error])
+            }
+        }
+        if errors.count == 1 { throw errors[0] }
+        if errors.count > 1 {
+            throw NSError.coreData(
+                .validationMultipleErrors,
+                "\(errors.count) validation errors: " + errors.prefix(5).map(\.localizedDescription).joined(separator: " "),
+                userInfo: [NSDetailedErrorsKey: errors])
+        }
+    }
+
+    private func handOver(_ changes: ChangeSet) throws -> SaveOutcome {
+        let below = channel(to: "save")
+        var outcome = SaveOutcome(changes: changes)
+        // Each round settles every conflict found; another writer may cause new ones, but not for ever.
+        for _ in 0..<20 {
+            do {
+                try below.receive(outcome.changes, from: self)
+                return outcome
+            } catch let conflict as StoreConflict {
+                try settle(conflict, in: &outcome)
+                chain.withLock { level.saving = outcome.changes }
+            }
+        }
+        throw NSError.coreData(.persistentStoreSave, "The store kept changing under this save; given up after 20 attempts. Nothing was written.")
+    }
+
+    /// Applies the merge policy to conflicts with the store. Throws 133020 or 133021 under the error policy.
+    private func settle(_ conflict: StoreConflict, in outcome: inout SaveOutcome) throws {
+        switch conflict {
+        case .versions(let conflicts):
+            guard mergePolicy.mergeType != .errorMergePolicyType else {
+                let list = conflicts.map { NSMergeConflict($0, base: outcome.changes[$0.id]?.base) }
+                throw NSError.coreData(
+                    .managedObjectMerge,
+                    "The save was refused: \(list.count) of its objects changed in the store since they were read. \(list.first?.description ?? "").",
+                    userInfo: [NSPersistentStoreSaveConflictsErrorKey: list])
+            }
+            for conflict in conflicts {
+                guard let change = outcome.changes[conflict.id] else { continue }
+                endOfChain?.rowCache.remove([conflict.id])
+                if let stored = conflict.stored { endOfChain?.rowCache.add([FetchedRow(id: conflict.id, row: stored)]) }
+                outcome.changes.set(conflict.id, settled(change, stored: conflict.stored))
+                if outcome.changes[conflict.id] == nil { outcome.refreshed.append(conflict.id) }
+            }
+        case .constraints(let conflicts):
+            let twins = conflicts.map { KeyTwin(id: $0.id, owner: $0.owner, constraint: $0.constraint, key: $0.key) }
+            guard mergePolicy.mergeType != .errorMergePolicyType else {
+                throw NSError.constraintConflict(twins, from: diagnosticName)
+            }
+            var identities: [NSManagedObjectID: NSManagedObjectID] = [:]
+            for conflict in conflicts {
+                guard identities[conflict.id] == nil, let mine = outcome.changes[conflict.id] else { continue }
+                identities[conflict.id] = conflict.owner
+                outcome.changes.set(conflict.id, nil)
+                outcome.refreshed.append(conflict.id)
+                guard outcome.changes[conflict.owner] == nil, let stored = conflict.stored,
+                    let merged = mergePolicy.merged(mine, over: stored)
+                else { continue }
+                outcome.changes.set(
+                    conflict.owner, PendingRow(kind: .updated, row: merged.row, changed: merged.changed, base: stored))
+            }
+            outcome.changes = outcome.changes.replacing(identities)
+        }
+    }
+
+    private func settled(_ change: PendingRow, stored: RowSnapshot?) -> PendingRow? {
+        guard let stored else {
+            // The row was deleted meanwhile: object trump and overwrite write it again, the others let it go.
+            let recreates = [.overwriteMergePolicyType, .mergeByPropertyObjectTrumpMergePolicyType].contains(mergePolicy.mergeType)
+            return recreates && change.kind != .deleted ? PendingRow(kind: .inserted, row: change.row?.copy(version: 0)) : nil
+        }
+        if change.kind == .deleted {
+            let keeps = [.rollbackMergePolicyType, .mergeByPropertyStoreTrumpMergePolicyType].contains(mergePolicy.mergeType)
+            return keeps ? nil : PendingRow(kind: .deleted, row: change.row, base: stored)
+        }
+        guard let merged = mergePolicy.merged(change, over: stored) else { return nil }
+        return PendingRow(kind: .updated, row: merged.row, changed: merged.changed, base: stored)
+    }
+
+    /// The objects take their new state; hooks and notifications follow.
+    private func finish(_ outcome: SaveOutcome) {
+        var saved: [NSManagedObject] = []
+        var deleted: [NSManagedObject] = []
+        let watches = outcome.changes.rowCount < registry.capacityInUse
+        func settle(_ object: NSManagedObject, _ change: PendingRow) {
+            if change.kind == .deleted {
+                deleted.append(object)
+            } else {
+                if let row = change.row, object.row !== row {
+                    object.row = row
+                    object.ownsRow = false
+                }
+                saved.append(object)
+            }
+        }
+        if watches {
+            outcome.changes.forEach { id, change in registry[id].map { settle($0, change) } }
+        } else {
+            for object in registry.objects { outcome.changes[object.objectID].map { settle(object, $0) } }
+        }
+        let inserted = saved.filter { $0.state == .inserted }, updated = saved.filter { $0.state == .updated }
+        for object in saved { object.becomeClean() }
+        for id in outcome.refreshed {
+            if let object = registry[id] {
+                object.becomeClean()
+                object.turnIntoFault()
+            }
+            registry.release(id)
+        }
+        // To-many changes without a row of their own.
+        for object in registry.objects where object.state == .updated && chainHasNothing(for: object) { object.becomeClean() }
+        for object in saved + deleted where Swift.type(of: object) != NSManagedObject.self { object.didSave() }
+        for object in deleted {
+            registry.remove(object.objectID)
+            object.detach()
+        }
+        postDidSave(outcome.changes, inserted: inserted, updated: updated, deleted: deleted)
+        for object in saved where object.state == .clean { registry.release(object.objectID) }
+    }
+
+    private func chainHasNothing(for object: NSManagedObject) -> Bool {
+        object.isPublished && chain.withLock { level.change(of: object.objectID) == nil }
+    }
+
+    // MARK: Permanent IDs
+
+    /// Ends the temporary state of these objects' IDs before they are saved. Costs no transaction: the keys were reserved at insertion.
+    public func obtainPermanentIDs(for objects: [NSManagedObject]) throws {
+        checkQueue()
+        for object in objects where object.objectID.isTemporaryID {
+            if object.objectID.storeIdentity.uuid == nil {
+                guard let store = endOfChain?.store(for: object.entity) else {
+                    throw NSError.coreData(.persistentStoreSave, "No store that can be written keeps entity \(object.entity.name ?? "?").")
+                }
+                object.objectID.bind(to: store.identity)
+            }
+            object.objectID.makePermanent()
+        }
+    }
+}
+
+extension NSManagedObject {
+    /// Nothing is unsaved any more.
+    func becomeClean() {
+        state = .clean
+        base = row
+        ownsRow = false
+        changed = SlotSet()
+        changedToManys = SlotSet()
+        isPublished = true
+    }
+}

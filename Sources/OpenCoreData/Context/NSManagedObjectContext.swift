@@ -1,0 +1,169 @@
+import Foundation
+import Synchronization
+
+/// Kinds of contexts, with Apple's raw values.
+public enum NSManagedObjectContextConcurrencyType: UInt, Sendable {
+    case confinementConcurrencyType = 0
+    case privateQueueConcurrencyType = 1
+    case mainQueueConcurrencyType = 2
+}
+
+/// A scratch pad of objects: what is changed in it stays in it until `save()` hands the changes one level up, to the parent context or to the store.
+///
+/// It belongs to a queue. `perform` and `performAndWait` run blocks there; everything else must be called from such a block (or, for a main-queue
+/// context, from the main queue). Debug builds stop at once where that is not so.
+// The object's own state is used on its queue only, which debug builds check; what other threads read lies in `level`, under the chain's lock.
+open class NSManagedObjectContext: NSObject, @unchecked Sendable {
+    public typealias ConcurrencyType = NSManagedObjectContextConcurrencyType
+
+    /// Whether `perform(schedule:_:)` may run a block at once.
+    public enum ScheduledTaskType: Sendable {
+        /// At once if the caller is on the context's queue already.
+        case immediate
+        /// Always at the end of the queue.
+        case enqueued
+    }
+
+    public let concurrencyType: NSManagedObjectContextConcurrencyType
+    let queue: ContextQueue
+    private(set) var chain = ContextChain()
+    let level = ContextLevel()
+    /// Set when a child has pushed something that this context's objects have not seen.
+    let hasMail = Atomic(false)
+
+    // MARK: State used on the queue only
+    var registry = ObjectRegistry()
+    /// Objects with changes that have not been published yet.
+    var unpublished: [NSManagedObject] = []
+    var events = ContextEvents()
+    private var isTurnScheduled = false
+    private var storedName: String?
+    private var upstream: (any PersistentStoreChannel)?
+    /// Deletions whose rules have not been applied yet.
+    var undelivered: [NSManagedObject] = []
+
+    /// Free for the user.
+    open var userInfo: [AnyHashable: Any] = [:]
+    /// Goes into persistent history.
+    open var transactionAuthor: String?
+    /// What to do where a store refuses a save because somebody else was there first. Used by contexts whose parent is a coordinator.
+    open var mergePolicy: NSMergePolicy = .error
+    /// Cascaded deletions happen at the end of the event (true), or at save (false).
+    open var propagatesDeletesAtEndOfEvent = true
+    /// A fault whose row is gone counts as deleted (true) instead of stopping the program.
+    open var shouldDeleteInaccessibleFaults = true
+    /// Whether notifications carry objects. Where nobody listens to a context's object notifications, false spares making the objects
+    /// that a child pushed; the notifications are posted all the same.
+    package var materializesNotificationObjects = true
+    /// Called after changes came in, made here or pushed from below, on the thread that brought them. For the document.
+    let changeObserver = Mutex<(@Sendable () -> Void)?>(nil)
+
+    public init(concurrencyType: NSManagedObjectContextConcurrencyType) {
+        self.concurrencyType = concurrencyType
+        let kind: ContextQueue.Kind =
+            switch concurrencyType {
+            case .confinementConcurrencyType: .confinement
+            case .privateQueueConcurrencyType: .privateQueue
+            case .mainQueueConcurrencyType: .main
+            }
+        queue = ContextQueue(kind: kind, label: "NSManagedObjectContext \(kind)")
+        super.init()
+    }
+
+    public convenience init(_ concurrencyType: NSManagedObjectContextConcurrencyType) {
+        self.init(concurrencyType: concurrencyType)
+    }
+
+    /// A context of confinement type.
+    @available(*, deprecated, message: "Use init(concurrencyType:) with a private or the main queue")
+    public convenience override init() { self.init(concurrencyType: .confinementConcurrencyType) }
+
+    deinit {
+        for object in registry.objects { object.detach() }
+    }
+
+    /// A name for diagnostics.
+    open var name: String? {
+        get { storedName }
+        set { storedName = newValue }
+    }
+
+    // MARK: What lies below
+
+    /// The context that this one reads from and saves to. Set once, before use; a context has either a parent or a coordinator.
+    open var parent: NSManagedObjectContext? {
+        get { upstream as? NSManagedObjectContext }
+        set {
+            guard let newValue else { return }
+            if newValue.concurrencyType == .confinementConcurrencyType { Violation.confinement("parent") }
+            if upstream != nil { Violation.misuse("a context's parent or coordinator is set once, before it is used") }
+            upstream = newValue
+            chain = newValue.chain
+            newValue.publishIfHere()
+        }
+    }
+
+    /// The coordinator, own or the chain's.
+    open var persistentStoreCoordinator: NSPersistentStoreCoordinator? {
+        get { endOfChain }
+        set {
+            guard let newValue else { return }
+            if upstream != nil { Violation.misuse("a context's parent or coordinator is set once, before it is used") }
+            upstream = newValue
+        }
+    }
+
+    public var endOfChain: NSPersistentStoreCoordinator? { upstream?.endOfChain }
+
+    /// The parent or the coordinator.
+    func channel(to purpose: String) -> any PersistentStoreChannel {
+        guard let upstream else { Violation.noParent(diagnosticName, doing: purpose) }
+        return upstream
+    }
+
+    var diagnosticName: String { storedName.map { "context \"\($0)\"" } ?? "a \(queue.kind) context" }
+
+    /// The context whose parent is the coordinator.
+    var root: NSManagedObjectContext {
+        var candidate = self
+        while let above = candidate.parent { candidate = above }
+        return candidate
+    }
+
+    func entity(named name: String) -> NSEntityDescription {
+        guard let model = endOfChain?.managedObjectModel else { Violation.noParent(diagnosticName, doing: "insert \(name)") }
+        guard let entity = model.entitiesByName[name] else { Violation.unknownEntity(name, known: Array(model.entitiesByName.keys)) }
+        return entity
+    }
+
+    func entity(for type: NSManagedObject.Type) -> NSEntityDescription {
+        guard let model = endOfChain?.managedObjectModel else { Violation.noParent(diagnosticName, doing: "insert \(type)") }
+        let matches = model.entities.filter { $0.objectClass == type }
+        guard matches.count == 1 else {
+            Violation.misuse("\(matches.count) entities have the class \(type); init(context:) needs exactly one")
+        }
+        return matches[0]
+    }
+
+    package func makeID(for entity: NSEntityDescription) -> NSManagedObjectID {
+        guard let coordinator = endOfChain else { Violation.noParent(diagnosticName, doing: "insert \(entity.name ?? "?")") }
+        return coordinator.makeID(for: entity)
+    }
+
+    // MARK: Confinement
+
+    func checkQueue() {
+        if ConcurrencyDebug.isOn && !queue.isCurrent { Violation.wrongQueue(diagnosticName) }
+    }
+
+    /// Schedules `processPendingChanges()` at the end of this turn of the main queue, for changes made outside of `perform`.
+    func scheduleTurn() {
+        guard concurrencyType == .mainQueueConcurrencyType, !isTurnScheduled else { return }
+        isTurnScheduled = true
+        queue.async { [weak self] in
+            guard let self else { return }
+            self.isTurnScheduled = false
+            self.processPendingChanges()
+        }
+    }
+}

@@ -1,0 +1,225 @@
+import Foundation
+import Synchronization
+
+/// The queue that a context belongs to, and the proof of who is on it.
+///
+/// `DispatchQueue.sync` runs on the calling thread and traps when a queue is entered twice, so each thread keeps the list of the queues it
+/// holds: whoever holds a queue already runs at once, also child → parent → child. Whoever would wait for a queue that is
+/// held by somebody who (directly or not) waits for him is stopped with both sides named instead of hanging.
+// Immutable but for the label; the dispatch queue is safe to share.
+package final class ContextQueue: @unchecked Sendable {
+    package enum Kind: Sendable {
+        case privateQueue
+        case main
+        case confinement
+    }
+
+    package let kind: Kind
+    package let label: String
+    private let dispatch: DispatchQueue?
+
+    package init(kind: Kind, label: String) {
+        self.kind = kind
+        self.label = label
+        switch kind {
+        case .privateQueue: dispatch = DispatchQueue(label: label)
+        case .main:
+            MainQueueMark.set()
+            dispatch = .main
+        case .confinement: dispatch = nil
+        }
+    }
+
+    /// Whether the current thread may use what belongs to this queue.
+    package var isCurrent: Bool {
+        switch kind {
+        case .confinement: true
+        case .privateQueue: HeldQueues.current.contains(self)
+        case .main: HeldQueues.current.contains(self) || MainQueueMark.isHere
+        }
+    }
+
+    /// Runs `block` in its turn.
+    package func async(_ block: @escaping () -> Void) {
+        guard let dispatch else { Violation.confinement("perform(_:)") }
+        let work = Unchecked(value: block)
+        dispatch.async { self.held { work.value() } }
+    }
+
+    /// Runs `block` now if this thread holds the queue, else as soon as the queue is free, and returns when it is done.
+    package func sync<T, E: Error>(_ block: () throws(E) -> T) throws(E) -> T {
+        guard let dispatch else { Violation.confinement("performAndWait(_:)") }
+        if isCurrent { return try held(block) }
+        // Entering another queue hides the main queue's mark, so what this thread holds is written down first.
+        let onMain = MainQueueMark.isHere && !HeldQueues.current.contains(MainQueueMark.queue)
+        if onMain { HeldQueues.current.push(MainQueueMark.queue) }
+        defer { if onMain { HeldQueues.current.pop() } }
+        WaitGraph.shared.willWait(for: self)
+        let outcome: Result<T, E> = dispatch.sync {
+            WaitGraph.shared.didWait()
+            do throws(E) { return .success(try held(block)) } catch { return .failure(error) }
+        }
+        return try outcome.get()
+    }
+
+    private func held<T, E: Error>(_ block: () throws(E) -> T) throws(E) -> T {
+        let list = HeldQueues.current
+        let isOutermost = !list.contains(self)
+        list.push(self)
+        let start = isOutermost && kind == .main ? DispatchTime.now().uptimeNanoseconds : 0
+        if isOutermost { WaitGraph.shared.didEnter(self) }
+        defer {
+            list.pop()
+            if isOutermost { WaitGraph.shared.didLeave(self) }
+            if start != 0 { MainQueueLoad.add(DispatchTime.now().uptimeNanoseconds - start) }
+        }
+        return try block()
+    }
+}
+
+/// Carries a value to a queue that the type system can't see.
+// Used for blocks handed to a context: they run on its queue, one at a time, which is the contract of `perform`.
+struct Unchecked<Value>: @unchecked Sendable {
+    let value: Value
+}
+
+/// The queues that one thread holds, innermost last.
+final class HeldQueues {
+    private var queues: [ContextQueue] = []
+
+    func contains(_ queue: ContextQueue) -> Bool {
+        queues.contains { $0 === queue || ($0.kind == .main && queue.kind == .main) }
+    }
+
+    func push(_ queue: ContextQueue) { queues.append(queue) }
+    func pop() { queues.removeLast() }
+    var innermost: ContextQueue? { queues.last }
+
+    private static let key: pthread_key_t = {
+        var key = pthread_key_t()
+        pthread_key_create(&key) { pointer in
+            if let pointer { Unmanaged<HeldQueues>.fromOpaque(pointer).release() }
+        }
+        return key
+    }()
+
+    /// This thread's list.
+    static var current: HeldQueues {
+        if let pointer = pthread_getspecific(key) { return Unmanaged<HeldQueues>.fromOpaque(pointer).takeUnretainedValue() }
+        let made = HeldQueues()
+        pthread_setspecific(key, Unmanaged.passRetained(made).toOpaque())
+        return made
+    }
+}
+
+/// How a thread knows that it runs on the main queue: by a mark on the queue, or by being the main thread, which serves the main queue and
+/// nothing else.
+enum MainQueueMark {
+    private static let key = DispatchSpecificKey<Bool>()
+    private static let marked: Void = DispatchQueue.main.setSpecific(key: key, value: true)
+    /// Stands for the main queue in the list of held queues.
+    static let queue = ContextQueue(kind: .main, label: "main")
+
+    static func set() { _ = marked }
+
+    static var isHere: Bool {
+        _ = marked
+        return DispatchQueue.getSpecific(key: key) == true || Thread.isMainThread
+    }
+}
+
+/// How long contexts have held the main queue: in all, and at a time. In nanoseconds.
+package enum MainQueueLoad {
+    private static let sum = Atomic<UInt64>(0)
+    private static let peak = Atomic<UInt64>(0)
+    private static let blocks = Atomic<UInt64>(0)
+
+    static func add(_ nanoseconds: UInt64) {
+        sum.add(nanoseconds, ordering: .relaxed)
+        blocks.add(1, ordering: .relaxed)
+        peak.max(nanoseconds, ordering: .relaxed)
+    }
+
+    package static var total: UInt64 { sum.load(ordering: .relaxed) }
+    package static var longest: UInt64 { peak.load(ordering: .relaxed) }
+    package static var count: UInt64 { blocks.load(ordering: .relaxed) }
+}
+
+/// Who holds which queue and who waits for which: stops a circle of waits at once, with both sides named. On in debug builds and where
+/// `ConcurrencyDebug` is on.
+final class WaitGraph: Sendable {
+    static let shared = WaitGraph()
+
+    private struct State: Sendable {
+        var holder: [ObjectIdentifier: pthread_t] = [:]
+        var waits: [pthread_t: (queue: ObjectIdentifier, label: String)] = [:]
+        var labels: [pthread_t: [String]] = [:]
+    }
+
+    private let state = Mutex(State())
+
+    private func identity(_ queue: ContextQueue) -> ObjectIdentifier {
+        ObjectIdentifier(queue.kind == .main ? MainQueueMark.queue : queue)
+    }
+
+    func willWait(for queue: ContextQueue) {
+        guard ConcurrencyDebug.isOn else { return }
+        let me = pthread_self(), wanted = identity(queue)
+        let circle: String? = state.withLock { state in
+            state.waits[me] = (wanted, queue.label)
+            var thread = state.holder[wanted]
+            var path = ["\(state.labels[me]?.joined(separator: " → ") ?? "a thread") waits for \(queue.label)"]
+            while let holder = thread {
+                if holder == me { return path.joined(separator: "; ") }
+                guard let wait = state.waits[holder] else { return nil }
+                path.append("\(state.labels[holder]?.joined(separator: " → ") ?? "a thread") waits for \(wait.label)")
+                thread = state.holder[wait.queue]
+            }
+            return nil
+        }
+        if let circle { Violation.deadlock(circle) }
+    }
+
+    func didWait() {
+        guard ConcurrencyDebug.isOn else { return }
+        let me = pthread_self()
+        _ = state.withLock { $0.waits.removeValue(forKey: me) }
+    }
+
+    func didEnter(_ queue: ContextQueue) {
+        guard ConcurrencyDebug.isOn else { return }
+        let me = pthread_self(), entered = identity(queue)
+        state.withLock { state in
+            state.holder[entered] = me
+            state.labels[me, default: []].append(queue.label)
+        }
+    }
+
+    func didLeave(_ queue: ContextQueue) {
+        guard ConcurrencyDebug.isOn else { return }
+        let me = pthread_self(), left = identity(queue)
+        state.withLock { state in
+            if state.holder[left] == me { state.holder[left] = nil }
+            state.labels[me]?.removeLast()
+            if state.labels[me]?.isEmpty == true { state.labels[me] = nil }
+        }
+    }
+}
+
+/// Whether use of a context outside of its queue, and circles of waits, stop the program.
+package enum ConcurrencyDebug {
+    #if DEBUG
+        private static let fallback = true
+    #else
+        private static let fallback = false
+    #endif
+
+    /// On in debug builds, and where the environment says `OPENCOREDATA_CONCURRENCY_DEBUG=1` (Apple's switch is a launch argument).
+    package static let isOn: Bool = {
+        switch ProcessInfo.processInfo.environment["OPENCOREDATA_CONCURRENCY_DEBUG"] {
+        case "1": true
+        case "0": false
+        default: fallback
+        }
+    }()
+}

@@ -1,0 +1,47 @@
+import Synchronization
+
+/// Primary keys handed out in memory, from blocks that a store took out of circulation. An inserted object gets its key here, so that an ID
+/// costs nothing and never changes (GB8). Gaps are allowed.
+final class KeyReservoir: Sendable {
+    private struct Block: Sendable {
+        var next: Int64
+        var end: Int64
+        var size: Int
+    }
+
+    private let blocks = Mutex<[Int: Block]>([:])
+    /// Where keys come from that no store could be asked for: far above anything a store counts up to.
+    private static let unreserved = Atomic<Int64>(1 << 48)
+
+    /// A key for a new object of `root`'s tree, from `store`.
+    func key(for root: NSEntityDescription, in store: NSPersistentStore) -> Int64 {
+        blocks.withLock { blocks in
+            var block = blocks[root.number] ?? Block(next: 0, end: 0, size: 512)
+            if block.next >= block.end {
+                block.size = min(block.size * 2, 1 << 16)
+                // A store that can't be written just now (full, busy) must not fail an insert: that is said when the object is saved.
+                guard let range = try? store.reserveKeys(for: root, count: block.size) else { return Self.unreservedKey() }
+                block.next = range.lowerBound
+                block.end = range.upperBound
+            }
+            defer {
+                block.next += 1
+                blocks[root.number] = block
+            }
+            return block.next
+        }
+    }
+
+    static func unreservedKey() -> Int64 { unreserved.add(1, ordering: .relaxed).oldValue }
+
+    /// Gives unused keys back when a store is closed.
+    func release(to store: NSPersistentStore) {
+        blocks.withLock { blocks in
+            for entity in store.entities where entity.superentity == nil {
+                if let block = blocks.removeValue(forKey: entity.number), block.next < block.end {
+                    store.releaseKeys(for: entity, unused: block.next..<block.end)
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,129 @@
+import Foundation
+
+extension NSPersistentStoreCoordinator: PersistentStoreChannel {
+    package var endOfChain: NSPersistentStoreCoordinator? { self }
+
+    package func fetch(_ plan: FetchPlan) throws -> [FetchedRow] {
+        let asked = try stores(keeping: plan.entity)
+        var found: [FetchedRow]
+        if asked.count == 1 {
+            found = try asked[0].fetch(plan)
+        } else {
+            // Several stores: each answers without a window, and the window is cut from the whole.
+            var open = plan
+            open.limit = 0
+            open.offset = 0
+            found = try asked.flatMap { try $0.fetch(open) }
+            found = RowOrdering(plan.sort, channel: self).sorted(found)
+            found = plan.windowed(found)
+        }
+        if plan.includesRows { rowCache.add(found) }
+        return found
+    }
+
+    package func count(_ plan: FetchPlan) throws -> Int {
+        let asked = try stores(keeping: plan.entity)
+        if asked.count == 1 { return try asked[0].count(plan) }
+        return try fetch(plan).count
+    }
+
+    package func rowInMemory(_ id: NSManagedObjectID) -> RowLookup {
+        rowCache[id].map { .row($0) } ?? .unknown
+    }
+
+    package func rows(for ids: [NSManagedObjectID]) throws -> [NSManagedObjectID: RowSnapshot] {
+        var result: [NSManagedObjectID: RowSnapshot] = [:]
+        var missing: [NSManagedObjectID] = []
+        for id in ids {
+            if let row = rowCache[id] { result[id] = row } else { missing.append(id) }
+        }
+        for (store, ids) in grouped(missing) {
+            let rows = try store.rows(for: ids)
+            rowCache.add(rows.map { FetchedRow(id: $0.key, row: $0.value) })
+            result.merge(rows) { _, new in new }
+        }
+        return result
+    }
+
+    package func relatedIDs(_ key: RelationshipKey) throws -> [NSManagedObjectID] {
+        guard let store = key.owner.storeIdentity.store as? NSPersistentStore else { return [] }
+        return try store.relatedIDs(key)
+    }
+
+    package func objects(of entity: NSEntityDescription, constraint: Int, keys: [UniqueKey]) throws -> [UniqueKey: FetchedRow] {
+        var result: [UniqueKey: FetchedRow] = [:]
+        for store in try stores(keeping: entity) {
+            result.merge(try store.objects(of: entity, constraint: constraint, keys: keys)) { first, _ in first }
+        }
+        rowCache.add(result.values)
+        return result
+    }
+
+    package func receive(_ changes: ChangeSet, from sender: NSManagedObjectContext) throws {
+        let parts = try byStore(changes)
+        for (store, part) in parts {
+            let saved = try store.save(part)
+            for (id, version) in saved.versions {
+                part[id]?.row?.stamp(version: version)
+                id.makePermanent()
+            }
+            rowCache.commit(part)
+        }
+    }
+
+    private func stores(keeping entity: NSEntityDescription) throws -> [NSPersistentStore] {
+        let all = persistentStores
+        guard !all.isEmpty else {
+            throw NSError.coreData(.coreData, "The coordinator has no persistent stores; add one before fetching or saving.")
+        }
+        let asked = all.filter { $0.keeps(entity) }
+        guard !asked.isEmpty else {
+            throw NSError.coreData(.coreData, "No store of the coordinator keeps entity \(entity.name ?? "?").")
+        }
+        return asked
+    }
+
+    private func grouped(_ ids: [NSManagedObjectID]) -> [(NSPersistentStore, [NSManagedObjectID])] {
+        var groups: [ObjectIdentifier: (NSPersistentStore, [NSManagedObjectID])] = [:]
+        for id in ids {
+            guard let store = id.storeIdentity.store as? NSPersistentStore else { continue }
+            groups[ObjectIdentifier(store), default: (store, [])].1.append(id)
+        }
+        return Array(groups.values)
+    }
+
+    /// Splits a change set by the stores its objects live in. An object without a store yet goes to the first that keeps its entity.
+    private func byStore(_ changes: ChangeSet) throws -> [(NSPersistentStore, ChangeSet)] {
+        let all = persistentStores
+        guard !all.isEmpty else {
+            throw NSError.coreData(
+                .coreData, "This context's coordinator has no persistent stores; it can't perform a save. Nothing was lost: add a store and save again.")
+        }
+        func place(_ id: NSManagedObjectID) throws -> NSPersistentStore {
+            if let store = id.storeIdentity.store as? NSPersistentStore, all.contains(where: { $0 === store }) { return store }
+            guard id.storeIdentity.uuid == nil, let store = store(for: id.entity) else {
+                throw NSError.coreData(.persistentStoreSave, "No store that can be written keeps \(id).")
+            }
+            id.bind(to: store.identity)
+            return store
+        }
+        if all.count == 1 {
+            try changes.forEach { id, _ in _ = try place(id) }
+            return [(all[0], changes)]
+        }
+        var parts: [ObjectIdentifier: (NSPersistentStore, ChangeSet)] = [:]
+        try changes.forEach { id, pending in
+            let store = try place(id)
+            parts[ObjectIdentifier(store), default: (store, ChangeSet())].1.set(id, pending)
+        }
+        for (key, pairs) in changes.pairs {
+            let store = try place(key.owner)
+            parts[ObjectIdentifier(store), default: (store, ChangeSet())].1.pairs[key] = pairs
+        }
+        for (key, order) in changes.orders {
+            let store = try place(key.owner)
+            parts[ObjectIdentifier(store), default: (store, ChangeSet())].1.orders[key] = order
+        }
+        return Array(parts.values)
+    }
+}

@@ -1,0 +1,123 @@
+import Foundation
+import Synchronization
+
+/// Stands between contexts and stores: routes requests, shares rows, hands out object IDs. Safe to use from any thread.
+// The list of stores and the registry of classes are guarded by locks; the rest is immutable or safe by itself.
+open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
+    /// The model, frozen by this coordinator.
+    public let managedObjectModel: NSManagedObjectModel
+    /// A name for diagnostics.
+    open var name: String?
+    package let rowCache: RowCache
+    let keys = KeyReservoir()
+    private let stores = Mutex<[NSPersistentStore]>([])
+    private let waiting = StoreIdentity(uuid: nil)
+    private let queue = ContextQueue(kind: .privateQueue, label: "NSPersistentStoreCoordinator")
+
+    public init(managedObjectModel: NSManagedObjectModel) {
+        managedObjectModel.freeze()
+        self.managedObjectModel = managedObjectModel
+        self.rowCache = RowCache()
+        super.init()
+    }
+
+    open var persistentStores: [NSPersistentStore] { stores.withLock { $0 } }
+
+    open func persistentStore(for url: URL) -> NSPersistentStore? { persistentStores.first { $0.url == url } }
+
+    open func url(for store: NSPersistentStore) -> URL { store.url ?? URL(fileURLWithPath: "/dev/null") }
+
+    /// Runs a block in turn with others on this coordinator; re-entrant.
+    open func performAndWait<T, E: Error>(_ block: () throws(E) -> T) throws(E) -> T { try queue.sync(block) }
+
+    /// Runs a block in turn with others on this coordinator.
+    open func perform(_ block: @escaping () -> Void) { queue.async(block) }
+
+    // MARK: Stores
+
+    /// Opens a store and adds it. Throws 134000 for an unknown type, 134010, 134080, 134090 or 134100 as the store says.
+    @discardableResult
+    open func addPersistentStore(
+        ofType type: String, configurationName configuration: String?, at url: URL?, options: [AnyHashable: Any]? = nil
+    ) throws -> NSPersistentStore {
+        guard let entities = managedObjectModel.entities(forConfigurationName: configuration) else {
+            throw NSError.coreData(.persistentStoreOpen, "The model has no configuration named \"\(configuration ?? "")\".")
+        }
+        guard type == NSSQLiteStoreType else {
+            throw NSError.coreData(.persistentStoreInvalidType, "Unknown store type \"\(type)\"; this version knows \(NSSQLiteStoreType).")
+        }
+        guard let url else { throw NSError.coreData(.persistentStoreOpen, "A store of type \(type) needs a URL.") }
+        let store = try SQLiteStore(
+            model: managedObjectModel, entities: entities, configurationName: configuration, url: url, options: options)
+        add(store)
+        return store
+    }
+
+    /// As above, with the Swift spelling of store types.
+    @discardableResult
+    open func addPersistentStore(
+        type: NSPersistentStore.StoreType, configuration: String? = nil, at url: URL, options: [AnyHashable: Any]? = nil
+    ) throws -> NSPersistentStore {
+        try addPersistentStore(ofType: type.rawValue, configurationName: configuration, at: url, options: options)
+    }
+
+    package func add(_ store: NSPersistentStore) {
+        store.persistentStoreCoordinator = self
+        stores.withLock { $0.append(store) }
+        NotificationCenter.default.post(
+            name: .NSPersistentStoreCoordinatorStoresDidChange, object: self, userInfo: [NSAddedPersistentStoresKey: [store]])
+    }
+
+    /// Closes a store and removes it.
+    open func remove(_ store: NSPersistentStore) throws {
+        NotificationCenter.default.post(name: .NSPersistentStoreCoordinatorWillRemoveStore, object: store)
+        keys.release(to: store)
+        stores.withLock { stores in stores.removeAll { $0 === store } }
+        rowCache.removeAll()
+        try store.close()
+        store.persistentStoreCoordinator = nil
+        NotificationCenter.default.post(
+            name: .NSPersistentStoreCoordinatorStoresDidChange, object: self, userInfo: [NSRemovedPersistentStoresKey: [store]])
+    }
+
+    open func metadata(for store: NSPersistentStore) -> [String: Any] { store.metadata }
+
+    open func setMetadata(_ metadata: [String: Any]?, for store: NSPersistentStore) { store.metadata = metadata }
+
+    // MARK: Object IDs
+
+    /// The ID that a URI names, if its store is loaded and its entity known; else nil.
+    open func managedObjectID(forURIRepresentation url: URL) -> NSManagedObjectID? {
+        guard url.scheme == "x-coredata", let host = url.host, let store = persistentStores.first(where: { $0.identifier == host }) else {
+            return nil
+        }
+        let parts = url.path.split(separator: "/")
+        guard parts.count == 2, let entity = managedObjectModel.entitiesByName[String(parts[0])],
+            parts[1].hasPrefix("p"), let key = Int64(parts[1].dropFirst())
+        else { return nil }
+        return NSManagedObjectID(entity: entity, key: key, store: store.identity, isTemporary: false)
+    }
+
+    /// The store that new objects of `entity` go to: the first that can be written and keeps it.
+    package func store(for entity: NSEntityDescription) -> NSPersistentStore? {
+        persistentStores.first { !$0.isReadOnly && $0.keeps(entity) }
+    }
+
+    /// A new object's identity.
+    package func makeID(for entity: NSEntityDescription) -> NSManagedObjectID {
+        if let store = store(for: entity) {
+            return NSManagedObjectID(
+                entity: entity, key: keys.key(for: entity.rootEntity, in: store), store: store.identity, isTemporary: true)
+        }
+        return NSManagedObjectID(entity: entity, key: KeyReservoir.unreservedKey(), store: waiting, isTemporary: true)
+    }
+}
+
+extension Notification.Name {
+    public static let NSPersistentStoreCoordinatorStoresDidChange = Notification.Name("NSPersistentStoreCoordinatorStoresDidChange")
+    public static let NSPersistentStoreCoordinatorWillRemoveStore = Notification.Name("NSPersistentStoreCoordinatorWillRemoveStore")
+}
+
+/// `userInfo` keys of `NSPersistentStoreCoordinatorStoresDidChange`: arrays of stores.
+public let NSAddedPersistentStoresKey = "added"
+public let NSRemovedPersistentStoresKey = "removed"

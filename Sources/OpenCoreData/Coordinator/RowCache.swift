@@ -1,0 +1,71 @@
+import Synchronization
+
+/// Rows recently read or written, shared by all contexts of a coordinator. Bounded: rows age through two generations, and a generation that
+/// grew past its share pushes out the one before it. A row in use is promoted.
+package final class RowCache: Sendable {
+    private struct State: Sendable {
+        var young: [NSManagedObjectID: RowSnapshot] = [:]
+        var old: [NSManagedObjectID: RowSnapshot] = [:]
+        var youngCost = 0
+    }
+
+    /// Bytes per generation.
+    private let share: Int
+    private let state = Mutex(State())
+
+    package init(share: Int = 16 << 20) { self.share = share }
+
+    package subscript(id: NSManagedObjectID) -> RowSnapshot? {
+        state.withLock { state in
+            if let row = state.young[id] { return row }
+            guard let row = state.old[id] else { return nil }
+            insert(row, for: id, into: &state)
+            return row
+        }
+    }
+
+    /// Adds rows read from a store. A newer version that is already there stays.
+    package func add(_ rows: some Sequence<FetchedRow>) {
+        state.withLock { state in
+            for fetched in rows {
+                guard let row = fetched.row else { continue }
+                if let known = state.young[fetched.id] ?? state.old[fetched.id], known.version >= row.version { continue }
+                insert(row, for: fetched.id, into: &state)
+            }
+        }
+    }
+
+    /// Adds rows that were committed, and forgets those that were deleted.
+    package func commit(_ changes: ChangeSet) {
+        state.withLock { state in
+            changes.forEach { id, pending in
+                if pending.kind == .deleted {
+                    state.young[id] = nil
+                    state.old[id] = nil
+                } else if let row = pending.row {
+                    insert(row, for: id, into: &state)
+                }
+            }
+        }
+    }
+
+    package func remove(_ ids: some Sequence<NSManagedObjectID>) {
+        state.withLock { state in
+            for id in ids {
+                state.young[id] = nil
+                state.old[id] = nil
+            }
+        }
+    }
+
+    package func removeAll() { state.withLock { $0 = State() } }
+
+    private func insert(_ row: RowSnapshot, for id: NSManagedObjectID, into state: inout State) {
+        if state.youngCost > share {
+            state.old = state.young
+            state.young = [:]
+            state.youngCost = 0
+        }
+        if state.young.updateValue(row, forKey: id) == nil { state.youngCost += row.cost }
+    }
+}

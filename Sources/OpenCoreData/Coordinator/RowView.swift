@@ -1,0 +1,131 @@
+import Foundation
+
+/// An object as a predicate sees it at one level of a chain, without there being an instance: its row, and the channel that resolves its
+/// relationships.
+struct RowView {
+    let id: NSManagedObjectID
+    let row: RowSnapshot
+    let channel: any PersistentStoreChannel
+
+    /// The row of an object at this level.
+    func view(of other: NSManagedObjectID) -> RowView? {
+        if case .row(let row) = channel.rowInMemory(other) { return RowView(id: other, row: row, channel: channel) }
+        guard let row = try? channel.rows(for: [other])[other] else { return nil }
+        return RowView(id: other, row: row, channel: channel)
+    }
+}
+
+extension RowView: KeyValueCoding, PredicateIdentity, PredicateValueProviding {
+    func predicateValue(forKey key: String) -> PredicateValue {
+        if case .slot(let slot)? = row.layout.place(of: key) {
+            switch row[slot] {
+            case .null: return .null
+            case .int64(let value): return .integer(value)
+            case .double(let value): return .double(value)
+            case .bool(let value): return .bool(value)
+            case .date(let value): return .date(Date(timeIntervalSinceReferenceDate: value))
+            case .string(let value): return .string(value)
+            case .data(let value): return .data(value)
+            case .uuid(let value): return .uuid(value)
+            case .decimal(let value): return .decimal(value)
+            default: break
+            }
+        }
+        return PredicateValue(value(forKey: key))
+    }
+
+    func value(forKey key: String) -> Any? {
+        switch row.layout.place(of: key) {
+        case .slot(let slot)?:
+            if case .objectID(let target) = row[slot] { return view(of: target) }
+            return row[slot].plain
+        case .toMany(let number)?:
+            let members = (try? channel.relatedIDs(RelationshipKey(owner: id, toMany: number))) ?? []
+            return members.compactMap { view(of: $0) }
+        case nil:
+            if key == "objectID" { return id }
+            if key == "self" { return self }
+            Violation.unknownKey(key, entity: row.entity.name)
+        }
+    }
+
+    var predicateIdentity: any Hashable & Sendable { id }
+}
+
+/// Puts found rows in the order of a plan's sort keys; ties by primary key, so that windows are the same every time.
+struct RowOrdering {
+    private let keys: [SortKey]
+    private let channel: any PersistentStoreChannel
+
+    init(_ keys: [SortKey], channel: any PersistentStoreChannel) {
+        self.keys = keys
+        self.channel = channel
+    }
+
+    func sorted(_ rows: [FetchedRow]) -> [FetchedRow] {
+        guard !keys.isEmpty else { return rows.sorted { $0.id.key < $1.id.key } }
+        return rows.map { row in (row, keys.map { value(of: row, at: $0) }) }
+            .sorted { left, right in
+                for (index, key) in keys.enumerated() {
+                    switch RowOrdering.compare(left.1[index], right.1[index]) {
+                    case .orderedSame: continue
+                    case .orderedAscending: return key.isAscending
+                    case .orderedDescending: return !key.isAscending
+                    }
+                }
+                return left.0.id.key < right.0.id.key
+            }
+            .map(\.0)
+    }
+
+    private func value(of fetched: FetchedRow, at key: SortKey) -> AttributeValue {
+        guard var row = fetched.row else { return .null }
+        for name in key.path.dropLast() {
+            guard case .objectID(let target) = row[name],
+                let next = RowView(id: target, row: row, channel: channel).view(of: target)?.row
+            else { return .null }
+            row = next
+        }
+        let value = key.path.last.map { row[$0] } ?? .null
+        if key.isCaseInsensitive, case .string(let string) = value {
+            return .string(StringFolding.fold(string, [.caseInsensitive]))
+        }
+        return value
+    }
+
+    /// Nil first, as SQLite sorts; strings by their UTF-8 bytes.
+    static func compare(_ left: AttributeValue, _ right: AttributeValue) -> ComparisonResult {
+        func order<T: Comparable>(_ left: T, _ right: T) -> ComparisonResult {
+            left < right ? .orderedAscending : (right < left ? .orderedDescending : .orderedSame)
+        }
+        switch (left, right) {
+        case (.null, .null): return .orderedSame
+        case (.null, _): return .orderedAscending
+        case (_, .null): return .orderedDescending
+        case (.int64(let left), .int64(let right)): return order(left, right)
+        case (.double(let left), .double(let right)): return order(left, right)
+        case (.date(let left), .date(let right)): return order(left, right)
+        case (.bool(let left), .bool(let right)): return order(left ? 1 : 0, right ? 1 : 0)
+        case (.decimal(let left), .decimal(let right)): return order(left, right)
+        case (.string(let left), .string(let right)):
+            if left == right { return .orderedSame }
+            return left.utf8.lexicographicallyPrecedes(right.utf8) ? .orderedAscending : .orderedDescending
+        case (.uuid(let left), .uuid(let right)): return order(left.uuidString, right.uuidString)
+        case (.data(let left), .data(let right)):
+            if left == right { return .orderedSame }
+            return left.lexicographicallyPrecedes(right) ? .orderedAscending : .orderedDescending
+        case (.objectID(let left), .objectID(let right)): return order(left.key, right.key)
+        default: return .orderedSame
+        }
+    }
+}
+
+extension FetchPlan {
+    /// Cuts the plan's window out of ordered results.
+    func windowed<T>(_ rows: [T]) -> [T] {
+        guard offset > 0 || limit > 0 else { return rows }
+        let start = min(offset, rows.count)
+        let end = limit > 0 ? min(start + limit, rows.count) : rows.count
+        return Array(rows[start..<end])
+    }
+}

@@ -1,0 +1,392 @@
+import Foundation
+import Synchronization
+
+/// A document that keeps an object graph: a package (a folder) with a store in it, and the stack of contexts above the store.
+///
+/// `managedObjectContext` is a main-queue context. Its parent is a private-queue context that owns the coordinator and is the only one that
+/// makes the disk turn. The document saves by itself when its changes are old or many enough (`AutosavePolicy`).
+// What changes is kept under a lock; the contexts keep to their queues.
+open class UIManagedDocument: NSObject, @unchecked Sendable {
+    /// The states a document can be in, with Apple's raw values.
+    public struct State: OptionSet, Hashable, Sendable {
+        public let rawValue: UInt
+        public init(rawValue: UInt) { self.rawValue = rawValue }
+        public static let normal: State = []
+        public static let closed = State(rawValue: 1)
+        public static let inConflict = State(rawValue: 2)
+        public static let savingError = State(rawValue: 4)
+        public static let editingDisabled = State(rawValue: 8)
+        public static let progressAvailable = State(rawValue: 16)
+    }
+
+    /// What a save is for.
+    public enum SaveOperation: Int, Sendable {
+        case forCreating = 0
+        case forOverwriting = 1
+    }
+
+    /// What a change does to the document.
+    public enum ChangeKind: Int, Sendable {
+        case done = 0
+        case undone = 1
+        case redone = 2
+        case cleared = 3
+    }
+
+    public static let stateChangedNotification = Notification.Name("UIDocumentStateChangedNotification")
+
+    /// The package.
+    public let fileURL: URL
+    public let managedObjectModel: NSManagedObjectModel
+    /// What everyone in the process reads. Main queue.
+    public let managedObjectContext: NSManagedObjectContext
+    /// The private context above the coordinator.
+    package let root: NSManagedObjectContext
+    /// Options for the store.
+    open var persistentStoreOptions: [AnyHashable: Any]?
+    /// The configuration of the model to use.
+    open var modelConfiguration: String?
+    public let autosavePolicy: AutosavePolicy
+
+    private struct Status {
+        var state: State = .closed
+        /// When the oldest unsaved change was made.
+        var oldestChange: TimeInterval?
+        var isTimerArmed = false
+        var isSaving = false
+        var isMarkedChanged = false
+        var failures = 0
+        var waiters: [Waiter] = []
+        /// Who waits for the next save that begins to have ended.
+        var tickets: [CheckedContinuation<Void, any Error>] = []
+        var observers: [@Sendable (UIManagedDocumentEvent) -> Void] = []
+    }
+
+    private struct Waiter {
+        let limit: Int
+        let continuation: CheckedContinuation<Void, Never>
+    }
+
+    private let status = Mutex(Status())
+    private let clock: any DocumentClock
+
+    /// A document at `fileURL` with a model. Nothing is touched on disk until it is opened or saved.
+    public convenience init(fileURL: URL, model: NSManagedObjectModel, autosavePolicy: AutosavePolicy = AutosavePolicy()) {
+        self.init(fileURL: fileURL, model: model, autosavePolicy: autosavePolicy, clock: SystemDocumentClock())
+    }
+
+    package init(fileURL: URL, model: NSManagedObjectModel, autosavePolicy: AutosavePolicy, clock: any DocumentClock) {
+        self.fileURL = fileURL
+        self.managedObjectModel = model
+        self.autosavePolicy = autosavePolicy
+        self.clock = clock
+        root = NSManagedObjectContext(.privateQueueConcurrencyType)
+        root.name = "document root"
+        root.persistentStoreCoordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
+        managedObjectContext = NSManagedObjectContext(.mainQueueConcurrencyType)
+        managedObjectContext.name = "document main"
+        managedObjectContext.parent = root
+        super.init()
+        for context in [root, managedObjectContext] {
+            context.changeObserver.withLock { $0 = { [weak self] in self?.changesCame() } }
+        }
+    }
+
+    /// The store's file name inside `StoreContent`.
+    open class var persistentStoreName: String { "persistentStore" }
+
+    /// The store's type for a file type.
+    open func persistentStoreType(forFileType fileType: String) -> String { NSSQLiteStoreType }
+
+    /// Where the store is.
+    public var storeURL: URL {
+        fileURL.appendingPathComponent("StoreContent", isDirectory: true).appendingPathComponent(Self.persistentStoreName)
+    }
+
+    public var documentState: State { status.withLock { $0.state } }
+
+    /// Opens the store. Override to add stores of your own.
+    open func configurePersistentStoreCoordinator(
+        for storeURL: URL, ofType fileType: String, modelConfiguration: String?, storeOptions: [AnyHashable: Any]?
+    ) throws {
+        try root.persistentStoreCoordinator?.addPersistentStore(
+            ofType: persistentStoreType(forFileType: fileType), configurationName: modelConfiguration, at: storeURL, options: storeOptions)
+    }
+
+    /// Called with every error that has no caller to be thrown to: a failed autosave above all.
+    open func handleError(_ error: any Error, userInteractionPermitted: Bool) {
+        setState { $0.insert(.savingError) }
+    }
+
+    // MARK: Opening and closing
+
+    /// Opens the document, making package and store if `creating`. Blocks while the store opens. Throws what the store says.
+    package func openStore(creating: Bool) throws {
+        guard documentState.contains(.closed) else { return }
+        let folder = storeURL.deletingLastPathComponent()
+        if creating {
+            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        } else if !FileManager.default.fileExists(atPath: storeURL.path) {
+            throw NSError.coreData(.persistentStoreOpen, "There is no document at \(fileURL.path): \(storeURL.path) is missing.")
+        }
+        try configurePersistentStoreCoordinator(
+            for: storeURL, ofType: "", modelConfiguration: modelConfiguration, storeOptions: persistentStoreOptions)
+        setState { $0 = .normal }
+    }
+
+    /// Opens the document. The handler is called on the main queue.
+    public func open(completionHandler: (@Sendable (Bool) -> Void)? = nil) {
+        root.perform { [self] in
+            let success: Bool
+            do {
+                try openStore(creating: false)
+                success = true
+            } catch {
+                handleError(error, userInteractionPermitted: false)
+                success = false
+            }
+            DispatchQueue.main.async { completionHandler?(success) }
+        }
+    }
+
+    /// Saves what is unsaved and closes the store. The handler is called on the main queue.
+    public func close(completionHandler: (@Sendable (Bool) -> Void)? = nil) {
+        saveAll { [self] result in
+            var success = true
+            do {
+                try result.get()
+                try closeStore()
+            } catch {
+                handleError(error, userInteractionPermitted: false)
+                success = false
+            }
+            let closed = success
+            DispatchQueue.main.async { completionHandler?(closed) }
+        }
+    }
+
+    /// Saves what is unsaved and closes the store. Throws what the save says; the store is left open then, and nothing is lost.
+    public func close() async throws {
+        try await save()
+        try closeStore()
+    }
+
+    private func closeStore() throws {
+        for store in root.persistentStoreCoordinator?.persistentStores ?? [] {
+            try root.persistentStoreCoordinator?.remove(store)
+        }
+        setState { $0 = .closed }
+    }
+
+    // MARK: Saving
+
+    /// Saves to the document's own place: `.forCreating` makes package and store. The handler is called on the main queue.
+    public func save(to url: URL, for operation: SaveOperation, completionHandler: (@Sendable (Bool) -> Void)? = nil) {
+        guard url.standardizedFileURL == fileURL.standardizedFileURL else {
+            Violation.misuse("a document is saved to its own fileURL; saving to another place comes with migration")
+        }
+        let finish: @Sendable (Result<Void, any Error>) -> Void = { [self] result in
+            if case .failure(let error) = result { handleError(error, userInteractionPermitted: false) }
+            let success = (try? result.get()) != nil
+            DispatchQueue.main.async { completionHandler?(success) }
+        }
+        if operation == .forCreating {
+            root.perform { [self] in
+                do {
+                    try openStore(creating: true)
+                    saveAll(finish)
+                } catch {
+                    finish(.failure(error))
+                }
+            }
+        } else {
+            saveAll(finish)
+        }
+    }
+
+    /// Pushes the main context into the root and writes the root. Returns when everything that was unsaved at the call is committed.
+    public func save() async throws {
+        try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
+            saveAll { continuation.resume(with: $0) }
+        }
+    }
+
+    /// On the main queue the main context hands its changes to the root; on the root's own queue they are written. The main queue does no I/O.
+    private func saveAll(_ completion: @escaping @Sendable (Result<Void, any Error>) -> Void) {
+        let tickets = status.withLock { status in
+            status.isSaving = true
+            status.oldestChange = nil
+            status.isMarkedChanged = false
+            defer { status.tickets = [] }
+            return status.tickets
+        }
+        let finish: @Sendable (Result<Void, any Error>, NSManagedObjectContext) -> Void = { [self] result, context in
+            didSave(result, from: context, tickets: tickets)
+            completion(result)
+        }
+        managedObjectContext.perform { [self] in
+            do {
+                try managedObjectContext.save()
+            } catch {
+                return finish(.failure(error), managedObjectContext)
+            }
+            root.perform { [self] in finish(Result { try root.save() }, root) }
+        }
+    }
+
+    /// Returns when a save that begins after the call has committed: then everything that was pushed before is on disk. Throws what a save
+    /// that can't be tried again says; saves that can are waited for. Returns at once if nothing is unsaved.
+    package func committed() async throws {
+        try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
+            guard hasUnsavedChanges, !documentState.contains(.closed) else { return continuation.resume() }
+            status.withLock { $0.tickets.append(continuation) }
+            changesCame()
+            // A save may have taken everything between the question and the ticket.
+            if !hasUnsavedChanges { autosaveNow() }
+        }
+    }
+
+    /// Whether anything is unsaved, anywhere in the stack.
+    open var hasUnsavedChanges: Bool {
+        status.withLock { $0.isMarkedChanged } || managedObjectContext.hasPublishedChanges || root.hasPublishedChanges
+    }
+
+    /// How many changed objects are not on disk yet.
+    public var unsavedChangeCount: Int { managedObjectContext.publishedLoad.rows + root.publishedLoad.rows }
+
+    /// How old the oldest unsaved change is, in seconds; nil if nothing is unsaved.
+    public var oldestUnsavedChange: TimeInterval? {
+        status.withLock { status in status.oldestChange.map { clock.now - $0 } }
+    }
+
+    /// Marks the document as changed or as clean.
+    open func updateChangeCount(_ change: ChangeKind) {
+        status.withLock { $0.isMarkedChanged = change != .cleared }
+        if change != .cleared { changesCame() }
+    }
+
+    /// Saves if anything is unsaved. Errors go to `handleError`.
+    open func autosave(completionHandler: (@Sendable (Bool) -> Void)? = nil) {
+        guard hasUnsavedChanges else {
+            completionHandler?(true)
+            return
+        }
+        save(to: fileURL, for: .forOverwriting, completionHandler: completionHandler)
+    }
+
+    /// Waits while more than `limit` changed objects are not on disk: how a writer that is faster than the disk is held back.
+    package func waitUntilUnsaved(isBelow limit: Int) async {
+        if unsavedChangeCount < limit { return }
+        await withCheckedContinuation { continuation in
+            status.withLock { $0.waiters.append(Waiter(limit: limit, continuation: continuation)) }
+            wakeWaiters()
+        }
+    }
+
+    /// Tells `observer` of every save. For the daemon's status and journal.
+    package func observe(_ observer: @escaping @Sendable (UIManagedDocumentEvent) -> Void) {
+        status.withLock { $0.observers.append(observer) }
+    }
+
+    // MARK: Autosave
+
+    private func changesCame() {
+        let rows = unsavedChangeCount, bytes = managedObjectContext.publishedLoad.bytes + root.publishedLoad.bytes
+        let now = clock.now
+        let verdict: AutosavePolicy.Verdict = status.withLock { status in
+            guard rows > 0, !status.state.contains(.closed) else { return .nothing }
+            let oldest = status.oldestChange ?? now
+            status.oldestChange = oldest
+            if status.isSaving { return .nothing }
+            let verdict = autosavePolicy.verdict(rows: rows, bytes: bytes, age: now - oldest)
+            if case .saveLater = verdict {
+                if status.isTimerArmed { return .nothing }
+                status.isTimerArmed = true
+            }
+            if verdict == .saveNow { status.isSaving = true }
+            return verdict
+        }
+        switch verdict {
+        case .nothing: return
+        case .saveNow: autosaveNow()
+        case .saveLater(let seconds): arm(after: seconds)
+        }
+    }
+
+    private func arm(after seconds: TimeInterval) {
+        clock.schedule(after: seconds) { [weak self] in
+            guard let self else { return }
+            self.status.withLock { $0.isTimerArmed = false }
+            self.changesCame()
+        }
+    }
+
+    private func autosaveNow() {
+        saveAll { [self] result in
+            if case .failure(let error) = result { handleError(error, userInteractionPermitted: false) }
+        }
+    }
+
+    private func didSave(
+        _ result: Result<Void, any Error>, from context: NSManagedObjectContext, tickets: [CheckedContinuation<Void, any Error>]
+    ) {
+        let observers = status.withLock { status in
+            status.isSaving = false
+            return status.observers
+        }
+        switch result {
+        case .success:
+            status.withLock { $0.failures = 0 }
+            if documentState.contains(.savingError) { setState { $0.remove(.savingError) } }
+            for observer in observers { observer(.saved) }
+            for ticket in tickets { ticket.resume() }
+            wakeWaiters()
+            changesCame()
+        case .failure(let error):
+            let failure = SaveFailure(error)
+            for observer in observers { observer(.saveFailed(error, kind: failure)) }
+            switch failure {
+            case .transient:
+                // Nothing is lost: the changes stay where they are, and the save is tried again, less and less often.
+                let delay = status.withLock { status in
+                    status.tickets.insert(contentsOf: tickets, at: 0)
+                    status.failures += 1
+                    status.isTimerArmed = true
+                    status.oldestChange = status.oldestChange ?? clock.now
+                    return min(60, pow(2, Double(min(status.failures, 6))))
+                }
+                arm(after: delay)
+            case .disk:
+                for ticket in tickets { ticket.resume(throwing: error) }
+            case .permanent:
+                for ticket in tickets { ticket.resume(throwing: error) }
+                discard(after: context)
+            }
+        }
+    }
+
+    /// No poison: what can never be saved must not stand in the way of everything that comes after it.
+    private func discard(after context: NSManagedObjectContext) {
+        if context === root {
+            root.perform { [self] in root.rollback() }
+        } else {
+            managedObjectContext.perform { [self] in managedObjectContext.rollback() }
+        }
+        wakeWaiters()
+    }
+
+    private func wakeWaiters() {
+        let unsaved = unsavedChangeCount
+        let ready = status.withLock { status in
+            let ready = status.waiters.filter { unsaved < $0.limit }
+            status.waiters.removeAll { unsaved < $0.limit }
+            return ready
+        }
+        for waiter in ready { waiter.continuation.resume() }
+    }
+
+    private func setState(_ change: (inout State) -> Void) {
+        status.withLock { change(&$0.state) }
+        NotificationCenter.default.post(name: Self.stateChangedNotification, object: self)
+    }
+}

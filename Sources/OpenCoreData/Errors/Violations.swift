@@ -1,0 +1,74 @@
+import Foundation
+
+/// Misuse of the interface. Where Apple raises an exception, a named function here stops the program with a sentence that says
+/// what was done, where, and what to do instead.
+enum Violation {
+    // A programmer error is not recoverable: there is no right value to return.
+    static func unknownEntity(_ name: String, known: [String]) -> Never {
+        fatalError("OpenCoreData: no entity named \"\(name)\" in the model; it has \(known.sorted().joined(separator: ", ")).")
+    }
+
+    // As above.
+    static func unknownKey(_ key: String, entity: String?) -> Never {
+        fatalError("OpenCoreData: entity \(entity ?? "?") is not key value coding-compliant for the key \"\(key)\".")
+    }
+
+    // As above.
+    static func wrongType(_ value: Any, key: String, entity: String?, expected: String) -> Never {
+        fatalError(
+            "OpenCoreData: unacceptable type of value for \(entity ?? "?").\(key): desired type = \(expected); "
+                + "given type = \(type(of: value)); value = \(value).")
+    }
+
+    // As above.
+    static func modelIsFrozen(_ what: String) -> Never {
+        fatalError("OpenCoreData: can't change \(what): the model is in use by a coordinator. Change a copy of it instead.")
+    }
+
+    // As above.
+    static func wrongQueue(_ context: String) -> Never {
+        fatalError(
+            "OpenCoreData: __Multithreading_Violation_AllThatIsLeftToUsIsHonor__: \(context) was used outside of its queue. "
+                + "Wrap the access in perform(_:) or performAndWait(_:).")
+    }
+
+    // As above.
+    static func deadlock(_ description: String) -> Never {
+        fatalError("OpenCoreData: deadlock: \(description)")
+    }
+
+    // As above.
+    static func confinement(_ what: String) -> Never {
+        fatalError("OpenCoreData: \(what): a context of confinement type has no queue. Use a private-queue or main-queue context.")
+    }
+
+    // As above.
+    static func noParent(_ context: String, doing: String) -> Never {
+        fatalError("OpenCoreData: \(context) has neither a parent nor a persistent store coordinator; it can't \(doing).")
+    }
+
+    // As above.
+    static func detachedFault(_ id: String) -> Never {
+        fatalError("OpenCoreData: \(id) is a fault whose context is gone; its values can't be loaded any more.")
+    }
+
+    // As above.
+    static func inaccessibleFault(_ id: String) -> Never {
+        fatalError("OpenCoreData: could not fulfil a fault for \(id): its row is no longer in the store.")
+    }
+
+    // As above.
+    static func otherContext(_ id: String) -> Never {
+        fatalError("OpenCoreData: illegal attempt to relate or use \(id) in a different context from its own. Pass its objectID and use object(with:).")
+    }
+
+    // As above.
+    static func invalidModel(_ message: String) -> Never {
+        fatalError("OpenCoreData: the model can't be used: \(message)")
+    }
+
+    // As above.
+    static func misuse(_ message: String) -> Never {
+        fatalError("OpenCoreData: \(message)")
+    }
+}

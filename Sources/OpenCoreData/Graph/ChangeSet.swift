@@ -1,0 +1,142 @@
+/// What happened to a row since the level below last heard of it.
+package enum ChangeKind: Sendable {
+    case inserted
+    case updated
+    case deleted
+}
+
+/// One changed row.
+package struct PendingRow: Sendable {
+    package var kind: ChangeKind
+    /// The values now; for a deleted row the last known ones, if any were known.
+    package var row: RowSnapshot?
+    /// Which slots changed (updated rows).
+    package var changed: SlotSet
+    /// The row that the change started from: its version is what optimistic locking compares. Nil for an insert.
+    package var base: RowSnapshot?
+
+    package init(kind: ChangeKind, row: RowSnapshot?, changed: SlotSet = SlotSet(), base: RowSnapshot? = nil) {
+        self.kind = kind
+        self.row = row
+        self.changed = changed
+        self.base = base
+    }
+}
+
+/// The changed rows of one concrete entity.
+package struct EntityChanges: Sendable {
+    package let entity: NSEntityDescription
+    package var rows: [NSManagedObjectID: PendingRow] = [:]
+
+    package init(entity: NSEntityDescription) { self.entity = entity }
+}
+
+/// A to-many relationship of one object.
+package struct RelationshipKey: Hashable, Sendable {
+    package let owner: NSManagedObjectID
+    /// The number of the to-many in the owner's layout.
+    package let toMany: Int
+
+    package init(owner: NSManagedObjectID, toMany: Int) {
+        self.owner = owner
+        self.toMany = toMany
+    }
+
+    package var relationship: NSRelationshipDescription { owner.entity.layout.toManys[toMany] }
+}
+
+/// What was added to and removed from a to-many that is kept as pairs (many-to-many, or without an inverse).
+package struct PairChanges: Sendable {
+    package var added: Set<NSManagedObjectID> = []
+    package var removed: Set<NSManagedObjectID> = []
+
+    package init() {}
+
+    package var isEmpty: Bool { added.isEmpty && removed.isEmpty }
+
+    package mutating func add(_ id: NSManagedObjectID) {
+        if removed.remove(id) == nil { added.insert(id) }
+    }
+
+    package mutating func remove(_ id: NSManagedObjectID) {
+        if added.remove(id) == nil { removed.insert(id) }
+    }
+
+    package mutating func apply(_ later: PairChanges) {
+        for id in later.removed { remove(id) }
+        for id in later.added { add(id) }
+    }
+}
+
+/// Inserted, updated and deleted rows by object ID, and the relationships that are not in rows. A `Sendable` value: what a save hands to its
+/// parent, what the root hands to the coordinator, and what a context's own unsaved changes are kept as.
+///
+/// An unordered one-to-many has no entry here: the foreign key in the row of the other side is its only truth.
+package struct ChangeSet: Sendable {
+    /// By entity number.
+    package private(set) var entities: [Int: EntityChanges] = [:]
+    /// Pairs, recorded on both sides where both sides are named.
+    package var pairs: [RelationshipKey: PairChanges] = [:]
+    /// Ordered to-manys that changed, whole.
+    package var orders: [RelationshipKey: [NSManagedObjectID]] = [:]
+    package private(set) var insertedCount = 0
+    package private(set) var updatedCount = 0
+    package private(set) var deletedCount = 0
+    /// Roughly what the rows take in memory, in bytes.
+    package private(set) var cost = 0
+
+    package init() {}
+
+    package var rowCount: Int { insertedCount + updatedCount + deletedCount }
+    package var isEmpty: Bool { rowCount == 0 && pairs.isEmpty && orders.isEmpty }
+
+    package subscript(id: NSManagedObjectID) -> PendingRow? {
+        entities[id.entity.number]?.rows[id]
+    }
+
+    /// Sets or, with nil, forgets what is pending for a row.
+    package mutating func set(_ id: NSManagedObjectID, _ pending: PendingRow?) {
+        let number = id.entity.number
+        let old: PendingRow?
+        if let pending {
+            old = entities[number, default: EntityChanges(entity: id.entity)].rows.updateValue(pending, forKey: id)
+        } else {
+            old = entities[number]?.rows.removeValue(forKey: id)
+        }
+        if let old { count(old, by: -1) }
+        if let pending { count(pending, by: 1) }
+    }
+
+    private mutating func count(_ pending: PendingRow, by step: Int) {
+        switch pending.kind {
+        case .inserted: insertedCount += step
+        case .updated: updatedCount += step
+        case .deleted: deletedCount += step
+        }
+        cost += step * (pending.row?.cost ?? 64)
+    }
+
+    /// Every changed row.
+    package func forEach(_ body: (NSManagedObjectID, PendingRow) throws -> Void) rethrows {
+        for changes in entities.values {
+            for (id, pending) in changes.rows { try body(id, pending) }
+        }
+    }
+
+    /// The changed rows of these entities.
+    package func rows(of members: [NSEntityDescription]) -> [(id: NSManagedObjectID, pending: PendingRow)] {
+        members.flatMap { member in entities[member.number]?.rows.map { ($0.key, $0.value) } ?? [] }
+    }
+
+    package func hasRows(of members: [NSEntityDescription]) -> Bool {
+        members.contains { entities[$0.number].map { !$0.rows.isEmpty } ?? false }
+    }
+
+    package func ids(_ kind: ChangeKind) -> [NSManagedObjectID] {
+        var result: [NSManagedObjectID] = []
+        forEach { id, pending in
+            if pending.kind == kind { result.append(id) }
+        }
+        return result
+    }
+}

@@ -1,0 +1,119 @@
+import Foundation
+
+/// Where a property of an entity lives.
+public enum PropertyPlace: Hashable, Sendable {
+    /// An attribute or to-one: a slot of the row.
+    case slot(Int)
+    /// A to-many: not in the row; a number of its own.
+    case toMany(Int)
+}
+
+/// The form of an entity's rows, computed once when the model is frozen: property name → slot. The slots of an ancestor come first, so
+/// that a row of a subentity can be read by the ancestor's layout.
+// Immutable after construction; the descriptions it names are frozen with it.
+package final class EntityLayout: @unchecked Sendable {
+    /// What a slot holds.
+    package enum Slot {
+        case attribute(NSAttributeDescription)
+        case toOne(NSRelationshipDescription)
+    }
+
+    package unowned let entity: NSEntityDescription
+    package let slots: [Slot]
+    package let toManys: [NSRelationshipDescription]
+    /// Attribute types by slot; `.objectIDAttributeType` for a to-one.
+    package let types: [NSAttributeType]
+    package let names: [String]
+    package let isTransient: [Bool]
+    package let toOneSlots: [Int]
+    /// The slots of each uniqueness constraint, in the order of `NSEntityDescription.constraintNames`.
+    package let constraints: [[Int]]
+    /// The values of a new object.
+    package let defaults: [AttributeValue]
+    private let places: [String: PropertyPlace]
+
+    init(entity: NSEntityDescription) {
+        self.entity = entity
+        var slots: [Slot] = [], toManys: [NSRelationshipDescription] = [], places: [String: PropertyPlace] = [:]
+        for property in entity.properties {
+            if let attribute = property as? NSAttributeDescription {
+                places[property.name] = .slot(slots.count)
+                slots.append(.attribute(attribute))
+            } else if let relationship = property as? NSRelationshipDescription {
+                if relationship.isToMany {
+                    places[property.name] = .toMany(toManys.count)
+                    toManys.append(relationship)
+                } else {
+                    places[property.name] = .slot(slots.count)
+                    slots.append(.toOne(relationship))
+                }
+            }
+        }
+        self.slots = slots
+        self.toManys = toManys
+        self.places = places
+        var types: [NSAttributeType] = [], names: [String] = [], transient: [Bool] = [], toOnes: [Int] = []
+        var defaults: [AttributeValue] = []
+        for (index, slot) in slots.enumerated() {
+            switch slot {
+            case .attribute(let attribute):
+                types.append(attribute.attributeType)
+                names.append(attribute.name)
+                transient.append(attribute.isTransient)
+                guard let value = AttributeValue.coded(attribute.defaultValue, as: attribute.attributeType) else {
+                    Violation.invalidModel("the default value of \(entity.name ?? "?").\(attribute.name) does not fit its type")
+                }
+                defaults.append(value)
+            case .toOne(let relationship):
+                types.append(.objectIDAttributeType)
+                names.append(relationship.name)
+                transient.append(relationship.isTransient)
+                toOnes.append(index)
+                defaults.append(.null)
+            }
+        }
+        self.types = types
+        self.names = names
+        self.isTransient = transient
+        self.toOneSlots = toOnes
+        self.defaults = defaults
+        self.constraints = entity.constraintNames.map { names in
+            names.compactMap { name in
+                if case .slot(let slot)? = places[name] { return slot }
+                return nil
+            }
+        }
+    }
+
+    package func place(of name: String) -> PropertyPlace? { places[name] }
+
+    package func slot(of name: String) -> Int? {
+        if case .slot(let slot)? = places[name] { return slot }
+        return nil
+    }
+
+    package func relationship(atSlot slot: Int) -> NSRelationshipDescription? {
+        if case .toOne(let relationship) = slots[slot] { return relationship }
+        return nil
+    }
+
+    package func attribute(atSlot slot: Int) -> NSAttributeDescription? {
+        if case .attribute(let attribute) = slots[slot] { return attribute }
+        return nil
+    }
+}
+
+extension NSManagedObjectModel {
+    /// Freezes the model and computes every entity's layout.
+    package func freeze() {
+        freeze { entity in entity.runtime = EntityLayout(entity: entity) }
+    }
+}
+
+extension NSEntityDescription {
+    /// The form of this entity's rows. The model must be frozen.
+    package var layout: EntityLayout {
+        guard let runtime else { Violation.misuse("entity \(name ?? "?") is used before a coordinator took its model") }
+        return unsafeDowncast(runtime, to: EntityLayout.self)
+    }
+}

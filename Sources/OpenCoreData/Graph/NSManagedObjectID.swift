@@ -1,0 +1,74 @@
+import Foundation
+import Synchronization
+
+/// The identity of a managed object: value-equal, hashable, and safe to hand between threads.
+///
+/// An object's primary key is reserved in memory when it is inserted and stays with it. "Temporary" is a state which ends when the root
+/// context has saved the object (or a permanent ID was asked for); the identity itself never changes, so that every context of a chain,
+/// every set and every dictionary that holds the ID goes on finding it. (Statements N7–N10, GB5–GB8.)
+public final class NSManagedObjectID: Hashable, Sendable, CustomStringConvertible {
+    /// The concrete entity of the object.
+    public let entity: NSEntityDescription
+    /// The primary key, unique in the entity's tree and store.
+    package let key: Int64
+    private let root: ObjectIdentifier
+    private let place: Mutex<StoreIdentity>
+    private let temporary: Atomic<Bool>
+
+    package init(entity: NSEntityDescription, key: Int64, store: StoreIdentity, isTemporary: Bool) {
+        self.entity = entity
+        self.key = key
+        self.root = ObjectIdentifier(entity.rootEntity)
+        self.place = Mutex(store)
+        self.temporary = Atomic(isTemporary)
+    }
+
+    /// True until the root context has saved the object or a permanent ID was obtained for it.
+    public var isTemporaryID: Bool { temporary.load(ordering: .acquiring) }
+
+    /// The store that holds the object; nil while the ID is temporary, and after the store was removed.
+    public var persistentStore: NSPersistentStore? {
+        isTemporaryID ? nil : storeIdentity.store as? NSPersistentStore
+    }
+
+    /// Where the object lives, or will live once it is saved.
+    package var storeIdentity: StoreIdentity { place.withLock { $0 } }
+
+    /// Ends the temporary state. Called when the row is committed, or a permanent ID was obtained.
+    package func makePermanent() { temporary.store(false, ordering: .releasing) }
+
+    /// Moves an ID that was made before any store was there to its store.
+    package func bind(to store: StoreIdentity) {
+        place.withLock { current in
+            if current.uuid == nil { current = store }
+        }
+    }
+
+    public static func == (left: NSManagedObjectID, right: NSManagedObjectID) -> Bool {
+        if left === right { return true }
+        return left.key == right.key && left.root == right.root && left.storeIdentity.isSame(as: right.storeIdentity)
+    }
+
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(key)
+        hasher.combine(root)
+    }
+
+    /// `x-coredata://<store UUID>/<Entity>/p<key>`; temporary: `x-coredata:///<Entity>/t<UUID><key>`.
+    public func uriRepresentation() -> URL {
+        let name = entity.name ?? "?"
+        let text =
+            isTemporaryID
+            ? "x-coredata:///\(name)/t\(Self.processUUID)\(key)"
+            : "x-coredata://\(storeIdentity.uuid ?? "")/\(name)/p\(key)"
+        guard let url = URL(string: text) else { Violation.misuse("no URI for \(text)") }
+        return url
+    }
+
+    public var description: String { "0x\(String(key, radix: 16)) <\(uriRepresentation().absoluteString)>" }
+
+    /// Distinguishes the temporary IDs of this process from those of any other.
+    package static let processUUID = UUID().uuidString
+}
+
+extension NSManagedObjectID: NSFetchRequestResult {}

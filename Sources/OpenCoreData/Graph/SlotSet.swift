@@ -1,0 +1,67 @@
+/// A set of slot numbers: which values of a row changed. One word up to 64 slots, an array beyond.
+package struct SlotSet: Hashable, Sendable {
+    private var word: UInt64 = 0
+    private var more: [UInt64] = []
+
+    package init() {}
+
+    package init(_ slots: some Sequence<Int>) {
+        for slot in slots { insert(slot) }
+    }
+
+    package var isEmpty: Bool { word == 0 && more.allSatisfy { $0 == 0 } }
+
+    package func contains(_ slot: Int) -> Bool {
+        if slot < 64 { return word & (1 << UInt64(slot)) != 0 }
+        let index = slot / 64 - 1
+        return index < more.count && more[index] & (1 << UInt64(slot % 64)) != 0
+    }
+
+    package mutating func insert(_ slot: Int) {
+        if slot < 64 {
+            word |= 1 << UInt64(slot)
+        } else {
+            let index = slot / 64 - 1
+            while more.count <= index { more.append(0) }
+            more[index] |= 1 << UInt64(slot % 64)
+        }
+    }
+
+    package mutating func remove(_ slot: Int) {
+        if slot < 64 {
+            word &= ~(1 << UInt64(slot))
+        } else {
+            let index = slot / 64 - 1
+            if index < more.count { more[index] &= ~(1 << UInt64(slot % 64)) }
+        }
+    }
+
+    package mutating func formUnion(_ other: SlotSet) {
+        word |= other.word
+        for (index, bits) in other.more.enumerated() {
+            if index < more.count { more[index] |= bits } else { more.append(bits) }
+        }
+    }
+
+    /// Calls `body` with each slot, ascending.
+    package func forEach(_ body: (Int) throws -> Void) rethrows {
+        var bits = word
+        while bits != 0 {
+            try body(bits.trailingZeroBitCount)
+            bits &= bits - 1
+        }
+        for (index, extra) in more.enumerated() {
+            var bits = extra
+            while bits != 0 {
+                try body((index + 1) * 64 + bits.trailingZeroBitCount)
+                bits &= bits - 1
+            }
+        }
+    }
+
+    package var slots: [Int] {
+        var result: [Int] = []
+        forEach { result.append($0) }
+        return result
+    }
+}

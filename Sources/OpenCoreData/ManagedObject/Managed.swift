@@ -1,0 +1,82 @@
+import Foundation
+import Synchronization
+
+/// A property of a managed object that lives in its row: `@Managed var name: String?`. The Swift name is the property's name in the model.
+///
+/// Reading and writing go by slot, without an `Any` in between. The value's type must fit the property's; a null read as a type that is
+/// not optional gives that type's zero value, as scalar accessors do.
+@propertyWrapper
+public struct Managed<Value: ManagedValue> {
+    /// Where the property lives; found on first use of each object.
+    private var place: PropertyPlace?
+    private var mark: UInt64 = 0
+
+    public init() {}
+
+    @available(*, unavailable, message: "@Managed is for properties of NSManagedObject subclasses")
+    public var wrappedValue: Value {
+        get { Violation.misuse("@Managed outside of a managed object") }
+        set { _ = newValue }
+    }
+
+    public static subscript<Owner: NSManagedObject>(
+        _enclosingInstance owner: Owner, wrapped wrapped: ReferenceWritableKeyPath<Owner, Value>,
+        storage storage: ReferenceWritableKeyPath<Owner, Managed<Value>>
+    ) -> Value {
+        get { Value.read(from: owner, at: place(in: owner, storage)) }
+        set { newValue.write(to: owner, at: place(in: owner, storage)) }
+    }
+
+    private static func place<Owner: NSManagedObject>(
+        in owner: Owner, _ storage: ReferenceWritableKeyPath<Owner, Managed<Value>>
+    ) -> PropertyPlace {
+        if let place = owner[keyPath: storage].place { return place }
+        let name = ManagedNames.name(of: storage, class: Owner.self) {
+            // The label of the wrapper's own storage tells the name: mark it, look for the mark, remember.
+            owner[keyPath: storage].mark = .max
+            defer { owner[keyPath: storage].mark = 0 }
+            var mirror: Mirror? = Mirror(reflecting: owner)
+            while let current = mirror {
+                for child in current.children {
+                    if let wrapper = child.value as? Managed<Value>, wrapper.mark == .max, let label = child.label {
+                        return String(label.dropFirst())
+                    }
+                }
+                mirror = current.superclassMirror
+            }
+            Violation.misuse("a @Managed property of \(Owner.self) has no name")
+        }
+        let place = owner.place(of: name)
+        owner[keyPath: storage].place = place
+        return place
+    }
+}
+
+/// The names of `@Managed` properties, by where their wrappers are stored.
+private enum ManagedNames {
+    private struct Name: Hashable {
+        let type: ObjectIdentifier
+        let storage: AnyKeyPath
+    }
+
+    // Key paths are immutable; Foundation does not say so to the compiler.
+    private struct Table: @unchecked Sendable {
+        var names: [Name: String] = [:]
+    }
+
+    private static let table = Mutex(Table())
+
+    static func name(of storage: AnyKeyPath, class type: AnyClass, find: () -> String) -> String {
+        let key = Unchecked(value: Name(type: ObjectIdentifier(type), storage: storage))
+        if let known = table.withLock({ $0.names[key.value] }) { return known }
+        let found = find()
+        table.withLock { $0.names[key.value] = found }
+        return found
+    }
+}
+
+/// What an `@Managed` property may be: the attribute types, optional or not, and relationships.
+public protocol ManagedValue {
+    static func read(from object: NSManagedObject, at place: PropertyPlace) -> Self
+    func write(to object: NSManagedObject, at place: PropertyPlace)
+}

@@ -1,0 +1,102 @@
+import Foundation
+
+extension NSManagedObject: KeyValueCoding {
+    final func propertyValue(_ key: String) -> Any? {
+        switch entity.layout.place(of: key) {
+        case .slot(let slot)?: return externalValue(value(atSlot: slot))
+        case .toMany(let number)?:
+            let ids = memberIDs(number)
+            guard let context else { return Set<NSManagedObject>() }
+            let objects = ids.map { context.object(with: $0) }
+            return entity.layout.toManys[number].isOrdered ? NSOrderedSet(array: objects) : Set(objects)
+        case nil:
+            if key == "objectID" { return objectID }
+            if key == "self" { return self }
+            Violation.unknownKey(key, entity: entity.name)
+        }
+    }
+
+    final func setPropertyValue(_ value: Any?, _ key: String) {
+        switch place(of: key) {
+        case .slot(let slot):
+            switch entity.layout.slots[slot] {
+            case .attribute(let attribute):
+                guard let coded = AttributeValue.coded(value, as: attribute.attributeType) else {
+                    Violation.wrongType(value ?? "nil", key: key, entity: entity.name, expected: "\(attribute.attributeType)")
+                }
+                setValue(coded, atSlot: slot)
+            case .toOne(let relationship):
+                guard let value, !(value is NSNull) else { return setToOne(relationship, slot: slot, to: nil) }
+                guard let target = value as? NSManagedObject else {
+                    Violation.wrongType(value, key: key, entity: entity.name, expected: relationship.destinationEntity?.name ?? "?")
+                }
+                setToOne(relationship, slot: slot, to: target)
+            }
+        case .toMany(let number):
+            setToMany(number, to: Self.objects(in: value, key: key, entity: entity))
+        }
+    }
+
+    /// A value by names joined with dots, over to-one relationships.
+    public final func value(forKeyPath keyPath: String) -> Any? {
+        var current: Any? = self
+        for name in keyPath.split(separator: ".") {
+            guard let object = current as? any KeyValueCoding else { return nil }
+            current = object.value(forKey: String(name))
+        }
+        return current
+    }
+
+    /// The stored value, past custom accessors.
+    public final func primitiveValue(forKey key: String) -> Any? {
+        switch place(of: key) {
+        case .slot(let slot): externalValue(value(atSlot: slot))
+        case .toMany: value(forKey: key)
+        }
+    }
+
+    /// Sets an attribute or to-one past change tracking, notifications and inverses.
+    public final func setPrimitiveValue(_ value: Any?, forKey key: String) {
+        guard case .slot(let slot) = place(of: key) else { return setValue(value, forKey: key) }
+        if let target = value as? NSManagedObject {
+            writeUntracked(.objectID(target.objectID), atSlot: slot)
+        } else if let attribute = entity.layout.attribute(atSlot: slot) {
+            guard let coded = AttributeValue.coded(value, as: attribute.attributeType) else {
+                Violation.wrongType(value ?? "nil", key: key, entity: entity.name, expected: "\(attribute.attributeType)")
+            }
+            writeUntracked(coded, atSlot: slot)
+        } else {
+            writeUntracked(.null, atSlot: slot)
+        }
+    }
+
+    /// Realises a fault; with a key, as a custom accessor does before it reads.
+    public final func willAccessValue(forKey key: String?) { _ = realisedRow }
+    public final func didAccessValue(forKey key: String?) {}
+    public final func willChangeValue(forKey key: String) { context?.willChange(self) }
+    /// Notes that a custom accessor changed a property.
+    public final func didChangeValue(forKey key: String) {
+        if case .slot(let slot)? = entity.layout.place(of: key) {
+            changed.insert(slot)
+            eventSlots.insert(slot)
+        }
+        context?.didChange(self)
+    }
+
+    /// A set that writes through to the relationship.
+    public final func mutableSetValue(forKey key: String) -> NSMutableSet {
+        guard let number = toManyNumber(key) else { Violation.unknownKey(key, entity: entity.name) }
+        return ManagedObjectSet.of(self, number: number)
+    }
+
+    private static func objects(in value: Any?, key: String, entity: NSEntityDescription) -> [NSManagedObject] {
+        switch value {
+        case nil, is NSNull: return []
+        case let objects as Set<NSManagedObject>: return Array(objects)
+        case let objects as [NSManagedObject]: return objects
+        case let objects as NSOrderedSet: return objects.array.compactMap { $0 as? NSManagedObject }
+        case let objects as NSSet: return objects.allObjects.compactMap { $0 as? NSManagedObject }
+        case let other?: Violation.wrongType(other, key: key, entity: entity.name, expected: "a set of managed objects")
+        }
+    }
+}

@@ -1,0 +1,135 @@
+import Foundation
+
+/// Setting one side of a relationship sets the other.
+extension NSManagedObject {
+    /// Points a to-one at `target`; the old target, the new one and its previous partner follow.
+    final func setToOne(_ relationship: NSRelationshipDescription, slot: Int, to target: NSManagedObject?) {
+        if let target { checkSameContext(target) }
+        let old = value(atSlot: slot).objectID
+        if old == target?.objectID { return }
+        setValue(target.map { .objectID($0.objectID) } ?? .null, atSlot: slot)
+        guard let inverse = relationship.inverseRelationship, let context else { return }
+        if let old { context.object(with: old).forget(objectID, of: inverse) }
+        target?.adopt(self, of: inverse)
+    }
+
+    /// Replaces the members of a to-many.
+    final func setToMany(_ number: Int, to objects: [NSManagedObject]) {
+        let relationship = entity.layout.toManys[number]
+        let before = memberIDs(number)
+        var seen: Set<NSManagedObjectID> = []
+        let wanted = objects.filter { seen.insert($0.objectID).inserted }
+        if relationship.isOrdered {
+            let ids = wanted.map(\.objectID)
+            if ids == before { return }
+        }
+        guard let context else { return }
+        let had = Set(before)
+        for id in before where !seen.contains(id) { removeMember(context.object(with: id), number: number) }
+        for object in wanted where !had.contains(object.objectID) { addMember(object, number: number) }
+        if relationship.isOrdered { setOrder(wanted.map(\.objectID), number: number) }
+    }
+
+    /// Adds one member to a to-many.
+    final func addMember(_ object: NSManagedObject, number: Int) {
+        checkSameContext(object)
+        let relationship = entity.layout.toManys[number]
+        guard !memberIDs(number).contains(object.objectID) else { return }
+        if let inverse = relationship.inverseRelationship, !inverse.isToMany {
+            guard let slot = object.entity.layout.slot(of: inverse.name) else { return }
+            object.setToOne(inverse, slot: slot, to: self)
+        } else {
+            notePair(adding: object.objectID, number: number)
+            if let inverse = relationship.inverseRelationship, let other = object.entity.layout.toManyNumber(inverse) {
+                object.notePair(adding: objectID, number: other)
+            }
+        }
+        if relationship.isOrdered { setOrder(memberIDs(number), number: number) }
+    }
+
+    /// Removes one member from a to-many.
+    final func removeMember(_ object: NSManagedObject, number: Int) {
+        let relationship = entity.layout.toManys[number]
+        guard memberIDs(number).contains(object.objectID) else { return }
+        if let inverse = relationship.inverseRelationship, !inverse.isToMany {
+            guard let slot = object.entity.layout.slot(of: inverse.name) else { return }
+            object.setToOne(inverse, slot: slot, to: nil)
+        } else {
+            notePair(removing: object.objectID, number: number)
+            if let inverse = relationship.inverseRelationship, let other = object.entity.layout.toManyNumber(inverse) {
+                object.notePair(removing: objectID, number: other)
+            }
+        }
+        if relationship.isOrdered { setOrder(memberIDs(number), number: number) }
+    }
+
+    /// `id` no longer names this object by the inverse of `relationship`, which is seen from here.
+    private func forget(_ id: NSManagedObjectID, of relationship: NSRelationshipDescription) {
+        if let number = entity.layout.toManyNumber(relationship) {
+            if let loaded = members[number] { members[number] = loaded.filter { $0 != id } }
+            touch(toMany: number)
+            if relationship.isOrdered { setOrder(memberIDs(number).filter { $0 != id }, number: number) }
+        } else if let slot = entity.layout.slot(of: relationship.name), value(atSlot: slot).objectID == id {
+            setValue(.null, atSlot: slot)
+        }
+    }
+
+    /// `object` names this one now.
+    private func adopt(_ object: NSManagedObject, of relationship: NSRelationshipDescription) {
+        if let number = entity.layout.toManyNumber(relationship) {
+            if members[number] != nil, members[number]?.contains(object.objectID) == false { members[number]?.append(object.objectID) }
+            touch(toMany: number)
+            if relationship.isOrdered {
+                var order = memberIDs(number)
+                if !order.contains(object.objectID) { order.append(object.objectID) }
+                setOrder(order, number: number)
+            }
+        } else if let slot = entity.layout.slot(of: relationship.name) {
+            let previous = value(atSlot: slot).objectID
+            if previous == object.objectID { return }
+            setValue(.objectID(object.objectID), atSlot: slot)
+            if let previous, let inverse = relationship.inverseRelationship, let context {
+                context.object(with: previous).forget(objectID, of: inverse)
+            }
+        }
+    }
+
+    private func notePair(adding id: NSManagedObjectID, number: Int) {
+        if members[number] != nil, members[number]?.contains(id) == false { members[number]?.append(id) }
+        touch(toMany: number)
+        context?.record(RelationshipKey(owner: objectID, toMany: number)) { $0.add(id) }
+    }
+
+    private func notePair(removing id: NSManagedObjectID, number: Int) {
+        if let loaded = members[number] { members[number] = loaded.filter { $0 != id } }
+        touch(toMany: number)
+        context?.record(RelationshipKey(owner: objectID, toMany: number)) { $0.remove(id) }
+    }
+
+    final func setOrder(_ ids: [NSManagedObjectID], number: Int) {
+        members[number] = ids
+        touch(toMany: number)
+        context?.recordOrder(RelationshipKey(owner: objectID, toMany: number), ids)
+    }
+
+    /// Notes that a to-many changed: the object counts as updated, though its row does not change.
+    private func touch(toMany number: Int) {
+        if ignoresChanges { return }
+        _ = realisedRow
+        context?.willChange(self)
+        changedToManys.insert(number)
+        context?.didChange(self)
+    }
+
+    private func checkSameContext(_ other: NSManagedObject) {
+        if other.context !== context { Violation.otherContext("\(other.objectID)") }
+    }
+}
+
+extension EntityLayout {
+    /// The number of a to-many of this entity.
+    func toManyNumber(_ relationship: NSRelationshipDescription) -> Int? {
+        if case .toMany(let number)? = place(of: relationship.name) { return number }
+        return nil
+    }
+}

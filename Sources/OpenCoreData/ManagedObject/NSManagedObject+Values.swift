@@ -1,0 +1,136 @@
+import Foundation
+
+/// Reading and writing by slot. Everything else (key-value coding, `@Managed`, relationships) comes here.
+extension NSManagedObject {
+    final func place(of name: String) -> PropertyPlace {
+        guard let place = entity.layout.place(of: name) else { Violation.unknownKey(name, entity: entity.name) }
+        return place
+    }
+
+    final func toManyNumber(_ name: String) -> Int? {
+        if case .toMany(let number) = place(of: name) { return number }
+        return nil
+    }
+
+    /// The values, loaded if they were not there yet.
+    final var realisedRow: RowSnapshot {
+        context?.checkQueue()
+        if isFaulted { fire() }
+        guard let row else { Violation.inaccessibleFault("\(objectID)") }
+        return row
+    }
+
+    final func value(atSlot slot: Int) -> AttributeValue { realisedRow[slot] }
+
+    /// Sets an attribute's value or a to-one's target, without touching the other side, and notes the change.
+    final func setValue(_ value: AttributeValue, atSlot slot: Int) {
+        let current = realisedRow
+        if ignoresChanges {
+            writeUntracked(value, atSlot: slot)
+            return
+        }
+        context?.willChange(self)
+        if !ownsRow {
+            row = current.copy()
+            ownsRow = true
+        }
+        row?.update(slot, to: value)
+        changed.insert(slot)
+        eventSlots.insert(slot)
+        context?.didChange(self)
+    }
+
+    /// Sets a value past all tracking.
+    final func writeUntracked(_ value: AttributeValue, atSlot slot: Int) {
+        let current = realisedRow
+        if !ownsRow {
+            row = current.copy()
+            ownsRow = true
+        }
+        row?.update(slot, to: value)
+        if state == .inserted { changed.insert(slot) }
+    }
+
+    /// Loads the values: once, from the nearest level that has them.
+    final func fire() {
+        guard let context else { Violation.detachedFault("\(objectID)") }
+        isFaulted = false
+        guard let found = context.loadRow(for: self) else {
+            // The row is gone: the object shows nil values and counts as deleted, as `shouldDeleteInaccessibleFaults` says.
+            guard context.shouldDeleteInaccessibleFaults else { Violation.inaccessibleFault("\(objectID)") }
+            row = RowSnapshot.make(entity.layout)
+            base = row
+            state = .deleted
+            return
+        }
+        row = found
+        ownsRow = false
+        if base == nil || state == .clean { base = found }
+        ignoresChanges = true
+        awakeFromFetch()
+        ignoresChanges = false
+    }
+
+    /// Forgets the values; they are loaded again when asked for.
+    final func turnIntoFault() {
+        willTurnIntoFault()
+        isFaulted = true
+        row = nil
+        base = nil
+        ownsRow = false
+        changed = SlotSet()
+        changedToManys = SlotSet()
+        members = [:]
+        didTurnIntoFault()
+    }
+
+    /// The members of a to-many: loaded on first use, kept from then on.
+    final func memberIDs(_ number: Int) -> [NSManagedObjectID] {
+        context?.checkQueue()
+        if let loaded = members[number] { return loaded }
+        guard let context else { return [] }
+        let loaded = context.loadMembers(RelationshipKey(owner: objectID, toMany: number))
+        members[number] = loaded
+        return loaded
+    }
+
+    /// The values and keys that changed since the last fetch or save.
+    public final func changedValues() -> [String: Any] {
+        guard let row else { return [:] }
+        var result: [String: Any] = [:]
+        changed.forEach { slot in
+            if let base, base[slot] == row[slot] { return }
+            result[row.layout.names[slot]] = externalValue(row[slot]) ?? NSNull()
+        }
+        changedToManys.forEach { number in
+            let relationship = row.layout.toManys[number]
+            result[relationship.name] = value(forKey: relationship.name)
+        }
+        return result
+    }
+
+    /// The changes since the last ObjectsDidChange notification.
+    public final func changedValuesForCurrentEvent() -> [String: Any] {
+        guard let row else { return [:] }
+        var result: [String: Any] = [:]
+        eventSlots.forEach { slot in result[row.layout.names[slot]] = externalValue(row[slot]) ?? NSNull() }
+        return result
+    }
+
+    /// The last fetched or saved values. Nil: of all properties that are stored.
+    public final func committedValues(forKeys keys: [String]?) -> [String: Any] {
+        _ = realisedRow
+        guard let base else { return [:] }
+        var result: [String: Any] = [:]
+        for (slot, name) in base.layout.names.enumerated() where keys?.contains(name) ?? !base.layout.isTransient[slot] {
+            result[name] = externalValue(base[slot]) ?? NSNull()
+        }
+        return result
+    }
+
+    /// A slot's value as key-value coding hands it out: a to-one as its object.
+    final func externalValue(_ value: AttributeValue) -> Any? {
+        if case .objectID(let target) = value { return context?.object(with: target) ?? target }
+        return value.any
+    }
+}

@@ -1,0 +1,197 @@
+import Foundation
+
+/// An object of the graph. It belongs to one context and is used on that context's queue only.
+///
+/// Its values are a row, shared with every level and cache that holds the same values; the first change copies it.
+open class NSManagedObject: NSObject {
+    /// The identity. It never changes hands: see `NSManagedObjectID`.
+    public internal(set) final var objectID: NSManagedObjectID
+    /// Unretained: the context clears it in the objects it leaves behind.
+    final unowned(unsafe) var context: NSManagedObjectContext?
+
+    final var state: ObjectState = .detached
+    /// The values; nil while nothing is known of them.
+    final var row: RowSnapshot?
+    /// Whether `row` is this object's own copy, not shared with anybody.
+    final var ownsRow = false
+    /// Whether the values have been asked for yet.
+    final var isFaulted = false
+    /// The values last fetched or saved. Nil for a new object.
+    final var base: RowSnapshot?
+    /// Which slots were set since.
+    final var changed = SlotSet()
+    /// To-manys that have been loaded, by number.
+    final var members: [Int: [NSManagedObjectID]] = [:]
+    /// Which to-manys changed since the last save.
+    final var changedToManys = SlotSet()
+    final var isPublished = true
+    /// What happened since the last ObjectsDidChange.
+    final var eventSlots = SlotSet()
+    /// Changes are not tracked while `awakeFromFetch` runs.
+    final var ignoresChanges = false
+
+    /// A new object of `entity` in `context`; nil: in none yet.
+    public required init(entity: NSEntityDescription, insertInto context: NSManagedObjectContext?) {
+        guard !entity.isAbstract else { Violation.misuse("entity \(entity.name ?? "?") is abstract; it has no objects") }
+        if let context {
+            objectID = context.makeID(for: entity)
+        } else {
+            objectID = NSManagedObjectID(
+                entity: entity, key: KeyReservoir.unreservedKey(), store: StoreIdentity(uuid: nil), isTemporary: true)
+        }
+        super.init()
+        row = RowSnapshot.defaults(entity.layout)
+        ownsRow = true
+        context?.insert(self)
+    }
+
+    /// A new object of the one entity of this class in `context`.
+    public convenience init(context: NSManagedObjectContext) {
+        self.init(entity: context.entity(for: Self.self), insertInto: context)
+    }
+
+    /// An object that exists already: its ID and, if known, its row.
+    required public init(existing objectID: NSManagedObjectID, in context: NSManagedObjectContext) {
+        self.objectID = objectID
+        super.init()
+        self.context = context
+        self.state = .clean
+        self.isFaulted = true
+    }
+
+    /// The entity of this class, if the class belongs to one model in use.
+    public final var entity: NSEntityDescription { objectID.entity }
+    public final var managedObjectContext: NSManagedObjectContext? { context }
+
+    /// A new request for this class's entity.
+    open class func fetchRequest() -> NSFetchRequest<any NSFetchRequestResult> {
+        NSFetchRequest(entityName: entityName)
+    }
+
+    /// The name of the entity that this class stands for: the class's own name.
+    open class var entityName: String { String(describing: self) }
+
+    public final var isInserted: Bool { state == .inserted }
+    public final var isUpdated: Bool { state == .updated }
+    public final var isDeleted: Bool { state == .deleted }
+    /// Whether anything is unsaved.
+    public final var hasChanges: Bool { state == .inserted || state == .updated || state == .deleted }
+    /// Whether the values to be saved differ from the last saved ones: setting a value and setting it back leaves none.
+    public final var hasPersistentChangedValues: Bool {
+        guard let row, let base else { return state == .inserted }
+        var differs = !changedToManys.isEmpty
+        changed.forEach { slot in
+            if !row.layout.isTransient[slot] && row[slot] != base[slot] { differs = true }
+        }
+        return differs
+    }
+    public final var isFault: Bool { isFaulted }
+    /// 0 when the object is realised; else it is a fault.
+    public final var faultingState: Int { isFaulted ? 1 : 0 }
+
+    public final func hasFault(forRelationshipNamed name: String) -> Bool {
+        guard let number = toManyNumber(name) else { return isFaulted }
+        return members[number] == nil
+    }
+
+    /// The targets of a relationship, to-one or to-many, without making objects of them.
+    public final func objectIDs(forRelationshipNamed name: String) -> [NSManagedObjectID] {
+        switch place(of: name) {
+        case .slot(let slot): [value(atSlot: slot).objectID].compactMap { $0 }
+        case .toMany(let number): memberIDs(number)
+        }
+    }
+
+    // MARK: Hooks
+
+    /// Called once, when the object was inserted, with its defaults set.
+    open func awakeFromInsert() {}
+    /// Called when the values of a fault have come. Changes made here are not tracked.
+    open func awakeFromFetch() {}
+    /// Called before deletion propagates to related objects.
+    open func prepareForDeletion() {}
+    /// Called before the object is saved. Changes made here are saved too.
+    open func willSave() {}
+    /// Called after the object was saved.
+    open func didSave() {}
+    open func willTurnIntoFault() {}
+    open func didTurnIntoFault() {}
+
+    // MARK: Key-value coding and validation (here because extensions can't be overridden)
+
+    /// The value of a property. A to-one is its object, a to-many a `Set<NSManagedObject>`, an ordered one an `NSOrderedSet`.
+    /// Traps for an unknown key.
+    open func value(forKey key: String) -> Any? { propertyValue(key) }
+
+    /// Sets a property. A to-many takes a set, an array or an ordered set of objects; inverses follow.
+    /// Traps for an unknown key and for a value of the wrong type.
+    open func setValue(_ value: Any?, forKey key: String) { setPropertyValue(value, key) }
+
+    /// Checks everything before an insert is saved. Throws the one error, or 1560 with several.
+    open func validateForInsert() throws { try validateProperties() }
+    /// Checks everything before an update is saved.
+    open func validateForUpdate() throws { try validateProperties() }
+    /// Checks delete rules before a deletion is saved.
+    open func validateForDelete() throws {
+        guard let context else { return }
+        try RowValidation.checkDeletion(of: objectID, context: context, object: self)
+    }
+
+    /// Marks the end of a relation to a context.
+    final func detach() {
+        context = nil
+        state = .detached
+    }
+
+    open override var description: String {
+        let values: String
+        if isFaulted {
+            values = "<fault>"
+        } else if let row {
+            values = "{\n" + row.layout.names.enumerated().map { "    \($1) = \(row[$0].plain ?? "nil");" }.joined(separator: "\n") + "\n}"
+        } else {
+            values = "<deleted>"
+        }
+        return "<\(type(of: self))> (entity: \(entity.name ?? "?"); id: \(objectID); data: \(values))"
+    }
+}
+
+extension NSManagedObject: NSFetchRequestResult {}
+
+extension NSManagedObject: PredicateIdentity {
+    public var predicateIdentity: any Hashable & Sendable { objectID }
+}
+
+extension NSManagedObjectID: PredicateIdentity {
+    public var predicateIdentity: any Hashable & Sendable { self }
+}
+
+extension NSEntityDescription {
+    /// A new object of the named entity. Traps if there is no such entity.
+    public class func insertNewObject(forEntityName name: String, into context: NSManagedObjectContext) -> NSManagedObject {
+        let entity = context.entity(named: name)
+        return entity.objectClass.init(entity: entity, insertInto: context)
+    }
+
+    /// The named entity in the context's model.
+    public class func entity(forEntityName name: String, in context: NSManagedObjectContext) -> NSEntityDescription? {
+        context.endOfChain?.managedObjectModel.entitiesByName[name]
+    }
+
+    /// The class of this entity's objects.
+    var objectClass: NSManagedObject.Type {
+        if let known = explicitClass as? NSManagedObject.Type { return known }
+        guard let name = managedObjectClassName, name != "NSManagedObject" else { return NSManagedObject.self }
+        guard let found = NSClassFromString(name) as? NSManagedObject.Type else {
+            Violation.misuse("entity \(self.name ?? "?") names the class \(name), which does not exist or is not an NSManagedObject; "
+                + "write it as Module.Class")
+        }
+        return found
+    }
+
+    /// Makes `type` the class of this entity's objects, without a look-up by name.
+    public func setManagedObjectClass(_ type: NSManagedObject.Type) {
+        managedObjectClassName = NSStringFromClass(type)
+        explicitClass = type
+    }
+}

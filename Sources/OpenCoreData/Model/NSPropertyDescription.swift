@@ -1,0 +1,32 @@
+import Foundation
+
+/// What attributes, relationships and fetched properties of an entity have in common.
+// Mutable only until the model is frozen by the first coordinator that uses it; every setter checks that. Read-only from then on.
+open class NSPropertyDescription: NSObject, @unchecked Sendable {
+    /// The name, unique among the properties of its entity and of the entity's ancestors.
+    open var name: String = "" {
+        willSet { checkEditable() }
+        didSet { entity?.propertiesDidChange() }
+    }
+    /// Whether the value may be nil at save. Default true.
+    open var isOptional: Bool = true { willSet { checkEditable() } }
+    /// Whether the value lives in memory only and never reaches a store.
+    open var isTransient: Bool = false { willSet { checkEditable() } }
+    /// Free annotations.
+    open var userInfo: [AnyHashable: Any]? { willSet { checkEditable() } }
+    /// The name of this property in the previous version of the model, if it was renamed. Default: its name.
+    open var renamingIdentifier: String? { willSet { checkEditable() } }
+    /// Changes the version hash where nothing else did.
+    open var versionHashModifier: String? { willSet { checkEditable() } }
+    /// Whether the store should index it.
+    open var isIndexed: Bool = false { willSet { checkEditable() } }
+
+    /// The entity that declares the property.
+    open internal(set) weak var entity: NSEntityDescription?
+
+    public override init() { super.init() }
+
+    func checkEditable() {
+        if let entity, entity.isFrozen { Violation.modelIsFrozen("property \(entity.name ?? "?").\(name)") }
+    }
+}

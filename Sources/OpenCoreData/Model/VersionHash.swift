@@ -1,0 +1,72 @@
+import Foundation
+
+/// Version hashes: 32 bytes that tell whether two models can use the same store. Apple's algorithm is not published; this one is ours.
+///
+/// A hash is the SHA-256 of a canonical text, one `key=value` a line, strings with `%`, `=`, line feed and comma percent-escaped.
+/// What does not change the form of stored data (indexes, user info, defaults, validation, delete rules, class names) is left out.
+/// `docs/FILE_FORMAT.md` gives the lines.
+extension NSPropertyDescription {
+    /// The hash of this property.
+    public var versionHash: Data { Data(SHA256.hash(hashText.utf8)) }
+
+    var hashText: String {
+        var lines = ["name=\(escaped(name))", "optional=\(isOptional)", "transient=\(isTransient)"]
+        if let versionHashModifier { lines.append("modifier=\(escaped(versionHashModifier))") }
+        switch self {
+        case let attribute as NSAttributeDescription:
+            lines.append("attribute=\(attribute.attributeType.rawValue)")
+            if let transformer = attribute.valueTransformerName { lines.append("transformer=\(escaped(transformer))") }
+        case let relationship as NSRelationshipDescription:
+            lines.append("relationship=\(escaped(relationship.destinationEntity?.name ?? ""))")
+            lines.append("inverse=\(escaped(relationship.inverseRelationship?.name ?? ""))")
+            lines.append("toMany=\(relationship.isToMany)")
+            lines.append("ordered=\(relationship.isToMany && relationship.isOrdered)")
+        default: lines.append("other=")
+        }
+        return lines.joined(separator: "\n")
+    }
+}
+
+extension NSEntityDescription {
+    /// The hash of this entity: its name, its superentity's name, whether it is abstract, its stored properties with the inherited ones, its
+    /// uniqueness constraints and modifiers. 32 bytes.
+    public var versionHash: Data {
+        var lines = ["entity=\(escaped(name ?? ""))", "super=\(escaped(superentity?.name ?? ""))", "abstract=\(isAbstract)"]
+        if let versionHashModifier { lines.append("modifier=\(escaped(versionHashModifier))") }
+        for property in properties.sorted(by: { $0.name < $1.name }) {
+            let hash = property.versionHash.map { byte in String(byte >> 4, radix: 16) + String(byte & 15, radix: 16) }.joined()
+            lines.append("property=\(hash)")
+        }
+        for constraint in constraintNames.map({ $0.map(escaped).joined(separator: ",") }).sorted() {
+            lines.append("unique=\(constraint)")
+        }
+        return Data(SHA256.hash(lines.joined(separator: "\n").utf8))
+    }
+}
+
+extension NSManagedObjectModel {
+    /// The version hash of every entity.
+    public var entityVersionHashesByName: [String: Data] { entitiesByName.mapValues(\.versionHash) }
+
+    /// Whether a store with this metadata can be opened with the entities of a configuration: they are the same by name, and so are their hashes.
+    public func isConfiguration(withName configuration: String?, compatibleWithStoreMetadata metadata: [String: Any]) -> Bool {
+        guard let stored = metadata[NSStoreModelVersionHashesKey] as? [String: Data],
+            let entities = entities(forConfigurationName: configuration)
+        else { return false }
+        return stored == Dictionary(entities.map { ($0.name ?? "", $0.versionHash) }, uniquingKeysWith: { _, last in last })
+    }
+}
+
+private func escaped(_ text: String) -> String {
+    var result = ""
+    for character in text.unicodeScalars {
+        switch character {
+        case "%": result += "%25"
+        case "=": result += "%3D"
+        case "\n": result += "%0A"
+        case ",": result += "%2C"
+        default: result.unicodeScalars.append(character)
+        }
+    }
+    return result
+}

@@ -1,0 +1,104 @@
+import Foundation
+
+/// What a predicate is evaluated against: the object, and the values of the variables.
+package struct EvaluationScope {
+    let receiver: Receiver
+    /// The object as it was passed, for blocks.
+    let object: Any?
+    var variables: [String: PredicateValue]
+
+    /// How keys are looked up, found out once for an evaluation.
+    enum Receiver {
+        case providing(any PredicateValueProviding)
+        case keyValue(any KeyValueCoding)
+        case dictionary([String: Any])
+        case value(PredicateValue)
+    }
+
+    package init(_ object: Any?, variables: [String: PredicateValue] = [:]) {
+        self.object = object
+        self.variables = variables
+        receiver = Self.receiver(object)
+    }
+
+    /// For callers that know what they hold: no casts.
+    package init(providing object: any PredicateValueProviding, variables: [String: PredicateValue] = [:]) {
+        self.object = object
+        self.variables = variables
+        receiver = .providing(object)
+    }
+
+    private static func receiver(_ object: Any?) -> Receiver {
+        guard let object else { return .value(.null) }
+        if let dictionary = object as? [String: Any] { return .dictionary(dictionary) }
+        if let object = object as? any PredicateValueProviding { return .providing(object) }
+        if let object = object as? any KeyValueCoding { return .keyValue(object) }
+        return .value(PredicateValue(object))
+    }
+
+    /// `SELF`.
+    var evaluatedObject: PredicateValue {
+        if case .value(let value) = receiver { value } else { PredicateValue(object) }
+    }
+
+    /// The value of a key path from the evaluated object.
+    func value(_ path: PredicateKeyPath) -> PredicateValue {
+        var steps = path.steps[...]
+        guard case .key(let key)? = steps.first else { return evaluatedObject.following(steps) }
+        steps = steps.dropFirst()
+        let first: PredicateValue =
+            switch receiver {
+            case .providing(let object): object.predicateValue(forKey: key)
+            case .keyValue(let object): PredicateValue(object.value(forKey: key))
+            case .dictionary(let dictionary): PredicateValue(dictionary[key])
+            case .value(let value): value.value(forKey: key)
+            }
+        return steps.isEmpty ? first : first.following(steps)
+    }
+}
+
+extension PredicateValue {
+    /// What a key of this value answers. A key of a collection is asked of each element, and collections of collections become one.
+    func value(forKey key: String) -> PredicateValue {
+        switch self {
+        case .null: return .null
+        case .collection(let collection):
+            var values: [PredicateValue] = []
+            values.reserveCapacity(collection.elements.count)
+            for element in collection.elements {
+                let value = element.value(forKey: key)
+                if case .collection(let inner) = value {
+                    values.append(contentsOf: inner.elements)
+                } else {
+                    values.append(value)
+                }
+            }
+            return .collection(PredicateCollection(values, kind: .array))
+        case .object(let object): return Self.value(of: object.object, forKey: key) ?? (key == "self" ? self : .null)
+        case .opaque(let opaque): return Self.value(of: opaque.value, forKey: key) ?? (key == "self" ? self : .null)
+        default: return key == "self" ? self : .null
+        }
+    }
+
+    /// Nil when the object has no keys at all.
+    private static func value(of object: Any, forKey key: String) -> PredicateValue? {
+        if let object = object as? any PredicateValueProviding { return object.predicateValue(forKey: key) }
+        if let object = object as? any KeyValueCoding { return PredicateValue(object.value(forKey: key)) }
+        if let dictionary = object as? [String: Any] { return PredicateValue(dictionary[key]) }
+        if let dictionary = object as? NSDictionary { return PredicateValue(dictionary.object(forKey: key)) }
+        return nil
+    }
+
+    /// The rest of a key path, from this value on.
+    func following(_ steps: ArraySlice<PredicateKeyPath.Step>) -> PredicateValue {
+        var value = self
+        var steps = steps
+        while let step = steps.popFirst() {
+            switch step {
+            case .key(let key): value = value.value(forKey: key)
+            case .collectionOperator(let found): return Aggregates.apply(found, to: value, rest: steps)
+            }
+        }
+        return value
+    }
+}

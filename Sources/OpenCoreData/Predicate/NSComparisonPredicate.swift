@@ -1,0 +1,96 @@
+public import Foundation
+
+/// A comparison of two expressions.
+///
+/// Foundation on Linux has a class of this name that cannot be made, so the type is ours. A call, `NSComparisonPredicate(leftExpression:…)`,
+/// finds the right one by itself; a file that imports Foundation too and writes the name of the type says
+/// `import class OpenCoreData.NSComparisonPredicate`.
+public final class NSComparisonPredicate: NSPredicate {
+    /// What is compared, where the left expression has many values.
+    public enum Modifier: UInt, Sendable {
+        /// The value itself.
+        case direct = 0
+        /// Every element.
+        case all = 1
+        /// At least one element.
+        case any = 2
+    }
+
+    /// The operators. What they mean with nil and with different types says the table at `NSPredicate`'s guide.
+    public enum Operator: UInt, Sendable {
+        case lessThan = 0
+        case lessThanOrEqualTo = 1
+        case greaterThan = 2
+        case greaterThanOrEqualTo = 3
+        case equalTo = 4
+        case notEqualTo = 5
+        /// The whole string is covered by a regular expression.
+        case matches = 6
+        /// The whole string is covered by a pattern with `*` and `?`.
+        case like = 7
+        case beginsWith = 8
+        case endsWith = 9
+        /// The left is an element, or a part, of the right.
+        case `in` = 10
+        /// The right is an element, or a part, of the left.
+        case contains = 99
+        /// The left lies within the two bounds on the right, or on one of them.
+        case between = 100
+    }
+
+    /// How strings are compared.
+    public struct Options: OptionSet, Hashable, Sendable {
+        public let rawValue: UInt
+
+        public init(rawValue: UInt) {
+            self.rawValue = rawValue
+        }
+
+        /// `[c]`
+        public static let caseInsensitive = Options(rawValue: 1)
+        /// `[d]`
+        public static let diacriticInsensitive = Options(rawValue: 2)
+        /// `[n]`: the strings are known to be normalised. They are compared by bytes, as they are without options.
+        public static let normalized = Options(rawValue: 4)
+    }
+
+    /// The comparison as a value.
+    package let comparison: PredicateComparison
+
+    public init(
+        leftExpression: NSExpression, rightExpression: NSExpression, modifier: Modifier = .direct, type: Operator, options: Options = []
+    ) {
+        comparison = PredicateComparison(
+            left: leftExpression.node, right: rightExpression.node, modifier: modifier, type: type, options: options)
+        super.init(value: true)
+    }
+
+    package init(_ comparison: PredicateComparison) {
+        self.comparison = comparison
+        super.init(value: true)
+    }
+
+    /// Predicates are archived as their texts, not as objects.
+    public required init?(coder: NSCoder) {
+        nil
+    }
+
+    public var leftExpression: NSExpression { NSExpression(comparison.left) }
+    public var rightExpression: NSExpression { NSExpression(comparison.right) }
+    public var predicateOperatorType: Operator { comparison.type }
+    public var comparisonPredicateModifier: Modifier { comparison.modifier }
+    public var options: Options { comparison.options }
+
+    public override var predicateFormat: String { heldNode.canonicalFormat }
+    public override func evaluate(with object: Any?) -> Bool { evaluateHeldNode(object, nil) }
+    public override func evaluate(with object: Any?, substitutionVariables bindings: [String: Any]?) -> Bool {
+        evaluateHeldNode(object, bindings)
+    }
+    public override func isEqual(_ object: Any?) -> Bool { isEqualHeldNode(object) }
+    public override var hash: Int { comparison.hashValue }
+    public override func copy(with zone: NSZone? = nil) -> Any { self }
+}
+
+extension NSComparisonPredicate: PredicateNodeHolding {
+    var heldNode: PredicateNode { .comparison(comparison) }
+}

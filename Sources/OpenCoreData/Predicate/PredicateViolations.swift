@@ -1,0 +1,38 @@
+/// The ways to misuse a predicate that stop the program, as an exception does on Apple's platforms.
+enum PredicateViolations {
+    /// `NSPredicate(format:)` was given a text that is none. Texts from outside go through `NSPredicate.parse(_:arguments:)`.
+    static func malformedFormat(_ error: PredicateFormatError) -> Never {
+        // Reason: Apple raises an exception here, which a caller cannot catch in Swift either.
+        fatalError(error.description)
+    }
+
+    /// `init(format:)` was called on a subclass which the format does not describe.
+    static func formatIsNot(_ type: Any.Type, format: String) -> Never {
+        // Reason: the caller asked for a class which the text cannot give; there is no value to return.
+        fatalError("the predicate format does not describe a \(type): \(format)")
+    }
+
+    /// A predicate with `$name` was evaluated without a value for it.
+    static func unboundVariable(_ name: String) -> Never {
+        // Reason: as on Apple's platforms; `substitutionVariables` or `withSubstitutionVariables` supply the value.
+        fatalError("the predicate's variable $\(name) has no value: pass it to withSubstitutionVariables(_:) or evaluate(with:substitutionVariables:)")
+    }
+
+    /// A reader was asked of an expression of another type: `keyPath` of a constant.
+    static func expressionHasNo(_ property: String, _ expression: NSExpression) -> Never {
+        // Reason: as on Apple's platforms; `expressionType` says which readers there are.
+        fatalError("the expression \(expression.description) has no \(property)")
+    }
+
+    /// `NSExpression(forFunction:arguments:)` was given a name that is no function, or the wrong number of arguments.
+    static func unknownFunction(_ name: String, argumentCount: Int) -> Never {
+        // Reason: the expression could never have a value.
+        fatalError("there is no function \(name) of \(argumentCount) arguments")
+    }
+
+    /// Key path text with an empty component or an unknown `@operator`.
+    static func malformedKeyPath(_ text: String) -> Never {
+        // Reason: the expression could never have a value.
+        fatalError("not a key path: \"\(text)\"")
+    }
+}

@@ -1,0 +1,157 @@
+import Foundation
+import Synchronization
+
+/// The name of a store type.
+public let NSSQLiteStoreType = "SQLite"
+public let NSInMemoryStoreType = "InMemory"
+public let NSBinaryStoreType = "Binary"
+public let NSXMLStoreType = "XML"
+
+/// Keys of a store's metadata.
+public let NSStoreTypeKey = "NSStoreType"
+public let NSStoreUUIDKey = "NSStoreUUID"
+public let NSStoreModelVersionHashesKey = "NSStoreModelVersionHashes"
+public let NSStoreModelVersionIdentifiersKey = "NSStoreModelVersionIdentifiers"
+
+/// Options for adding a store.
+public let NSReadOnlyPersistentStoreOption = "NSReadOnlyPersistentStoreOption"
+public let NSPersistentStoreTimeoutOption = "NSPersistentStoreTimeoutOption"
+public let NSSQLitePragmasOption = "NSSQLitePragmasOption"
+public let NSIgnorePersistentStoreVersioningOption = "NSIgnorePersistentStoreVersioningOption"
+public let NSMigratePersistentStoresAutomaticallyOption = "NSMigratePersistentStoresAutomaticallyOption"
+public let NSInferMappingModelAutomaticallyOption = "NSInferMappingModelAutomaticallyOption"
+
+/// Where rows live. The coordinator speaks to it in values: fetch plans, row snapshots, change sets. Every method may be called from any
+/// thread; a store orders its own writes and lets reads pass beside them.
+// State that changes is guarded by locks; subclasses say how they keep to that.
+open class NSPersistentStore: NSObject, @unchecked Sendable {
+    /// The Swift spelling of store types.
+    public struct StoreType: RawRepresentable, Hashable, Sendable {
+        public let rawValue: String
+        public init(rawValue: String) { self.rawValue = rawValue }
+        public static let sqlite = StoreType(rawValue: NSSQLiteStoreType)
+        public static let inMemory = StoreType(rawValue: NSInMemoryStoreType)
+        public static let binary = StoreType(rawValue: NSBinaryStoreType)
+        public static let xml = StoreType(rawValue: NSXMLStoreType)
+    }
+
+    public let url: URL?
+    public let configurationName: String
+    public let isReadOnly: Bool
+    public let options: [AnyHashable: Any]?
+    /// The model's entities that this store keeps.
+    package let entities: [NSEntityDescription]
+    /// Weak: the coordinator owns its stores.
+    open package(set) weak var persistentStoreCoordinator: NSPersistentStoreCoordinator?
+    package let identity: StoreIdentity
+
+    open var type: String { Violation.misuse("a store class must override `type`") }
+    /// The store's UUID.
+    open var identifier: String! { identity.uuid }
+    /// What is kept about the store as a whole; written with the next save.
+    open var metadata: [String: Any]! {
+        get { [NSStoreTypeKey: type, NSStoreUUIDKey: identifier ?? ""] }
+        set { _ = newValue }
+    }
+
+    package init(
+        entities: [NSEntityDescription], configurationName: String?, url: URL?, options: [AnyHashable: Any]?, uuid: String
+    ) {
+        self.entities = entities
+        self.configurationName = configurationName ?? "PF_DEFAULT_CONFIGURATION_NAME"
+        self.url = url
+        self.options = options
+        self.isReadOnly = (options?[NSReadOnlyPersistentStoreOption] as? Bool) ?? false
+        self.identity = StoreIdentity(uuid: uuid)
+        super.init()
+        identity.store = self
+    }
+
+    package func keeps(_ entity: NSEntityDescription) -> Bool { entities.contains { $0 === entity } }
+
+    // MARK: What a store must be able to do
+
+    /// The objects that match, in order, windowed by the plan's offset and limit. Rows included where the plan asks for them.
+    /// Throws 134060 for a predicate that the store cannot express.
+    package func fetch(_ plan: FetchPlan) throws -> [FetchedRow] { Violation.misuse("a store class must override fetch(_:)") }
+
+    /// How many objects match.
+    package func count(_ plan: FetchPlan) throws -> Int { try fetch(plan).count }
+
+    /// The rows of these IDs; those that are gone are left out.
+    package func rows(for ids: [NSManagedObjectID]) throws -> [NSManagedObjectID: RowSnapshot] {
+        Violation.misuse("a store class must override rows(for:)")
+    }
+
+    /// The members of a to-many, in order if it is ordered.
+    package func relatedIDs(_ key: RelationshipKey) throws -> [NSManagedObjectID] {
+        Violation.misuse("a store class must override relatedIDs(_:)")
+    }
+
+    /// Which objects have these keys, for the constraint of that number in the entity's layout. One query however many keys.
+    package func objects(
+        of entity: NSEntityDescription, constraint: Int, keys: [UniqueKey]
+    ) throws -> [UniqueKey: FetchedRow] {
+        Violation.misuse("a store class must override objects(of:constraint:keys:)")
+    }
+
+    /// Writes all or nothing. On success every row is committed with its new version, which the result tells by ID.
+    /// Throws `StoreConflict` for rows whose stored version is not the one the change started from, and for violated constraints.
+    package func save(_ changes: ChangeSet) throws -> SavedRows { Violation.misuse("a store class must override save(_:)") }
+
+    /// Takes at least `count` primary keys out of circulation for the tree of `root`.
+    package func reserveKeys(for root: NSEntityDescription, count: Int) throws -> Range<Int64> {
+        Violation.misuse("a store class must override reserveKeys(for:count:)")
+    }
+
+    /// Gives back the keys that were reserved and not used, if nobody reserved more in the meantime. Best effort.
+    package func releaseKeys(for root: NSEntityDescription, unused: Range<Int64>) {}
+
+    /// Lets go of files and connections. The store is not used afterwards.
+    package func close() throws {}
+}
+
+/// What a save did: the committed versions of inserted and updated rows.
+package struct SavedRows: Sendable {
+    package var versions: [NSManagedObjectID: Int64]
+
+    package init(versions: [NSManagedObjectID: Int64] = [:]) { self.versions = versions }
+}
+
+/// Why a store refused a save without harm: another writer was there first. The coordinator turns it into Apple's conflicts and asks
+/// the merge policy.
+package enum StoreConflict: Error, Sendable {
+    /// Rows whose version in the store is not the one the change started from; the stored row is nil if it was deleted.
+    case versions([VersionConflict])
+    /// Rows whose unique key another row already has.
+    case constraints([KeyConflict])
+
+    package struct VersionConflict: Sendable {
+        package let id: NSManagedObjectID
+        package let stored: RowSnapshot?
+
+        package init(id: NSManagedObjectID, stored: RowSnapshot?) {
+            self.id = id
+            self.stored = stored
+        }
+    }
+
+    package struct KeyConflict: Sendable {
+        /// The row that could not be written.
+        package let id: NSManagedObjectID
+        /// The number of the constraint in the entity's layout.
+        package let constraint: Int
+        package let key: UniqueKey
+        /// The row that has the key.
+        package let owner: NSManagedObjectID
+        package let stored: RowSnapshot?
+
+        package init(id: NSManagedObjectID, constraint: Int, key: UniqueKey, owner: NSManagedObjectID, stored: RowSnapshot?) {
+            self.id = id
+            self.constraint = constraint
+            self.key = key
+            self.owner = owner
+            self.stored = stored
+        }
+    }
+}

@@ -1,0 +1,105 @@
+import GRDB
+import Synchronization
+
+/// Primary keys that this store took out of circulation and has not handed out yet, by table. Handing out costs no transaction; taking more is
+/// done along with a save where possible, so that nobody who inserts has to wait for a save that is under way.
+final class KeyPool: Sendable {
+    /// A wish for more keys.
+    struct Request: Sendable {
+        let table: Int
+        let root: Int64
+        let count: Int64
+    }
+
+    /// Keys that were taken.
+    struct Reservation: Sendable {
+        let table: Int
+        let range: Range<Int64>
+    }
+
+    private struct Block: Sendable {
+        var ranges: [Range<Int64>] = []
+        /// How many to take next.
+        var size: Int64 = 1024
+
+        var remaining: Int64 { ranges.reduce(0) { $0 + ($1.upperBound - $1.lowerBound) } }
+    }
+
+    private static let largestBlock: Int64 = 1 << 20
+    private let blocks = Mutex<[Int: Block]>([:])
+
+    /// Keys from memory; nil if there are not that many in one piece.
+    func take(_ count: Int, table: Int) -> Range<Int64>? {
+        blocks.withLock { blocks in
+            guard var block = blocks[table] else { return nil }
+            guard let index = block.ranges.firstIndex(where: { $0.upperBound - $0.lowerBound >= Int64(count) }) else { return nil }
+            let range = block.ranges[index], taken = range.lowerBound..<(range.lowerBound + Int64(count))
+            block.ranges[index] = taken.upperBound..<range.upperBound
+            if block.ranges[index].isEmpty { block.ranges.remove(at: index) }
+            blocks[table] = block
+            return taken
+        }
+    }
+
+    /// How much to reserve where `count` are needed now.
+    func request(_ count: Int, table: Int, root: Int64) -> Request {
+        blocks.withLock { blocks in
+            var block = blocks[table] ?? Block()
+            let wanted = max(Int64(count), block.size)
+            block.size = min(max(block.size, Int64(count)) * 2, Self.largestBlock)
+            blocks[table] = block
+            return Request(table: table, root: root, count: wanted)
+        }
+    }
+
+    /// What a save should reserve besides: as many as it inserts, where less than that is left.
+    func topUp(for plan: SavePlan, schema: SQLiteSchema) -> [Request] {
+        plan.tables.enumerated().compactMap { index, operations in
+            let inserted = operations.inserts.count
+            guard inserted > 0 else { return nil }
+            let isLow = blocks.withLock { ($0[index]?.remaining ?? 0) < Int64(inserted) }
+            guard isLow, let root = schema.tables[index].members.min() else { return nil }
+            return request(inserted, table: index, root: root)
+        }
+    }
+
+    /// Takes keys out of circulation, inside a transaction or as one of its own.
+    func reserve(_ request: Request, in database: Database) throws -> Reservation {
+        guard
+            let largest = try database.integer(
+                "UPDATE Z_PRIMARYKEY SET Z_MAX = Z_MAX + ? WHERE Z_ENT = ? RETURNING Z_MAX", [.integer(request.count), .integer(request.root)])
+        else {
+            throw SQLiteError(code: 11, message: "Z_PRIMARYKEY has no row for entity \(request.root)", operation: "while reserving keys")
+        }
+        return Reservation(table: request.table, range: (largest - request.count + 1)..<(largest + 1))
+    }
+
+    func add(_ reservations: [Reservation]) {
+        for reservation in reservations { giveBack(reservation.range, table: reservation.table) }
+    }
+
+    /// Puts keys back, joined to those that they border on.
+    func giveBack(_ range: Range<Int64>, table: Int) {
+        guard !range.isEmpty else { return }
+        blocks.withLock { blocks in
+            var merged = range
+            blocks[table, default: Block()].ranges.removeAll { other in
+                guard other.upperBound == merged.lowerBound || merged.upperBound == other.lowerBound else { return false }
+                merged = min(other.lowerBound, merged.lowerBound)..<max(other.upperBound, merged.upperBound)
+                return true
+            }
+            blocks[table, default: Block()].ranges.append(merged)
+            blocks[table, default: Block()].ranges.sort { $0.lowerBound < $1.lowerBound }
+        }
+    }
+
+    /// Empties the pool: what can be given back to the file, the highest range first.
+    func drain() -> [Reservation] {
+        blocks.withLock { blocks in
+            defer { blocks = [:] }
+            return blocks.flatMap { table, block in
+                block.ranges.sorted { $0.lowerBound > $1.lowerBound }.map { Reservation(table: table, range: $0) }
+            }
+        }
+    }
+}

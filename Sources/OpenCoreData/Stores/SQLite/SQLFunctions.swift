@@ -1,0 +1,221 @@
+import Foundation
+import GRDB
+import GRDBSQLite
+
+/// The SQL functions that a store's connections know: the very functions that evaluate predicates in memory, so that both give the same
+/// answers.
+///
+/// - `ocd_fold(text, options)`: the text folded for case and accents.
+/// - `ocd_match(left, right, operator, options)`: 1 or 0; 0 if one is no text.
+/// - `ocd_order(tag, a, tag, b)`: −1, 0 or 1 for two numbers; NULL where there is no order.
+/// - `ocd_same(tag, a, tag, b)`: 1 or 0; two NULLs are the same.
+/// - `ocd_decimal(x)`: a blob that sorts as the decimal does.
+/// - `ocd_call(name, tags, …)`: a function of predicates.
+/// - `ocd_aggregate(operator, tag, list)`: a collection operator over a JSON list of packed values.
+/// - `ocd_pack(x)`, `ocd_unpack(text)`: a value as text and back, exactly.
+enum SQLFunctions {
+    static func register(on connection: OpaquePointer?) throws {
+        try define("ocd_fold", 2, on: connection) { context, arguments in
+            guard let text = text(arguments, 0) else { return sqlite3_result_null(context) }
+            result(context, .text(StringFolding.fold(text, options(arguments, 1))))
+        }
+        try define("ocd_match", 4, on: connection) { context, arguments in
+            guard let left = text(arguments, 0), let right = text(arguments, 1),
+                let type = NSComparisonPredicate.Operator(rawValue: UInt(sqlite3_value_int64(arguments?[2])))
+            else { return sqlite3_result_int(context, 0) }
+            sqlite3_result_int(context, StringComparison.matches(left, right, type: type, options: options(arguments, 3)) ? 1 : 0)
+        }
+        try define("ocd_order", 4, on: connection) { context, arguments in
+            guard let order = Comparison.order(value(arguments, 1, tag: 0), value(arguments, 3, tag: 2)) else {
+                return sqlite3_result_null(context)
+            }
+            sqlite3_result_int(context, Int32(order.signum()))
+        }
+        try define("ocd_same", 4, on: connection) { context, arguments in
+            sqlite3_result_int(context, Comparison.equal(value(arguments, 1, tag: 0), value(arguments, 3, tag: 2)) ? 1 : 0)
+        }
+        try define("ocd_decimal", 1, on: connection) { context, arguments in
+            guard case .decimal(let decimal) = value(arguments, 0, as: .decimal) else { return sqlite3_result_null(context) }
+            result(context, .blob(Data(DecimalCoding.sortKey(decimal))))
+        }
+        try define("ocd_pack", 1, on: connection) { context, arguments in result(context, .text(packed(parameter(arguments?[0])))) }
+        try define("ocd_unpack", 1, on: connection) { context, arguments in
+            result(context, text(arguments, 0).map { unpacked($0) } ?? .null)
+        }
+        try define("ocd_call", -1, on: connection) { context, arguments in
+            guard let name = text(arguments, 0), let tags = text(arguments, 1) else { return sqlite3_result_null(context) }
+            let values = tags.utf8.enumerated().map { index, byte in
+                value(arguments, index + 2, as: ValueTag(rawValue: byte) ?? .number)
+            }
+            result(context, parameter(PredicateFunction(name)?.evaluate(values) ?? .null))
+        }
+        try define("ocd_aggregate", 3, on: connection) { context, arguments in
+            guard let name = text(arguments, 0), let tag = text(arguments, 1)?.utf8.first.flatMap(ValueTag.init(rawValue:)),
+                let list = text(arguments, 2)?.data(using: .utf8),
+                let elements = try? JSONDecoder().decode([String].self, from: list),
+                let function = PredicateFunction(name)
+            else { return sqlite3_result_null(context) }
+            let values = elements.map { tag.value(unpacked($0)) }
+            result(context, parameter(function.evaluate([.collection(PredicateCollection(values, kind: .array))])))
+        }
+    }
+
+    private typealias Body = @convention(c) (OpaquePointer?, Int32, UnsafeMutablePointer<OpaquePointer?>?) -> Void
+    private typealias Arguments = UnsafeMutablePointer<OpaquePointer?>?
+
+    /// Keeps a body for as long as the connection knows the function.
+    private final class Function {
+        let body: (OpaquePointer?, Arguments) -> Void
+
+        init(_ body: @escaping (OpaquePointer?, Arguments) -> Void) { self.body = body }
+    }
+
+    private static func define(
+        _ name: String, _ count: Int32, on connection: OpaquePointer?, _ body: @escaping (OpaquePointer?, Arguments) -> Void
+    ) throws {
+        let code = sqlite3_create_function_v2(
+            connection, name, count, SQLITE_UTF8 | SQLITE_DETERMINISTIC, Unmanaged.passRetained(Function(body)).toOpaque(),
+            { context, _, arguments in
+                guard let data = sqlite3_user_data(context) else { return }
+                Unmanaged<Function>.fromOpaque(data).takeUnretainedValue().body(context, arguments)
+            }, nil, nil,
+            { data in
+                if let data { Unmanaged<Function>.fromOpaque(data).release() }
+            })
+        if code != SQLITE_OK { throw SQLiteError(connection: connection, operation: "while registering \(name)") }
+    }
+
+    // MARK: Arguments and results
+
+    private static func text(_ arguments: Arguments, _ index: Int) -> String? {
+        guard let argument = arguments?[index], sqlite3_value_type(argument) == SQLITE_TEXT, let bytes = sqlite3_value_text(argument) else {
+            return nil
+        }
+        return String(decoding: UnsafeBufferPointer(start: bytes, count: Int(sqlite3_value_bytes(argument))), as: UTF8.self)
+    }
+
+    private static func options(_ arguments: Arguments, _ index: Int) -> NSComparisonPredicate.Options {
+        NSComparisonPredicate.Options(rawValue: UInt(sqlite3_value_int64(arguments?[index])))
+    }
+
+    private static func parameter(_ argument: OpaquePointer?) -> SQLParameter {
+        switch sqlite3_value_type(argument) {
+        case SQLITE_INTEGER: return .integer(sqlite3_value_int64(argument))
+        case SQLITE_FLOAT: return .double(sqlite3_value_double(argument))
+        case SQLITE_TEXT:
+            guard let bytes = sqlite3_value_text(argument) else { return .null }
+            return .text(String(decoding: UnsafeBufferPointer(start: bytes, count: Int(sqlite3_value_bytes(argument))), as: UTF8.self))
+        case SQLITE_BLOB:
+            guard let bytes = sqlite3_value_blob(argument) else { return .blob(Data()) }
+            return .blob(Data(bytes: bytes, count: Int(sqlite3_value_bytes(argument))))
+        default: return .null
+        }
+    }
+
+    private static func value(_ arguments: Arguments, _ index: Int, tag: Int) -> PredicateValue {
+        let byte = sqlite3_value_text(arguments?[tag])?.pointee ?? 0
+        return value(arguments, index, as: ValueTag(rawValue: byte) ?? .number)
+    }
+
+    private static func value(_ arguments: Arguments, _ index: Int, as tag: ValueTag) -> PredicateValue {
+        tag.value(parameter(arguments?[index]))
+    }
+
+    private static func result(_ context: OpaquePointer?, _ value: SQLParameter) {
+        switch value {
+        case .null: sqlite3_result_null(context)
+        case .integer(let integer): sqlite3_result_int64(context, integer)
+        case .double(let double): sqlite3_result_double(context, double)
+        case .text(var text):
+            text.withUTF8 { bytes in
+                bytes.withMemoryRebound(to: CChar.self) {
+                    sqlite3_result_text(context, $0.baseAddress ?? SQLStatement.empty, Int32($0.count), SQLStatement.transient)
+                }
+            }
+        case .blob(let data):
+            data.withUnsafeBytes { bytes in
+                bytes.isEmpty
+                    ? sqlite3_result_zeroblob(context, 0)
+                    : sqlite3_result_blob(context, bytes.baseAddress, Int32(bytes.count), SQLStatement.transient)
+            }
+        }
+    }
+
+    /// A value of a predicate as SQL computes with it; what has no such form is NULL.
+    static func parameter(_ value: PredicateValue) -> SQLParameter {
+        switch value {
+        case .null, .object, .collection, .opaque: .null
+        case .bool(let bool): .integer(bool ? 1 : 0)
+        case .integer(let integer): .integer(integer)
+        case .double(let double): double.isNaN ? .null : .double(double)
+        case .decimal(let decimal): DecimalCoding.parameter(decimal)
+        case .string(let string): .text(string)
+        case .date(let date): .double(date.timeIntervalSinceReferenceDate)
+        case .data(let data): .blob(data)
+        case .uuid(let uuid): .blob(ValueCoding.data(uuid))
+        case .url(let url): .text(url.absoluteString)
+        }
+    }
+
+    // MARK: Packing
+
+    /// The value as text, exactly: the first character says what it is.
+    static func packed(_ value: SQLParameter) -> String {
+        switch value {
+        case .null: return "n"
+        case .integer(let integer): return "i\(integer)"
+        case .double(let double): return "d\(double.bitPattern)"
+        case .text(let text): return "t" + text
+        case .blob(let data):
+            let digits = Array("0123456789abcdef".utf8)
+            return "b" + String(decoding: data.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
+        }
+    }
+
+    static func unpacked(_ text: String) -> SQLParameter {
+        let rest = text.dropFirst()
+        switch text.utf8.first {
+        case UInt8(ascii: "i"): return Int64(rest).map { .integer($0) } ?? .null
+        case UInt8(ascii: "d"): return UInt64(rest).map { .double(Double(bitPattern: $0)) } ?? .null
+        case UInt8(ascii: "t"): return .text(String(decoding: text.utf8.dropFirst(), as: UTF8.self))
+        case UInt8(ascii: "b"):
+            let digits = rest.utf8.map { $0 <= UInt8(ascii: "9") ? $0 - UInt8(ascii: "0") : $0 - UInt8(ascii: "a") + 10 }
+            return .blob(Data(stride(from: 0, to: digits.count - 1, by: 2).map { digits[$0] << 4 | digits[$0 + 1] }))
+        default: return .null
+        }
+    }
+}
+
+/// What a column value stands for, where its storage does not tell.
+enum ValueTag: UInt8, Sendable {
+    case number = 110  // n: integer or real, as stored
+    case decimal = 109  // m
+    case string = 115  // s
+    case date = 116  // t
+    case data = 120  // x
+    case uuid = 117  // u
+    case url = 108  // l
+
+    /// As SQL spells it.
+    var sql: String { "'\(Character(UnicodeScalar(rawValue)))'" }
+
+    func value(_ parameter: SQLParameter) -> PredicateValue {
+        switch (self, parameter) {
+        case (_, .null): return .null
+        case (.decimal, .integer(let integer)): return .decimal(Decimal(integer))
+        case (.decimal, .double(let double)): return .decimal(DecimalCoding.decimal(double))
+        case (.decimal, .blob(let data)):
+            return DecimalCoding.decimal(text: String(decoding: data, as: UTF8.self)).map { .decimal($0) } ?? .null
+        case (.date, .integer(let integer)): return .date(Date(timeIntervalSinceReferenceDate: Double(integer)))
+        case (.date, .double(let double)): return .date(Date(timeIntervalSinceReferenceDate: double))
+        case (.url, .text(let text)): return URL(string: text).map { .url($0) } ?? .null
+        case (_, .text(let text)): return .string(text)
+        case (.uuid, .blob(let data)):
+            guard data.count == 16 else { return .null }
+            return .uuid(UUID(uuid: data.withUnsafeBytes { $0.loadUnaligned(as: uuid_t.self) }))
+        case (_, .blob(let data)): return .data(data)
+        case (_, .integer(let integer)): return .integer(integer)
+        case (_, .double(let double)): return .double(double)
+        }
+    }
+}

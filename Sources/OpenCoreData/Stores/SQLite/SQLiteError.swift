@@ -1,0 +1,86 @@
+import Foundation
+import GRDB
+import GRDBSQLite
+
+/// A failure that SQLite reported: its extended result code, its words, and what was being done.
+package struct SQLiteError: Error, Sendable, CustomStringConvertible {
+    /// The extended result code.
+    package let code: Int32
+    package let message: String
+    /// What was being done, as the end of a sentence: "while writing ZCITY".
+    package let operation: String
+
+    package init(code: Int32, message: String, operation: String) {
+        self.code = code
+        self.message = message
+        self.operation = operation
+    }
+
+    init(connection: OpaquePointer?, operation: String) {
+        self.init(
+            code: sqlite3_extended_errcode(connection), message: sqlite3_errmsg(connection).map { String(cString: $0) } ?? "unknown",
+            operation: operation)
+    }
+
+    init(_ error: DatabaseError, operation: String) {
+        self.init(
+            code: error.extendedResultCode.rawValue, message: error.message ?? String(describing: error.resultCode), operation: operation)
+    }
+
+    package var description: String { "SQLite error \(code) \(operation): \(message)" }
+
+    /// The code without its extension.
+    package var primaryCode: Int32 { code & 0xFF }
+
+    /// Whether the same call may succeed later without anybody changing the program or the file: disk full, locked, input or output failed.
+    package var isTransient: Bool { Self.transientCodes.contains(primaryCode) }
+
+    private static let transientCodes: Set<Int32> = [
+        SQLITE_BUSY, SQLITE_LOCKED, SQLITE_FULL, SQLITE_IOERR, SQLITE_NOMEM, SQLITE_INTERRUPT, SQLITE_PROTOCOL,
+    ]
+
+    /// The SQLite failure at the bottom of an error that a store threw; nil if there is none.
+    package init?(in error: any Error) {
+        if let found = error as? SQLiteError {
+            self = found
+            return
+        }
+        if let found = error as? DatabaseError {
+            self.init(found, operation: "")
+            return
+        }
+        let outer = error as NSError
+        if let code = outer.userInfo[NSSQLiteErrorDomain] as? NSNumber {
+            self.init(
+                code: code.int32Value, message: outer.userInfo[NSLocalizedDescriptionKey] as? String ?? "", operation: "")
+            return
+        }
+        guard let underlying = outer.userInfo[NSUnderlyingErrorKey] as? any Error else { return nil }
+        self.init(in: underlying)
+    }
+
+    /// Whether the cause of an error is a SQLite failure that may pass.
+    package static func isTransient(_ error: any Error) -> Bool { SQLiteError(in: error)?.isTransient ?? false }
+
+    /// The error as callers of Core Data know it: SQLite's code stands in `userInfo` under `NSSQLiteErrorDomain` and in the underlying error.
+    package func cocoaError(_ code: CocoaError.Code, _ sentence: String) -> NSError {
+        let underlying = NSError(
+            domain: NSSQLiteErrorDomain, code: Int(self.code), userInfo: [NSLocalizedDescriptionKey: "\(message) (\(self.code))"])
+        return NSError.coreData(
+            code, "\(sentence) SQLite says: \(message) (code \(self.code)).", underlying: underlying,
+            userInfo: [NSSQLiteErrorDomain: NSNumber(value: self.code)])
+    }
+
+    /// What to do about it, as a sentence.
+    var advice: String {
+        switch primaryCode {
+        case SQLITE_FULL: "The disk is full: free some space. Nothing was written; saving again is safe."
+        case SQLITE_BUSY, SQLITE_LOCKED: "Another process holds the file's lock: wait, or end it. Nothing was written; trying again is safe."
+        case SQLITE_IOERR: "The disk could not be read or written: look at the system's log. Nothing was written; trying again is safe."
+        case SQLITE_READONLY: "The file or its directory can't be written: check owner and permissions."
+        case SQLITE_CORRUPT, SQLITE_NOTADB: "The file is damaged: restore it from a copy, or move it away so that a new one is made."
+        case SQLITE_CANTOPEN: "The file can't be opened: check that its directory exists and may be written."
+        default: "Nothing was written."
+        }
+    }
+}

@@ -1,0 +1,122 @@
+import Foundation
+import GRDBSQLite
+
+/// Which columns are read for objects of some entities of one table, and which slot of which entity each of them fills.
+final class RowShape: Sendable {
+    /// A column of the result on its way into a slot.
+    struct Cell: Sendable {
+        let slot: Int
+        let index: Int32
+        let coding: ColumnCoding
+        /// The result column that says of which entity a to-one's target is.
+        let entityIndex: Int32
+        /// The target entity where no column says otherwise.
+        let destination: NSEntityDescription?
+        /// The number of this to-one among the shape's, for the reader's memory of recent targets.
+        let reference: Int
+    }
+
+    let table: String
+    /// The result columns: key, entity, version, then the values. Without an alias.
+    let columns: [String]
+    private let readers: [Int64: (map: EntityMap, cells: [Cell])]
+    let referenceCount: Int
+
+    init(_ members: [EntityMap], table: String) {
+        self.table = table
+        var columns = ["Z_PK", "Z_ENT", "Z_OPT"], indexes: [String: Int32] = [:]
+        func index(of column: String) -> Int32 {
+            if let known = indexes[column] { return known }
+            let new = Int32(columns.count)
+            columns.append(column.quoted)
+            indexes[column] = new
+            return new
+        }
+        var readers: [Int64: (map: EntityMap, cells: [Cell])] = [:], references: [Int32: Int] = [:]
+        for map in members {
+            let cells = map.columns.compactMap { column -> Cell? in
+                guard let column else { return nil }
+                let at = index(of: column.name)
+                if column.coding == .reference, references[at] == nil { references[at] = references.count }
+                return Cell(
+                    slot: column.slot, index: at, coding: column.coding, entityIndex: column.entityColumn.map { index(of: $0) } ?? -1,
+                    destination: map.layout.relationship(atSlot: column.slot)?.destinationEntity, reference: references[at] ?? -1)
+            }
+            readers[map.number] = (map, cells)
+        }
+        self.columns = columns
+        self.readers = readers
+        referenceCount = references.count
+    }
+
+    func reader(_ number: Int64) -> (map: EntityMap, cells: [Cell])? { readers[number] }
+
+    /// The columns, each of the table that the alias names.
+    func list(alias: String) -> String { columns.map { "\(alias).\($0)" }.joined(separator: ", ") }
+}
+
+/// Reads the rows of one statement straight into snapshots.
+struct RowReader {
+    private let shape: RowShape
+    private let schema: SQLiteSchema
+    private let identity: StoreIdentity
+    private var current: (number: Int64, map: EntityMap, cells: [RowShape.Cell])?
+    /// Recent targets of each to-one: many rows name few, and an ID is an object.
+    private var recent: [NSManagedObjectID?]
+    private static let memory = 64
+
+    init(_ shape: RowShape, schema: SQLiteSchema, identity: StoreIdentity) {
+        self.shape = shape
+        self.schema = schema
+        self.identity = identity
+        recent = Array(repeating: nil, count: shape.referenceCount * Self.memory)
+    }
+
+    /// The current row; nil if it is of an entity that this shape does not know.
+    mutating func read(_ statement: OpaquePointer) throws -> FetchedRow? {
+        guard let (map, cells) = try select(sqlite3_column_int64(statement, 1)) else { return nil }
+        let key = sqlite3_column_int64(statement, 0)
+        let row = RowSnapshot.make(map.layout, version: sqlite3_column_int64(statement, 2))
+        for cell in cells where sqlite3_column_type(statement, cell.index) != SQLITE_NULL {
+            if cell.coding == .reference {
+                row.update(cell.slot, to: .objectID(target(statement, cell)))
+            } else if let value = ValueCoding.value(statement, cell.index, cell.coding) {
+                row.update(cell.slot, to: value)
+            } else {
+                throw NSError.coreData(
+                    .coreData,
+                    "The stored value of \(map.name).\(map.layout.names[cell.slot]) in row \(key) of \(shape.table) is not a "
+                        + "\(map.layout.types[cell.slot].words).")
+            }
+        }
+        return FetchedRow(id: NSManagedObjectID(entity: map.entity, key: key, store: identity, isTemporary: false), row: row)
+    }
+
+    /// Only the ID of the current row, whose first two columns are key and entity.
+    mutating func readID(_ statement: OpaquePointer) throws -> NSManagedObjectID? {
+        guard let (map, _) = try select(sqlite3_column_int64(statement, 1)) else { return nil }
+        return NSManagedObjectID(entity: map.entity, key: sqlite3_column_int64(statement, 0), store: identity, isTemporary: false)
+    }
+
+    @inline(__always)
+    private mutating func select(_ number: Int64) throws -> (EntityMap, [RowShape.Cell])? {
+        if let current, current.number == number { return (current.map, current.cells) }
+        guard let reader = shape.reader(number) else { return nil }
+        current = (number, reader.map, reader.cells)
+        return (reader.map, reader.cells)
+    }
+
+    private mutating func target(_ statement: OpaquePointer, _ cell: RowShape.Cell) -> NSManagedObjectID {
+        let key = sqlite3_column_int64(statement, cell.index)
+        var entity = cell.destination
+        if cell.entityIndex >= 0, sqlite3_column_type(statement, cell.entityIndex) != SQLITE_NULL {
+            entity = schema[file: sqlite3_column_int64(statement, cell.entityIndex)]?.entity ?? entity
+        }
+        guard let entity else { Violation.misuse("a to-one of \(shape.table) has no destination entity") }
+        let place = cell.reference * Self.memory + Int(key & Int64(Self.memory - 1))
+        if let known = recent[place], known.key == key, known.entity === entity { return known }
+        let made = NSManagedObjectID(entity: entity, key: key, store: identity, isTemporary: false)
+        recent[place] = made
+        return made
+    }
+}

@@ -1,0 +1,125 @@
+import Foundation
+import GRDB
+import GRDBSQLite
+
+extension SQLiteStore {
+    package override func fetch(_ plan: FetchPlan) throws -> [FetchedRow] {
+        let shape = shape(of: plan.entity, includesSubentities: plan.includesSubentities)
+        let query = try SQLTranslator(schema: schema, identity: identity).query(plan) { alias in
+            plan.includesRows ? shape.list(alias: alias) : "\(alias).Z_PK, \(alias).Z_ENT"
+        }
+        return try reading { database in
+            let statement = try fetchStatement(query.sql, in: database)
+            try statement.bind(query.parameters)
+            var reader = RowReader(shape, schema: schema, identity: identity)
+            var result: [FetchedRow] = []
+            try statement.forEachRow { raw in
+                if plan.includesRows {
+                    if let found = try reader.read(raw) { result.append(found) }
+                } else if let id = try reader.readID(raw) {
+                    result.append(FetchedRow(id: id, row: nil))
+                }
+            }
+            return result
+        }
+    }
+
+    package override func count(_ plan: FetchPlan) throws -> Int {
+        var unordered = plan
+        unordered.sort = []
+        let query = try SQLTranslator(schema: schema, identity: identity).query(unordered) { _ in "1" }
+        return try reading { database in
+            let statement = try fetchStatement("SELECT COUNT(*) FROM (\(query.sql))", in: database)
+            try statement.bind(query.parameters)
+            defer { statement.reset() }
+            return try statement.step() ? Int(sqlite3_column_int64(statement.raw, 0)) : 0
+        }
+    }
+
+    /// Statements are kept prepared for the first few hundred forms of fetches; a program that makes forms without end does not fill memory.
+    private func fetchStatement(_ sql: String, in database: Database) throws -> SQLStatement {
+        let isKept = fetchTexts.withLock { texts in
+            if texts.contains(sql) { return true }
+            guard texts.count < 256 else { return false }
+            texts.insert(sql)
+            return true
+        }
+        return isKept ? try database.cached(sql) : try database.prepared(sql)
+    }
+
+    package override func rows(for ids: [NSManagedObjectID]) throws -> [NSManagedObjectID: RowSnapshot] {
+        guard !ids.isEmpty else { return [:] }
+        var keysByTable: [Int: [Int64]] = [:]
+        for id in ids { keysByTable[try schema.map(of: id.entity).table, default: []].append(id.key) }
+        let found = try reading { database in
+            var found: [FetchedRow] = []
+            for (table, keys) in keysByTable { found += try rows(keys, table: table, in: database).values }
+            return found
+        }
+        var result: [NSManagedObjectID: RowSnapshot] = [:]
+        result.reserveCapacity(found.count)
+        for fetched in found { result[fetched.id] = fetched.row }
+        return result
+    }
+
+    /// Rows of one table by key.
+    func rows(_ keys: [Int64], table: Int, in database: Database) throws -> [Int64: FetchedRow] {
+        guard let root = schema.tables[table].members.min().flatMap({ schema[file: $0] }) else { return [:] }
+        let shape = shape(of: root.entity.rootEntity)
+        let statement: SQLStatement
+        if keys.count == 1 {
+            statement = try database.cached("SELECT \(shape.list(alias: "t")) FROM \(shape.table.quoted) AS t WHERE t.Z_PK = ?")
+            try statement.bind([.integer(keys[0])])
+        } else {
+            statement = try database.cached(
+                "SELECT \(shape.list(alias: "t")) FROM json_each(?) AS k CROSS JOIN \(shape.table.quoted) AS t WHERE t.Z_PK = k.value")
+            try statement.bind([.text(JSONList.text(keys.sorted()))])
+        }
+        var reader = RowReader(shape, schema: schema, identity: identity)
+        var result: [Int64: FetchedRow] = [:]
+        result.reserveCapacity(keys.count)
+        try statement.forEachRow { raw in
+            if let found = try reader.read(raw) { result[found.id.key] = found }
+        }
+        return result
+    }
+
+    package override func relatedIDs(_ key: RelationshipKey) throws -> [NSManagedObjectID] {
+        let map = try schema.map(of: key.owner.entity)
+        guard let place = map.toManys[key.toMany], let destination = key.relationship.destinationEntity else { return [] }
+        let target = try schema.map(of: destination)
+        let sql: String
+        switch place {
+        case .inverse(let table, let column, _, let order):
+            let by = order.map { "t.\($0.quoted), " } ?? ""
+            sql = "SELECT t.Z_PK, t.Z_ENT FROM \(table.quoted) AS t WHERE t.\(column.quoted) = ? ORDER BY \(by)t.Z_PK"
+        case .pairs(let join, let mine, let theirs, let order, _):
+            let by = order.map { "j.\($0.quoted), " } ?? ""
+            sql =
+                "SELECT t.Z_PK, t.Z_ENT FROM \(schema.joins[join].name.quoted) AS j JOIN \(target.tableName.quoted) AS t "
+                + "ON t.Z_PK = j.\(theirs.quoted) WHERE j.\(mine.quoted) = ? ORDER BY \(by)t.Z_PK"
+        }
+        let shape = shape(of: destination.rootEntity)
+        return try reading { database in
+            let statement = try database.cached(sql)
+            try statement.bind([.integer(key.owner.key)])
+            var reader = RowReader(shape, schema: schema, identity: identity)
+            var result: [NSManagedObjectID] = []
+            try statement.forEachRow { raw in
+                if let id = try reader.readID(raw) { result.append(id) }
+            }
+            return result
+        }
+    }
+
+    /// Runs a read on a reader's connection. One statement sees one state of the file; no transaction is needed around it.
+    func reading<T>(_ body: (Database) throws -> T) throws -> T {
+        do {
+            let result = try pool.unsafeRead(body)
+            statements.add { $0.selects += 1 }
+            return result
+        } catch {
+            throw storeError(error, .coreData, doing: "read")
+        }
+    }
+}

@@ -1,0 +1,160 @@
+import Foundation
+import GRDB
+import GRDBSQLite
+
+extension SQLiteStore {
+    package override func reserveKeys(for root: NSEntityDescription, count: Int) throws -> Range<Int64> {
+        let map = try schema.map(of: root)
+        let table = map.table, number = schema.tables[table].members.min() ?? map.number
+        if let taken = keyPool.take(count, table: table) { return taken }
+        guard !isReadOnly else {
+            throw NSError.coreData(.persistentStoreSave, "\(path) was opened for reading only; it has no keys for new objects.")
+        }
+        do {
+            return try pool.writeWithoutTransaction { database in
+                // Somebody may have reserved while this thread waited for the writer.
+                if let taken = keyPool.take(count, table: table) { return taken }
+                let request = keyPool.request(count, table: table, root: number)
+                let reservation = try keyPool.reserve(request, in: database)
+                statements.add {
+                    $0.updates += 1
+                    $0.transactions += 1
+                }
+                let end = reservation.range.lowerBound + Int64(count)
+                keyPool.giveBack(end..<reservation.range.upperBound, table: table)
+                return reservation.range.lowerBound..<end
+            }
+        } catch {
+            throw storeError(error, .persistentStoreSave, doing: "reserve keys in")
+        }
+    }
+
+    package override func releaseKeys(for root: NSEntityDescription, unused: Range<Int64>) {
+        guard let map = schema[root] else { return }
+        keyPool.giveBack(unused, table: map.table)
+    }
+
+    /// Lowers the counters again where nobody reserved more in the meantime.
+    func releasePooledKeys(in database: Database) throws {
+        for reservation in keyPool.drain() {
+            let root = schema.tables[reservation.table].members.min() ?? 0
+            try database.run(
+                "UPDATE Z_PRIMARYKEY SET Z_MAX = ? WHERE Z_ENT = ? AND Z_MAX = ?",
+                [.integer(reservation.range.lowerBound - 1), .integer(root), .integer(reservation.range.upperBound - 1)])
+        }
+    }
+
+    package override func objects(
+        of entity: NSEntityDescription, constraint: Int, keys: [UniqueKey]
+    ) throws -> [UniqueKey: FetchedRow] {
+        guard !keys.isEmpty else { return [:] }
+        let map = try schema.map(of: entity)
+        let numbers = Set(schema.numbers(of: entity))
+        return try reading { database in
+            try owners(of: keys, scope: KeyScope(map, constraint: constraint), in: database)
+                .filter { _, found in schema[found.id.entity].map { numbers.contains($0.number) } ?? false }
+        }
+    }
+
+    /// Which rows have these keys, in the constraint's whole scope: one query.
+    func owners(of keys: [UniqueKey], scope: KeyScope, in database: Database) throws -> [UniqueKey: FetchedRow] {
+        let constraint = scope.columns
+        guard let list = try KeyList(keys, columns: constraint.columns) else {
+            return try ownersOneByOne(of: keys, scope: scope, in: database)
+        }
+        let shape = shape(of: scope.declarer)
+        let joined = constraint.columns.enumerated().map { "t.\($0.element.name.quoted) = \(list.expressions[$0.offset])" }
+        let condition = constraint.scope.map { " AND t.Z_ENT IN (\($0.map(String.init).joined(separator: ", ")))" } ?? ""
+        // CROSS JOIN keeps the list outside, so that the unique index is searched once a key.
+        let sql =
+            "SELECT \(shape.list(alias: "t")) FROM json_each(?1) AS k CROSS JOIN \(shape.table.quoted) AS t "
+            + "WHERE \(joined.joined(separator: " AND "))\(condition)"
+        let statement = try database.cached(sql)
+        try statement.bind([.text(list.json)])
+        return try readOwners(statement, shape: shape, scope: scope)
+    }
+
+    private func readOwners(_ statement: SQLStatement, shape: RowShape, scope: KeyScope) throws -> [UniqueKey: FetchedRow] {
+        var reader = RowReader(shape, schema: schema, identity: identity)
+        var result: [UniqueKey: FetchedRow] = [:]
+        try statement.forEachRow { raw in
+            guard let found = try reader.read(raw), let row = found.row, let map = schema[found.id.entity],
+                let key = UniqueKey(row, slots: scope.slots(in: map))
+            else { return }
+            result[key] = found
+        }
+        return result
+    }
+
+    private func ownersOneByOne(of keys: [UniqueKey], scope: KeyScope, in database: Database) throws -> [UniqueKey: FetchedRow] {
+        let constraint = scope.columns, shape = shape(of: scope.declarer)
+        let joined = constraint.columns.map { "t.\($0.name.quoted) = ?" }
+        let condition = constraint.scope.map { " AND t.Z_ENT IN (\($0.map(String.init).joined(separator: ", ")))" } ?? ""
+        let statement = try database.cached(
+            "SELECT \(shape.list(alias: "t")) FROM \(shape.table.quoted) AS t WHERE \(joined.joined(separator: " AND "))\(condition)")
+        var result: [UniqueKey: FetchedRow] = [:]
+        for key in keys {
+            try statement.bind(
+                zip(key.values, constraint.columns).map { try ValueCoding.parameter($0, $1.coding, attribute: $1.name) })
+            result.merge(try readOwners(statement, shape: shape, scope: scope)) { _, new in new }
+        }
+        return result
+    }
+}
+
+/// Keys as one JSON parameter, and the expression of each column over its elements.
+private struct KeyList {
+    let json: String
+    let expressions: [String]
+
+    /// Nil where a value has no JSON form that SQLite gives back exactly.
+    init?(_ keys: [UniqueKey], columns: [SlotColumn]) throws {
+        if columns.count == 1, columns[0].coding == .integer || columns[0].coding == .reference || columns[0].coding == .boolean {
+            var integers: [Int64] = []
+            integers.reserveCapacity(keys.count)
+            for key in keys {
+                guard case .integer(let integer) = try ValueCoding.parameter(key.values[0], columns[0].coding, attribute: columns[0].name) else {
+                    return nil
+                }
+                integers.append(integer)
+            }
+            integers.sort()
+            json = JSONList.text(integers)
+            expressions = ["k.value"]
+            return
+        }
+        if columns.count == 1, columns[0].coding == .string {
+            var strings: [String] = []
+            strings.reserveCapacity(keys.count)
+            for key in keys {
+                guard case .string(let string) = key.values[0] else { return nil }
+                strings.append(string)
+            }
+            guard let text = JSONList.text(strings) else { return nil }
+            json = text
+            expressions = ["k.value"]
+            return
+        }
+        // Several columns: a list of lists, each value in a form that survives JSON.
+        var flat: [String] = []
+        for key in keys {
+            for (value, column) in zip(key.values, columns) {
+                flat.append(SQLFunctions.packed(try ValueCoding.parameter(value, column.coding, attribute: column.name)))
+            }
+        }
+        guard let text = JSONList.text(flat) else { return nil }
+        if columns.count == 1 {
+            json = text
+            expressions = ["ocd_unpack(k.value)"]
+        } else {
+            // Elements at multiples of the number of columns start a key.
+            var rows: [String] = []
+            for start in stride(from: 0, to: flat.count, by: columns.count) {
+                guard let row = JSONList.text(flat[start..<(start + columns.count)]) else { return nil }
+                rows.append(row)
+            }
+            json = "[" + rows.joined(separator: ",") + "]"
+            expressions = columns.indices.map { "ocd_unpack(json_extract(k.value, '$[\($0)]'))" }
+        }
+    }
+}

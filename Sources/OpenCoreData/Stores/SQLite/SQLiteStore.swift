@@ -1,0 +1,154 @@
+import Foundation
+import GRDB
+import GRDBSQLite
+import Synchronization
+
+/// A store in one SQLite file, in Core Data's own layout, with plain SQL views on top.
+///
+/// One writer at a time, several readers beside it (write-ahead log): a read never waits for a save.
+// Immutable but for what stands under the locks of its parts; the connection pool is safe to share.
+package final class SQLiteStore: NSPersistentStore, @unchecked Sendable {
+    let pool: DatabasePool
+    let schema: SQLiteSchema
+    let keyPool = KeyPool()
+    let metadataState: Mutex<MetadataState>
+    private let shapes = Mutex<[ShapeName: RowShape]>([:])
+    private let isClosed = Atomic<Bool>(false)
+    /// Texts of fetches that are kept prepared on the readers' connections.
+    let fetchTexts = Mutex<Set<String>>([])
+    /// How many statements ran.
+    package let statements = StatementCounter()
+
+    struct MetadataState: Sendable {
+        /// The property list as it is, or will be with the next save.
+        var data: Data
+        var isDirty = false
+        /// Counts the changes, so that a save knows whether it wrote the latest.
+        var generation = 0
+    }
+
+    private struct ShapeName: Hashable {
+        let entity: Int64
+        let includesSubentities: Bool
+    }
+
+    /// Opens the file, or makes it.
+    ///
+    /// Throws 134080 if the file can't be opened, 134000 if it is a database but no store, 134010 if it is a store of another type, 134090 if
+    /// another process held its lock for longer than the timeout, 134100 if it was made with another version of the model, 134020 if the
+    /// model can't be kept in a file.
+    package init(
+        model: NSManagedObjectModel?, entities: [NSEntityDescription], configurationName: String?, url: URL, options: [AnyHashable: Any]? = nil
+    ) throws {
+        let opened = try SQLiteStoreOpening(
+            url: url, entities: entities, model: model, options: SQLiteStoreOptions(options),
+            isReadOnly: (options?[NSReadOnlyPersistentStoreOption] as? Bool) ?? false
+        ).open()
+        pool = opened.pool
+        schema = opened.schema
+        metadataState = Mutex(MetadataState(data: opened.metadata))
+        super.init(entities: entities, configurationName: configurationName, url: url, options: options, uuid: opened.uuid)
+    }
+
+    deinit { try? close() }
+
+    package override var type: String { NSSQLiteStoreType }
+
+    /// The file, for sentences.
+    var path: String { url?.path ?? "the store" }
+
+    package override func close() throws {
+        guard !isClosed.exchange(true, ordering: .acquiringAndReleasing) else { return }
+        if !isReadOnly {
+            try? pool.writeWithoutTransaction { database in
+                try releasePooledKeys(in: database)
+                // Readers elsewhere may keep the log from being emptied; it is then emptied by whoever comes last.
+                _ = try database.checkpoint(.truncate)
+            }
+        }
+        try pool.close()
+    }
+
+    // MARK: Metadata
+
+    package override var metadata: [String: Any]! {
+        get {
+            var metadata = StoreMetadataCoding.metadata(metadataState.withLock { $0.data }) ?? [:]
+            metadata[StoreMetadataCoding.viewsKey] = nil
+            metadata[NSStoreTypeKey] = type
+            metadata[NSStoreUUIDKey] = identifier
+            return metadata
+        }
+        set {
+            var metadata = newValue ?? [:]
+            metadataState.withLock { state in
+                let current = StoreMetadataCoding.metadata(state.data) ?? [:]
+                // What the store itself keeps there can't be taken out.
+                for key in Self.ownKeys { metadata[key] = current[key] }
+                guard !NSDictionary(dictionary: metadata).isEqual(to: current) else { return }
+                guard let data = try? StoreMetadataCoding.data(metadata) else {
+                    Violation.misuse("the metadata of \(path) must be a property list; it holds \(metadata)")
+                }
+                state.data = data
+                state.isDirty = true
+                state.generation += 1
+            }
+        }
+    }
+
+    private static let ownKeys = [
+        NSStoreTypeKey, NSStoreUUIDKey, NSStoreModelVersionHashesKey, StoreMetadataCoding.viewsKey, StoreMetadataCoding.hashesVersionKey,
+        StoreMetadataCoding.hashesDigestKey, StoreMetadataCoding.modelChecksumKey, StoreMetadataCoding.autoVacuumLevelKey,
+        StoreMetadataCoding.frameworkVersionKey,
+    ]
+
+    /// Whether metadata was set that no save has written yet.
+    package var hasUnsavedMetadata: Bool { metadataState.withLock { $0.isDirty } }
+
+    /// The metadata of a file, without opening it as a store. Throws 134080 or 134000.
+    package static func metadata(at url: URL) throws -> [String: Any] {
+        let opening = try SQLiteStoreOpening(url: url, entities: [], model: nil, options: SQLiteStoreOptions(nil), isReadOnly: true)
+        guard let probe = try opening.probe() else {
+            throw NSError.coreData(.persistentStoreOpen, "\(url.path) is empty; there is no store in it.")
+        }
+        var metadata = probe.metadata
+        metadata[StoreMetadataCoding.viewsKey] = nil
+        return metadata
+    }
+
+    /// Sets the metadata of a file that is not open as a store. Throws 134080 or 134000.
+    package static func setMetadata(_ metadata: [String: Any], at url: URL) throws {
+        let opening = try SQLiteStoreOpening(url: url, entities: [], model: nil, options: SQLiteStoreOptions(nil), isReadOnly: false)
+        try opening.rewriteMetadata { current in
+            let kept = current
+            current = metadata
+            for key in ownKeys { current[key] = kept[key] }
+        }
+    }
+
+    // MARK: Parts
+
+    /// How the rows of an entity, and of its subentities where those are asked for, are read.
+    func shape(of entity: NSEntityDescription, includesSubentities: Bool = true) -> RowShape {
+        guard let map = schema[entity] else { Violation.misuse("\(path) does not keep entity \(entity.name ?? "?")") }
+        return shapes.withLock { shapes in
+            let name = ShapeName(entity: map.number, includesSubentities: includesSubentities)
+            if let known = shapes[name] { return known }
+            let members = (includesSubentities ? entity.withDescendants : [entity]).compactMap { schema[$0] }
+            let made = RowShape(members, table: map.tableName)
+            shapes[name] = made
+            return made
+        }
+    }
+
+    /// An error of SQLite or GRDB as an error of Core Data that says what, where and what to do.
+    func storeError(_ error: any Error, _ code: CocoaError.Code, doing verb: String) -> any Error {
+        let cause: SQLiteError
+        switch error {
+        case let error as SQLiteError: cause = error
+        case let error as DatabaseError: cause = SQLiteError(error, operation: "")
+        default: return error
+        }
+        return cause.cocoaError(code, "Can't \(verb) \(path). \(cause.advice)")
+    }
+}

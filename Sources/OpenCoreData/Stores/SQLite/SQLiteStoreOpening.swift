@@ -1,0 +1,277 @@
+import Foundation
+import GRDB
+import GRDBSQLite
+
+/// Opens or makes the file of a store.
+struct SQLiteStoreOpening {
+    struct Opened {
+        let pool: DatabasePool
+        let schema: SQLiteSchema
+        let metadata: Data
+        let uuid: String
+    }
+
+    /// What an existing file says of itself.
+    struct Probe {
+        let metadata: [String: Any]
+        let uuid: String
+        let model: StoredModel?
+        /// Entity numbers by name.
+        let numbers: [String: Int64]
+    }
+
+    let url: URL
+    let entities: [NSEntityDescription]
+    let model: NSManagedObjectModel?
+    let options: SQLiteStoreOptions
+    let isReadOnly: Bool
+
+    func open() throws -> Opened {
+        do {
+            // A file is looked at before anything is set in it: it may be somebody else's.
+            if let probe = try probe() {
+                try check(probe)
+                return try open(probe)
+            }
+            if isReadOnly {
+                throw NSError.coreData(
+                    .persistentStoreOpen, "\(url.path) can't be opened for reading: there is no store there. Open it for writing once to make it.")
+            }
+            return try create()
+        } catch {
+            throw described(error)
+        }
+    }
+
+    // MARK: Looking
+
+    /// Nil if there is no file, or an empty one.
+    func probe() throws -> Probe? {
+        guard url.isFileURL else {
+            throw NSError.coreData(.persistentStoreOpen, "\(url.absoluteString) is not a file URL; a SQLite store needs one.")
+        }
+        var isDirectory: ObjCBool = false
+        guard FileManager.default.fileExists(atPath: url.path, isDirectory: &isDirectory) else {
+            let folder = url.deletingLastPathComponent().path
+            guard FileManager.default.fileExists(atPath: folder) else {
+                throw NSError.coreData(.persistentStoreOpen, "\(url.path) can't be opened: the directory \(folder) does not exist. Make it first.")
+            }
+            return nil
+        }
+        if isDirectory.boolValue {
+            throw NSError.coreData(.persistentStoreOpen, "\(url.path) can't be opened: it is a directory.")
+        }
+        do {
+            let queue = try DatabaseQueue(path: url.path, configuration: configuration(forProbe: true))
+            defer { try? queue.close() }
+            return try queue.inDatabase { try read($0) }
+        } catch {
+            throw described(error)
+        }
+    }
+
+    private func read(_ database: Database) throws -> Probe? {
+        let tables = Set(try String.fetchAll(database, sql: "SELECT upper(name) FROM sqlite_master WHERE type = 'table'"))
+        if tables.isEmpty { return nil }
+        guard tables.contains("Z_METADATA"), tables.contains("Z_PRIMARYKEY") else {
+            throw NSError.coreData(
+                .persistentStoreInvalidType,
+                "\(url.path) is a SQLite database but not a store: it has no Z_METADATA. Choose another file; this one was not touched.")
+        }
+        if options.checksFile {
+            let report = try String.fetchAll(database, sql: "PRAGMA quick_check(5)")
+            if report != ["ok"] {
+                throw SQLiteError(code: SQLITE_CORRUPT, message: report.joined(separator: "; "), operation: "while checking")
+            }
+        }
+        guard let row = try Row.fetchOne(database, sql: "SELECT Z_UUID, Z_PLIST FROM Z_METADATA LIMIT 1"),
+            let data = row[1] as Data?, let metadata = StoreMetadataCoding.metadata(data)
+        else {
+            throw NSError.coreData(
+                .persistentStoreOpen, "\(url.path) is damaged: its metadata can't be read. Restore it from a copy, or move it away.")
+        }
+        let uuid = (metadata[NSStoreUUIDKey] as? String) ?? (row[0] as String?) ?? ""
+        let cache = tables.contains("Z_MODELCACHE") ? try Data.fetchOne(database, sql: "SELECT Z_CONTENT FROM Z_MODELCACHE LIMIT 1") : nil
+        var numbers: [String: Int64] = [:]
+        for row in try Row.fetchAll(database, sql: "SELECT Z_NAME, Z_ENT FROM Z_PRIMARYKEY") { numbers[row[0]] = row[1] }
+        return Probe(metadata: metadata, uuid: uuid, model: cache.flatMap { StoredModel.decode($0) }, numbers: numbers)
+    }
+
+    private func check(_ probe: Probe) throws {
+        if let type = probe.metadata[NSStoreTypeKey] as? String, type != NSSQLiteStoreType {
+            throw NSError.coreData(.persistentStoreTypeMismatch, "\(url.path) is a store of type \(type), not \(NSSQLiteStoreType).")
+        }
+        if options.ignoresVersion { return }
+        let stored = probe.metadata[NSStoreModelVersionHashesKey] as? [String: Data] ?? [:]
+        let wanted = StoreMetadataCoding.hashes(of: entities)
+        if stored == wanted { return }
+        var differences = probe.model?.differences(to: StoredModel(entities)) ?? []
+        if differences.isEmpty {
+            for name in Set(stored.keys).union(wanted.keys).sorted() where stored[name] != wanted[name] {
+                differences.append(
+                    wanted[name] == nil
+                        ? "entity \(name) is only in the store" : stored[name] == nil ? "entity \(name) is only in the model" : "entity \(name) differs")
+            }
+        }
+        throw NSError.coreData(
+            .persistentStoreIncompatibleVersionHash,
+            "\(url.path) was made with another version of the model: \(differences.joined(separator: "; ")). Open it with the model it was made "
+                + "with, migrate it, or move it away so that a new one is made.",
+            userInfo: ["metadata": probe.metadata])
+    }
+
+    // MARK: Opening
+
+    private func open(_ probe: Probe) throws -> Opened {
+        let schema = try SchemaBuilder.schema(for: entities, known: probe.numbers)
+        let pool = try makePool()
+        do {
+            if options.ignoresVersion {
+                let missing = try pool.read { try schema.missing(in: $0) }
+                if !missing.isEmpty {
+                    throw NSError.coreData(
+                        .persistentStoreIncompatibleSchema,
+                        "\(url.path) lacks what the model needs: \(missing.prefix(10).joined(separator: ", ")). Open it with the model it was made with.")
+                }
+            }
+            var metadata = probe.metadata
+            if !isReadOnly { try bringViews(of: schema, in: pool, metadata: &metadata) }
+            return Opened(pool: pool, schema: schema, metadata: try StoreMetadataCoding.data(metadata), uuid: probe.uuid)
+        } catch {
+            try? pool.close()
+            throw error
+        }
+    }
+
+    private func create() throws -> Opened {
+        let schema = try SchemaBuilder.schema(for: entities, known: nil)
+        var metadata = StoreMetadataCoding.initial(uuid: UUID().uuidString)
+        StoreMetadataCoding.stamp(&metadata, entities: entities, model: model)
+        let views = schema.views()
+        metadata[StoreMetadataCoding.viewsKey] = Self.viewsMark(views)
+        let pool = try makePool()
+        do {
+            let made = try pool.writeWithoutTransaction { database -> Bool in
+                var made = false
+                try database.inTransaction(.immediate) {
+                    // Another process may have been faster.
+                    let exists = try database.integer("SELECT EXISTS (SELECT 1 FROM sqlite_master WHERE name = 'Z_METADATA')") == 1
+                    if exists { return .rollback }
+                    try schema.create(in: database, metadata: metadata, model: StoredModel(entities))
+                    for view in views { try database.execute(sql: view.sql) }
+                    made = true
+                    return .commit
+                }
+                return made
+            }
+            if made {
+                return Opened(
+                    pool: pool, schema: schema, metadata: try StoreMetadataCoding.data(metadata), uuid: metadata[NSStoreUUIDKey] as? String ?? "")
+            }
+        } catch {
+            try? pool.close()
+            throw error
+        }
+        try pool.close()
+        guard let probe = try probe() else { throw NSError.coreData(.persistentStoreOpen, "\(url.path) could not be made.") }
+        try check(probe)
+        return try open(probe)
+    }
+
+    private func makePool() throws -> DatabasePool {
+        let pool = try DatabasePool(path: url.path, configuration: configuration(forProbe: false))
+        // Turning the write-ahead log on sets `synchronous` anew.
+        if !isReadOnly, let synchronous = options.pragmas.first(where: { $0.name == "synchronous" }) {
+            try pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA synchronous = \(synchronous.value)") }
+        }
+        return pool
+    }
+
+    private func configuration(forProbe: Bool) -> Configuration {
+        var configuration = Configuration()
+        configuration.readonly = isReadOnly
+        configuration.foreignKeysEnabled = false
+        configuration.busyMode = .timeout(options.timeout)
+        configuration.readonlyBusyMode = .timeout(options.timeout)
+        configuration.maximumReaderCount = options.maximumReaderCount
+        configuration.label = "OpenCoreData"
+        let options = self.options, isReadOnly = self.isReadOnly
+        configuration.prepareDatabase { database in
+            var flag: Int32 = options.persistsWAL ? 1 : 0
+            sqlite3_file_control(database.sqliteConnection, nil, SQLITE_FCNTL_PERSIST_WAL, &flag)
+            if forProbe { return }
+            let isWriter = !isReadOnly && !database.configuration.readonly
+            if isWriter {
+                // Both only work before the first table is made.
+                try database.execute(sql: "PRAGMA page_size = 4096")
+                try database.execute(sql: "PRAGMA auto_vacuum = 2")
+            }
+            for pragma in options.pragmas {
+                // Readers share their pages with the system's cache; a large cache each would only cost memory.
+                let value = pragma.name == "cache_size" && !isWriter && pragma.value == "-64000" ? "-8000" : pragma.value
+                _ = try Row.fetchAll(database, sql: "PRAGMA \(pragma.name) = \(value)")
+            }
+            try SQLFunctions.register(on: database.sqliteConnection)
+        }
+        return configuration
+    }
+
+    // MARK: Views
+
+    static func viewsMark(_ views: [(name: String, sql: String)]) -> [String: Any] {
+        let text = views.map(\.sql).joined(separator: "\n")
+        return ["names": views.map(\.name), "hash": Data(SHA256.hash(text.utf8))]
+    }
+
+    /// Makes the views anew where they are not what the model says.
+    private func bringViews(of schema: SQLiteSchema, in pool: DatabasePool, metadata: inout [String: Any]) throws {
+        let views = schema.views(), mark = Self.viewsMark(views)
+        let known = metadata[StoreMetadataCoding.viewsKey] as? [String: Any]
+        if known?["hash"] as? Data == mark["hash"] as? Data { return }
+        metadata[StoreMetadataCoding.viewsKey] = mark
+        let data = try StoreMetadataCoding.data(metadata), old = known?["names"] as? [String] ?? []
+        try pool.writeWithoutTransaction { database in
+            try database.inTransaction(.immediate) {
+                for name in old + views.map(\.name) { try database.execute(sql: "DROP VIEW IF EXISTS \(name.quoted)") }
+                for view in views { try database.execute(sql: view.sql) }
+                try database.run("UPDATE Z_METADATA SET Z_PLIST = ?", [.blob(data)])
+                return .commit
+            }
+        }
+    }
+
+    func rewriteMetadata(_ change: (inout [String: Any]) -> Void) throws {
+        do {
+            guard var metadata = try probe()?.metadata else {
+                throw NSError.coreData(.persistentStoreOpen, "\(url.path) is empty; there is no store in it.")
+            }
+            change(&metadata)
+            let data = try StoreMetadataCoding.data(metadata)
+            let queue = try DatabaseQueue(path: url.path, configuration: configuration(forProbe: true))
+            defer { try? queue.close() }
+            try queue.inDatabase { _ = try $0.run("UPDATE Z_METADATA SET Z_PLIST = ?", [.blob(data)]) }
+        } catch {
+            throw described(error)
+        }
+    }
+
+    /// A failure of SQLite as a sentence about this file.
+    private func described(_ error: any Error) -> any Error {
+        let cause: SQLiteError
+        switch error {
+        case let error as SQLiteError: cause = error
+        case let error as DatabaseError: cause = SQLiteError(error, operation: "while opening")
+        default: return error
+        }
+        switch cause.primaryCode {
+        case SQLITE_BUSY, SQLITE_LOCKED:
+            return cause.cocoaError(
+                .persistentStoreTimeout, "\(url.path) can't be opened: another process held its lock for \(options.timeout) s. \(cause.advice)")
+        case SQLITE_NOTADB: return cause.cocoaError(.persistentStoreOpen, "\(url.path) can't be opened: it is not a SQLite database. \(cause.advice)")
+        case SQLITE_CORRUPT: return cause.cocoaError(.persistentStoreOpen, "\(url.path) can't be opened: it is damaged. \(cause.advice)")
+        case SQLITE_READONLY, SQLITE_PERM:
+            return cause.cocoaError(.persistentStoreOpen, "\(url.path) can't be opened for writing. \(cause.advice)")
+        default: return cause.cocoaError(.persistentStoreOpen, "\(url.path) can't be opened. \(cause.advice)")
+        }
+    }
+}

@@ -1,0 +1,237 @@
+import Foundation
+import GRDB
+import GRDBSQLite
+
+/// Writes a plan inside a transaction that is already open: deletes, then updates, then inserts, so that a key may move from a deleted row
+/// to a new one.
+struct SaveOperation {
+    /// Another writer was there first, or a row is gone.
+    struct VersionMismatch: Error {}
+
+    let plan: SavePlan
+    let schema: SQLiteSchema
+    let identity: StoreIdentity
+    /// Empties unique columns of updated rows first, so that rows may exchange their keys.
+    let clearsKeysFirst: Bool
+    /// From how many inserts on the indexes of an empty table are made afterwards.
+    static let bulkThreshold = 20_000
+
+    private(set) var versions: [NSManagedObjectID: Int64] = [:]
+    private(set) var counts = StatementCounts()
+
+    init(_ plan: SavePlan, schema: SQLiteSchema, identity: StoreIdentity, clearsKeysFirst: Bool) {
+        self.plan = plan
+        self.schema = schema
+        self.identity = identity
+        self.clearsKeysFirst = clearsKeysFirst
+        versions.reserveCapacity(plan.tables.reduce(0) { $0 + $1.updates.count + $1.inserts.count })
+    }
+
+    mutating func run(in database: Database) throws {
+        let binder = RowBinder(schema: schema, identity: identity)
+        for (index, operations) in plan.tables.enumerated() where !operations.isEmpty {
+            try delete(operations.deletes, from: schema.tables[index], in: database)
+            if clearsKeysFirst { try clearKeys(of: operations.updates, in: database) }
+            try update(operations.updates, in: database, binder: binder)
+            try insert(operations.inserts, table: schema.tables[index], in: database, binder: binder)
+        }
+        try raiseLargestKeys(in: database)
+        try writePairs(in: database)
+        try writeOrders(in: database)
+    }
+
+    // MARK: Rows
+
+    private mutating func delete(_ operations: [RowOperation], from table: TableMap, in database: Database) throws {
+        guard !operations.isEmpty else { return }
+        let checked = try database.cached("DELETE FROM \(table.name.quoted) WHERE Z_PK = ? AND Z_OPT = ?")
+        let unchecked = try database.cached("DELETE FROM \(table.name.quoted) WHERE Z_PK = ?")
+        for operation in operations {
+            if let version = operation.baseVersion {
+                sqlite3_bind_int64(checked.raw, 1, operation.key)
+                sqlite3_bind_int64(checked.raw, 2, version)
+                if try checked.run() == 0 { throw VersionMismatch() }
+            } else {
+                sqlite3_bind_int64(unchecked.raw, 1, operation.key)
+                try unchecked.run()
+            }
+        }
+        counts.deletes += operations.count
+        for join in table.joins {
+            let pairs = try database.cached("DELETE FROM \(join.table.quoted) WHERE \(join.column.quoted) = ?")
+            for operation in operations {
+                sqlite3_bind_int64(pairs.raw, 1, operation.key)
+                try pairs.run()
+            }
+            counts.deletes += operations.count
+        }
+    }
+
+    private mutating func update(_ operations: [RowOperation], in database: Database, binder: RowBinder) throws {
+        struct Form: Hashable {
+            let entity: Int64
+            let changed: SlotSet
+            let isChecked: Bool
+        }
+        var statements: [Form: (statement: SQLStatement, columns: [SlotColumn], last: Int32)] = [:]
+        for operation in operations {
+            guard let row = operation.pending.row else { continue }
+            let form = Form(entity: operation.map.number, changed: operation.pending.changed, isChecked: operation.baseVersion != nil)
+            if statements[form] == nil {
+                let columns = operation.map.columns.compactMap { $0 }.filter { form.changed.contains($0.slot) }
+                let names = columns.flatMap { [$0.name, $0.entityColumn].compactMap { $0 } }
+                // The key, and the version where it is checked, come first so that the values' places do not depend on it.
+                let sql =
+                    "UPDATE \(operation.map.tableName.quoted) SET Z_OPT = Z_OPT + 1"
+                    + names.enumerated().map { ", \($0.element.quoted) = ?\($0.offset + 3)" }.joined()
+                    + " WHERE Z_PK = ?1" + (form.isChecked ? " AND Z_OPT = ?2" : " AND ?2 IS NULL RETURNING Z_OPT")
+                statements[form] = (try database.cached(sql), columns, Int32(names.count + 2))
+            }
+            guard let (statement, columns, _) = statements[form] else { continue }
+            sqlite3_bind_int64(statement.raw, 1, operation.key)
+            try binder.bind(row, columns: columns, to: statement, from: 3)
+            if let version = operation.baseVersion {
+                sqlite3_bind_int64(statement.raw, 2, version)
+                if try statement.run() == 0 { throw VersionMismatch() }
+                versions[operation.id] = version + 1
+            } else {
+                sqlite3_bind_null(statement.raw, 2)
+                guard try statement.step() else {
+                    statement.reset()
+                    throw VersionMismatch()
+                }
+                versions[operation.id] = sqlite3_column_int64(statement.raw, 0)
+                statement.reset()
+            }
+        }
+        counts.updates += operations.count
+    }
+
+    private mutating func clearKeys(of operations: [RowOperation], in database: Database) throws {
+        for operation in operations {
+            for constraint in operation.map.constraints where constraint.columns.contains(where: { operation.pending.changed.contains($0.slot) }) {
+                let columns = constraint.columns.filter { operation.pending.changed.contains($0.slot) }
+                let names = columns.map { "\($0.name.quoted) = NULL" }.joined(separator: ", ")
+                try database.run("UPDATE \(operation.map.tableName.quoted) SET \(names) WHERE Z_PK = ?", [.integer(operation.key)])
+                counts.updates += 1
+            }
+        }
+    }
+
+    private mutating func insert(_ operations: [RowOperation], table: TableMap, in database: Database, binder: RowBinder) throws {
+        guard !operations.isEmpty else { return }
+        // Building an index once over the whole costs a third of keeping it in random order.
+        let isBulk =
+            operations.count > Self.bulkThreshold && !table.indexes.isEmpty
+            && (try database.integer("SELECT EXISTS (SELECT 1 FROM \(table.name.quoted))")) == 0
+        if isBulk {
+            for index in table.indexes { try database.execute(sql: "DROP INDEX IF EXISTS \(index.name.quoted)") }
+        }
+        var statements: [Int64: (statement: SQLStatement, columns: [SlotColumn])] = [:]
+        var current: (number: Int64, statement: SQLStatement, columns: [SlotColumn])?
+        for operation in operations {
+            guard let row = operation.pending.row else { continue }
+            let number = operation.map.number
+            if current?.number != number {
+                let made = try statements[number] ?? insertStatement(operation.map, in: database)
+                statements[number] = made
+                current = (number, made.statement, made.columns)
+            }
+            guard let (_, statement, columns) = current else { continue }
+            sqlite3_bind_int64(statement.raw, 1, operation.key)
+            sqlite3_bind_int64(statement.raw, 2, number)
+            try binder.bind(row, columns: columns, to: statement, from: 3)
+            do {
+                try statement.run()
+            } catch let error where error.code == SQLITE_CONSTRAINT_PRIMARYKEY {
+                throw error.cocoaError(
+                    .persistentStoreSave,
+                    "\(operation.id) can't be inserted: \(table.name) has a row \(operation.key) already. Delete the object and make it anew.")
+            }
+            versions[operation.id] = 1
+        }
+        counts.inserts += operations.count
+        if isBulk {
+            for index in table.indexes { try database.execute(sql: index.sql) }
+        }
+    }
+
+    private func insertStatement(_ map: EntityMap, in database: Database) throws -> (statement: SQLStatement, columns: [SlotColumn]) {
+        let columns = map.columns.compactMap { $0 }
+        let names = columns.flatMap { [$0.name, $0.entityColumn].compactMap { $0?.quoted } }
+        let places = Array(repeating: "?", count: names.count)
+        let sql =
+            "INSERT INTO \(map.tableName.quoted) (\((["Z_PK", "Z_ENT", "Z_OPT"] + names).joined(separator: ", "))) "
+            + "VALUES (\((["?", "?", "1"] + places).joined(separator: ", ")))"
+        return (try database.cached(sql), columns)
+    }
+
+    /// Keys that no store was asked for (made while the store could not be written) must not be handed out again.
+    private func raiseLargestKeys(in database: Database) throws {
+        for (index, largest) in plan.largestKeys.enumerated() where largest > 0 {
+            let root = schema.tables[index].members.min() ?? 0
+            try database.run(
+                "UPDATE Z_PRIMARYKEY SET Z_MAX = ?1 WHERE Z_ENT = ?2 AND Z_MAX < ?1", [.integer(largest), .integer(root)])
+        }
+    }
+
+    // MARK: Relationships
+
+    private mutating func writePairs(in database: Database) throws {
+        for (index, join) in schema.joins.enumerated() {
+            let removed = plan.removedPairs[index], added = plan.addedPairs[index]
+            if !removed.isEmpty {
+                let statement = try database.cached(
+                    "DELETE FROM \(join.name.quoted) WHERE \(join.ownerColumn.quoted) = ? AND \(join.memberColumn.quoted) = ?")
+                for pair in removed { try run(statement, pair) }
+                counts.deletes += removed.count
+            }
+            if !added.isEmpty {
+                let statement = try database.cached(
+                    "INSERT OR IGNORE INTO \(join.name.quoted) (\(join.ownerColumn.quoted), \(join.memberColumn.quoted)) VALUES (?, ?)")
+                for pair in added { try run(statement, pair) }
+                counts.inserts += added.count
+            }
+        }
+    }
+
+    private func run(_ statement: SQLStatement, _ pair: PairOperation) throws {
+        sqlite3_bind_int64(statement.raw, 1, pair.owner)
+        sqlite3_bind_int64(statement.raw, 2, pair.member)
+        try statement.run()
+    }
+
+    /// The gap that is left between two members of an order, as Core Data leaves it.
+    private static let stride: Int64 = 1024
+
+    private mutating func writeOrders(in database: Database) throws {
+        for order in plan.orders {
+            switch order.place {
+            case .inverse(let table, let column, _, let orderColumn):
+                guard let orderColumn else { continue }
+                let statement = try database.cached(
+                    "UPDATE \(table.quoted) SET \(orderColumn.quoted) = ? WHERE Z_PK = ? AND \(column.quoted) = ?")
+                for (position, member) in order.members.enumerated() {
+                    try statement.bind([.integer(Int64(position + 1) * Self.stride), .integer(member), .integer(order.owner)])
+                    try statement.run()
+                }
+                counts.updates += order.members.count
+            case .pairs(let join, let mine, let theirs, let orderColumn, _):
+                guard let orderColumn else { continue }
+                let table = schema.joins[join].name.quoted
+                try database.run(
+                    "DELETE FROM \(table) WHERE \(mine.quoted) = ?1 AND \(theirs.quoted) NOT IN (SELECT value FROM json_each(?2))",
+                    [.integer(order.owner), .text(JSONList.text(order.members))])
+                let statement = try database.cached(
+                    "INSERT INTO \(table) (\(mine.quoted), \(theirs.quoted), \(orderColumn.quoted)) VALUES (?1, ?2, ?3) "
+                        + "ON CONFLICT DO UPDATE SET \(orderColumn.quoted) = ?3")
+                for (position, member) in order.members.enumerated() {
+                    try statement.bind([.integer(order.owner), .integer(member), .integer(Int64(position + 1) * Self.stride)])
+                    try statement.run()
+                }
+                counts.deletes += 1
+                counts.inserts += order.members.count
+            }
+        }
+    }
+}

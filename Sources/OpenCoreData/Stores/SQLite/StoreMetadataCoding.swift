@@ -1,0 +1,42 @@
+import Foundation
+
+/// The property list in `Z_METADATA.Z_PLIST`, and what a store stamps into it.
+enum StoreMetadataCoding {
+    static let autoVacuumLevelKey = "_NSAutoVacuumLevel"
+    static let hashesVersionKey = "NSStoreModelVersionHashesVersion"
+    static let hashesDigestKey = "NSStoreModelVersionHashesDigest"
+    static let modelChecksumKey = "NSStoreModelVersionChecksumKey"
+    static let frameworkVersionKey = "NSPersistenceFrameworkVersion"
+    /// What made the views last: not shown to callers.
+    static let viewsKey = "_OpenCoreDataViews"
+
+    static func data(_ metadata: [String: Any]) throws -> Data {
+        try PropertyListSerialization.data(fromPropertyList: metadata, format: .binary, options: 0)
+    }
+
+    static func metadata(_ data: Data) -> [String: Any]? {
+        (try? PropertyListSerialization.propertyList(from: data, options: [], format: nil)) as? [String: Any]
+    }
+
+    /// The metadata of a new store.
+    static func initial(uuid: String) -> [String: Any] {
+        [NSStoreTypeKey: NSSQLiteStoreType, NSStoreUUIDKey: uuid, autoVacuumLevelKey: "2", frameworkVersionKey: 1]
+    }
+
+    /// Stamps the hashes and identifiers of the model into metadata.
+    static func stamp(_ metadata: inout [String: Any], entities: [NSEntityDescription], model: NSManagedObjectModel?) {
+        let hashes = hashes(of: entities)
+        let digest = Data(
+            SHA256.hash(hashes.sorted { $0.key < $1.key }.flatMap { Array($0.key.utf8) + Array($0.value) })
+        ).base64EncodedString()
+        metadata[NSStoreModelVersionHashesKey] = hashes
+        metadata[NSStoreModelVersionIdentifiersKey] = (model?.versionIdentifiers ?? []).map { "\($0.base)" }.sorted()
+        metadata[hashesVersionKey] = 3
+        metadata[hashesDigestKey] = digest
+        metadata[modelChecksumKey] = digest
+    }
+
+    static func hashes(of entities: [NSEntityDescription]) -> [String: Data] {
+        Dictionary(entities.map { ($0.name ?? "", $0.versionHash) }, uniquingKeysWith: { _, last in last })
+    }
+}

@@ -1,0 +1,154 @@
+extension Assembly {
+    /// The entities, in the order of the files.
+    mutating func assembleModel(_ top: Layer) -> ModelConfiguration {
+        let (model, origins) = resolve(ModelConfiguration.self, [top.table("model")])
+        var result = model
+        resolved.sections.append(.init(header: "[model]", settings: settings(of: model, origins, path: "model")))
+        guard let node = top.node?.table?["entity"] else { return result }
+        guard let entities = node.table else {
+            complaints.add(
+                at: node.place, Subject.root.key("entity"), "expected tables, found \(node.found)", "write [entity.NAME.attributes]")
+            return result
+        }
+        var check = ModelCheck(complaints: complaints)
+        for (name, node) in entities.ordered {
+            let layer = Layer(node: node, subject: Subject.root.element("entity", name))
+            guard node.table != nil else {
+                complaints.add(
+                    at: node.place, layer.subject, "expected a table, found \(node.found)", "write [entity.\(tomlKey(name)).attributes]")
+                continue
+            }
+            result.entities.append(assembleEntity(name, layer, &check))
+        }
+        check.finish(&result)
+        for entity in result.entities { addSections(entity, check) }
+        return result
+    }
+
+    private func assembleEntity(_ name: String, _ layer: Layer, _ check: inout ModelCheck) -> EntityConfiguration {
+        let (table, origins) = resolve(EntityTable.self, [layer])
+        var entity = EntityConfiguration(name: name, key: table.key ?? [])
+        check.places[[name]] = layer.node?.place
+        check.places[[name, "key"]] = origins["key"]
+        for (property, node) in properties("attributes", layer) {
+            let inner = Layer(node: node, subject: layer.subject.element("attribute", property, keyed: "attributes"))
+            check.places[[name, property]] = node.place
+            guard isTable(node, inner, "{ type = \"string\" }") else { continue }
+            let (values, _) = resolve(AttributeTable.self, [inner])
+            entity.attributes.append(attribute(property, values, inner))
+        }
+        for (property, node) in properties("relationships", layer) {
+            let inner = Layer(node: node, subject: layer.subject.element("relationship", property, keyed: "relationships"))
+            if let first = check.places[[name, property]] {
+                complaints.add(
+                    at: node.place, inner.subject, "there is an attribute of this name\(first.line.map { ", line \($0)" } ?? "")",
+                    "rename one of them")
+                continue
+            }
+            check.places[[name, property]] = node.place
+            guard isTable(node, inner, "{ to = \"…\" }") else { continue }
+            let (values, origins) = resolve(RelationshipTable.self, [inner])
+            if let relationship = relationship(property, values, inner) {
+                entity.relationships.append(relationship)
+                for (key, place) in origins { check.places[[name, property, key]] = place }
+            }
+        }
+        return entity
+    }
+
+    private func properties(_ key: String, _ layer: Layer) -> [(key: String, value: DocumentNode)] {
+        guard let node = layer.node?.table?[key] else { return [] }
+        guard let table = node.table else {
+            complaints.add(
+                at: node.place, layer.subject.key(key), "expected a table, found \(node.found)", "write [\(layer.subject.keyPath).\(key)]")
+            return []
+        }
+        return table.ordered
+    }
+
+    private func isTable(_ node: DocumentNode, _ layer: Layer, _ example: String) -> Bool {
+        if node.table != nil { return true }
+        let better = node.string.flatMap { word in AttributeType.all.first { $0.description == word } }.map { "{ type = \"\($0)\" }" }
+        complaints.add(at: node.place, layer.subject, "expected a table, found \(node.found)", "write \(better ?? example)")
+        return false
+    }
+
+    private func attribute(_ name: String, _ values: AttributeTable, _ layer: Layer) -> AttributeConfiguration {
+        let table = layer.node?.table ?? [:]
+        if table["type"] == nil {
+            let known = AttributeType.all.map(\.description).joined(separator: ", ")
+            complaints.add(at: layer.node?.place, layer.subject, key: "type", "\"type\" is missing", "one of \(known)")
+        }
+        var attribute = AttributeConfiguration(name: name, type: values.type ?? .string)
+        attribute.paths = values.paths
+        attribute.isOptional = values.isOptional
+        attribute.isIndexed = values.isIndexed
+        attribute.format = values.format
+        guard let type = values.type else { return attribute }
+        if let format = table["format"], type != .date {
+            complaints.add(
+                at: format.place, layer.subject, key: "format", "only dates have a format, and the type is \(type)",
+                "remove it, or write type = \"date\"")
+        }
+        if values.isIndexed, type == .json || type == .data(.base64) || type == .data(.hex) {
+            complaints.add(at: table["index"]?.place, layer.subject, key: "index", "the type \(type) cannot be indexed", "remove it")
+        }
+        if let node = values.defaultValue {
+            do throws(AttributeDefault.Complaint) {
+                attribute.defaultValue = try AttributeDefault(node, type)
+            } catch {
+                complaints.add(at: node.place, layer.subject.key("default"), error.message, error.suggestion)
+            }
+        }
+        return attribute
+    }
+
+    private func relationship(_ name: String, _ values: RelationshipTable, _ layer: Layer) -> RelationshipConfiguration? {
+        let table = layer.node?.table ?? [:]
+        guard let destination = values.destination else {
+            if table["to"] == nil {
+                complaints.add(at: layer.node?.place, layer.subject, key: "to", "\"to\" is missing", "write to = \"…\", the target entity")
+            }
+            return nil
+        }
+        var relationship = RelationshipConfiguration(name: name, destination: destination)
+        relationship.paths = values.paths
+        relationship.isToMany = values.isToMany
+        relationship.isOrdered = values.isOrdered
+        relationship.inverse = values.inverse.map { .declared($0) } ?? .none
+        relationship.onDelete = values.onDelete
+        relationship.match = values.match
+        relationship.mode = values.mode
+        relationship.unresolved = values.unresolved
+        if values.isOrdered, !values.isToMany {
+            complaints.add(
+                at: table["ordered"]?.place, layer.subject, key: "ordered", "only a relationship to many has an order", "write many = true")
+        }
+        if values.match == .keys, !values.isToMany {
+            complaints.add(at: table["match"]?.place, layer.subject.key("match"), "\"keys\" needs many = true", "did you mean \"key\"?")
+        }
+        if values.match == .key, values.isToMany {
+            complaints.add(
+                at: table["match"]?.place, layer.subject.key("match"), "\"key\" is for one target, and many = true",
+                "did you mean \"keys\"?")
+        }
+        return relationship
+    }
+
+    private mutating func addSections(_ entity: EntityConfiguration, _ check: ModelCheck) {
+        let path = "entity.\(tomlKey(entity.name))"
+        func origin(_ names: [String]) -> ResolvedConfiguration.Origin {
+            check.places[names].map(Self.origin) ?? .derived
+        }
+        let key = "[" + entity.key.map(tomlQuoted).joined(separator: ", ") + "]"
+        resolved.sections.append(.init(header: "[\(path)]", settings: [setting("key", path: path, key, origin([entity.name, "key"]))]))
+        let attributes = entity.attributes.map {
+            setting(tomlKey($0.name), path: "\(path).attributes", $0.toml, origin([entity.name, $0.name]))
+        }
+        let relationships = entity.relationships.map {
+            setting(tomlKey($0.name), path: "\(path).relationships", $0.toml, origin([entity.name, $0.name]))
+        }
+        if !attributes.isEmpty { resolved.sections.append(.init(header: "[\(path).attributes]", settings: attributes)) }
+        if !relationships.isEmpty { resolved.sections.append(.init(header: "[\(path).relationships]", settings: relationships)) }
+    }
+}

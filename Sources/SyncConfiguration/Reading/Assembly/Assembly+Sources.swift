@@ -1,0 +1,236 @@
+extension Assembly {
+    /// Every source, in the order of the files.
+    mutating func assembleSources(_ top: Layer, defaults: Layer, model: ModelConfiguration) -> [SourceConfiguration] {
+        var sources: [SourceConfiguration] = []
+        var names: [String: DocumentNode.Place] = [:]
+        for (index, node) in elements(top.node?.table?["source"], "source", Subject.root.key("source")).enumerated() {
+            let name = node.table?["name"]?.string
+            let subject = Subject.root.element("source", name, number: index + 1)
+            checkName("source", name, node, subject, among: &names)
+            if let source = assembleSource(Layer(node: node, subject: subject), defaults: defaults, model: model) { sources.append(source) }
+        }
+        return sources
+    }
+
+    private mutating func assembleSource(_ layer: Layer, defaults: Layer, model: ModelConfiguration) -> SourceConfiguration? {
+        guard let table = layer.node?.table else { return nil }
+        let (source, origins) = resolve(SourceTable.self, [layer])
+        let values = source.values
+        var result = SourceConfiguration(name: values.name ?? "", baseURL: values.baseURL)
+        result.isEnabled = values.isEnabled
+        if let resources = table["resource"] {
+            for key in ["url", "path", "entity", "key"] {
+                guard let place = origins[key] else { continue }
+                let hint = key == "url" ? "write base_url here and path in each [[source.resource]]" : "move it into [[source.resource]]"
+                complaints.add(at: place, layer.subject, key: key, "\"\(key)\" and [[source.resource]] exclude each other", hint)
+            }
+            if table["base_url"] == nil {
+                complaints.add(
+                    at: layer.node?.place, layer.subject, key: "base_url", "\"base_url\" is missing",
+                    "write base_url = \"https://api.example.com\"")
+            }
+            var settings: [ResolvedConfiguration.Setting] = []
+            let path = layer.subject.keyPath
+            if let name = values.name { settings.append(setting("name", path: path, tomlQuoted(name), origin(of: "name", origins))) }
+            settings.append(setting("enabled", path: path, "\(values.isEnabled)", origin(of: "enabled", origins)))
+            if let base = values.baseURL {
+                settings.append(setting("base_url", path: path, tomlQuoted(base), origin(of: "base_url", origins)))
+            }
+            resolved.sections.append(.init(header: "[[source]]", settings: settings))
+            var names: [String: DocumentNode.Place] = [:]
+            for (index, node) in elements(resources, "source.resource", layer.subject.key("resource")).enumerated() {
+                let name = node.table?["name"]?.string
+                let subject = layer.subject.element("resource", name, number: index + 1)
+                checkName("resource", name, node, subject, among: &names)
+                let inner = Layer(node: node, subject: subject)
+                var inherited = values
+                (inherited.name, inherited.path, inherited.entity, inherited.key, inherited.url) = (nil, nil, nil, nil, nil)
+                inherited.isEnabled = true
+                var origins = origins.filter { ["records", "params", "headers", "success"].contains($0.key) }
+                inherited.apply(inner, to: complaints, origins: &origins)
+                if let resource = assembleResource(inherited, origins, result, [defaults, layer, inner], model) {
+                    result.resources.append(resource)
+                }
+            }
+        } else if let resource = assembleResource(values, origins, result, [defaults, layer], model) {
+            result.resources = [resource]
+        }
+        return result
+    }
+
+    /// One resource. The layers are the defaults, the source and, in the long form, the resource.
+    private mutating func assembleResource(
+        _ values: ResourceTable, _ origins: [String: DocumentNode.Place], _ source: SourceConfiguration, _ layers: [Layer],
+        _ model: ModelConfiguration
+    ) -> ResourceConfiguration? {
+        guard let own = layers.last, let table = own.node?.table else { return nil }
+        let isShort = layers.count == 2
+        let url = resourceURL(values, own, isShort: isShort)
+        let entity = resourceEntity(values, own, model)
+        let key = values.key ?? entity?.key ?? []
+        if let entity, values.key != nil { checkKey(key, of: entity, at: origins["key"], own.subject.key("key")) }
+
+        var resource = ResourceConfiguration(
+            name: values.name ?? "", source: source.name, url: url ?? "", entity: values.entity ?? "", key: key)
+        resource.isEnabled = source.isEnabled && values.isEnabled
+        resource.records = values.records
+        resource.parameters = values.parameters
+        resource.headers = values.headers
+        resource.success = values.success
+
+        let path = own.subject.keyPath
+        var settings = resourceSettings(values, origins, source, isShort: isShort, path: path)
+        if values.key == nil, !key.isEmpty {
+            settings.append(setting("key", path: path, "[" + key.map(tomlQuoted).joined(separator: ", ") + "]", .derived))
+        }
+        func inherit<T: ConfigurationTable>(_ type: T.Type, _ name: String) -> (value: T, origins: [String: DocumentNode.Place]) {
+            let result = resolve(type, layers.map { $0.table(name) })
+            settings += self.settings(of: result.value, result.origins, path: path, prefix: "\(name).")
+            return result
+        }
+        let schedule = inherit(ScheduleConfiguration.self, "schedule")
+        resource.schedule = schedule.value
+        resource.http = inherit(HTTPConfiguration.self, "http").value
+        resource.tls = inherit(TLSConfiguration.self, "tls").value
+        let retry = inherit(RetryConfiguration.self, "retry")
+        resource.retry = retry.value
+        resource.limits = inherit(LimitsConfiguration.self, "limits").value
+        resource.parse = inherit(ParsePolicy.self, "parse").value
+        resource.schema = inherit(SchemaPolicy.self, "schema").value
+        resource.deletion = inherit(DeletionConfiguration.self, "deletion").value
+
+        let auth = overlay("auth", layers.dropFirst())
+        let (authTable, authOrigins) = resolve(AuthenticationTable.self, [auth])
+        resource.authentication = authTable.configuration(auth, authOrigins, complaints)
+        settings += self.settings(
+            of: authTable, authOrigins, path: path, prefix: "auth.", only: ["kind"] + (authTable.kind?.keys ?? []))
+
+        let pages = overlay("pages", layers.dropFirst())
+        let (pagesTable, pagesOrigins) = resolve(PaginationTable.self, [pages])
+        let (stop, stopOrigins) = resolve(PaginationConfiguration.StopRules.self, [pages.table("stop")])
+        resource.pagination = pagesTable.configuration(pages, pagesOrigins, stop: stop, complaints)
+        if let kind = pagesTable.kind, kind != .none {
+            settings += self.settings(
+                of: pagesTable, pagesOrigins, path: path, prefix: "pages.", only: ["kind", "repeat_guard"] + kind.keys)
+            settings += self.settings(of: stop, stopOrigins, path: path, prefix: "pages.stop.")
+        }
+        resolved.sections.append(.init(header: isShort ? "[[source]]" : "[[source.resource]]", settings: settings))
+
+        checkSchedule(schedule.value, schedule.origins, own)
+        checkRetry(retry.value, retry.origins, own)
+        checkTLS(resource.tls, layers.last { $0.table("tls").node != nil }?.table("tls") ?? own.table("tls"))
+        checkSecrets(resource, auth, own, table)
+        return resource
+    }
+
+    private func resourceSettings(
+        _ values: ResourceTable, _ origins: [String: DocumentNode.Place], _ source: SourceConfiguration, isShort: Bool, path: String
+    ) -> [ResolvedConfiguration.Setting] {
+        if isShort { return settings(of: SourceTable(values: values), origins, path: path) }
+        return settings(of: values, origins, path: path)
+    }
+
+    private func resourceURL(_ values: ResourceTable, _ layer: Layer, isShort: Bool) -> String? {
+        guard let node = layer.node, let table = node.table else { return nil }
+        if isShort, let both = table["url"], table["base_url"] != nil || table["path"] != nil {
+            let other = table["base_url"] != nil ? "base_url" : "path"
+            complaints.add(at: both.place, layer.subject, key: "url", "\"url\" and \"\(other)\" exclude each other", "remove one of them")
+            return nil
+        }
+        if let url = values.url { return url }
+        if isShort, table["url"] == nil, table["base_url"] == nil {
+            complaints.add(
+                at: node.place, layer.subject, key: "url", "\"url\" is missing", "write url = \"https://api.example.com/items\"")
+        }
+        if !isShort, table["path"] == nil {
+            complaints.add(at: node.place, layer.subject, key: "path", "\"path\" is missing", "write path = \"/items\"")
+        }
+        guard let base = values.baseURL else { return nil }
+        if base.contains("?"), values.path?.isEmpty == false {
+            complaints.add(
+                at: table["base_url"]?.place ?? node.place, layer.subject, key: "base_url",
+                "a base URL with a path after it may have no query",
+                "move the query into params")
+        }
+        return RequestURL.join(base, values.path ?? "")
+    }
+
+    private func resourceEntity(_ values: ResourceTable, _ layer: Layer, _ model: ModelConfiguration) -> EntityConfiguration? {
+        guard let node = layer.node, let table = node.table else { return nil }
+        let known = model.entities.map(\.name)
+        guard let name = values.entity else {
+            if table["entity"] == nil {
+                complaints.add(
+                    at: node.place, layer.subject, key: "entity", "\"entity\" is missing",
+                    known.isEmpty ? "write entity = \"Item\" and [entity.Item.attributes]" : "write entity = \"\(known[0])\"")
+            }
+            return nil
+        }
+        if let entity = model.entity(named: name) { return entity }
+        // An entity that was refused has been complained about under its own name.
+        if document.table?["entity"]?.table?[name] == nil {
+            complaints.add(
+                at: table["entity"]?.place, layer.subject.key("entity"), "there is no entity \"\(name)\"",
+                known.isEmpty
+                    ? "declare it: [entity.\(tomlKey(name)).attributes]" : suggestion(for: name, among: known, kind: "known entities"))
+        }
+        return nil
+    }
+
+    /// A table that one kind governs: a layer that names a kind replaces what is below it, one that does not adds to it.
+    private func overlay(_ name: String, _ layers: some Sequence<Layer>) -> Layer {
+        var result = Layer(node: nil, subject: .root)
+        for layer in layers {
+            let table = layer.table(name)
+            guard let node = table.node else { continue }
+            if let below = result.node, node.table?["kind"] == nil {
+                result = Layer(node: below.merged(with: node), subject: table.subject)
+            } else {
+                // What is replaced is checked all the same.
+                if name == "auth" { _ = resolve(AuthenticationTable.self, [result]) }
+                if name == "pages" { _ = resolve(PaginationTable.self, [result]) }
+                result = table
+            }
+        }
+        return result
+    }
+
+    private func origin(of key: String, _ origins: [String: DocumentNode.Place]) -> ResolvedConfiguration.Origin {
+        origins[key].map(Self.origin) ?? .builtIn
+    }
+
+    /// The elements of an array of tables.
+    private func elements(_ node: DocumentNode?, _ header: String, _ subject: Subject) -> [DocumentNode] {
+        guard let node else { return [] }
+        guard let array = node.array else {
+            complaints.add(
+                at: node.place, subject, "expected an array of tables, found \(node.found)", "write [[\(header)]], in two brackets")
+            return []
+        }
+        return array.filter { element in
+            if element.table != nil { return true }
+            complaints.add(at: element.place, subject, "expected a table, found \(element.found)", "write [[\(header)]]")
+            return false
+        }
+    }
+
+    private func checkName(
+        _ kind: String, _ name: String?, _ node: DocumentNode, _ subject: Subject, among names: inout [String: DocumentNode.Place]
+    ) {
+        guard let name else {
+            if node.table?["name"] == nil {
+                complaints.add(at: node.place, subject, key: "name", "\"name\" is missing", "write name = \"…\"")
+            }
+            return
+        }
+        if let first = names[name] {
+            let line = first.line.map { ", line \($0)" } ?? ""
+            complaints.add(
+                at: node.table?["name"]?.place, subject, key: "name",
+                "there are two \(kind)s of this name, the first in \(first.file)\(line)",
+                "rename one of them")
+        } else {
+            names[name] = node.place
+        }
+    }
+}

@@ -1,0 +1,106 @@
+/// Makes the configuration out of the merged document: service sections, defaults, model, sources, and the checks between them.
+struct Assembly {
+    let document: DocumentNode
+    let environment: [String: String]
+    let complaints: Complaints
+    var resolved = ResolvedConfiguration()
+
+    init(document: DocumentNode, environment: [String: String], complaints: Complaints) {
+        self.document = document
+        self.environment = environment
+        self.complaints = complaints
+    }
+
+    /// The whole configuration; of use only when no error was added to the complaints.
+    mutating func assemble() -> CisternConfiguration {
+        let top = Layer(node: document, subject: .root)
+        var configuration = CisternConfiguration()
+        configuration.version = section(TopTable.self, "", [top]).version
+        configuration.daemon = section(DaemonConfiguration.self, "daemon", [top.table("daemon")])
+        configuration.document = section(DocumentConfiguration.self, "document", [top.table("document")])
+        configuration.store = section(StoreConfiguration.self, "store", [top.table("store")])
+        configuration.log = section(LogConfiguration.self, "log", [top.table("log")])
+        configuration.control = section(ControlConfiguration.self, "control", [top.table("control")])
+        let defaults = top.table("defaults")
+        assembleDefaults(defaults)
+        configuration.model = assembleModel(top)
+        configuration.sources = assembleSources(top, defaults: defaults, model: configuration.model)
+
+        configuration.document.path = ConfiguredPath.expand(configuration.document.path, in: environment)
+        configuration.control.socket = ConfiguredPath.expand(configuration.control.socket, in: environment)
+        if configuration.daemon.contact.isEmpty, configuration.sources.contains(where: \.isEnabled) {
+            complaints.add(
+                .warning, at: document.table?["daemon"]?.place, Subject.root.key("daemon").key("contact"),
+                "the operators of the services have no way to reach you", "write contact = \"you@example.org\" in [daemon]")
+        }
+        return configuration
+    }
+
+    private mutating func assembleDefaults(_ defaults: Layer) {
+        _ = resolve(DefaultsTable.self, [defaults])
+        func layer(_ name: String) -> [Layer] { [defaults.table(name)] }
+        _ = section(ScheduleConfiguration.self, "defaults.schedule", layer("schedule"))
+        _ = section(HTTPConfiguration.self, "defaults.http", layer("http"))
+        let tls = section(TLSConfiguration.self, "defaults.tls", layer("tls"))
+        checkTLS(tls, defaults.table("tls"))
+        _ = section(RetryConfiguration.self, "defaults.retry", layer("retry"))
+        _ = section(LimitsConfiguration.self, "defaults.limits", layer("limits"))
+        _ = section(ParsePolicy.self, "defaults.parse", layer("parse"))
+        _ = section(SchemaPolicy.self, "defaults.schema", layer("schema"))
+        _ = section(DeletionConfiguration.self, "defaults.deletion", layer("deletion"))
+    }
+
+    /// One value out of tables laid over each other, with the places its keys were set at.
+    func resolve<T: ConfigurationTable>(_ type: T.Type, _ layers: [Layer]) -> (value: T, origins: [String: DocumentNode.Place]) {
+        var value = T()
+        var origins: [String: DocumentNode.Place] = [:]
+        for layer in layers { value.apply(layer, to: complaints, origins: &origins) }
+        return (value, origins)
+    }
+
+    /// The same, and a section of the resolved configuration.
+    private mutating func section<T: ConfigurationTable>(_ type: T.Type, _ path: String, _ layers: [Layer]) -> T {
+        let (value, origins) = resolve(type, layers)
+        let header = path.isEmpty ? "" : "[\(path)]"
+        resolved.sections.append(.init(header: header, settings: settings(of: value, origins, path: path)))
+        return value
+    }
+
+    /// The settings of a table.
+    func settings<T: ConfigurationTable>(
+        of value: T, _ origins: [String: DocumentNode.Place], path: String, prefix: String = "", only: [String]? = nil
+    ) -> [ResolvedConfiguration.Setting] {
+        T.keys.compactMap { key in
+            guard key.status == .settable || key.status == .inForce, only?.contains(key.name) != false, let text = key.toml(value) else {
+                return nil
+            }
+            return setting(
+                prefix + key.name, path: path, text, origins[key.name].map(Self.origin) ?? .builtIn, isSettable: key.status == .settable)
+        }
+    }
+
+    func setting(
+        _ key: String, path: String, _ text: String, _ origin: ResolvedConfiguration.Origin, isSettable: Bool = true
+    ) -> ResolvedConfiguration.Setting {
+        .init(key: key, keyPath: path.isEmpty ? key : "\(path).\(key)", value: text, origin: origin, isSettable: isSettable)
+    }
+
+    static func origin(_ place: DocumentNode.Place) -> ResolvedConfiguration.Origin {
+        .file(place.file, line: place.line)
+    }
+
+    /// Certificates go unchecked only with a reason.
+    func checkTLS(_ tls: TLSConfiguration, _ layer: Layer) {
+        guard !tls.verify else { return }
+        let place = layer.node?.table?["verify"]?.place ?? layer.node?.place
+        if tls.insecureReason.isEmpty {
+            complaints.add(
+                at: place, layer.subject.key("verify"), "certificates may not go unchecked without a reason",
+                "write insecure_reason = \"…\", or remove verify = false")
+        } else {
+            complaints.add(
+                .warning, at: place, layer.subject.key("verify"), "certificates are not checked: \(tls.insecureReason)",
+                "use ca = \"/path/to/ca.pem\" instead")
+        }
+    }
+}

@@ -1,0 +1,195 @@
+/// What the entities owe each other: targets that exist, inverses that point back, keys, and names that do not clash.
+struct ModelCheck {
+    let complaints: Complaints
+    /// Where entities, their keys, properties and keys of properties stand: `[entity]`, `[entity, property]`, `[entity, property, key]`.
+    var places: [[String]: DocumentNode.Place] = [:]
+
+    init(complaints: Complaints) {
+        self.complaints = complaints
+    }
+
+    /// Checks the whole and fills in what follows from it: keys nobody named, and inverses only the other side declares.
+    func finish(_ model: inout ModelConfiguration) {
+        checkEntityNames(model)
+        for index in model.entities.indices {
+            fillKey(&model.entities[index])
+            checkPropertyNames(model.entities[index])
+            checkClaims(model.entities[index])
+        }
+        for entity in model.entities {
+            for relationship in entity.relationships { checkRelationship(relationship, of: entity, model) }
+        }
+        fillInverses(&model)
+    }
+
+    private func subject(_ entity: String) -> Subject { Subject.root.element("entity", entity) }
+
+    private func subject(_ entity: EntityConfiguration, _ property: String) -> Subject {
+        entity.relationship(named: property) != nil
+            ? subject(entity.name).element("relationship", property, keyed: "relationships")
+            : subject(entity.name).element("attribute", property, keyed: "attributes")
+    }
+
+    private func checkEntityNames(_ model: ModelConfiguration) {
+        var seen: [String: String] = [:]
+        for entity in model.entities {
+            let place = places[[entity.name]]
+            let upper = entity.name.uppercased()
+            if !Self.isIdentifier(entity.name) {
+                complaints.add(
+                    at: place, subject(entity.name), "\"\(entity.name)\" is not a name",
+                    "use letters, digits and \"_\", beginning with a letter")
+            } else if upper.hasPrefix("Z_") || upper.hasPrefix("CISTERN_") || upper.hasPrefix("SQLITE_") {
+                complaints.add(
+                    at: place, subject(entity.name), "names beginning with Z_, cistern_ and sqlite_ are taken by the database",
+                    "use another name")
+            }
+            if let other = seen[upper] {
+                complaints.add(at: place, subject(entity.name), "the name differs from \"\(other)\" in case only", "rename one of them")
+            }
+            seen[upper] = entity.name
+        }
+        for entity in model.entities {
+            guard let other = seen["Z" + entity.name.uppercased()] else { continue }
+            complaints.add(
+                at: places[[other]], subject(other), "the name is that of the table of \"\(entity.name)\"", "use another name")
+        }
+    }
+
+    static func isIdentifier(_ name: String) -> Bool {
+        guard let first = name.utf8.first, (0x41...0x5A).contains(first) || (0x61...0x7A).contains(first), name.utf8.count <= 128 else {
+            return false
+        }
+        return name.utf8.allSatisfy { byte in
+            (0x30...0x39).contains(byte) || (0x41...0x5A).contains(byte) || (0x61...0x7A).contains(byte) || byte == 0x5F
+        }
+    }
+
+    /// The attribute `id`, else `remoteID`, is the key of an entity that names none.
+    private func fillKey(_ entity: inout EntityConfiguration) {
+        let keySubject = subject(entity.name).key("key")
+        if places[[entity.name, "key"]] == nil {
+            if let name = ["id", "remoteID"].first(where: { entity.attribute(named: $0) != nil }) {
+                entity.key = [name]
+            } else {
+                let guess = entity.attributes.first.map { "[\"\($0.name)\"]" } ?? "[\"id\"], and declare the attribute"
+                complaints.add(
+                    at: places[[entity.name]], keySubject, "there is no key, and neither an attribute \"id\" nor \"remoteID\"",
+                    "write key = \(guess)")
+                return
+            }
+        }
+        checkKey(entity, keySubject)
+    }
+
+    private func checkKey(_ entity: EntityConfiguration, _ subject: Subject) {
+        let document = DocumentNode(value: .table([:]), place: .init(file: complaints.mainFile, rank: 0))
+        Assembly(document: document, environment: [:], complaints: complaints)
+            .checkKey(entity.key, of: entity, at: places[[entity.name, "key"]] ?? places[[entity.name]], subject)
+    }
+
+    private func checkPropertyNames(_ entity: EntityConfiguration) {
+        var seen: [String: String] = [:]
+        for name in entity.attributes.map(\.name) + entity.relationships.map(\.name) {
+            let place = places[[entity.name, name]]
+            let subject = subject(entity, name)
+            if !Self.isIdentifier(name) {
+                complaints.add(
+                    at: place, subject, "\"\(name)\" is not a name",
+                    "use letters, digits and \"_\", beginning with a letter, and a path for the JSON key")
+            } else if NameMatch.objectWords.contains(name) {
+                let better = entity.name.prefix(1).lowercased() + entity.name.dropFirst() + name.prefix(1).uppercased() + name.dropFirst()
+                complaints.add(
+                    at: place, subject, "every object has a property \"\(name)\" already",
+                    "call it \"\(better)\", which matches the JSON key \"\(name)\" as well")
+            }
+            if let other = seen[name.lowercased()] {
+                complaints.add(at: place, subject, "the name differs from \"\(other)\" in case only", "rename one of them")
+            }
+            seen[name.lowercased()] = name
+        }
+    }
+
+    /// A property without a path may not answer to a key that another property takes.
+    private func checkClaims(_ entity: EntityConfiguration) {
+        var claims: [String: (property: String, byName: Bool)] = [:]
+        let properties = entity.attributes.map { ($0.name, $0.paths) } + entity.relationships.map { ($0.name, $0.paths) }
+        var reported: Set<String> = []
+        for (name, paths) in properties {
+            let byName = paths.isEmpty
+            let keys = byName ? NameMatch.candidates(for: name, in: entity.name) : paths.compactMap(\.singleKey)
+            for key in keys {
+                guard let other = claims[key], other.property != name else {
+                    claims[key] = (name, byName)
+                    continue
+                }
+                if byName || other.byName, reported.insert(name).inserted {
+                    let place = places[[entity.name, name]]
+                    complaints.add(
+                        at: place, subject(entity, name), "\"\(name)\" and \"\(other.property)\" both claim the JSON key \"\(key)\"",
+                        "write a path at \(byName && other.byName ? "both" : "\"\(byName ? name : other.property)\"")")
+                }
+            }
+        }
+    }
+
+    private func checkRelationship(_ relationship: RelationshipConfiguration, of entity: EntityConfiguration, _ model: ModelConfiguration) {
+        let subject = subject(entity, relationship.name)
+        func place(_ key: String) -> DocumentNode.Place? {
+            places[[entity.name, relationship.name, key]] ?? places[[entity.name, relationship.name]]
+        }
+        guard let target = model.entity(named: relationship.destination) else {
+            complaints.add(
+                at: place("to"), subject.key("to"), "there is no entity \"\(relationship.destination)\"",
+                suggestion(for: relationship.destination, among: model.entities.map(\.name), kind: "known entities"))
+            return
+        }
+        if relationship.match == .key || relationship.match == .keys, target.key.count > 1 {
+            complaints.add(
+                at: place("match"), subject.key("match"),
+                "\"\(target.name)\" has a key of \(target.key.count) attributes, which one value cannot give",
+                "use match = \"embedded\", or a key of one attribute")
+        }
+        guard case .declared(let name) = relationship.inverse else { return }
+        guard let inverse = target.relationship(named: name) else {
+            complaints.add(
+                at: place("inverse"), subject.key("inverse"), "\"\(target.name)\" has no relationship \"\(name)\"",
+                target.relationships.isEmpty
+                    ? "declare it: [entity.\(target.name).relationships] \(tomlKey(name)) = { to = \"\(entity.name)\" }"
+                    : suggestion(for: name, among: target.relationships.map(\.name), kind: "its relationships"))
+            return
+        }
+        if inverse.destination != entity.name {
+            complaints.add(
+                at: place("inverse"), subject.key("inverse"),
+                "\"\(target.name).\(name)\" leads to \"\(inverse.destination)\", not back to \"\(entity.name)\"",
+                "name a relationship of \"\(target.name)\" that leads to \"\(entity.name)\"")
+        } else if case .declared(let back) = inverse.inverse, back != relationship.name {
+            complaints.add(
+                at: place("inverse"), subject.key("inverse"), "\"\(target.name).\(name)\" has the inverse \"\(back)\"",
+                "make both sides name each other")
+        }
+    }
+
+    /// Gives the side that is silent the inverse the other side declares; two that claim the same one are an error.
+    private func fillInverses(_ model: inout ModelConfiguration) {
+        for entity in model.entities {
+            for relationship in entity.relationships {
+                guard case .declared(let name) = relationship.inverse,
+                    let target = model.entities.firstIndex(where: { $0.name == relationship.destination }),
+                    let index = model.entities[target].relationships.firstIndex(where: { $0.name == name })
+                else { continue }
+                let inverse = model.entities[target].relationships[index]
+                guard inverse.destination == entity.name else { continue }
+                switch inverse.inverse {
+                case .none: model.entities[target].relationships[index].inverse = .implied(relationship.name)
+                case .implied(let other) where other != relationship.name:
+                    complaints.add(
+                        at: places[[entity.name, relationship.name, "inverse"]], subject(entity, relationship.name).key("inverse"),
+                        "\"\(relationship.destination).\(name)\" is the inverse of \"\(other)\" already", "name another, or none")
+                default: break
+                }
+            }
+        }
+    }
+}

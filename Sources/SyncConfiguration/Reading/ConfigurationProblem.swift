@@ -1,0 +1,51 @@
+/// One complaint about the configuration: where, what, and what to do about it.
+public struct ConfigurationProblem: Sendable, Hashable, CustomStringConvertible {
+    public enum Severity: String, Sendable, Hashable {
+        /// The configuration cannot be used.
+        case error
+        /// It can be used, but somebody should know.
+        case warning
+    }
+
+    public var severity: Severity
+    /// The path of the file.
+    public var file: String
+    /// Counted from 1; `nil` when the complaint is about something that is not there.
+    public var line: Int?
+    /// Counted from 1; for syntax errors only.
+    public var column: Int?
+    /// The full path of the key, with the names of sources, resources, entities and properties: `source.github.resource.repos.evry`.
+    public var keyPath: String
+    /// The part before the message: `source "github": resource "repos"`.
+    public var subject: String
+    public var message: String
+    /// What to do: `did you mean "every"?`
+    public var suggestion: String?
+
+    public init(
+        _ severity: Severity = .error, file: String, line: Int? = nil, column: Int? = nil, keyPath: String = "", subject: String = "",
+        message: String, suggestion: String? = nil
+    ) {
+        self.severity = severity
+        self.file = file
+        self.line = line
+        self.column = column
+        self.keyPath = keyPath
+        self.subject = subject
+        self.message = message
+        self.suggestion = suggestion
+    }
+
+    /// One line: `/etc/cistern/cisternd.toml:12: source "github": resource "repos": unknown key "evry"; did you mean "every"?`
+    public var description: String {
+        var text = file
+        if let line { text += ":\(line)" }
+        if let column { text += ":\(column)" }
+        text += ": "
+        if severity == .warning { text += "warning: " }
+        if !subject.isEmpty { text += subject + ": " }
+        text += message
+        if let suggestion { text += "; " + suggestion }
+        return text
+    }
+}

@@ -1,0 +1,14 @@
+/// What came of one reading.
+public struct ConfigurationReading: Sendable {
+    /// `nil` exactly when there are ``errors``.
+    public let configuration: CisternConfiguration?
+    /// Errors and warnings, in the order of files and lines.
+    public let problems: [ConfigurationProblem]
+    /// The files that were read, in the order they were merged.
+    public let files: [String]
+    /// Every setting with the place it comes from; `nil` exactly when there are ``errors``.
+    public let resolved: ResolvedConfiguration?
+
+    public var errors: [ConfigurationProblem] { problems.filter { $0.severity == .error } }
+    public var warnings: [ConfigurationProblem] { problems.filter { $0.severity == .warning } }
+}

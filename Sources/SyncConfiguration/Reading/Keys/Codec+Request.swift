@@ -1,0 +1,137 @@
+extension Codec where Value == [HeaderField] {
+    /// A table of header names and values, without those that carry secrets or belong to the transport.
+    static var headers: Codec {
+        let expected = "a table of header names and texts"
+        return Codec(
+            expected: expected,
+            wrong: [
+                "1", "\"Accept: text/html\"", "{ Accept = 1 }", "{ \"A B\" = \"x\" }", "{ Accept = \"a\\nb\" }",
+                "{ Authorization = \"x\" }", "{ Host = \"x\" }",
+            ]
+        ) { node in
+            guard let table = node.table else { return mismatch(node, expected) }
+            var fields: [HeaderField] = []
+            for (name, value) in table.ordered {
+                if let complaint = RequestName.complaint(header: name) { return .wrong(complaint.message, complaint.suggestion) }
+                guard let text = value.string else { return .wrong("\(name): expected a text, found \(value.found)", "write it in quotes") }
+                if !RequestName.isHeaderValue(text) {
+                    return .wrong("\(name): a header may only hold printable ASCII characters", "remove the others")
+                }
+                if fields.contains(where: { $0.name.lowercased() == name.lowercased() }) {
+                    return .wrong("\(name) stands twice", "remove one of them")
+                }
+                fields.append(HeaderField(name: name, value: text))
+            }
+            return .value(fields.sorted { $0.name.lowercased() < $1.name.lowercased() })
+        } toml: { fields in
+            fields.isEmpty ? "{}" : "{ " + fields.map { "\(tomlKey($0.name)) = \(tomlQuoted($0.value))" }.joined(separator: ", ") + " }"
+        }
+    }
+}
+
+extension [HeaderField] {
+    /// These with others laid over them, compared without case.
+    func overlaid(with later: [HeaderField]) -> [HeaderField] {
+        let names = Set(later.map { $0.name.lowercased() })
+        return (filter { !names.contains($0.name.lowercased()) } + later).sorted { $0.name.lowercased() < $1.name.lowercased() }
+    }
+}
+
+extension Codec where Value == [QueryParameter] {
+    /// A table of names and values: texts, numbers, truth values, or lists of them for a parameter that occurs several times.
+    static var parameters: Codec {
+        let expected = "a table of parameter names and values"
+        return Codec(
+            expected: expected, wrong: ["1", "\"a=b\"", "{ a = {} }", "{ a = [[1]] }", "{ access_token = \"x\" }", "{ \"\" = 1 }"]
+        ) { node in
+            guard let table = node.table else { return mismatch(node, expected) }
+            var parameters: [QueryParameter] = []
+            for (name, value) in table.sorted(by: { $0.key < $1.key }) {
+                if let complaint = RequestName.complaint(parameter: name) { return .wrong(complaint.message, complaint.suggestion) }
+                for element in value.array ?? [value] {
+                    switch element.value {
+                    case .string(let text) where text.contains("{") && text.contains("}"): return .later("a template such as \"\(text)\"")
+                    case .string(let text): parameters.append(QueryParameter(name: name, value: text))
+                    case .integer(let integer): parameters.append(QueryParameter(name: name, value: "\(integer)"))
+                    case .number(let number) where number.isFinite: parameters.append(QueryParameter(name: name, value: "\(number)"))
+                    case .boolean(let flag): parameters.append(QueryParameter(name: name, value: "\(flag)"))
+                    default:
+                        return .wrong("\(name): expected a text, number or truth value, found \(element.found)", "write \(expected)")
+                    }
+                }
+            }
+            return .value(parameters)
+        } toml: { parameters in
+            var entries: [String] = []
+            var written: Set<String> = []
+            for parameter in parameters where written.insert(parameter.name).inserted {
+                let values = parameters.filter { $0.name == parameter.name }.map { tomlQuoted($0.value) }
+                let text = values.count == 1 ? values[0] : "[" + values.joined(separator: ", ") + "]"
+                entries.append("\(tomlKey(parameter.name)) = \(text)")
+            }
+            return entries.isEmpty ? "{}" : "{ " + entries.joined(separator: ", ") + " }"
+        }
+    }
+}
+
+extension [QueryParameter] {
+    /// These with others laid over them: a name that occurs there is taken from there.
+    func overlaid(with later: [QueryParameter]) -> [QueryParameter] {
+        let names = Set(later.map(\.name))
+        return (filter { !names.contains($0.name) } + later).enumerated()
+            .sorted { ($0.element.name, $0.offset) < ($1.element.name, $1.offset) }.map(\.element)
+    }
+}
+
+/// What may be called what in a request.
+enum RequestName {
+    private static let secretHeaders: Set<String> = [
+        "authorization", "proxy-authorization", "cookie", "x-api-key", "api-key", "apikey", "x-auth-token", "x-access-token",
+        "private-token",
+    ]
+    private static let transportHeaders: Set<String> = [
+        "host", "content-length", "transfer-encoding", "connection", "keep-alive", "upgrade", "te", "trailer", "expect", "accept-encoding",
+        "if-none-match", "if-modified-since", "range", "user-agent",
+    ]
+    private static let secretParameters: Set<String> = [
+        "access_token", "api_key", "apikey", "api-key", "auth_token", "client_secret", "password", "secret", "token",
+    ]
+
+    static func isToken(_ name: String) -> Bool {
+        !name.isEmpty
+            && name.utf8.allSatisfy { byte in
+                (0x30...0x39).contains(byte) || (0x41...0x5A).contains(byte) || (0x61...0x7A).contains(byte)
+                    || "!#$%&'*+-.^_`|~".utf8.contains(byte)
+            }
+    }
+
+    static func isHeaderValue(_ value: String) -> Bool {
+        value.utf8.count <= 8192 && value.utf8.allSatisfy { (0x20...0x7E).contains($0) || $0 == 0x09 }
+    }
+
+    static func complaint(header name: String) -> (message: String, suggestion: String)? {
+        let lower = name.lowercased()
+        if !isToken(name) { return ("\"\(name)\" is not the name of a header", "use letters, digits and \"-\"") }
+        if secretHeaders.contains(lower) {
+            let kind = lower == "authorization" ? "kind = \"bearer\", token" : "kind = \"api-key\", name = \"\(name)\", value"
+            return (
+                "the header \(name) carries a secret, which may not stand in the configuration",
+                "write auth = { \(kind) = { credential = \"ID\" } }"
+            )
+        }
+        if lower == "user-agent" { return ("User-Agent is not set here", "use user_agent") }
+        if transportHeaders.contains(lower) { return ("the header \(name) is set by the program itself", "remove it") }
+        return nil
+    }
+
+    static func complaint(parameter name: String) -> (message: String, suggestion: String)? {
+        if name.isEmpty { return ("a parameter has no name", "give it one") }
+        if secretParameters.contains(name.lowercased()) {
+            return (
+                "the parameter \(name) carries a secret, which may not stand in the configuration",
+                "write auth = { kind = \"api-key\", in = \"query\", name = \"\(name)\", value = { credential = \"ID\" } }"
+            )
+        }
+        return nil
+    }
+}

@@ -1,0 +1,190 @@
+extension Codec where Value == Percentage {
+    static var percentage: Codec {
+        .parsed("a percentage such as \"10%\"", wrong: ["0.1", "\"10\"", "\"101%\"", "\"-1%\""]) {
+            Percentage($0)
+        } print: {
+            "\($0)"
+        }
+    }
+}
+
+extension Codec where Value == MaximumAge {
+    static var maximumAge: Codec {
+        .parsed(
+            "an age such as \"3 intervals\" or \"2h\"", wrong: ["3", "\"3\"", "\"0 intervals\"", "\"0s\"", "\"old\""]
+        ) {
+            MaximumAge($0)
+        } print: {
+            "\($0)"
+        }
+    }
+}
+
+extension Codec where Value == MinimumSpeed? {
+    static var minimumSpeed: Codec {
+        .parsed(
+            "a speed such as \"256B/s over 30s\", or \"off\"", wrong: ["256", "\"256B/s\"", "\"0B/s over 30s\"", "\"slow\""]
+        ) {
+            $0 == "off" ? .some(nil) : MinimumSpeed($0).map { .some($0) }
+        } print: {
+            $0?.description ?? "off"
+        }
+    }
+}
+
+extension Codec where Value == String? {
+    /// A text, or `"auto"` for the built-in one.
+    static var automatic: Codec {
+        let text = Codec<String>.text("a text, or \"auto\"", maxLength: 512)
+        return Codec(expected: text.expected, wrong: text.wrong) { node in
+            switch text.read(node) {
+            case .value(let value): .value(value == "auto" ? nil : value)
+            case .wrong(let message, let suggestion): .wrong(message, suggestion)
+            case .later(let what): .later(what)
+            }
+        } toml: {
+            tomlQuoted($0 ?? "auto")
+        }
+    }
+}
+
+extension Codec where Value == [Int] {
+    /// A list of HTTP statuses.
+    static func statuses(_ range: ClosedRange<Int> = 400...599, isEmptyAllowed: Bool = false) -> Codec {
+        .list(
+            of: .integer(range), expected: "a list of statuses from \(range.lowerBound) to \(range.upperBound)",
+            isEmptyAllowed: isEmptyAllowed)
+    }
+}
+
+extension Codec where Value == HTTPConfiguration.PrivateNetworks {
+    static var privateNetworks: Codec {
+        let expected = "\"auto\", true or false"
+        return Codec(expected: expected, wrong: ["1", "\"yes\"", "[]"]) { node in
+            switch node.value {
+            case .string("auto"): .value(.auto)
+            case .boolean(let flag): .value(flag ? .allow : .refuse)
+            default: mismatch(node, expected)
+            }
+        } toml: {
+            switch $0 {
+            case .auto: "\"auto\""
+            case .allow: "true"
+            case .refuse: "false"
+            }
+        }
+    }
+}
+
+extension Codec where Value == TLSConfiguration.CertificateAuthority {
+    static var certificateAuthority: Codec {
+        let expected = "\"system\", the path of a PEM file, or { credential = \"…\" }"
+        return Codec(expected: expected, wrong: ["1", "true", "\"relative.pem\"", "{ env = \"CA\" }"]) { node in
+            if let text = node.string {
+                if text == "system" { return .value(.system) }
+                if text.hasPrefix("/") { return .value(.file(text)) }
+                return .wrong("\"\(text)\" is neither \"system\" nor an absolute path", "write \(expected)")
+            }
+            guard node.table != nil else { return mismatch(node, expected) }
+            switch Codec<SecretReference>.secret.read(node) {
+            case .value(.credential(let id)): return .value(.credential(id))
+            case .value(.file(let path)): return .value(.file(path))
+            case .value(.environment): return .wrong("a certificate does not come from the environment", "write \(expected)")
+            case .wrong(let message, let suggestion): return .wrong(message, suggestion)
+            case .later(let what): return .later(what)
+            }
+        } toml: {
+            switch $0 {
+            case .system: "\"system\""
+            case .file(let path): tomlQuoted(path)
+            case .credential(let id): "\(SecretReference.credential(id))"
+            }
+        }
+    }
+}
+
+extension Codec where Value == SecretReference {
+    /// A reference to a secret; the secret itself is refused, and not repeated in the complaint.
+    static var secret: Codec {
+        let expected = "{ credential = \"ID\" }, { file = \"/path\" } or { env = \"NAME\" }"
+        return Codec(
+            expected: expected,
+            wrong: [
+                "\"hunter2\"", "1", "{}", "{ credential = \"\" }", "{ file = \"relative\" }", "{ env = \"A-B\" }", "{ credentail = \"x\" }",
+                "{ credential = \"a\", env = \"B\" }", "{ credential = 1 }", "{ credential = \"a/b\" }",
+            ]
+        ) { node in
+            if node.string != nil {
+                return .wrong("a secret may not stand in the configuration", "write \(expected), and change the secret that stood here")
+            }
+            guard let table = node.table else { return mismatch(node, expected) }
+            guard table.count == 1, let (form, value) = table.first else {
+                return .wrong("exactly one of credential, file and env is needed", "write \(expected)")
+            }
+            guard ["credential", "file", "env"].contains(form) else {
+                return .wrong(
+                    "unknown key \"\(form)\"", suggestion(for: form, among: ["credential", "file", "env"], kind: "known keys"))
+            }
+            guard let text = value.string, !text.isEmpty else {
+                return .wrong("\(form): expected a text, found \(value.found)", "write \(expected)")
+            }
+            switch form {
+            case "credential":
+                let isName =
+                    text.utf8.count <= 255 && !text.contains("/") && text != "." && text != ".."
+                    && text.unicodeScalars.allSatisfy { $0.isASCII && $0.value > 0x20 && $0.value < 0x7F && $0 != ":" }
+                return isName
+                    ? .value(.credential(text))
+                    : .wrong("\"\(text)\" is not the name of a credential", "use letters, digits, \"_\" and \".\"")
+            case "file":
+                if text.hasPrefix("/") { return .value(.file(text)) }
+                return .wrong("\"\(text)\" is not an absolute path", "write it from the root")
+            default:
+                let isName = text.utf8.allSatisfy {
+                    (0x41...0x5A).contains($0) || (0x61...0x7A).contains($0) || (0x30...0x39).contains($0) || $0 == 0x5F
+                }
+                if isName, text.first?.isNumber == false { return .value(.environment(text)) }
+                return .wrong("\"\(text)\" is not the name of an environment variable", "use letters, digits and \"_\"")
+            }
+        } toml: {
+            $0.description
+        }
+    }
+}
+
+extension Codec where Value == JSONPathText {
+    static var jsonPath: Codec {
+        let expected = "a path such as \"$.data\" or \"/data\""
+        return Codec(expected: expected, wrong: ["1", "true", "\"\"", "\"data\"", "\"$.\"", "\"$[\"", "\"$['a\"", "\"/a~2\""]) { node in
+            guard let text = node.string else { return mismatch(node, expected) }
+            do throws(JSONPathText.Complaint) {
+                return .value(try JSONPathText(text))
+            } catch {
+                switch error {
+                case .notInThisVersion(let what): return .later(what)
+                case .malformed(let reason): return .wrong("\"\(text)\" is not a path: \(reason)", "write \(expected)")
+                }
+            }
+        } toml: {
+            tomlQuoted($0.isAmbiguous ? $0.original : $0.text)
+        }
+    }
+}
+
+extension Codec where Value == [JSONPathText] {
+    /// One path, or a list of which the first that exists counts.
+    static var jsonPaths: Codec {
+        let one = Codec<JSONPathText>.jsonPath
+        let list = Codec.list(of: one, expected: "a path or a list of paths", isEmptyAllowed: false)
+        return Codec(expected: "\(one.expected), or a list of them", wrong: one.wrong + ["[]", "[1]"]) { node in
+            guard node.array == nil else { return list.read(node) }
+            switch one.read(node) {
+            case .value(let path): return .value([path])
+            case .wrong(let message, let suggestion): return .wrong(message, suggestion)
+            case .later(let what): return .later(what)
+            }
+        } toml: {
+            $0.isEmpty ? nil : $0.count == 1 ? one.toml($0[0]) : list.toml($0)
+        }
+    }
+}

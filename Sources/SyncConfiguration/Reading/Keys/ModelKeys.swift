@@ -1,0 +1,122 @@
+extension ModelConfiguration: ConfigurationTable {
+    static var keys: [Key<Self>] {
+        [
+            Key("naming", .choice(Naming.self, later: ["snake"]), \.naming),
+            Key("version", .integer(1...1_000_000), \.version),
+            .later("file", insteadUse: "declare the entities in tables: [entity.NAME.attributes]"),
+        ]
+    }
+}
+
+/// `[entity.X]` as it stands in the files.
+struct EntityTable: ConfigurationTable {
+    var key: [String]?
+
+    static var keys: [Key<Self>] {
+        [Key("key", Codec<[String]>.attributeNames.optional(), \.key)]
+            + Key.structural("attributes", "relationships")
+            + Key.later("abstract", "parent", "discriminator", "version_field")
+    }
+}
+
+/// An attribute as it stands in the files.
+struct AttributeTable: ConfigurationTable {
+    var paths: [JSONPathText] = []
+    var type: AttributeType?
+    var isOptional = true
+    var defaultValue: DocumentNode?
+    var isIndexed = false
+    var format = DateFormat.rfc3339
+
+    static var keys: [Key<Self>] {
+        [
+            Key("path", .jsonPaths, \.paths),
+            Key("type", Codec<AttributeType>.attributeType.optional(), \.type),
+            Key("optional", .bool, \.isOptional),
+            Key("default", .anyScalar, \.defaultValue),
+            Key("index", .bool, \.isIndexed),
+            Key("format", .dateFormat, \.format),
+        ] + Key.later("transform", "max", "sensitive")
+    }
+}
+
+/// A relationship as it stands in the files.
+struct RelationshipTable: ConfigurationTable {
+    var destination: String?
+    var paths: [JSONPathText] = []
+    var isToMany = false
+    var isOrdered = false
+    var inverse: String?
+    var onDelete = RelationshipConfiguration.DeleteRule.nullify
+    var match = RelationshipConfiguration.Match.auto
+    var mode = RelationshipConfiguration.Mode.replace
+    var unresolved = RelationshipConfiguration.Unresolved.stub
+
+    static var keys: [Key<Self>] {
+        [
+            Key("to", Codec<String>.text("the name of an entity", maxLength: 128).optional(), \.destination),
+            Key("path", .jsonPaths, \.paths),
+            Key("many", .bool, \.isToMany),
+            Key("ordered", .bool, \.isOrdered),
+            Key("inverse", Codec<String>.text("the name of a relationship of the target", maxLength: 128).optional(), \.inverse),
+            Key("on_delete", .choice(RelationshipConfiguration.DeleteRule.self), \.onDelete),
+            Key("match", .choice(RelationshipConfiguration.Match.self), \.match),
+            Key("mode", .choice(RelationshipConfiguration.Mode.self, later: ["merge", "append"]), \.mode),
+            Key("unresolved", .choice(RelationshipConfiguration.Unresolved.self, later: ["defer", "null", "fail"]), \.unresolved),
+        ]
+    }
+}
+
+extension Codec where Value == AttributeType {
+    static var attributeType: Codec {
+        let words = AttributeType.all.map(\.description)
+        let expected = "one of " + words.joined(separator: ", ")
+        let nicknames = [
+            "int": "int64", "integer": "int64", "number": "double", "float": "double", "boolean": "bool", "text": "string",
+            "datetime": "date",
+            "timestamp": "date", "url": "uri", "binary": "data", "object": "json", "array": "json",
+        ]
+        return Codec(expected: expected, wrong: ["1", "true", "\"strng\"", "\"data(rot13)\""]) { node in
+            guard let text = node.string else { return mismatch(node, expected) }
+            if text == "data" { return .value(.data(.base64)) }
+            if let type = AttributeType.all.first(where: { $0.description == text }) { return .value(type) }
+            if let better = nicknames[text.lowercased()] { return mismatch(node, expected, "did you mean \"\(better)\"?") }
+            return mismatch(node, expected, suggestion(for: text, among: words, kind: "known types"))
+        } toml: {
+            tomlQuoted($0.description)
+        }
+    }
+}
+
+extension Codec where Value == DateFormat {
+    static var dateFormat: Codec {
+        let expected = "rfc3339, unix, unix-ms, http-date or a pattern such as \"%Y-%m-%d\""
+        return Codec(expected: expected, wrong: ["1", "true", "\"\"", "\"yyyy-MM-dd\"", "\"%Q\"", "\"%Y-%\""]) { node in
+            guard let text = node.string else { return mismatch(node, expected) }
+            if let format = DateFormat(text) { return .value(format) }
+            if text.contains("%") {
+                let known = DateFormat.directives.sorted().map { "%\($0)" }.joined(separator: " ")
+                return .wrong("\"\(text)\" has an unknown directive", "known directives: \(known)")
+            }
+            return mismatch(
+                node, expected, suggestion(for: text, among: ["rfc3339", "unix", "unix-ms", "http-date"], kind: "known formats"))
+        } toml: {
+            tomlQuoted($0.description)
+        }
+    }
+}
+
+extension Codec where Value == DocumentNode? {
+    /// A text, number or truth value, judged later.
+    static var anyScalar: Codec {
+        Codec(expected: "a value of the attribute's type", wrong: ["[]", "{}"]) { node in
+            switch node.value {
+            case .array, .table: mismatch(node, "a value of the attribute's type")
+            case .moment: mismatch(node, "a text", "write the date in quotes")
+            default: .value(node)
+            }
+        } toml: { _ in
+            nil
+        }
+    }
+}

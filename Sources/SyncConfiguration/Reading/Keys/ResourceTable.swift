@@ -1,0 +1,102 @@
+/// What may stand at a resource, and at a source for all of its resources. Absent values are `nil`.
+struct ResourceTable: ConfigurationTable {
+    var name: String?
+    var isEnabled = true
+    var url: String?
+    var baseURL: String?
+    var path: String?
+    var entity: String?
+    var key: [String]?
+    var records: JSONPathText?
+    var parameters: [QueryParameter] = []
+    var headers: [HeaderField] = []
+    var success = [200]
+
+    static var shared: [Key<Self>] {
+        [
+            Key("name", Codec<String>.name.optional(), \.name),
+            Key("enabled", .bool, \.isEnabled),
+            Key("path", Codec<String>.urlPath.optional(), \.path),
+            Key("entity", Codec<String>.text("the name of an entity", maxLength: 128).optional(), \.entity),
+            Key("key", Codec<[String]>.attributeNames.optional(), \.key),
+            Key("records", Codec<JSONPathText>.jsonPath.optional(), \.records),
+            Key("params", .parameters, \.parameters) { $1.parameters = $1.parameters.overlaid(with: $0) },
+            Key("headers", .headers, \.headers) { $1.headers = $1.headers.overlaid(with: $0) },
+            Key("success", .statuses(200...299), \.success),
+            .inForce("method") { _ in tomlQuoted(ResourceConfiguration.Method.get.rawValue) },
+            .inForce("format") { _ in tomlQuoted(ResourceConfiguration.Format.json.rawValue) },
+        ]
+            + Key.structural("schedule", "http", "tls", "retry", "limits", "parse", "schema", "deletion", "auth", "pages")
+            + Key.later("json", "idempotent", "for_each", "set", "filter", "incremental", "rate", "breaker")
+    }
+
+    static var keys: [Key<Self>] { shared }
+}
+
+/// The same at a source, with the keys only a source has.
+struct SourceTable: ConfigurationTable {
+    var values = ResourceTable()
+
+    static var keys: [Key<Self>] {
+        ResourceTable.shared.map { $0.lifted(\SourceTable.values) } + [
+            Key("url", Codec<String>.url.optional(), \.values.url),
+            Key("base_url", Codec<String>.url.optional(), \.values.baseURL),
+        ] + Key.structural("resource")
+    }
+}
+
+extension Key {
+    /// The key as a key of something that holds the value.
+    func lifted<Outer>(_ path: WritableKeyPath<Outer, Root>) -> Key<Outer> {
+        var key = Key<Outer>(name: name)
+        key.status = status
+        key.expected = expected
+        key.wrong = wrong
+        let (set, toml) = (set, toml)
+        key.hint = hint
+        key.set = { node, outer in set(node, &outer[keyPath: path]) }
+        key.toml = { toml($0[keyPath: path]) }
+        return key
+    }
+}
+
+extension Codec where Value == [String] {
+    /// A list of attribute names.
+    static var attributeNames: Codec {
+        .list(
+            of: .text("the name of an attribute", maxLength: 128), expected: "a list of attributes, as in [\"id\"]", isEmptyAllowed: false)
+    }
+}
+
+extension Codec where Value == String {
+    /// An absolute URL.
+    static var url: Codec {
+        let wrong = [
+            "\"api.example.com\"", "\"ftp://example.com/\"", "\"https://\"", "\"https://user:secret@example.com/\"", "\"https://a b/\"",
+            "\"https://example.com/#x\"", "\"https://example.com/{id}\"", "\"https://example.com:99999/\"",
+        ]
+        let text = Codec.text("an http or https URL", wrong: wrong) { RequestURL.complaint($0) }
+        return text.refusingTemplates()
+    }
+
+    /// What follows a base URL.
+    static var urlPath: Codec {
+        let wrong = ["\"items\"", "\"/a b\"", "\"/a#b\"", "\"/items/{id}\""]
+        return Codec.text("a path such as \"/items\"", isEmptyAllowed: true, wrong: wrong) { path in
+            if !path.isEmpty, !path.hasPrefix("/"), !path.hasPrefix("?") {
+                return ("\"\(path)\" does not begin with \"/\"", "did you mean \"/\(path)\"?")
+            }
+            return RequestURL.complaint(characters: path)
+        }.refusingTemplates()
+    }
+
+    private func refusingTemplates() -> Codec {
+        var result = self
+        let plain = read
+        result.read = { node in
+            if let text = node.string, text.contains("{"), text.contains("}") { return .later("a template such as \"\(text)\"") }
+            return plain(node)
+        }
+        return result
+    }
+}

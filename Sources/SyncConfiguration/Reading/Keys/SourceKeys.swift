@@ -1,0 +1,133 @@
+extension ScheduleConfiguration: ConfigurationTable {
+    static var keys: [Key<Self>] {
+        [
+            Key("every", .timeSpan(.seconds(1) ... .days(366)), \.every),
+            Key("jitter", .percentage, \.jitter),
+            Key("min_interval", .timeSpan(.seconds(1) ... .days(366)), \.minInterval),
+            Key("max_interval", .timeSpan(.seconds(1) ... .days(3660)), \.maxInterval),
+            Key("respect_cache_control", .bool, \.respectCacheControl),
+            Key("max_age", .maximumAge, \.maxAge),
+            .inForce("overlap") { tomlQuoted($0.overlap.rawValue) },
+            .inForce("catch_up") { tomlQuoted($0.catchUp.rawValue) },
+        ] + Key.later("cron", "timezone", "adaptive", "quiet_hours")
+    }
+}
+
+extension HTTPConfiguration: ConfigurationTable {
+    static var keys: [Key<Self>] {
+        let timeout = Codec<TimeSpan>.timeSpan(.milliseconds(1) ... .hours(24))
+        let size = Codec<ByteCount>.byteCount(.bytes(1) ... .gibibytes(2))
+        return [
+            Key("user_agent", .automatic, \.userAgent),
+            Key("headers", .headers, \.headers) { $1.headers = $1.headers.overlaid(with: $0) },
+            .inForce("accept_encoding") { "[" + $0.acceptEncoding.map(tomlQuoted).joined(separator: ", ") + "]" },
+            .inForce("http_version") { tomlQuoted($0.httpVersion.rawValue) },
+            Key("connect_timeout", timeout, \.connectTimeout),
+            Key("first_byte_timeout", timeout, \.firstByteTimeout),
+            Key("idle_timeout", timeout, \.idleTimeout),
+            Key("total_timeout", timeout, \.totalTimeout),
+            Key("min_speed", .minimumSpeed, \.minSpeed),
+            Key("max_header_bytes", .byteCount(.kibibytes(1) ... .mebibytes(16)), \.maxHeaderBytes),
+            Key("max_body_compressed", size, \.maxBodyCompressed),
+            Key("max_body", size, \.maxBody),
+            Key("max_ratio", .integer(1...100_000), \.maxRatio),
+            Key("redirects", .choice(Reach.self), \.redirects),
+            Key("max_redirects", .integer(0...20), \.maxRedirects),
+            Key("next_links", .choice(Reach.self), \.nextLinks),
+            Key("allow_private_networks", .privateNetworks, \.allowPrivateNetworks),
+            .inForce("proxy") { tomlQuoted($0.proxy ?? "") },
+            Key("conditional", .choice(Conditional.self), \.conditional),
+            .inForce("cookies") { tomlQuoted($0.cookies.rawValue) },
+        ]
+    }
+}
+
+extension TLSConfiguration: ConfigurationTable {
+    static var keys: [Key<Self>] {
+        [
+            .inForce("min_version") { tomlQuoted($0.minVersion.rawValue) },
+            Key("ca", .certificateAuthority, \.ca),
+            Key("verify", .bool, \.verify),
+            Key("insecure_reason", .text("why certificates are not checked", isEmptyAllowed: true, maxLength: 256), \.insecureReason),
+        ] + Key.later("client_cert", "client_key", "server_name", "pin_sha256")
+    }
+}
+
+extension RetryConfiguration: ConfigurationTable {
+    static var keys: [Key<Self>] {
+        let delay = Codec<TimeSpan>.timeSpan(.milliseconds(1) ... .hours(24))
+        return [
+            Key("attempts", .integer(1...100), \.attempts),
+            Key("statuses", .statuses(isEmptyAllowed: true), \.statuses),
+            Key("errors", .choices(Failure.self, isEmptyAllowed: true), \.errors),
+            Key("methods", .choices(Method.self, isEmptyAllowed: true, later: ["POST"]), \.methods),
+            Key("base", delay, \.base),
+            Key("factor", .number(1...100), \.factor),
+            Key("max_delay", delay, \.maxDelay),
+            Key("jitter", .choice(Jitter.self), \.jitter),
+            Key("retry_after", .choice(RetryAfter.self), \.retryAfter),
+            Key("retry_after_park", .timeSpan(.zero ... .days(366)), \.retryAfterPark),
+        ] + Key.later("refresh_auth_on")
+    }
+}
+
+extension LimitsConfiguration: ConfigurationTable {
+    static var keys: [Key<Self>] {
+        [
+            Key("max_pages", .integer(1...100_000_000), \.maxPages),
+            Key("max_records", .integer(1...1_000_000_000_000), \.maxRecords),
+            Key("max_records_per_page", .integer(1...10_000_000), \.maxRecordsPerPage),
+            Key("max_run_time", .timeSpan(.seconds(1) ... .days(30)), \.maxRunTime),
+            Key("max_depth", .integer(1...1024), \.maxDepth),
+            Key("max_string", .byteCount(.bytes(1) ... .gibibytes(1)), \.maxString),
+            Key("max_key", .byteCount(.bytes(1) ... .mebibytes(1)), \.maxKey),
+            Key("max_number_digits", .integer(1...1_000_000), \.maxNumberDigits),
+            Key("max_bad_records", .integer(0...1_000_000_000), \.maxBadRecords),
+        ]
+    }
+}
+
+extension ParsePolicy: ConfigurationTable {
+    static var keys: [Key<Self>] {
+        [
+            .inForce("duplicate_keys") { tomlQuoted($0.duplicateKeys.rawValue) },
+            .inForce("invalid_utf8") { tomlQuoted($0.invalidUTF8.rawValue) },
+            .inForce("lone_surrogates") { tomlQuoted($0.loneSurrogates.rawValue) },
+            .inForce("nul_in_text") { tomlQuoted($0.nulInText.rawValue) },
+            .inForce("key_compare") { tomlQuoted($0.keyCompare.rawValue) },
+            .inForce("big_integers") { tomlQuoted($0.bigIntegers.rawValue) },
+            .inForce("number_overflow") { tomlQuoted($0.numberOverflow.rawValue) },
+            .inForce("bom") { tomlQuoted($0.byteOrderMark.rawValue) },
+            .inForce("trailing_data") { tomlQuoted($0.trailingData.rawValue) },
+            .inForce("content_types") { "[" + $0.contentTypes.map(tomlQuoted).joined(separator: ", ") + "]" },
+            .inForce("empty_body") { tomlQuoted($0.emptyBody.rawValue) },
+        ]
+    }
+}
+
+extension SchemaPolicy: ConfigurationTable {
+    static var keys: [Key<Self>] {
+        [
+            .inForce("unknown_fields") { tomlQuoted($0.unknownFields.rawValue) },
+            .inForce("missing_field") { tomlQuoted($0.missingField.rawValue) },
+            .inForce("type_mismatch") { tomlQuoted($0.typeMismatch.rawValue) },
+            .inForce("coerce") { tomlQuoted($0.coerce.rawValue) },
+        ] + Key.later("drift_report", "raw", "raw_max")
+    }
+}
+
+extension DeletionConfiguration: ConfigurationTable {
+    static var keys: [Key<Self>] {
+        [
+            Key("detect", .choice(Detection.self, later: ["field", "endpoint", "gone-status"]), \.detect),
+            Key("action", .choice(Action.self), \.action),
+            Key("confirm_runs", .integer(1...1000), \.confirmRuns),
+            Key("max_fraction", .number(0...1), \.maxFraction),
+            Key("max_count", .integer(0...1_000_000_000), \.maxCount),
+            Key("min_expected", .integer(0...1_000_000_000), \.minExpected),
+            Key("purge_after", .timeSpan(.zero ... .days(36_600)), \.purgeAfter),
+            .inForce("on_source_removed") { tomlQuoted($0.onSourceRemoved.rawValue) },
+            .inForce("cascade") { tomlQuoted($0.cascade.rawValue) },
+        ] + Key.later("field", "endpoint", "statuses")
+    }
+}

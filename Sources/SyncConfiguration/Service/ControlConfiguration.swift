@@ -1,0 +1,8 @@
+/// `[control]`: the socket `cisternctl` talks to.
+public struct ControlConfiguration: Sendable, Hashable {
+    /// The path of the socket. In a configuration that was read, `$STATE_DIRECTORY` and `$RUNTIME_DIRECTORY` are already filled in.
+    public var socket = "$RUNTIME_DIRECTORY/control.sock"
+
+    /// The built-in values.
+    public init() {}
+}

@@ -1,0 +1,162 @@
+import AsyncHTTPClient
+import Foundation
+import NIOCore
+import NIOHTTP1
+
+/// Speaks to the daemon through its control socket.
+///
+/// Each method makes one request. Everything they throw is a ``ControlError`` whose code is an exit status: 69 if nobody answers, 77 if the
+/// socket may not be used, otherwise what the daemon says.
+public final class ControlClient: Sendable {
+    /// The path of the socket.
+    public let socket: String
+    private let client: HTTPClient
+
+    /// A client of the daemon that listens at `socket`. Nothing is opened yet. End it with ``shutdown()``.
+    public init(socket: String) {
+        self.socket = socket
+        var configuration = HTTPClient.Configuration()
+        // A daemon that is not there is not there: no second attempt until some deadline.
+        configuration.connectionPool.retryConnectionEstablishment = false
+        configuration.timeout.connect = .seconds(5)
+        client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
+    }
+
+    /// Closes the connection.
+    public func shutdown() async {
+        try? await client.shutdown()
+    }
+
+    public func version() async throws(ControlError) -> ControlVersion { try await answer(ControlRequest(.version)) }
+
+    public func status() async throws(ControlError) -> StatusSnapshot { try await answer(ControlRequest(.status)) }
+
+    public func configuration() async throws(ControlError) -> RunningConfiguration { try await answer(ControlRequest(.config)) }
+
+    public func quarantine(limit: Int? = nil) async throws(ControlError) -> [QuarantineRecord] {
+        try await answer(ControlRequest(.quarantine, limit: limit))
+    }
+
+    /// Reads the configuration again. With `wait`, returns when the new one is in force, and throws with status 78 if it was refused.
+    public func reload(wait: Bool) async throws(ControlError) -> ControlResponse {
+        try await answer(ControlRequest(.reload, wait: wait), timeout: wait ? .minutes(10) : .seconds(30))
+    }
+
+    public func pause(scope: String?) async throws(ControlError) -> ControlResponse { try await answer(ControlRequest(.pause, scope: scope)) }
+
+    public func resume(scope: String?) async throws(ControlError) -> ControlResponse { try await answer(ControlRequest(.resume, scope: scope)) }
+
+    public func acceptDeletes(scope: String) async throws(ControlError) -> ControlResponse {
+        try await answer(ControlRequest(.acceptDeletes, scope: scope))
+    }
+
+    /// Polls now and returns at once.
+    public func sync(scope: String?, full: Bool) async throws(ControlError) -> ControlResponse {
+        try await answer(ControlRequest(.sync, scope: scope, full: full))
+    }
+
+    /// Polls now and returns when everything is saved.
+    /// - Parameter progress: called for each line of the answer, in order.
+    public func sync(
+        scope: String?, full: Bool, progress: @Sendable (SyncProgress) -> Void
+    ) async throws(ControlError) -> [RunSummary] {
+        let response = try await send(ControlRequest(.sync, scope: scope, full: full, wait: true), timeout: .hours(24))
+        var pending = ByteBuffer()
+        do {
+            for try await chunk in response.body {
+                pending.writeImmutableBuffer(chunk)
+                while let end = pending.readableBytesView.firstIndex(of: UInt8(ascii: "\n")) {
+                    let line = Data(pending.readBytes(length: end - pending.readerIndex) ?? [])
+                    pending.moveReaderIndex(forwardBy: 1)
+                    let event = try ControlCoding.decode(SyncProgress.self, from: line)
+                    progress(event)
+                    if case .finished(let runs) = event { return runs }
+                    if case .failed(let error) = event { throw error }
+                }
+            }
+        } catch {
+            throw explain(error)
+        }
+        throw interrupted
+    }
+
+    // MARK: The exchange
+
+    private func answer<Answer: Decodable>(
+        _ request: ControlRequest, timeout: TimeAmount = .seconds(30)
+    ) async throws(ControlError) -> Answer {
+        let response = try await send(request, timeout: timeout)
+        do {
+            return try ControlCoding.decode(Answer.self, from: try await body(of: response))
+        } catch {
+            throw explain(error)
+        }
+    }
+
+    private func send(_ request: ControlRequest, timeout: TimeAmount) async throws(ControlError) -> HTTPClientResponse {
+        let path = socket.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? socket
+        var message = HTTPClientRequest(url: "http+unix://\(path)\(request.target)")
+        message.method = HTTPMethod(rawValue: request.verb.method)
+        // Without a host name in the address the header has to be given.
+        message.headers.replaceOrAdd(name: "Host", value: "localhost")
+        message.headers.replaceOrAdd(name: "Accept", value: "application/json")
+        do {
+            let response = try await client.execute(message, timeout: timeout)
+            if (200..<300).contains(response.status.code) { return response }
+            let data = try await body(of: response)
+            if let error = try? ControlCoding.decode(ControlError.self, from: data) { throw error }
+            throw ControlError(
+                "\(request.verb.method) \(request.verb.path) was answered with status \(response.status.code)",
+                advice: "compare `cisternctl version` with the version of the tool", code: .protocolError)
+        } catch {
+            throw explain(error)
+        }
+    }
+
+    private func body(of response: HTTPClientResponse) async throws -> Data {
+        let buffer = try await response.body.collect(upTo: 64 << 20)
+        return Data(buffer.readableBytesView)
+    }
+
+    private var interrupted: ControlError {
+        ControlError(
+            "cisternd closed the connection before it had answered", advice: "it may have been stopped: journalctl -u cisternd -n 20",
+            code: .unavailable)
+    }
+
+    /// What stands behind an error of the connection, as a sentence with advice.
+    private func explain(_ error: any Error) -> ControlError {
+        if let error = error as? ControlError { return error }
+        if error is DecodingError {
+            return ControlError(
+                "the answer of cisternd cannot be understood: \(error)", advice: "tool and daemon may be of different versions",
+                code: .protocolError)
+        }
+        if let error = error as? IOError {
+            switch error.errnoCode {
+            case ENOENT, ENOTDIR:
+                return ControlError(
+                    "cisternd is not running (no socket at \(socket))", advice: "start it with `systemctl start cisternd`", code: .unavailable)
+            case ECONNREFUSED:
+                return ControlError(
+                    "cisternd is not running (nobody listens at \(socket))", advice: "start it with `systemctl start cisternd`",
+                    code: .unavailable)
+            case EACCES, EPERM:
+                return ControlError(
+                    "you may not use the socket \(socket)", advice: "become a member of the group cistern, or use sudo", code: .noPermission)
+            case EPIPE, ECONNRESET: return interrupted
+            default: break
+            }
+        }
+        if error is SocketAddressError {
+            return ControlError("the path of the socket is too long: \(socket)", advice: "it has 107 bytes at most", code: .usage)
+        }
+        switch error as? HTTPClientError {
+        case .remoteConnectionClosed: return interrupted
+        case .deadlineExceeded, .readTimeout, .connectTimeout:
+            return ControlError(
+                "cisternd did not answer in time at \(socket)", advice: "look at `systemctl status cisternd`", code: .unavailable)
+        default: return ControlError("cisternd cannot be asked at \(socket): \(error)", code: .unavailable)
+        }
+    }
+}

@@ -1,0 +1,56 @@
+/// The exit statuses of `cisternctl`. A status comes from a count, never from the absence of an error.
+public enum ControlExitCode: Int32, Sendable, Hashable, Codable, CaseIterable {
+    /// Done; for `status`: everything is current.
+    case success = 0
+    /// Unexpected.
+    case failure = 1
+    /// Bad command line, or bad parameters of a route.
+    case usage = 64
+    /// Bad input.
+    case dataError = 65
+    /// The daemon cannot be reached; for `sync --wait`: the remote side is down.
+    case unavailable = 69
+    /// Something is broken that should never break.
+    case software = 70
+    /// The disk reported an error.
+    case ioError = 74
+    /// Not now: `status` found something that is not current, or a poll did not take place yet.
+    case temporaryFailure = 75
+    /// `sync --wait`: the answers were bad or incomplete.
+    case protocolError = 76
+    /// The socket or the credentials were refused.
+    case noPermission = 77
+    /// Configuration or model refused.
+    case configuration = 78
+
+    /// The status of `sync --wait`: what needs a person's hand comes first.
+    /// - Parameter expected: how many resources were to be polled. Fewer runs than that: not everything was polled.
+    public static func sync(_ runs: [RunSummary], expected: Int) -> ControlExitCode {
+        let codes = Set(runs.map(run))
+        for code in [noPermission, protocolError, unavailable, ioError, temporaryFailure] where codes.contains(code) { return code }
+        return runs.count < expected ? .temporaryFailure : .success
+    }
+
+    private static func run(_ run: RunSummary) -> ControlExitCode {
+        switch run.outcome {
+        case "succeeded": .success
+        case "incomplete": .protocolError
+        case "cancelled", "parked": .temporaryFailure
+        default:
+            switch run.httpStatus {
+            case 401, 403, 407: .noPermission
+            case nil: .unavailable
+            case 408, 425, 429: .unavailable
+            case let status? where status >= 500: .unavailable
+            default: .protocolError
+            }
+        }
+    }
+
+    /// The status of `status`: 75 if any resource is not current or the document cannot be saved.
+    public static func status(_ snapshot: StatusSnapshot) -> ControlExitCode {
+        let stale = snapshot.resources.count { $0.state == .degraded || $0.state == .pending }
+        let broken = snapshot.document.error == nil ? 0 : 1
+        return stale + broken == 0 ? .success : .temporaryFailure
+    }
+}

@@ -1,0 +1,130 @@
+/// One thing that is asked of the daemon: a verb and its parameters.
+///
+/// On the wire a verb is a route and the parameters are the query: `POST /v1/sync?scope=github/issues&wait=true`.
+public struct ControlRequest: Sendable, Hashable, Codable {
+    public enum Verb: String, Sendable, Hashable, Codable, CaseIterable {
+        case version
+        case status
+        case config
+        case quarantine
+        case sync
+        case reload
+        case pause
+        case resume
+        case acceptDeletes = "accept-deletes"
+
+        public var path: String { "/v1/" + rawValue }
+
+        /// `GET` if it only reads, else `POST`.
+        public var method: String {
+            switch self {
+            case .version, .status, .config, .quarantine: "GET"
+            case .sync, .reload, .pause, .resume, .acceptDeletes: "POST"
+            }
+        }
+
+        /// The names of the parameters it takes.
+        public var parameters: [String] {
+            switch self {
+            case .version, .status, .config: []
+            case .quarantine: ["limit"]
+            case .sync: ["scope", "full", "wait"]
+            case .reload: ["wait"]
+            case .pause, .resume, .acceptDeletes: ["scope"]
+            }
+        }
+    }
+
+    /// The most entries of the quarantine that one answer holds.
+    public static let maxLimit = 10_000
+
+    public var verb: Verb
+    /// `source` or `source/resource`; `nil` means everything.
+    public var scope: String?
+    /// Forget validators and cursors for this run, and fetch everything.
+    public var full: Bool
+    /// Answer when it is done, and not at once.
+    public var wait: Bool
+    /// How many entries at most.
+    public var limit: Int?
+
+    public init(_ verb: Verb, scope: String? = nil, full: Bool = false, wait: Bool = false, limit: Int? = nil) {
+        self.verb = verb
+        self.scope = scope
+        self.full = full
+        self.wait = wait
+        self.limit = limit
+    }
+
+    /// Reads the parameters of a request.
+    /// - Throws: ``ControlError`` with status 64 that names an unknown parameter, a bad value, or a missing scope.
+    public init(_ verb: Verb, query: [(name: String, value: String)]) throws(ControlError) {
+        self.init(verb)
+        for (name, value) in query {
+            guard verb.parameters.contains(name) else {
+                let known = verb.parameters.joined(separator: ", ")
+                throw ControlError(
+                    "\(verb.path) has no parameter \"\(name)\"", advice: known.isEmpty ? "it takes none" : "it takes \(known)", code: .usage)
+            }
+            switch name {
+            case "scope": scope = try Self.scope(value)
+            case "full": full = try Self.flag(name, value)
+            case "wait": wait = try Self.flag(name, value)
+            default: limit = try Self.limit(value)
+            }
+        }
+        if verb == .acceptDeletes, scope?.contains("/") != true {
+            throw ControlError(
+                "\(verb.path) needs the resource whose deletions are accepted", advice: "give scope=SOURCE/RESOURCE", code: .usage)
+        }
+    }
+
+    /// Path and query as they stand in the request line.
+    public var target: String {
+        var query: [String] = []
+        if let scope { query.append("scope=" + Self.escape(scope)) }
+        if full { query.append("full=true") }
+        if wait { query.append("wait=true") }
+        if let limit { query.append("limit=\(limit)") }
+        return verb.path + (query.isEmpty ? "" : "?" + query.joined(separator: "&"))
+    }
+
+    private static func scope(_ value: String) throws(ControlError) -> String? {
+        if value.isEmpty { return nil }
+        let parts = value.split(separator: "/", omittingEmptySubsequences: false)
+        guard parts.count <= 2, parts.allSatisfy({ !$0.isEmpty }) else {
+            throw ControlError("\"\(value)\" is no scope", advice: "write SOURCE or SOURCE/RESOURCE", code: .usage)
+        }
+        return value
+    }
+
+    private static func flag(_ name: String, _ value: String) throws(ControlError) -> Bool {
+        switch value {
+        case "true", "1", "yes", "": return true
+        case "false", "0", "no": return false
+        default: throw ControlError("\(name)=\(value) is neither true nor false", advice: "write \(name)=true or \(name)=false", code: .usage)
+        }
+    }
+
+    private static func limit(_ value: String) throws(ControlError) -> Int {
+        guard let limit = Int(value), (1...maxLimit).contains(limit) else {
+            throw ControlError("limit=\(value) is no number from 1 to \(maxLimit)", advice: "write limit=100", code: .usage)
+        }
+        return limit
+    }
+
+    private static func escape(_ text: String) -> String {
+        var result = ""
+        for byte in text.utf8 {
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "0")...UInt8(ascii: "9"),
+                UInt8(ascii: "-"), UInt8(ascii: "_"), UInt8(ascii: "."), UInt8(ascii: "~"), UInt8(ascii: "/"):
+                result.unicodeScalars.append(Unicode.Scalar(byte))
+            default:
+                let digits = String(byte, radix: 16, uppercase: true)
+                result += "%" + (digits.count == 1 ? "0" : "") + digits
+            }
+        }
+        return result
+    }
+}

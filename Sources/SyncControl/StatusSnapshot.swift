@@ -1,0 +1,190 @@
+import Foundation
+
+/// Everything the daemon says about itself at one moment: the answer to `GET /v1/status`.
+public struct StatusSnapshot: Sendable, Hashable, Codable {
+    public var generatedAt: Date
+    public var daemon: Daemon
+    public var document: Document
+    /// In the order of the configuration.
+    public var resources: [Resource]
+
+    public init(generatedAt: Date, daemon: Daemon, document: Document, resources: [Resource]) {
+        self.generatedAt = generatedAt
+        self.daemon = daemon
+        self.document = document
+        self.resources = resources
+    }
+
+    enum CodingKeys: String, CodingKey {
+        case daemon, document, resources
+        case generatedAt = "generated_at"
+    }
+
+    /// The process.
+    public struct Daemon: Sendable, Hashable, Codable {
+        public var name: String
+        public var version: String
+        public var pid: Int32
+        /// `starting`, `ready`, `reloading`, `stopping` or `stopped`.
+        public var state: String
+        public var startedAt: Date
+        /// The number of the configuration in force; it counts from 1 at each start.
+        public var configurationGeneration: Int
+        public var configurationLoadedAt: Date
+        /// Why the last reload was refused; `nil` if it was not.
+        public var reloadError: String?
+        /// The sentence the service manager shows.
+        public var status: String
+        public var watchdog: Watchdog
+
+        public init(
+            name: String, version: String, pid: Int32, state: String, startedAt: Date, configurationGeneration: Int,
+            configurationLoadedAt: Date, reloadError: String? = nil, status: String, watchdog: Watchdog
+        ) {
+            self.name = name
+            self.version = version
+            self.pid = pid
+            self.state = state
+            self.startedAt = startedAt
+            self.configurationGeneration = configurationGeneration
+            self.configurationLoadedAt = configurationLoadedAt
+            self.reloadError = reloadError
+            self.status = status
+            self.watchdog = watchdog
+        }
+
+        enum CodingKeys: String, CodingKey {
+            case name, version, pid, state, status, watchdog
+            case startedAt = "started_at"
+            case configurationGeneration = "configuration_generation"
+            case configurationLoadedAt = "configuration_loaded_at"
+            case reloadError = "reload_error"
+        }
+    }
+
+    /// Whether the process can prove that it is alive.
+    public struct Watchdog: Sendable, Hashable, Codable {
+        /// Whether the service manager watches.
+        public var enabled: Bool
+        /// How long it waits for a sign of life, in seconds.
+        public var intervalSeconds: Double?
+        /// The tests that failed last; empty when all is well.
+        public var failing: [String]
+
+        public init(enabled: Bool, intervalSeconds: Double? = nil, failing: [String] = []) {
+            self.enabled = enabled
+            self.intervalSeconds = intervalSeconds
+            self.failing = failing
+        }
+
+        enum CodingKeys: String, CodingKey {
+            case enabled, failing
+            case intervalSeconds = "interval_s"
+        }
+    }
+
+    /// The document and what of it is not on disk yet.
+    public struct Document: Sendable, Hashable, Codable {
+        public var path: String
+        public var unsavedChanges: Int
+        public var oldestUnsavedSeconds: Double?
+        public var lastSaveAt: Date?
+        /// Why the last save failed; `nil` if it did not.
+        public var error: String?
+        /// Why fetching waits; `nil` if it does not.
+        public var held: String?
+
+        public init(
+            path: String, unsavedChanges: Int = 0, oldestUnsavedSeconds: Double? = nil, lastSaveAt: Date? = nil, error: String? = nil,
+            held: String? = nil
+        ) {
+            self.path = path
+            self.unsavedChanges = unsavedChanges
+            self.oldestUnsavedSeconds = oldestUnsavedSeconds
+            self.lastSaveAt = lastSaveAt
+            self.error = error
+            self.held = held
+        }
+
+        enum CodingKeys: String, CodingKey {
+            case path, error, held
+            case unsavedChanges = "unsaved_changes"
+            case oldestUnsavedSeconds = "oldest_unsaved_s"
+            case lastSaveAt = "last_save_at"
+        }
+    }
+
+    public enum ResourceState: String, Sendable, Hashable, Codable, CaseIterable {
+        /// Current.
+        case ok
+        /// A run is open.
+        case running
+        /// Older than `max_age`, or held back.
+        case degraded
+        case paused
+        /// Switched off in the configuration.
+        case disabled
+        /// Not fetched yet.
+        case pending
+    }
+
+    /// One resource.
+    public struct Resource: Sendable, Hashable, Codable {
+        public var scope: String
+        public var state: ResourceState
+        public var lastSuccessAt: Date?
+        /// When everything the server has was last seen.
+        public var completeAt: Date?
+        /// Seconds since the last success.
+        public var ageSeconds: Double?
+        public var nextPollAt: Date?
+        /// How many objects its entity has, set-aside ones not counted.
+        public var objects: Int?
+        public var httpStatus: Int?
+        /// What went wrong in the last run.
+        public var error: String?
+        public var consecutiveFailures: Int
+        /// Deletions held back by a guard: `cisternctl accept-deletes` lets them through.
+        public var heldDeletes: Int?
+        /// The page the open run is at.
+        public var runningPage: Int?
+        /// Records of the open run so far.
+        public var runningRecords: Int?
+        public var lastRun: RunSummary?
+
+        public init(
+            scope: String, state: ResourceState, lastSuccessAt: Date? = nil, completeAt: Date? = nil, ageSeconds: Double? = nil,
+            nextPollAt: Date? = nil, objects: Int? = nil, httpStatus: Int? = nil, error: String? = nil, consecutiveFailures: Int = 0,
+            heldDeletes: Int? = nil, runningPage: Int? = nil, runningRecords: Int? = nil, lastRun: RunSummary? = nil
+        ) {
+            self.scope = scope
+            self.state = state
+            self.lastSuccessAt = lastSuccessAt
+            self.completeAt = completeAt
+            self.ageSeconds = ageSeconds
+            self.nextPollAt = nextPollAt
+            self.objects = objects
+            self.httpStatus = httpStatus
+            self.error = error
+            self.consecutiveFailures = consecutiveFailures
+            self.heldDeletes = heldDeletes
+            self.runningPage = runningPage
+            self.runningRecords = runningRecords
+            self.lastRun = lastRun
+        }
+
+        enum CodingKeys: String, CodingKey {
+            case scope, state, objects, error
+            case lastSuccessAt = "last_success_at"
+            case completeAt = "complete_at"
+            case ageSeconds = "age_s"
+            case nextPollAt = "next_poll_at"
+            case httpStatus = "http_status"
+            case consecutiveFailures = "consecutive_failures"
+            case heldDeletes = "held_deletes"
+            case runningPage = "running_page"
+            case runningRecords = "running_records"
+            case lastRun = "last_run"
+        }
+    }
+}

@@ -1,0 +1,107 @@
+import Glibc
+
+/// The listening socket of the control server: made by ourselves, or passed by the service manager.
+public final class ControlListener: Sendable {
+    /// Members of the group may connect.
+    static let mode: mode_t = 0o660
+    private static let backlog: Int32 = 64
+
+    public let descriptor: Int32
+    /// The path of a socket we made; `nil` if it was passed and is not ours to remove.
+    public let path: String?
+    /// Which file that is, so that nobody else's is removed.
+    private let identity: (device: UInt64, inode: UInt64)?
+
+    /// A socket that is bound and listens already.
+    public init(passed descriptor: Int32) {
+        self.descriptor = descriptor
+        path = nil
+        identity = nil
+    }
+
+    /// Makes the socket. A file left over by a daemon that was killed is replaced; one that answers is not.
+    ///
+    /// To be called after the document's lock was taken: of two daemons on one document only one gets here.
+    /// - Throws: `StartFailure` with status 71, or 78 if the path cannot be one of a socket.
+    public init(path: String) throws(StartFailure) {
+        guard let (address, length) = unixAddress(path) else {
+            throw StartFailure(.configuration, "[control] socket = \"\(path)\" is too long for a socket; it has 107 bytes at most")
+        }
+        try Self.makeDirectory(of: path)
+        try Self.removeLeftover(path, address, length)
+        let descriptor = Glibc.socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+        guard descriptor >= 0 else { throw Self.failure(path, errno) }
+        // Nobody can connect before `listen`, so the mode is right from the first connection on.
+        guard withUnsafeAddress(address, { bind(descriptor, $0, length) }) == 0, chmod(path, Self.mode) == 0,
+            listen(descriptor, Self.backlog) == 0
+        else {
+            let code = errno
+            close(descriptor)
+            throw Self.failure(path, code)
+        }
+        self.descriptor = descriptor
+        self.path = path
+        identity = Self.identity(of: path)
+    }
+
+    /// Removes the socket from the file system, if it was made here and is still the same.
+    public func remove() {
+        guard let path, let identity, let current = Self.identity(of: path), identity == current else { return }
+        unlink(path)
+    }
+
+    private static func identity(of path: String) -> (device: UInt64, inode: UInt64)? {
+        var information = stat()
+        guard lstat(path, &information) == 0 else { return nil }
+        return (UInt64(information.st_dev), UInt64(information.st_ino))
+    }
+
+    /// One level, as in `/run/cistern`, which the service manager makes otherwise.
+    private static func makeDirectory(of path: String) throws(StartFailure) {
+        guard let slash = path.lastIndex(of: "/"), slash != path.startIndex else { return }
+        let directory = String(path[..<slash])
+        if mkdir(directory, 0o750) != 0, errno != EEXIST { throw failure(path, errno) }
+    }
+
+    private static func removeLeftover(_ path: String, _ address: sockaddr_un, _ length: socklen_t) throws(StartFailure) {
+        var information = stat()
+        guard lstat(path, &information) == 0 else { return }
+        guard information.st_mode & S_IFMT == S_IFSOCK else {
+            throw StartFailure(
+                .osError, "\(path) exists and is no socket; move it away, or name another [control] socket", code: EEXIST)
+        }
+        let probe = Glibc.socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue) | Int32(SOCK_NONBLOCK.rawValue), 0)
+        guard probe >= 0 else { throw failure(path, errno) }
+        defer { close(probe) }
+        let isAnswered = withUnsafeAddress(address) { connect(probe, $0, length) } == 0 || errno == EAGAIN
+        guard !isAnswered else {
+            throw StartFailure(
+                .osError, "another process listens at \(path); stop it, or give this daemon a [control] socket of its own", code: EADDRINUSE)
+        }
+        unlink(path)
+    }
+
+    private static func failure(_ path: String, _ code: Int32) -> StartFailure {
+        StartFailure(
+            .osError,
+            "the control socket \(path) cannot be made: \(systemError(code)); start cisternd through systemd, or set [control] socket to a path "
+                + "it may write",
+            code: code)
+    }
+}
+
+/// The address of a path; `nil` if it is too long.
+private func unixAddress(_ path: String) -> (sockaddr_un, socklen_t)? {
+    var address = sockaddr_un()
+    address.sun_family = sa_family_t(AF_UNIX)
+    let bytes = Array(path.utf8)
+    guard !bytes.isEmpty, bytes.count < MemoryLayout.size(ofValue: address.sun_path) else { return nil }
+    withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: bytes) }
+    return (address, socklen_t(MemoryLayout<sockaddr_un>.size))
+}
+
+private func withUnsafeAddress<Result>(_ address: sockaddr_un, _ body: (UnsafePointer<sockaddr>) -> Result) -> Result {
+    withUnsafePointer(to: address) { pointer in
+        pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { body($0) }
+    }
+}

@@ -1,0 +1,120 @@
+import Dispatch
+import Foundation
+import HTTPTypes
+import Hummingbird
+import HummingbirdCore
+import Logging
+import NIOCore
+import SyncControl
+
+/// The routes of the control socket. A verb is a route: `GET` if it only reads, else `POST`.
+public struct ControlRoutes: Sendable {
+    typealias Context = BasicRequestContext
+
+    private let backend: any ControlBackend
+
+    public init(backend: any ControlBackend) {
+        self.backend = backend
+    }
+
+    /// Answers every request, with JSON, whatever happens.
+    func responder(logger: Logger) -> HTTPChannelHandler.Responder {
+        let responder = router.buildResponder()
+        return { request, writer, channel in
+            let context = Context(source: ApplicationRequestContextSource(channel: channel, logger: logger))
+            let response: Response
+            do {
+                response = try await responder.respond(to: request, context: context)
+            } catch let error as ControlError {
+                response = Self.answer(error)
+            } catch let error as any HTTPResponseError {
+                response = Self.unknown(request, status: error.status)
+            } catch {
+                response = Self.answer(ControlError("\(error)", advice: "journalctl -u cisternd says more", code: .failure))
+            }
+            try await writer.write(response: response.head, body: response.body)
+        }
+    }
+
+    private var router: Router<Context> {
+        let router = Router(context: Context.self)
+        for verb in ControlRequest.Verb.allCases {
+            let method: HTTPRequest.Method = verb.method == "GET" ? .get : .post
+            router.on(RouterPath(verb.path), method: method) { request, _ in
+                let query = request.uri.queryParameters.map { (name: String($0.key), value: String($0.value)) }
+                return try await respond(to: ControlRequest(verb, query: query))
+            }
+        }
+        #if DEBUG
+            router.on("/v1/debug/hang-main", method: .post) { _, _ in
+                // For the test of the watchdog: the main queue never comes back.
+                DispatchQueue.main.async { DispatchSemaphore(value: 0).wait() }
+                return try Self.answer(ControlResponse(message: "The main queue hangs."))
+            }
+        #endif
+        return router
+    }
+
+    private func respond(to request: ControlRequest) async throws -> Response {
+        switch request.verb {
+        case .version: return try Self.answer(backend.version())
+        case .status: return try Self.answer(await backend.status())
+        case .config: return try Self.answer(backend.configuration())
+        case .quarantine: return try Self.answer(try await backend.quarantine(limit: request.limit ?? DaemonControl.defaultLimit))
+        case .reload: return try Self.answer(try await backend.reload(wait: request.wait))
+        case .pause: return try Self.answer(try await backend.pause(request.scope))
+        case .resume: return try Self.answer(try await backend.resume(request.scope))
+        case .acceptDeletes: return try Self.answer(try await backend.acceptDeletes(request.scope ?? ""))
+        case .sync:
+            guard request.wait else { return try Self.answer(try await backend.sync(request.scope, full: request.full)) }
+            return Self.stream(try await backend.syncProgress(request.scope, full: request.full))
+        }
+    }
+
+    // MARK: Answers
+
+    private static func answer(_ value: some Encodable, status: HTTPResponse.Status = .ok) throws -> Response {
+        response(try ControlCoding.encode(value), status: status)
+    }
+
+    private static func answer(_ error: ControlError) -> Response {
+        // A value of strings and numbers always has a JSON form.
+        response((try? ControlCoding.encode(error)) ?? Data(), status: HTTPResponse.Status(code: error.httpStatus))
+    }
+
+    private static func response(_ body: Data, status: HTTPResponse.Status) -> Response {
+        var buffer = ByteBuffer(bytes: body)
+        buffer.writeString("\n")
+        return Response(
+            status: status, headers: [.contentType: "application/json", .contentLength: "\(buffer.readableBytes)"],
+            body: ResponseBody(byteBuffer: buffer))
+    }
+
+    /// One line of JSON for each event, sent as it happens.
+    private static func stream(_ lines: AsyncStream<SyncProgress>) -> Response {
+        Response(
+            status: .ok, headers: [.contentType: "application/x-ndjson"],
+            body: ResponseBody { writer in
+                for await line in lines {
+                    var buffer = ByteBuffer(bytes: try ControlCoding.encode(line))
+                    buffer.writeString("\n")
+                    try await writer.write(buffer)
+                }
+                try await writer.finish(nil)
+            })
+    }
+
+    private static func unknown(_ request: Request, status: HTTPResponse.Status) -> Response {
+        let asked = "\(request.method.rawValue) \(request.uri.path)"
+        if let verb = ControlRequest.Verb.allCases.first(where: { $0.path == request.uri.path }) {
+            var response = answer(ControlError("\(asked) is not possible", advice: "use \(verb.method) \(verb.path)", code: .usage))
+            response.status = .methodNotAllowed
+            response.headers[.allow] = verb.method
+            return response
+        }
+        let known = ControlRequest.Verb.allCases.map { "\($0.method) \($0.path)" }.joined(separator: ", ")
+        var response = answer(ControlError("there is no route \(asked)", advice: "there are \(known)", code: .usage))
+        response.status = status == .internalServerError ? status : .notFound
+        return response
+    }
+}

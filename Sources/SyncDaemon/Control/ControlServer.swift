@@ -1,0 +1,70 @@
+import HTTPTypes
+import Hummingbird
+import HummingbirdCore
+import Logging
+import NIOCore
+import NIOPosix
+import Synchronization
+
+/// Serves the control socket: HTTP/1.1 with JSON.
+public final class ControlServer: Sendable {
+    private typealias Connection = HTTP1Channel.Value
+
+    private let listener: ControlListener
+    private let routes: ControlRoutes
+    private let logger: Logger
+    private let group: any EventLoopGroup
+    private struct State {
+        var channel: (any Channel)?
+        var serving: Task<Void, Never>?
+    }
+    private let state = Mutex(State())
+
+    /// - Parameters:
+    ///   - listener: belongs to the server from now on.
+    ///   - logger: gets what the connections have to say, at debug.
+    public init(
+        listener: ControlListener, routes: ControlRoutes, logger: Logger, group: any EventLoopGroup = MultiThreadedEventLoopGroup.singleton
+    ) {
+        self.listener = listener
+        self.routes = routes
+        self.logger = logger
+        self.group = group
+    }
+
+    /// Accepts connections from now on. Returns when it does.
+    public func start() async throws {
+        let responder = routes.responder(logger: logger)
+        let connection = HTTP1Channel(responder: responder)
+        let logger = logger
+        let server = try await ServerBootstrap(group: group)
+            .childChannelOption(ChannelOptions.allowRemoteHalfClosure, value: true)
+            .bind(listener.descriptor) { channel in connection.setup(channel: channel, logger: logger) }
+        let serving = Task {
+            await withDiscardingTaskGroup { tasks in
+                do {
+                    try await server.executeThenClose { inbound in
+                        for try await client in inbound {
+                            tasks.addTask { await connection.handle(value: client, logger: logger) }
+                        }
+                    }
+                } catch {
+                    logger.debug("control socket: \(error)")
+                }
+            }
+        }
+        state.withLock { $0 = State(channel: server.channel, serving: serving) }
+    }
+
+    /// Accepts nobody any more, ends the open connections, and removes the socket if it was made here.
+    public func stop() async {
+        let (channel, serving) = state.withLock { state in
+            defer { state = State() }
+            return (state.channel, state.serving)
+        }
+        listener.remove()
+        try? await channel?.close()
+        serving?.cancel()
+        await serving?.value
+    }
+}

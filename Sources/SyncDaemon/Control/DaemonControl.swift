@@ -1,0 +1,170 @@
+import Foundation
+import SyncConfiguration
+import SyncControl
+import SyncPipeline
+import Synchronization
+
+/// The routes' way to the running daemon.
+final class DaemonControl: ControlBackend {
+    /// How many entries of the quarantine an answer has if no number is given.
+    static let defaultLimit = 100
+
+    private let desk: DaemonDesk
+    private let pipeline: any SyncPipelining
+    private let hub: EventHub
+
+    init(desk: DaemonDesk, pipeline: any SyncPipelining, hub: EventHub) {
+        self.desk = desk
+        self.pipeline = pipeline
+        self.hub = hub
+    }
+
+    func version() -> ControlVersion { desk.version() }
+
+    func status() async -> StatusSnapshot { desk.snapshot(resources: await pipeline.resources()) }
+
+    func configuration() -> RunningConfiguration { desk.runningConfiguration() }
+
+    func quarantine(limit: Int) async throws(ControlError) -> [QuarantineRecord] {
+        do {
+            return try await pipeline.quarantineRecords(limit: limit)
+        } catch {
+            throw Self.translate(error)
+        }
+    }
+
+    func reload(wait: Bool) async throws(ControlError) -> ControlResponse {
+        if wait { return try await desk.requestReloadAndWait() }
+        try desk.requestReload()
+        return ControlResponse(message: "Reload requested; `cisternctl reload --wait` says how it went.")
+    }
+
+    func pause(_ scope: String?) async throws(ControlError) -> ControlResponse {
+        try await translating { try await pipeline.pause(scope) }
+        return ControlResponse(message: "\(scope ?? "Everything") is paused until `cisternctl resume`.")
+    }
+
+    func resume(_ scope: String?) async throws(ControlError) -> ControlResponse {
+        try await translating { try await pipeline.resume(scope) }
+        return ControlResponse(message: "\(scope ?? "Everything") is polled again.")
+    }
+
+    func acceptDeletes(_ scope: String) async throws(ControlError) -> ControlResponse {
+        try await translating { try await pipeline.acceptDeletes(scope) }
+        return ControlResponse(message: "The next complete run of \(scope) may remove what was held back, once.")
+    }
+
+    func sync(_ scope: String?, full: Bool) async throws(ControlError) -> ControlResponse {
+        let expected = try await resources(in: scope)
+        try await translating { _ = try await pipeline.sync(scope, cause: .control, full: full, wait: false) }
+        let count = expected.count
+        return ControlResponse(
+            message: count == 0
+                ? "There is nothing to poll: everything is paused or disabled."
+                : "\(count == 1 ? expected[0] : "\(count) resources") will be polled, within the limits.")
+    }
+
+    func syncProgress(_ scope: String?, full: Bool) async throws(ControlError) -> AsyncStream<SyncProgress> {
+        let expected = try await resources(in: scope)
+        let (lines, continuation) = AsyncStream<SyncProgress>.makeStream(bufferingPolicy: .bufferingNewest(4096))
+        continuation.yield(.accepted(resources: expected))
+        let tally = SyncTally(scopes: Set(expected))
+        let token = hub.listen { event in
+            if let line = tally.line(for: event) { continuation.yield(line) }
+        }
+        let pipeline = pipeline, hub = hub
+        // Not ended with the connection: a poll that was begun is finished, whoever still listens.
+        Task {
+            let last: SyncProgress
+            do {
+                let reports = try await pipeline.sync(scope, cause: .control, full: full, wait: true)
+                last = .finished(runs: reports.map { RunSummary($0) })
+            } catch {
+                last = .failed(Self.translate(error))
+            }
+            hub.remove(token)
+            continuation.yield(last)
+            continuation.finish()
+        }
+        return lines
+    }
+
+    /// The resources of a scope that may be polled at all.
+    private func resources(in scope: String?) async throws(ControlError) -> [String] {
+        if desk.isStopping { throw ControlError("cisternd is stopping", advice: "try again when it runs", code: .unavailable) }
+        let all = await pipeline.resources()
+        let named = all.filter { Self.contains(scope, $0.scope) }
+        if named.isEmpty, let scope { throw Self.translate(SyncError.unknownScope(scope, known: all.map(\.scope))) }
+        return named.filter { $0.state != .paused && $0.state != .disabled }.map(\.scope)
+    }
+
+    static func contains(_ scope: String?, _ resource: String) -> Bool {
+        guard let scope else { return true }
+        return resource == scope || resource.hasPrefix(scope + "/")
+    }
+
+    private func translating(_ body: () async throws -> Void) async throws(ControlError) {
+        do {
+            try await body()
+        } catch {
+            throw Self.translate(error)
+        }
+    }
+
+    /// The wire form of what the pipeline throws.
+    static func translate(_ error: any Error) -> ControlError {
+        switch error {
+        case let error as ControlError: error
+        case let error as SyncError:
+            switch error {
+            case .unknownScope(let scope, let known) where known.isEmpty:
+                ControlError(
+                    "there is no source or resource \"\(scope)\"", advice: "the configuration has no sources; add one and reload", code: .usage)
+            case .unknownScope: ControlError("\(error)", code: .usage)
+            case .stopping, .cancelled: ControlError("\(error)", advice: "try again when it runs", code: .unavailable)
+            default: ControlError("\(error)", code: .failure)
+            }
+        case is CancellationError: ControlError("cisternd is stopping", advice: "try again when it runs", code: .unavailable)
+        default: ControlError("\(error)", advice: "the journal says more: journalctl -u cisternd", code: .failure)
+        }
+    }
+}
+
+/// Turns events into lines of progress, counting the records of each run.
+private final class SyncTally: Sendable {
+    private let scopes: Set<String>
+    private let records = Mutex<[String: Int]>([:])
+
+    init(scopes: Set<String>) {
+        self.scopes = scopes
+    }
+
+    func line(for event: SyncEvent) -> SyncProgress? {
+        switch event {
+        case .runStarted(let start):
+            let scope = start.scope.description
+            guard scopes.contains(scope) else { return nil }
+            records.withLock { $0[scope] = 0 }
+            return .runStarted(scope: scope)
+        case .pageSaved(let page):
+            let scope = page.scope.description
+            guard scopes.contains(scope) else { return nil }
+            let count = records.withLock { records in
+                records[scope, default: 0] += page.counts.records
+                return records[scope] ?? 0
+            }
+            return .page(scope: scope, page: page.page, records: count, notModified: false)
+        case .pageNotModified(let scope, _, let page):
+            guard scopes.contains(scope.description) else { return nil }
+            return .page(scope: scope.description, page: page, records: records.withLock { $0[scope.description] ?? 0 }, notModified: true)
+        case .retrying(let scope, _, let page, let attempt, let delay, let reason):
+            guard scopes.contains(scope.description) else { return nil }
+            return .retrying(scope: scope.description, page: page, attempt: attempt, delaySeconds: delay.inSeconds, reason: reason)
+        case .parked(let scope, let until):
+            return scopes.contains(scope.description) ? .parked(scope: scope.description, until: until) : nil
+        case .runFinished(let report):
+            return scopes.contains(report.scope.description) ? .runFinished(RunSummary(report)) : nil
+        default: return nil
+        }
+    }
+}

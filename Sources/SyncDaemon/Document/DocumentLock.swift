@@ -1,0 +1,50 @@
+import Glibc
+
+/// The exclusive lock on a document package: an `flock` on the file `.lock` in it. The kernel lets it go when the process ends, however.
+public final class DocumentLock: Sendable {
+    private let descriptor: Int32
+    public let path: String
+
+    /// Takes the lock, without waiting.
+    /// - Throws: `StartFailure`, with status 75 if another process holds it, 73 if the file cannot be made.
+    public init(package: String) throws(StartFailure) {
+        let path = package + "/.lock"
+        self.path = path
+        let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOCTTY, 0o640)
+        guard descriptor >= 0 else {
+            throw StartFailure(
+                .cannotCreate, "\(path) cannot be made: \(systemError(errno)); check owner and mode of \(package)", code: errno)
+        }
+        guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+            let code = errno
+            let owner = Self.owner(descriptor).map { " (process \($0))" } ?? ""
+            Glibc.close(descriptor)
+            if code == EWOULDBLOCK {
+                throw StartFailure(
+                    .temporaryFailure,
+                    "the document \(package) is in use by another cisternd\(owner); stop it, or give this one a [document] path of its own",
+                    code: code)
+            }
+            throw StartFailure(.ioError, "\(path) cannot be locked: \(systemError(code))", code: code)
+        }
+        self.descriptor = descriptor
+        // Who holds it, for the one that is refused; the lock itself is the kernel's.
+        let text = "\(getpid())\n"
+        ftruncate(descriptor, 0)
+        _ = text.withCString { pwrite(descriptor, $0, strlen($0), 0) }
+    }
+
+    deinit {
+        Glibc.close(descriptor)
+    }
+
+    private static func owner(_ descriptor: Int32) -> Int32? {
+        var bytes = [UInt8](repeating: 0, count: 16)
+        let count = pread(descriptor, &bytes, bytes.count, 0)
+        guard count > 0 else { return nil }
+        return Int32(String(decoding: bytes[..<count], as: UTF8.self).prefix { $0.isNumber })
+    }
+}
+
+/// The words of an `errno`.
+func systemError(_ code: Int32) -> String { String(cString: strerror(code)) }

@@ -1,0 +1,130 @@
+/// What the daemon is about, and what follows from what happens to it. A value without a clock, a socket or a thread.
+///
+///     starting ──► ready ◄──► reloading
+///         │          │            │
+///         └──────────┴──► stopping ──► stopped
+///
+/// What comes too early waits: a signal before READY, a reload during a reload, a poll during a poll. Many equal ones are one.
+struct DaemonState: Sendable {
+    enum Phase: String, Sendable {
+        case starting, ready, reloading, stopping, stopped
+    }
+
+    enum Event: Sendable, Equatable {
+        /// Everything is set up.
+        case started
+        /// - Parameter at: a moment on a clock that never goes back.
+        case signal(DaemonSignal, at: Duration)
+        /// Somebody asks through the socket.
+        case reloadRequested
+        case reloadFinished
+        /// The poll asked for by a signal was handed over.
+        case pollFinished
+        /// The daemon cannot go on.
+        case failed(ExitStatus)
+        /// Everything is put away.
+        case stopFinished
+    }
+
+    enum Action: Sendable, Equatable {
+        case announceReady
+        case reload
+        case pollEverything
+        case dumpStatus
+        case stop(ExitStatus)
+        /// Do not wait for the open page any longer.
+        case skipPage
+    }
+
+    /// How long after the first a second request to stop means "at once".
+    static let impatience = Duration.seconds(2)
+
+    private(set) var phase = Phase.starting
+    private var wantsReload = false
+    private var wantsPoll = false
+    private var wantsDump = false
+    private var wantsStop: ExitStatus?
+    private var isPolling = false
+    private var stopRequestedAt: Duration?
+    private var hasSkippedPage = false
+
+    /// Whether a stop was asked for: the steps of the start look at it and give up early.
+    var isStopWanted: Bool { wantsStop != nil || phase == .stopping || phase == .stopped }
+
+    /// How the process ends, once it has been told to.
+    private(set) var exitStatus = ExitStatus.success
+
+    mutating func handle(_ event: Event) -> [Action] {
+        switch event {
+        case .started:
+            guard phase == .starting else { return [] }
+            if let status = wantsStop { return stop(status) }
+            phase = .ready
+            return [.announceReady] + pending()
+        case .signal(let signal, let moment): return handle(signal, at: moment)
+        case .reloadRequested:
+            wantsReload = true
+            return pending()
+        case .reloadFinished:
+            guard phase == .reloading else { return [] }
+            phase = .ready
+            return [.announceReady] + pending()
+        case .pollFinished:
+            isPolling = false
+            return pending()
+        case .failed(let status):
+            wantsStop = status
+            // Also when the stop itself goes wrong.
+            if phase == .stopping { exitStatus = status }
+            return pending()
+        case .stopFinished:
+            phase = .stopped
+            return []
+        }
+    }
+
+    private mutating func handle(_ signal: DaemonSignal, at moment: Duration) -> [Action] {
+        switch signal {
+        case .terminate, .interrupt:
+            if let first = stopRequestedAt {
+                guard phase == .stopping, moment - first <= Self.impatience, !hasSkippedPage else { return [] }
+                hasSkippedPage = true
+                return [.skipPage]
+            }
+            stopRequestedAt = moment
+            if wantsStop == nil { wantsStop = .success }
+        case .hangUp: wantsReload = true
+        case .pollNow: wantsPoll = true
+        case .dumpStatus: wantsDump = true
+        }
+        return pending()
+    }
+
+    /// What of the wishes can be done now.
+    private mutating func pending() -> [Action] {
+        var actions: [Action] = []
+        if wantsDump, phase != .starting, phase != .stopped {
+            wantsDump = false
+            actions.append(.dumpStatus)
+        }
+        guard phase == .ready else { return actions }
+        if let status = wantsStop { return actions + stop(status) }
+        if wantsReload {
+            wantsReload = false
+            phase = .reloading
+            return actions + [.reload]
+        }
+        if wantsPoll, !isPolling {
+            wantsPoll = false
+            isPolling = true
+            actions.append(.pollEverything)
+        }
+        return actions
+    }
+
+    private mutating func stop(_ status: ExitStatus) -> [Action] {
+        phase = .stopping
+        exitStatus = status
+        return [.stop(status)]
+    }
+}

@@ -1,0 +1,182 @@
+import Foundation
+import SyncControl
+import SyncPipeline
+import Systemd
+
+/// Decides which events are worth an entry of the journal, and words it. A value without a clock.
+struct JournalNarrator: Sendable {
+    private var collapser = RepeatCollapser()
+    /// Complaints that a success puts an end to, by resource.
+    private var complaints: [ResourceScope: Set<String>] = [:]
+    private var failures: [ResourceScope: Int] = [:]
+    private var degraded: Set<ResourceScope> = []
+    private var hold: String?
+
+    mutating func entry(for event: SyncEvent) -> JournalEntry? {
+        switch event {
+        case .runStarted(let start):
+            return JournalEntry(
+                "\(start.scope): run started (\(start.cause.rawValue))", priority: .debug, fields: Self.fields(start.scope, start.run))
+        case .pageSaved(let page): return Self.entry(page)
+        case .pageNotModified(let scope, let run, let page):
+            return JournalEntry(
+                "\(scope): page \(page) not modified", priority: .debug,
+                fields: Self.fields(scope, run, [("CISTERN_PAGE", "\(page)"), ("CISTERN_HTTP_STATUS", "304")]))
+        case .retrying(let scope, let run, let page, let attempt, let delay, let reason):
+            return complain(
+                scope, "retry \(reason)",
+                JournalEntry(
+                    "\(scope): page \(page), attempt \(attempt) failed, the next one in \(RelativeTime.text(delay)): \(reason)", priority: .info,
+                    fields: Self.fields(
+                        scope, run, [("CISTERN_PAGE", "\(page)"), ("CISTERN_ATTEMPT", "\(attempt)"), ("CISTERN_ERROR", reason)])))
+        case .runFinished(let report): return finish(report)
+        case .parked(let scope, let until):
+            let time = Self.time(until)
+            return complain(
+                scope, "parked",
+                JournalEntry(
+                    .rateLimited, "\(scope): the server asked to wait; parked until \(time)",
+                    fields: Self.fields(scope, nil, [("CISTERN_RETRY_AT", time)])))
+        case .quarantined(let scope, let run, let page, let count, let first):
+            return complain(
+                scope, "quarantined \(first)",
+                JournalEntry(
+                    .recordsQuarantined,
+                    "\(scope): \(Self.count(count, "record")) of page \(page) set aside, the first because \(first)",
+                    fields: Self.fields(scope, run, [("CISTERN_PAGE", "\(page)"), ("CISTERN_QUARANTINED", "\(count)"), ("CISTERN_ERROR", first)])))
+        case .deletesHeld(let scope, let run, let count, let known, let guardName):
+            return complain(
+                scope, "held \(guardName)",
+                JournalEntry(
+                    .deletesBlocked,
+                    "\(scope): \(count) of \(known) objects are gone from the listing; nothing was removed because of \(guardName). "
+                        + "If the loss is real: cisternctl accept-deletes \(scope)",
+                    fields: Self.fields(scope, run, [("CISTERN_DELETED", "\(count)"), ("CISTERN_GUARD", guardName)])))
+        case .authenticationRejected(let scope, let url, let status):
+            return complain(
+                scope, "auth \(status)",
+                JournalEntry(
+                    .authRejected, "\(scope): the server refused the credentials with status \(status) at \(url); check [source.auth]",
+                    fields: Self.fields(scope, nil, [("CISTERN_URL", url), ("CISTERN_HTTP_STATUS", "\(status)")])))
+        case .refused(let scope, let url, let reason, let isAddress):
+            return complain(
+                scope, "refused \(reason)",
+                JournalEntry(
+                    isAddress ? .redirectRefused : .responseRefused, "\(scope): \(reason)",
+                    fields: Self.fields(scope, nil, [("CISTERN_URL", url), ("CISTERN_ERROR", reason)])))
+        case .freshnessChanged(let scope, let isDegraded, let since): return freshness(scope, isDegraded, since)
+        case .scheduled: return nil
+        case .saveFailed(let reason, let isFatal, let isRetried): return saveFailed(reason, isFatal: isFatal, isRetried: isRetried)
+        case .saveRecovered:
+            collapser.reset("save")
+            return JournalEntry("saving works again", priority: .notice)
+        case .held(let reason):
+            hold = reason
+            guard Self.isDisk(reason) else { return JournalEntry("fetching waits: \(reason)", priority: .debug) }
+            return say("disk", JournalEntry(.diskLow, "fetching waits: \(reason); make room, it goes on by itself"))
+        case .resumed:
+            let wasDisk = hold.map(Self.isDisk) ?? false
+            hold = nil
+            if wasDisk { collapser.reset("disk") }
+            return JournalEntry("fetching goes on", priority: wasDisk ? .notice : .debug)
+        }
+    }
+
+    // MARK: Runs
+
+    private static func entry(_ page: PageReport) -> JournalEntry {
+        JournalEntry(
+            "\(page.scope): page \(page.page), \(count(page.counts.records, "record")), \(page.bytes) bytes", priority: .debug,
+            fields: fields(
+                page.scope, page.run,
+                [
+                    ("CISTERN_PAGE", "\(page.page)"), ("CISTERN_URL", page.url), ("CISTERN_HTTP_METHOD", "GET"),
+                    ("CISTERN_HTTP_STATUS", "\(page.status)"), ("CISTERN_BYTES", "\(page.bytes)"),
+                    ("CISTERN_DURATION_USEC", "\(microseconds(page.duration))"),
+                ] + counts(page.counts)))
+    }
+
+    private mutating func finish(_ report: RunReport) -> JournalEntry? {
+        let fields = Self.fields(report)
+        switch report.outcome {
+        case .succeeded:
+            let failed = failures.removeValue(forKey: report.scope) ?? 0
+            forget(report.scope)
+            let changes = Self.changes(report.counts)
+            if failed > 0, !degraded.contains(report.scope) {
+                let what = changes.isEmpty ? "nothing changed" : changes
+                return JournalEntry(
+                    .sourceRecovered, "\(report.scope): works again after \(Self.count(failed, "failed run")); \(what)", fields: fields)
+            }
+            guard !changes.isEmpty else {
+                return JournalEntry("\(report.scope): nothing changed", priority: .debug, fields: fields)
+            }
+            return JournalEntry(
+                .runFinished, "\(report.scope): \(changes) in \(Self.count(report.pages, "page")), \(report.bytes) bytes", fields: fields)
+        case .incomplete, .failed:
+            failures[report.scope, default: 0] += 1
+            let error = report.error ?? "no reason was given"
+            let verb = report.outcome == .incomplete ? "the run is incomplete, nothing is concluded from what is missing" : "the run failed"
+            let id: MessageID = error.contains("TLS failed") ? .tlsFailed : .runFailed
+            return complain(
+                report.scope, "run \(error)",
+                JournalEntry(id, "\(report.scope): \(verb): \(error)", fields: fields + Self.make([("CISTERN_ERROR", error)])))
+        case .cancelled:
+            return JournalEntry("\(report.scope): the run was cancelled: \(report.error ?? "the daemon stops or reloads")", priority: .debug, fields: fields)
+        case .parked:
+            failures[report.scope, default: 0] += 1
+            return nil
+        }
+    }
+
+    private mutating func freshness(_ scope: ResourceScope, _ isDegraded: Bool, _ since: Date?) -> JournalEntry? {
+        if isDegraded {
+            degraded.insert(scope)
+            let last = since.map { ", last success \(Self.time($0))" } ?? ", it was never fetched"
+            return JournalEntry(.sourceDegraded, "\(scope): older than schedule.max_age allows\(last)", fields: Self.fields(scope, nil))
+        }
+        guard degraded.remove(scope) != nil else { return nil }
+        return JournalEntry(.sourceRecovered, "\(scope): current again", fields: Self.fields(scope, nil))
+    }
+
+    private mutating func saveFailed(_ reason: String, isFatal: Bool, isRetried: Bool) -> JournalEntry? {
+        if isFatal {
+            return JournalEntry(.storeCorrupt, "the store cannot be trusted any more, the daemon ends: \(reason)", fields: Self.make([("CISTERN_ERROR", reason)]))
+        }
+        let fields = Self.make([("CISTERN_ERROR", reason)])
+        if isRetried {
+            let text = "the document cannot be saved, nothing is lost, it is tried again: \(reason)"
+            return say("save", Self.isDisk(reason) ? JournalEntry(.diskLow, text, fields: fields) : JournalEntry(text, priority: .error, fields: fields))
+        }
+        return JournalEntry("the store refused changes; they were rolled back and will be fetched again: \(reason)", priority: .error, fields: fields)
+    }
+
+    // MARK: Repetition
+
+    private mutating func say(_ kind: String, _ entry: JournalEntry) -> JournalEntry? {
+        switch collapser.record(kind) {
+        case .keepQuiet: return nil
+        case .say(let count):
+            guard count > 1 else { return entry }
+            var entry = entry
+            entry.message += " (\(count) times)"
+            entry.fields += Self.make([("CISTERN_REPEATED", "\(count)")])
+            return entry
+        }
+    }
+
+    private mutating func complain(_ scope: ResourceScope, _ what: String, _ entry: JournalEntry) -> JournalEntry? {
+        let kind = "\(scope) \(what)"
+        complaints[scope, default: []].insert(kind)
+        return say(kind, entry)
+    }
+
+    private mutating func forget(_ scope: ResourceScope) {
+        for kind in complaints.removeValue(forKey: scope) ?? [] { collapser.reset(kind) }
+    }
+
+    private static func isDisk(_ reason: String) -> Bool {
+        let reason = reason.lowercased()
+        return reason.contains("min_free_disk") || reason.contains("full") || reason.contains("no space")
+    }
+}

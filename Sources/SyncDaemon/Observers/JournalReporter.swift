@@ -1,0 +1,34 @@
+import Foundation
+import SyncPipeline
+import Synchronization
+import Systemd
+
+/// Writes what happens into the journal: at most one line for a run that changed something, none for a run that changed nothing, and of
+/// equal complaints the 1st, 2nd, 4th, 8th …
+public final class JournalReporter: Sendable {
+    private let narrator: Mutex<JournalNarrator>
+    private let threshold: Mutex<JournalPriority>
+    private let write: @Sendable (JournalEntry) -> Void
+
+    /// - Parameters:
+    ///   - threshold: less urgent entries are left out.
+    ///   - write: takes an entry; returns quickly.
+    public init(threshold: JournalPriority = .info, write: @escaping @Sendable (JournalEntry) -> Void) {
+        narrator = Mutex(JournalNarrator())
+        self.threshold = Mutex(threshold)
+        self.write = write
+    }
+
+    /// A reload may change it.
+    public func setThreshold(_ priority: JournalPriority) { threshold.withLock { $0 = priority } }
+
+    public func observe(_ event: SyncEvent) {
+        let entry = narrator.withLock { $0.entry(for: event) }
+        if let entry { send(entry) }
+    }
+
+    /// Writes an entry of the daemon's own.
+    public func send(_ entry: JournalEntry) {
+        if entry.priority <= threshold.withLock({ $0 }) { write(entry) }
+    }
+}

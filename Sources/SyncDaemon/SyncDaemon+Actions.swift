@@ -1,0 +1,159 @@
+import Foundation
+import SyncConfiguration
+import SyncControl
+import SyncPipeline
+import Systemd
+
+extension SyncDaemon {
+    /// Begins what is to be done. Nothing here waits: what takes time tells the desk when it is done.
+    func perform(_ action: DaemonState.Action, _ running: RunningDaemon) {
+        let desk = running.desk
+        switch action {
+        case .announceReady: announceReady(desk)
+        case .reload:
+            Task {
+                await reload(running)
+                desk.tell(.reloadFinished)
+            }
+        case .pollEverything:
+            let pipeline = running.engine.pipeline
+            Task {
+                // Everything is known to the pipeline, and nothing waited for: there is nothing that could fail.
+                _ = try? await pipeline.sync(nil, cause: .signal, full: false, wait: false)
+                desk.tell(.pollFinished)
+            }
+        case .dumpStatus: Task { await dumpStatus(running) }
+        case .stop(let status):
+            Task {
+                let outcome = await shutDown(running, status)
+                if outcome != status { desk.tell(.failed(outcome)) }
+                desk.tell(.stopFinished)
+            }
+        case .skipPage: Task { await running.engine.pipeline.stop(grace: .zero) }
+        }
+    }
+
+    private func announceReady(_ desk: DaemonDesk) {
+        let text = desk.readyText
+        options.notify.ready(status: text)
+        if desk.isFirstReady() {
+            reporter.send(
+                JournalEntry(
+                    .ready, text,
+                    fields: JournalNarrator.make([("CISTERN_VERSION", options.version), ("CISTERN_CONFIG_GENERATION", "\(desk.generation)")])))
+        }
+    }
+
+    // MARK: Reload
+
+    private func reload(_ running: RunningDaemon) async {
+        let desk = running.desk
+        let waiters = desk.takeWaiters()
+        options.notify.reloading(status: "Reloading configuration")
+        let result = await putIntoForce(running)
+        switch result {
+        case .success(let response):
+            reporter.send(
+                JournalEntry(
+                    .reloaded, response.message, fields: JournalNarrator.make([("CISTERN_CONFIG_GENERATION", "\(response.generation ?? 0)")])))
+        case .failure(let error):
+            desk.refuse(error.problems?.first ?? error.error)
+            let lines = error.problems ?? [error.description]
+            for line in lines {
+                reporter.send(
+                    JournalEntry(
+                        .reloadFailed, "reload failed, the old configuration is kept: \(line)",
+                        fields: JournalNarrator.make([("CISTERN_ERROR", line), ("CISTERN_CONFIG_GENERATION", "\(desk.generation)")])))
+            }
+        }
+        for waiter in waiters { waiter.resume(returning: result) }
+    }
+
+    private func putIntoForce(_ running: RunningDaemon) async -> Result<ControlResponse, ControlError> {
+        let desk = running.desk
+        switch Reload(reader: reader).decide(inForce: desk.configurationInForce) {
+        case .invalid(let problems):
+            let errors = problems.filter { $0.severity == .error }
+            return .failure(
+                ControlError(
+                    "the new configuration has \(JournalNarrator.count(errors.count, "error")); the old one is kept",
+                    advice: "correct it and reload again", code: .configuration, problems: errors.map(\.description)))
+        case .needsRestart(let reasons):
+            return .failure(
+                ControlError(
+                    "restart needed: \(reasons.joined(separator: ", ")) changed; the old configuration is kept",
+                    advice: "run `systemctl restart cisternd`, or take the change back", code: .configuration))
+        case .unchanged(let reading):
+            let generation = desk.accept(desk.configurationInForce, reading)
+            return .success(ControlResponse(message: "Configuration \(generation) is in force: nothing changed.", generation: generation))
+        case .apply(let configuration, let difference, let reading):
+            do {
+                try await running.engine.pipeline.reload(configuration)
+            } catch {
+                return .failure(
+                    ControlError("the new configuration is refused: \(error); the old one is kept", advice: "correct it", code: .configuration))
+            }
+            let log = desk.configurationInForce.log
+            desk.recorder.reload(configuration)
+            running.liveness.reload(configuration)
+            if log != configuration.log {
+                reporter.setThreshold(Self.threshold(configuration.log.level))
+                if log.target != configuration.log.target || log.format != configuration.log.format {
+                    journal.replace(with: Self.makeJournal(configuration, environment: options.environment))
+                }
+            }
+            let generation = desk.accept(configuration, reading)
+            return .success(
+                ControlResponse(
+                    message: "Configuration \(generation) is in force: \(Reload.summary(difference)).", generation: generation))
+        }
+    }
+
+    // MARK: Status
+
+    private func dumpStatus(_ running: RunningDaemon) async {
+        let snapshot = running.desk.snapshot(resources: await running.engine.pipeline.resources())
+        for line in StatusDump.lines(snapshot) {
+            reporter.send(JournalEntry(.statusDump, line.text, fields: JournalNarrator.make(line.fields)))
+        }
+    }
+
+    // MARK: Stop
+
+    /// The start's order, backwards. What is in the main context is on disk when this returns 0.
+    private func shutDown(_ running: RunningDaemon, _ status: ExitStatus) async -> ExitStatus {
+        let desk = running.desk, notify = options.notify
+        desk.recorder.setStopping()
+        notify.stopping(status: desk.recorder.text)
+        running.watchdog?.stop()
+        reporter.send(
+            JournalEntry(
+                .stopping, status == .success ? "stopping" : "stopping, because the store cannot be trusted any more",
+                fields: JournalNarrator.make([("CISTERN_VERSION", options.version)])))
+        desk.refuseWaiters()
+        await running.engine.pipeline.stop(grace: desk.configurationInForce.daemon.shutdownGrace.duration)
+        desk.refuseWaiters()
+        await running.server.stop()
+        let patience = Task {
+            while !Task.isCancelled {
+                notify.extendTimeout(by: Self.extensionPause, status: "Stopping: saving")
+                try await Task.sleep(for: Self.extensionPause / 2)
+            }
+        }
+        defer {
+            patience.cancel()
+            flush()
+        }
+        do {
+            try await running.engine.document.close()
+            return status
+        } catch {
+            let path = desk.configurationInForce.document.path
+            reporter.send(
+                JournalEntry(
+                    "\(path) could not be saved: \(error); what is missing is fetched again at the next start", priority: .error,
+                    fields: JournalNarrator.make([("CISTERN_ERROR", "\(error)")])))
+            return status == .success ? .ioError : status
+        }
+    }
+}

@@ -1,0 +1,183 @@
+import Dispatch
+import Foundation
+import Logging
+import SyncConfiguration
+import SyncControl
+import SyncPipeline
+import Systemd
+
+/// A stop was asked for before the daemon was ready.
+struct StopWanted: Error {}
+
+/// What runs while the daemon is up.
+struct RunningDaemon: Sendable {
+    let desk: DaemonDesk
+    let engine: DaemonEngine
+    let server: ControlServer
+    let listener: ControlListener
+    let liveness: Liveness
+    let watchdog: Watchdog?
+}
+
+extension SyncDaemon {
+    /// How much time is asked for at a time while something long goes on, and how often.
+    static let extensionTime = Duration.seconds(30)
+    static let extensionPause = Duration.seconds(10)
+
+    // MARK: Configuration and journal
+
+    func readConfiguration() throws(StartFailure) -> (ConfigurationReading, CisternConfiguration) {
+        let reading = reader.read()
+        for warning in reading.warnings { reporter.send(JournalEntry("\(warning)", priority: .warning)) }
+        guard let configuration = reading.configuration else {
+            throw StartFailure(.configuration, reading.errors.map(\.description).joined(separator: "\n"))
+        }
+        return (reading, configuration)
+    }
+
+    func useJournal(of configuration: CisternConfiguration) {
+        reporter.setThreshold(Self.threshold(configuration.log.level))
+        let log = configuration.log
+        guard log.target != .auto || log.format != .text || configuration.daemon.name != Self.identifier else { return }
+        journal.replace(with: Self.makeJournal(configuration, environment: options.environment))
+    }
+
+    static let identifier = "cisternd"
+
+    static func makeJournal(_ configuration: CisternConfiguration, environment: [String: String]) -> Journal {
+        let target: JournalTarget =
+            switch configuration.log.target {
+            case .auto: .auto
+            case .journal: .journal
+            case .stderr: .stderr
+            }
+        return Journal(
+            target: target, format: configuration.log.format == .json ? .json : .text, identifier: configuration.daemon.name,
+            environment: environment)
+    }
+
+    static func threshold(_ level: LogConfiguration.Level) -> JournalPriority {
+        switch level {
+        case .trace, .debug: .debug
+        case .info: .info
+        case .notice: .notice
+        case .warning: .warning
+        case .error: .error
+        case .critical: .critical
+        }
+    }
+
+    // MARK: The order of the start
+
+    /// Lock and store, pipeline, control socket, schedule, watchdog. READY is said when all of it stands, and not before.
+    func start(_ configuration: CisternConfiguration, desk: DaemonDesk) async throws -> RunningDaemon {
+        reporter.send(startedEntry(configuration))
+        try goOn(desk)
+        let engine = try await assemble(configuration, desk: desk)
+        do {
+            try goOn(desk)
+            let (listener, server) = try await serve(configuration, engine: engine, desk: desk)
+            do {
+                try await engine.pipeline.start()
+            } catch {
+                await server.stop()
+                throw StartFailure(.software, "the stored state of the sources cannot be read: \(error)")
+            }
+            desk.recorder.seed(await engine.pipeline.resources())
+            let (liveness, watchdog) = watch(configuration, engine: engine, desk: desk)
+            return RunningDaemon(desk: desk, engine: engine, server: server, listener: listener, liveness: liveness, watchdog: watchdog)
+        } catch {
+            // The store is left as a clean stop leaves it.
+            await engine.pipeline.stop(grace: .zero)
+            try? await engine.document.close()
+            throw error
+        }
+    }
+
+    private func goOn(_ desk: DaemonDesk) throws(StopWanted) {
+        if desk.isStopWanted { throw StopWanted() }
+    }
+
+    private func startedEntry(_ configuration: CisternConfiguration) -> JournalEntry {
+        let sources = configuration.sources.filter(\.isEnabled)
+        return JournalEntry(
+            .started,
+            "cisternd \(options.version) started: \(JournalNarrator.count(sources.count, "source")), "
+                + "\(JournalNarrator.count(sources.flatMap(\.resources).filter(\.isEnabled).count, "resource")), document \(configuration.document.path)",
+            fields: JournalNarrator.make([("CISTERN_VERSION", options.version), ("CISTERN_CONFIG_GENERATION", "1")]))
+    }
+
+    /// Opens the document on a thread that may block, and asks the manager for patience meanwhile.
+    private func assemble(_ configuration: CisternConfiguration, desk: DaemonDesk) async throws -> DaemonEngine {
+        let notify = options.notify, parts = parts
+        notify.status("Opening the database")
+        let patience = Task {
+            while !Task.isCancelled {
+                try await Task.sleep(for: Self.extensionPause)
+                notify.extendTimeout(by: Self.extensionTime, status: "Checking the database")
+            }
+        }
+        defer { patience.cancel() }
+        let hub = hub
+        listen(desk)
+        return try await withCheckedThrowingContinuation { continuation in
+            DispatchQueue(label: "cistern.open").async {
+                continuation.resume(
+                    with: Result {
+                        try parts.assemble(configuration) { hub.send($0) } onSaved: {
+                            if desk.recorder.document.error != nil { hub.send(.saveRecovered) } else { desk.recorder.saved() }
+                        }
+                    })
+            }
+        }
+    }
+
+    /// Who is told of events, in this order: the recorder first, for the others ask it.
+    private func listen(_ desk: DaemonDesk) {
+        let recorder = desk.recorder, reporter = reporter
+        let manager = NotifyReporter(notify: options.notify, recorder: recorder)
+        _ = hub.listen { recorder.record($0) }
+        _ = hub.listen { manager.observe($0) }
+        _ = hub.listen { reporter.observe($0) }
+        _ = hub.listen { event in
+            if case .saveFailed(_, isFatal: true, _) = event { desk.tell(.failed(.ioError)) }
+        }
+    }
+
+    private func serve(
+        _ configuration: CisternConfiguration, engine: DaemonEngine, desk: DaemonDesk
+    ) async throws -> (ControlListener, ControlServer) {
+        let listener: ControlListener
+        if let passed = options.controlSocket {
+            listener = ControlListener(passed: passed)
+        } else {
+            listener = try ControlListener(path: configuration.control.socket)
+        }
+        let control = DaemonControl(desk: desk, pipeline: engine.pipeline, hub: hub)
+        let journal = journal
+        let logger = Logger(label: "cistern.control") { _ in JournalLogHandler(journal: journal.current, level: .warning) }
+        let server = ControlServer(listener: listener, routes: ControlRoutes(backend: control), logger: logger)
+        do {
+            try await server.start()
+        } catch {
+            listener.remove()
+            throw StartFailure(.osError, "the control socket \(configuration.control.socket) cannot be served: \(error)")
+        }
+        return (listener, server)
+    }
+
+    private func watch(_ configuration: CisternConfiguration, engine: DaemonEngine, desk: DaemonDesk) -> (Liveness, Watchdog?) {
+        let liveness = Liveness(pipeline: engine.pipeline, document: engine.document, configuration: configuration)
+        desk.watch(liveness, engine.document)
+        guard let timeout = options.watchdogTimeout else { return (liveness, nil) }
+        let reporter = reporter
+        let watchdog = Watchdog(timeout: timeout, notify: options.notify, checks: liveness.checks) { failure in
+            reporter.send(
+                JournalEntry(
+                    .watchdogMissed, "no sign of life is given: \(failure)",
+                    fields: JournalNarrator.make([("CISTERN_CHECK", failure.findings.map(\.check).joined(separator: " "))])))
+        }
+        watchdog.start()
+        return (liveness, watchdog)
+    }
+}

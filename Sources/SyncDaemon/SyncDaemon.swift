@@ -1,0 +1,139 @@
+import Dispatch
+import Foundation
+import Glibc
+import Logging
+import SyncConfiguration
+import SyncControl
+import SyncPipeline
+import Synchronization
+import Systemd
+
+/// The daemon: puts the parts together, starts them in order, and puts them away in the reverse order.
+///
+/// The main thread of the process is not used here: it runs the main queue, which serves the document's main context and nothing else.
+public final class SyncDaemon: Sendable {
+    /// What the daemon gets from the outside.
+    public struct Options: Sendable {
+        /// The main configuration file.
+        public var configuration: String
+        /// Looked at for the service manager's directories and for secrets.
+        public var environment: [String: String]
+        public var version: String
+        public var notify: Notify
+        /// How long the service manager waits for a sign of life; `nil` if it does not.
+        public var watchdogTimeout: Duration?
+        /// A control socket that was passed.
+        public var controlSocket: Int32?
+        /// Where entries go before the configuration is known.
+        public var journal: Journal
+        /// Whether signals are taken. They must be blocked already then.
+        public var takesSignals: Bool
+        public var files: any ConfigurationFiles
+
+        public init(
+            configuration: String, environment: [String: String], version: String, notify: Notify, watchdogTimeout: Duration? = nil,
+            controlSocket: Int32? = nil, journal: Journal, takesSignals: Bool = true, files: any ConfigurationFiles = DiskConfigurationFiles()
+        ) {
+            self.configuration = configuration
+            self.environment = environment
+            self.version = version
+            self.notify = notify
+            self.watchdogTimeout = watchdogTimeout
+            self.controlSocket = controlSocket
+            self.journal = journal
+            self.takesSignals = takesSignals
+            self.files = files
+        }
+    }
+
+    let options: Options
+    let parts: any DaemonParts
+    let hub = EventHub()
+    let journal: JournalBox
+    let reporter: JournalReporter
+    let reader: ConfigurationReader
+    private struct Mail {
+        var desk: DaemonDesk?
+        /// Signals that came before there was anybody to tell.
+        var early: [(DaemonSignal, Duration)] = []
+    }
+    private let mail = Mutex(Mail())
+
+    public init(options: Options, parts: any DaemonParts) {
+        self.options = options
+        self.parts = parts
+        let journal = JournalBox(options.journal)
+        self.journal = journal
+        reporter = JournalReporter { journal.current.send($0) }
+        reader = ConfigurationReader(path: options.configuration, environment: options.environment, files: options.files)
+    }
+
+    /// Runs until it is told to stop, and returns how the process ends. Must be called once.
+    public func run() async -> ExitStatus {
+        let signals = options.takesSignals ? Signals { self.deliver($0) } : nil
+        defer { signals?.stop() }
+        do {
+            return try await live()
+        } catch let failure as StartFailure {
+            return end(failure)
+        } catch is StopWanted {
+            options.notify.stopping(status: "Stopped before it was ready")
+            flush()
+            return .success
+        } catch {
+            return end(StartFailure(.failure, "\(error)"))
+        }
+    }
+
+    private func live() async throws -> ExitStatus {
+        let (reading, configuration) = try readConfiguration()
+        useJournal(of: configuration)
+        let (actions, input) = AsyncStream<DaemonState.Action>.makeStream()
+        let recorder = StatusRecorder(configuration: configuration)
+        let desk = DaemonDesk(
+            reading: reading, configuration: configuration, version: options.version, watchdogTimeout: options.watchdogTimeout,
+            recorder: recorder, actions: input)
+        let early = mail.withLock { mail in
+            mail.desk = desk
+            return mail.early
+        }
+        for (signal, moment) in early { desk.tell(.signal(signal, at: moment)) }
+        let running = try await start(configuration, desk: desk)
+        desk.tell(.started)
+        for await action in actions { perform(action, running) }
+        return desk.exitStatus
+    }
+
+    /// Does what the signal says, as if the kernel had sent it. One that comes before the configuration is read waits.
+    public func deliver(_ signal: DaemonSignal) {
+        let moment = Duration.microseconds(Int64(MonotonicClock.microseconds()))
+        let desk = mail.withLock { mail in
+            if mail.desk == nil { mail.early.append((signal, moment)) }
+            return mail.desk
+        }
+        desk?.tell(.signal(signal, at: moment))
+    }
+
+    /// The process cannot go on: says why to everyone who may listen.
+    func end(_ failure: StartFailure) -> ExitStatus {
+        let line = failure.message.prefix { $0 != "\n" }
+        if let code = failure.code {
+            options.notify.fatal(errno: code, status: "Fatal: \(line)")
+        } else {
+            options.notify.status("Fatal: \(line)")
+        }
+        for line in failure.message.split(separator: "\n") {
+            reporter.send(JournalEntry(String(line), priority: failure.status == .ioError ? .critical : .error, fields: JournalNarrator.make([
+                ("CISTERN_EXIT_STATUS", "\(failure.status.rawValue)"), ("ERRNO", failure.code.map { "\($0)" } ?? ""),
+            ].filter { !$0.1.isEmpty })))
+        }
+        flush()
+        return failure.status
+    }
+
+    /// Last words: waits a little until manager and journal have them.
+    func flush() {
+        journal.current.flush(within: .seconds(2))
+        options.notify.flush(within: .seconds(2), managerHasRead: true)
+    }
+}

@@ -1,0 +1,8 @@
+public import Foundation
+
+public struct RunStart: Sendable {
+    public let run: UUID
+    public let scope: ResourceScope
+    public let cause: RunCause
+    public let startedAt: Date
+}

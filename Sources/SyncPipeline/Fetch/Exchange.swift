@@ -1,0 +1,212 @@
+import NIOCore
+import NIOHTTP1
+import SyncConfiguration
+import Synchronization
+
+/// One request and its response, redirects included, under all limits: what comes out is a head and a complete body, or an error that
+/// says which rule was broken.
+struct Exchange: Sendable {
+    /// A response that was read to its end.
+    struct Response: Sendable {
+        let address: HTTPAddress
+        let status: Int
+        let headers: HTTPHeaders
+        /// Decompressed; empty unless the status is one of success.
+        let body: [UInt8]
+        /// Bytes on the wire.
+        let received: Int
+    }
+
+    /// A response whose body no longer matters: what its head says, a Retry-After above all, holds even if the body never ends.
+    private final class Settled: Sendable {
+        private let value = Mutex<Response?>(nil)
+        var response: Response? {
+            get { value.withLock { $0 } }
+            set { value.withLock { $0 = newValue } }
+        }
+    }
+
+    let transport: any HTTPTransport
+    let settings: FetchSettings
+    let clock: any SyncClock
+    let cookies: RunCookies?
+
+    /// Makes the exchange.
+    /// - Throws: `FetchError`.
+    func run(_ page: PageRequest, validators: ConditionalGET?) async throws -> Response {
+        let watch = ExchangeWatch(limits: settings.http, start: clock.instant)
+        let settled = Settled()
+        do {
+            return try await withThrowingTaskGroup(of: Response?.self) { group in
+                group.addTask { try await follow(page, validators: validators, watch: watch, settled: settled) }
+                group.addTask {
+                    try await guardTime(watch)
+                    return nil
+                }
+                defer { group.cancelAll() }
+                guard let first = try await group.next(), let response = first else { throw CancellationError() }
+                return response
+            }
+        } catch let error as FetchError {
+            if case .timeout = error.kind, let response = settled.response { return response }
+            throw complete(error, page: page)
+        } catch is CancellationError {
+            throw complete(FetchError(.cancelled), page: page)
+        } catch let refusal as Refusal {
+            throw complete(FetchError(.refused(refusal)), page: page)
+        } catch {
+            throw complete(FetchError(.reset, detail: "\(error)"), page: page)
+        }
+    }
+
+    private func guardTime(_ watch: ExchangeWatch) async throws {
+        while true {
+            if let violation = watch.violation(at: clock.instant) { throw violation }
+            try await clock.sleep(until: watch.nextCheck)
+        }
+    }
+
+    private func complete(_ error: FetchError, page: PageRequest) -> FetchError {
+        var error = error
+        if error.url.isEmpty { error.url = settings.redactor.redact(page.address) }
+        error.detail = settings.redactor.redact(error.detail)
+        error.excerpt = String(settings.redactor.redact(error.excerpt).prefix(Self.excerptLength))
+        return error
+    }
+
+    // MARK: The recipe
+
+    private func follow(
+        _ page: PageRequest, validators: ConditionalGET?, watch: ExchangeWatch, settled: Settled
+    ) async throws -> Response {
+        var redirects = RedirectPolicy(reach: settings.http.redirects, limit: settings.http.maxRedirects, first: page.address)
+        var address = page.address
+        while true {
+            try checkAddress(address)
+            let request = settings.request(page, at: address, validators: validators, cookies: cookies)
+            watch.sent(at: clock.instant)
+            let head = try await transport.send(request)
+            watch.receivedHead(at: clock.instant)
+            do {
+                try checkHeaderSize(head.headers)
+                cookies?.store(head.headers, from: address, now: clock.wallTime)
+                guard RedirectPolicy.isRedirect(head.status) else {
+                    return try await read(head, from: address, watch: watch, settled: settled)
+                }
+                _ = await readExcerpt(head, watch: watch)
+                watch.ended()
+                let target = settings.authentication.stripping(try redirects.follow(locations: head.headers["Location"], from: address))
+                guard !settings.authentication.leaks(to: target) else { throw Refusal.credentialLeak }
+                address = target
+            } catch {
+                throw describe(error, address: address, status: head.status, headers: head.headers)
+            }
+        }
+    }
+
+    /// Names are judged when the connection is there; an address in place of a name needs no connection to be judged.
+    private func checkAddress(_ address: HTTPAddress) throws {
+        guard !settings.allowsPrivateNetworks, address.isPrivateByName else { return }
+        throw FetchError(.refused(.privateAddress(address.origin.host)), url: settings.redactor.redact(address))
+    }
+
+    private func checkHeaderSize(_ headers: HTTPHeaders) throws {
+        // Four bytes of a field are colon, space and line end.
+        let size = headers.reduce(0) { $0 + $1.name.utf8.count + $1.value.utf8.count + 4 }
+        guard size <= settings.http.maxHeaderBytes.bytes else {
+            throw FetchError(.tooLarge(.header), detail: "\(size) bytes, \(settings.http.maxHeaderBytes) allowed")
+        }
+    }
+
+    private func read(
+        _ head: HTTPResponse, from address: HTTPAddress, watch: ExchangeWatch, settled: Settled
+    ) async throws -> Response {
+        guard settings.success.contains(head.status) else {
+            // The body of anything else only serves the message.
+            settled.response = Response(address: address, status: head.status, headers: head.headers, body: [], received: 0)
+            let excerpt = await readExcerpt(head, watch: watch)
+            try Task.checkCancellation()
+            watch.ended()
+            return Response(address: address, status: head.status, headers: head.headers, body: excerpt, received: 0)
+        }
+        if let problem = unexpectedType(head.headers) {
+            var error = FetchError(.contentType, detail: problem)
+            error.excerpt = Self.text(await readExcerpt(head, watch: watch))
+            throw error
+        }
+        var collector = try BodyCollector(headers: head.headers, limits: settings.http)
+        do {
+            for try await buffer in head.body {
+                watch.received(buffer.readableBytes, at: clock.instant)
+                try buffer.withUnsafeReadableBytes { try collector.append($0) }
+            }
+            let body = try collector.finish()
+            watch.ended()
+            return Response(address: address, status: head.status, headers: head.headers, body: body, received: collector.received)
+        } catch var error as FetchError {
+            if error.excerpt.isEmpty { error.excerpt = Self.text(collector.excerpt(Self.excerptSize)) }
+            throw error
+        }
+    }
+
+    // MARK: What error messages need
+
+    /// How much of a body a message shows.
+    static let excerptLength = 200
+
+    /// How much is kept until credentials have been taken out: a credential must not escape by being cut in two.
+    private static let excerptSize = 4096
+
+    /// Reads at most 64 KiB and never fails: enough for a message, and for the connection to be used again after a small body.
+    private func readExcerpt(_ head: HTTPResponse, watch: ExchangeWatch) async -> [UInt8] {
+        var limits = settings.http
+        limits.maxBodyCompressed = min(limits.maxBodyCompressed, .kibibytes(64))
+        limits.maxBody = min(limits.maxBody, .kibibytes(64))
+        var plain = head.headers
+        if let length = plain.first(name: "Content-Length").flatMap(Int.init), length > limits.maxBodyCompressed.bytes {
+            plain.remove(name: "Content-Length")
+        }
+        guard var collector = try? BodyCollector(headers: plain, limits: limits) else { return [] }
+        do {
+            for try await buffer in head.body {
+                watch.received(buffer.readableBytes, at: clock.instant)
+                try buffer.withUnsafeReadableBytes { try collector.append($0) }
+            }
+        } catch {
+            // Whatever ends it, what came before is what there is to show.
+        }
+        return collector.excerpt(Self.excerptSize)
+    }
+
+    /// The bytes as one line of text.
+    static func text(_ bytes: [UInt8]) -> String {
+        let text = String(decoding: bytes.prefix(excerptSize), as: UTF8.self)
+        return String(String.UnicodeScalarView(text.unicodeScalars.map { $0.value < 0x20 || $0.value == 0x7F ? " " : $0 }))
+    }
+
+    private func unexpectedType(_ headers: HTTPHeaders) -> String? {
+        // Without a type the body speaks for itself: what is no JSON fails to parse.
+        guard let value = headers.first(name: "Content-Type") else { return nil }
+        let wanted = settings.mediaTypes.map(\.description).joined(separator: ", ")
+        guard let type = MediaType(value), settings.mediaTypes.contains(where: { type.matches($0) }) else {
+            return "“\(value)” is none of \(wanted)"
+        }
+        return nil
+    }
+
+    private func describe(_ error: any Error, address: HTTPAddress, status: Int, headers: HTTPHeaders) -> any Error {
+        if error is CancellationError { return error }
+        var described: FetchError
+        switch error {
+        case let error as FetchError: described = error
+        case let refusal as Refusal: described = FetchError(.refused(refusal))
+        // After the head, whatever breaks the connection cuts the body.
+        default: described = FetchError(.shortBody, detail: "\(error)")
+        }
+        if described.kind == .reset { described.kind = .shortBody }
+        if described.url.isEmpty { described.url = settings.redactor.redact(address) }
+        described.status = status
+        described.contentType = headers.first(name: "Content-Type")
+        return described
+    }
+}

@@ -1,0 +1,115 @@
+import SyncConfiguration
+import Synchronization
+
+/// Watches over the time an exchange takes: told what happens, it knows when which limit runs out.
+///
+/// One watch and one sleeping task serve all limits of an exchange, however many buffers arrive.
+final class ExchangeWatch: Sendable {
+    private struct Sample {
+        let instant: SyncInstant
+        let received: Int
+    }
+
+    private enum Phase {
+        /// Waiting for the head of a response, since the request was sent.
+        case head(since: SyncInstant)
+        /// Inside a body.
+        case body(received: Int, last: SyncInstant, samples: [Sample])
+        /// Nothing is awaited from the server.
+        case idle
+    }
+
+    private let limits: HTTPConfiguration
+    private let deadline: SyncInstant
+    private let phase: Mutex<Phase>
+
+    init(limits: HTTPConfiguration, start: SyncInstant) {
+        self.limits = limits
+        deadline = start.advanced(by: limits.totalTimeout.duration)
+        phase = Mutex(.idle)
+    }
+
+    // MARK: What happens
+
+    func sent(at instant: SyncInstant) {
+        phase.withLock { $0 = .head(since: instant) }
+    }
+
+    func receivedHead(at instant: SyncInstant) {
+        phase.withLock { $0 = .body(received: 0, last: instant, samples: [Sample(instant: instant, received: 0)]) }
+    }
+
+    func received(_ count: Int, at instant: SyncInstant) {
+        phase.withLock { phase in
+            guard case .body(let received, _, let samples) = phase, count > 0 else { return }
+            phase = .body(received: received + count, last: instant, samples: samples)
+        }
+    }
+
+    func ended() {
+        phase.withLock { $0 = .idle }
+    }
+
+    // MARK: What follows
+
+    /// Four looks at the speed in each span make the average slide.
+    private static let samplesPerSpan = 4
+
+    /// The next instant at which a limit may have run out.
+    var nextCheck: SyncInstant {
+        phase.withLock { phase in
+            switch phase {
+            case .idle:
+                return deadline
+            case .head(let since):
+                return min(deadline, since.advanced(by: headTimeout))
+            case .body(_, let last, let samples):
+                var next = min(deadline, last.advanced(by: limits.idleTimeout.duration))
+                if let speed = limits.minSpeed, let newest = samples.last {
+                    next = min(next, newest.instant.advanced(by: speed.span.duration / Self.samplesPerSpan))
+                }
+                return next
+            }
+        }
+    }
+
+    /// The limit that has run out at `instant`, if any.
+    func violation(at instant: SyncInstant) -> FetchError? {
+        phase.withLock { phase in
+            if instant >= deadline { return FetchError(.timeout(.total), detail: "after \(limits.totalTimeout)") }
+            switch phase {
+            case .idle:
+                return nil
+            case .head(let since):
+                guard instant >= since.advanced(by: headTimeout) else { return nil }
+                return FetchError(.timeout(.firstByte), detail: "no complete response head after \(limits.firstByteTimeout)")
+            case .body(let received, let last, let samples):
+                if instant >= last.advanced(by: limits.idleTimeout.duration) {
+                    return FetchError(.timeout(.idle), detail: "silent for \(limits.idleTimeout) after \(received) bytes")
+                }
+                guard let speed = limits.minSpeed, let newest = samples.last, let oldest = samples.first else { return nil }
+                let span = speed.span.duration
+                guard newest.instant.duration(to: instant) >= span / Self.samplesPerSpan else { return nil }
+                if oldest.instant.duration(to: instant) >= span, received - oldest.received < speed.bytes(in: span) {
+                    return FetchError(.timeout(.speed), detail: "less than \(speed)")
+                }
+                phase = .body(
+                    received: received, last: last,
+                    samples: samples.suffix(Self.samplesPerSpan - 1) + [Sample(instant: instant, received: received)])
+                return nil
+            }
+        }
+    }
+
+    /// The time for connecting comes on top: the transport limits it by itself and does not say when it is over.
+    private var headTimeout: Duration {
+        limits.connectTimeout.duration + limits.firstByteTimeout.duration
+    }
+}
+
+extension MinimumSpeed {
+    fileprivate func bytes(in span: Duration) -> Int {
+        let bytes = Double(perSecond.bytes) * span.inSeconds
+        return bytes < Double(Int.max / 2) ? Int(bytes) : Int.max / 2
+    }
+}

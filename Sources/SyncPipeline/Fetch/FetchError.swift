@@ -1,0 +1,133 @@
+public import Foundation
+
+/// Why a page could not be had: the class of the failure, where it happened, and what was seen.
+///
+/// Everything in it may be printed; credentials have been taken out when it was made.
+public struct FetchError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// Which of the time limits ran out.
+    public enum Limit: String, Sendable, Hashable {
+        /// `connect_timeout`: no connection, or no agreement on TLS.
+        case connect = "connect_timeout"
+        /// `first_byte_timeout`: no complete head of a response.
+        case firstByte = "first_byte_timeout"
+        /// `idle_timeout`: silence inside the body.
+        case idle = "idle_timeout"
+        /// `total_timeout`: the exchange as a whole.
+        case total = "total_timeout"
+        /// `min_speed`: too slow for too long.
+        case speed = "min_speed"
+    }
+
+    /// Which of the size limits was passed.
+    public enum Size: String, Sendable, Hashable {
+        /// `max_header_bytes`
+        case header = "max_header_bytes"
+        /// `max_body_compressed`
+        case compressedBody = "max_body_compressed"
+        /// `max_body`
+        case body = "max_body"
+        /// `max_ratio`
+        case ratio = "max_ratio"
+        /// More gzip members in one body than anybody needs.
+        case gzipMembers = "gzip members"
+    }
+
+    /// The class of a failure: what decides whether another attempt is worth while.
+    public enum Kind: Sendable, Hashable {
+        /// No connection to any address of the host.
+        case connect
+        /// A time limit ran out.
+        case timeout(Limit)
+        /// The connection broke before the head of the response was complete.
+        case reset
+        /// The body ended before its end: fewer bytes than announced, chunks or compressed data cut off.
+        case shortBody
+        /// The name could not be looked up just now.
+        case dnsTemporary
+        /// The name does not exist.
+        case dnsNotFound
+        /// No trust: the certificate or the agreement on TLS failed.
+        case tls
+        /// What came is not HTTP, or contradicts itself.
+        case malformed
+        /// The compressed data are damaged.
+        case corruptBody
+        /// A status that is no success.
+        case status(Int)
+        /// A body of a type that was not asked for, such as a login page.
+        case contentType
+        /// A size limit was passed.
+        case tooLarge(Size)
+        /// A rule forbids it.
+        case refused(Refusal)
+        /// A secret could not be read or cannot be sent.
+        case credential
+        /// The fetch was cancelled.
+        case cancelled
+    }
+
+    /// The class.
+    public var kind: Kind
+    /// What exactly happened, in words; may be empty.
+    public var detail: String
+    /// The address that was asked for, without credentials; empty if it never came to a request.
+    public var url: String
+    /// The status of the response, if there was one.
+    public var status: Int?
+    /// The `Content-Type` of the response, if it had one.
+    public var contentType: String?
+    /// The first 200 bytes of the body, as far as there were any.
+    public var excerpt: String
+    /// The server wants to be left alone until then.
+    public var notBefore: Date?
+    /// How many requests were made for the page.
+    public var attempts: Int
+
+    /// A failure.
+    public init(
+        _ kind: Kind, detail: String = "", url: String = "", status: Int? = nil, contentType: String? = nil, excerpt: String = "",
+        notBefore: Date? = nil, attempts: Int = 1
+    ) {
+        self.kind = kind
+        self.detail = detail
+        self.url = url
+        self.status = status
+        self.contentType = contentType
+        self.excerpt = excerpt
+        self.notBefore = notBefore
+        self.attempts = attempts
+    }
+
+    /// What the failure is called where it stands for itself, as in a column of a status table: `timeout: idle_timeout`.
+    public var summary: String {
+        switch kind {
+        case .connect: "cannot connect"
+        case .timeout(let limit): "timeout: \(limit.rawValue)"
+        case .reset: "connection broke"
+        case .shortBody: "body cut short"
+        case .dnsTemporary: "name cannot be looked up now"
+        case .dnsNotFound: "name does not exist"
+        case .tls: "TLS failed"
+        case .malformed: "malformed response"
+        case .corruptBody: "damaged compressed body"
+        case .status(let status): "status \(status)"
+        case .contentType: "unexpected content type"
+        case .tooLarge(let size): "limit passed: \(size.rawValue)"
+        case .refused(let refusal): "refused: \(refusal)"
+        case .credential: "credential cannot be used"
+        case .cancelled: "cancelled"
+        }
+    }
+
+    /// One line with everything that is known.
+    public var description: String {
+        var text = url.isEmpty ? summary : "\(url): \(summary)"
+        if !detail.isEmpty { text += " (\(detail))" }
+        if let status, kind != .status(status) { text += ", status \(status)" }
+        if let contentType { text += ", \(contentType)" }
+        if attempts > 1 { text += ", \(attempts) attempts" }
+        if let notBefore { text += ", not before \(HTTPDate.format(notBefore))" }
+        if !excerpt.isEmpty { text += ": “\(excerpt)”" }
+        return text
+    }
+}

@@ -1,0 +1,72 @@
+import NIOHTTP1
+public import SyncConfiguration
+
+/// Everything that requests for one resource have in common, ready to use: limits, rules, headers and credentials.
+public struct FetchSettings: Sendable {
+    /// The first address, parameters included, credentials not.
+    public let first: HTTPAddress
+    /// Time-outs, caps and reach.
+    public let http: HTTPConfiguration
+    /// When a request is made again.
+    public let retry: RetryConfiguration
+    /// The statuses whose body is taken.
+    public let success: Set<Int>
+    /// The types a body may have.
+    public let mediaTypes: [MediaType]
+    /// The credentials, and what keeps them out of messages.
+    public let authentication: Authentication
+    /// Whether addresses that are not public may be connected to.
+    public let allowsPrivateNetworks: Bool
+    /// `User-Agent`
+    public let userAgent: String
+    /// Configured headers. Only the first address's own origin gets them, because they may hold anything.
+    let headers: [HeaderField]
+
+    /// Settings of a resource.
+    /// - Parameters:
+    ///   - resource: its configuration.
+    ///   - daemon: name and contact of the default `User-Agent`.
+    ///   - version: the version in the default `User-Agent`.
+    ///   - secrets: reads the secrets that the configuration refers to.
+    /// - Throws: `FetchError` of the class `credential` if a secret cannot be used, `refused` if the address cannot be asked.
+    public init(resource: ResourceConfiguration, daemon: DaemonConfiguration, version: String, secrets: SecretResolver) throws {
+        do {
+            first = try HTTPAddress(resource.url).setting(resource.parameters.map { ($0.name, $0.value) })
+        } catch {
+            throw FetchError(.refused(error), url: Redactor().redact(resource.url), attempts: 0)
+        }
+        http = resource.http
+        retry = resource.retry
+        success = Set(resource.success)
+        mediaTypes = resource.parse.contentTypes.compactMap(MediaType.init)
+        let overridden = Set(resource.headers.map { $0.name.lowercased() })
+        headers = resource.http.headers.filter { !overridden.contains($0.name.lowercased()) } + resource.headers
+        authentication = try Authentication(
+            resource.authentication, origin: first.origin, headers: headers, secrets: secrets)
+        switch resource.http.allowPrivateNetworks {
+        case .allow: allowsPrivateNetworks = true
+        case .refuse: allowsPrivateNetworks = false
+        case .auto: allowsPrivateNetworks = first.isPrivateByName
+        }
+        let contact = daemon.contact.isEmpty ? "" : " (+\(daemon.contact))"
+        userAgent = resource.http.userAgent ?? "\(daemon.name)/\(version)\(contact)"
+    }
+
+    /// Takes the credentials out of texts.
+    public var redactor: Redactor { authentication.redactor }
+
+    /// The request for a page as it goes on the wire, credentials included if its origin is the one they belong to.
+    func request(_ page: PageRequest, at address: HTTPAddress, validators: ConditionalGET?, cookies: RunCookies?) -> HTTPRequest {
+        var request = HTTPRequest(address: address, headers: [:])
+        request.headers.add(name: "User-Agent", value: userAgent)
+        request.headers.add(name: "Accept", value: mediaTypes.map(\.description).joined(separator: ", "))
+        request.headers.add(name: "Accept-Encoding", value: http.acceptEncoding.joined(separator: ", "))
+        if address.origin == first.origin {
+            for field in headers + page.headers { request.headers.replaceOrAdd(name: field.name, value: field.value) }
+        }
+        if http.conditional == .auto { validators?.apply(to: &request.headers) }
+        cookies?.apply(to: &request)
+        authentication.apply(to: &request)
+        return request
+    }
+}

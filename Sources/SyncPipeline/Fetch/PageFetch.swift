@@ -1,0 +1,173 @@
+import Foundation
+import NIOHTTP1
+import SyncConfiguration
+
+/// Fetches one page: asks, judges the answer, waits and asks again where that makes sense.
+public struct PageFetch: Sendable {
+    /// The page.
+    public let request: PageRequest
+    /// What makes the request conditional; nil asks for the page whatever is there already.
+    public let validators: ConditionalGET?
+    /// Whether a success with the same `ETag` or the same body counts as not modified.
+    public let recognisesUnmodified: Bool
+    /// What it works with.
+    public let environment: FetchEnvironment
+
+    /// A fetch of a page.
+    public init(
+        _ request: PageRequest, validators: ConditionalGET? = nil, recognisesUnmodified: Bool = false, environment: FetchEnvironment
+    ) {
+        self.request = request
+        self.validators = validators
+        self.recognisesUnmodified = recognisesUnmodified
+        self.environment = environment
+    }
+
+    private enum Verdict {
+        case done(FetchOutcome)
+        case again(FetchError)
+    }
+
+    /// Does it. Returns soon after the task is cancelled.
+    public func run() async -> FetchOutcome {
+        let start = environment.clock.instant
+        let backoff = Backoff(environment.settings.retry)
+        var attempt = 0
+        while true {
+            attempt += 1
+            environment.observe(.attempt(attempt))
+            switch await verdict(attempt: attempt, start: start) {
+            case .done(let outcome):
+                return outcome
+            case .again(let error):
+                if let parked = parking(error) { return parked }
+                guard attempt < environment.settings.retry.attempts else { return .failed(error) }
+                let wish = error.notBefore.map { environment.clock.wallTime.duration(to: $0) } ?? .zero
+                let delay = max(backoff.delay(afterAttempt: attempt, random: environment.random.next()), wish)
+                environment.observe(.retrying(error, delay: delay))
+                do { try await environment.clock.sleep(for: delay) } catch { return .cancelled }
+            }
+        }
+    }
+
+    // MARK: One attempt
+
+    private func verdict(attempt: Int, start: SyncInstant) async -> Verdict {
+        let exchange = Exchange(
+            transport: environment.transport, settings: environment.settings, clock: environment.clock, cookies: environment.cookies)
+        do {
+            let sent = environment.settings.http.conditional == .auto ? validators : nil
+            let response: Exchange.Response
+            if let slots = environment.slots {
+                response = try await slots.run { try await exchange.run(request, validators: sent) }
+            } else {
+                response = try await exchange.run(request, validators: sent)
+            }
+            return judge(response, validators: sent, attempt: attempt, start: start)
+        } catch var error as FetchError {
+            error.attempts = attempt
+            return judge(error)
+        } catch {
+            return .done(.cancelled)
+        }
+    }
+
+    private func judge(_ error: FetchError) -> Verdict {
+        let retried = environment.settings.retry.errors
+        let isRetried: Bool
+        switch error.kind {
+        case .cancelled: return .done(.cancelled)
+        case .refused, .tooLarge, .credential: return .done(.refused(error))
+        case .connect: isRetried = retried.contains(.connect)
+        case .timeout: isRetried = retried.contains(.timeout)
+        case .reset: isRetried = retried.contains(.reset)
+        case .shortBody: isRetried = retried.contains(.shortBody)
+        case .dnsTemporary: isRetried = retried.contains(.dnsTemporary)
+        case .dnsNotFound, .tls, .malformed, .corruptBody, .contentType, .status: isRetried = false
+        }
+        return isRetried && isMethodRetried ? .again(error) : .done(.failed(error))
+    }
+
+    private func judge(_ response: Exchange.Response, validators: ConditionalGET?, attempt: Int, start: SyncInstant) -> Verdict {
+        let status = response.status
+        if environment.settings.success.contains(status), status != 304 {
+            return .done(success(response, validators: validators, attempt: attempt, start: start))
+        }
+        if status == 304 {
+            guard let validators, validators.isSent else {
+                return .done(.refused(error(.refused(.unexpectedStatus(304)), response, attempt: attempt)))
+            }
+            let page = unmodified(.status, response, validators: validators, attempt: attempt, start: start)
+            return .done(.notModified(page))
+        }
+        var failure = error(.status(status), response, attempt: attempt)
+        failure.notBefore = notBefore(response)
+        if status == 401 { return .done(.authenticationRejected(failure)) }
+        if environment.settings.retry.statuses.contains(status), isMethodRetried { return .again(failure) }
+        return .done(parking(failure) ?? .failed(failure))
+    }
+
+    private func success(
+        _ response: Exchange.Response, validators: ConditionalGET?, attempt: Int, start: SyncInstant
+    ) -> FetchOutcome {
+        let digest = BodyDigest(of: response.body)
+        let fresh = ConditionalGET(headers: response.headers, bodyDigest: digest)
+        // A part has the whole's ETag, and is still a part.
+        if recognisesUnmodified, response.status != 206, let known = self.validators,
+            let evidence = evidence(known: known, fresh: fresh, digest: digest)
+        {
+            let page = unmodified(evidence, response, validators: fresh ?? known, attempt: attempt, start: start)
+            return .notModified(page)
+        }
+        return .page(
+            FetchedPage(
+                address: response.address, status: response.status, headers: response.headers, body: response.body, digest: digest,
+                validators: fresh, received: response.received, duration: start.duration(to: environment.clock.instant),
+                attempts: attempt, pacing: ServerPacing(headers: response.headers, now: environment.clock.wallTime)))
+    }
+
+    /// What shows that a success brought nothing new.
+    private func evidence(known: ConditionalGET, fresh: ConditionalGET?, digest: BodyDigest) -> UnmodifiedPage.Evidence? {
+        let isSameTag = known.etag != nil && known.etag == fresh?.etag
+        guard let knownDigest = known.bodyDigest else { return isSameTag ? .etag : nil }
+        if knownDigest == digest { return isSameTag ? .etag : .body }
+        // A strong tag promises the same bytes. Where the bytes differ they are believed, not the tag.
+        return isSameTag && known.etag?.hasPrefix("W/") == true ? .etag : nil
+    }
+
+    private func unmodified(
+        _ evidence: UnmodifiedPage.Evidence, _ response: Exchange.Response, validators: ConditionalGET, attempt: Int, start: SyncInstant
+    ) -> UnmodifiedPage {
+        UnmodifiedPage(
+            address: response.address, evidence: evidence, headers: response.headers, validators: validators,
+            received: response.received, duration: start.duration(to: environment.clock.instant), attempts: attempt,
+            pacing: ServerPacing(headers: response.headers, now: environment.clock.wallTime))
+    }
+
+    // MARK: Patience
+
+    private var isMethodRetried: Bool { environment.settings.retry.methods.contains(.get) }
+
+    /// When the server may be asked again, if it said so.
+    private func notBefore(_ response: Exchange.Response) -> Date? {
+        let now = environment.clock.wallTime
+        return RetryAfter.delay(
+            values: response.headers["Retry-After"], date: response.headers.first(name: "Date"), now: now
+        ).map { now.advanced(by: $0) }
+    }
+
+    /// Parks if the server asks for more patience than a run should have.
+    private func parking(_ error: FetchError) -> FetchOutcome? {
+        guard let until = error.notBefore else { return nil }
+        let wait = environment.clock.wallTime.duration(to: until)
+        return wait > environment.settings.retry.retryAfterPark.duration ? .parked(until: until, error) : nil
+    }
+
+    private func error(_ kind: FetchError.Kind, _ response: Exchange.Response, attempt: Int) -> FetchError {
+        let redactor = environment.settings.redactor
+        return FetchError(
+            kind, url: redactor.redact(response.address), status: response.status,
+            contentType: response.headers.first(name: "Content-Type"),
+            excerpt: String(redactor.redact(Exchange.text(response.body)).prefix(Exchange.excerptLength)), attempts: attempt)
+    }
+}

@@ -1,0 +1,176 @@
+import Foundation
+public import SyncConfiguration
+
+/// Leads through a listing, page by page: told what a page says, it names the next one or the end. Pure; it sees no network and no clock.
+///
+/// Any rule that says "end" ends the listing. If at that moment anything else promises more, the listing is not complete. The same token
+/// or the same body twice is a server that goes round in circles; that fails the run rather than filling it with repetitions.
+public struct Pagination: Sendable {
+    /// What comes after a page.
+    public enum Step: Sendable, Hashable {
+        /// Another page.
+        case next(PageRequest)
+        /// Nothing.
+        case end(PaginationEnd)
+        /// The repeat guard: the run fails.
+        case repetition(Repetition)
+    }
+
+    /// What came twice.
+    public enum Repetition: String, Sendable, Hashable {
+        case token = "the same next page twice"
+        case body = "the same body twice"
+        /// The token cannot be sent: too long, or with characters that the place does not allow.
+        case unusableToken = "a token that cannot be sent"
+    }
+
+    /// The longest token that is sent.
+    private static let longestToken = 8192
+
+    private let kind: PaginationConfiguration.Kind
+    private let stop: PaginationConfiguration.StopRules
+    private let maxPages: Int
+    private let first: HTTPAddress
+    private let pageSize: Int?
+
+    /// The page to be asked for now.
+    public private(set) var request: PageRequest
+    /// How many pages have been told of.
+    public private(set) var pages = 0
+    /// How many records they held.
+    public private(set) var records = 0
+    private var total: Int?
+    private var doubts: [PaginationEnd.Doubt] = []
+    private var seenTokens: Set<BodyDigest> = []
+    private var seenBodies: Set<BodyDigest> = []
+
+    /// The beginning of a listing.
+    /// - Parameters:
+    ///   - configuration: the `pages` table.
+    ///   - limits: its `max_pages` counts if it is the smaller one.
+    ///   - first: the first address, without pagination parameters and credentials.
+    public init(_ configuration: PaginationConfiguration, limits: LimitsConfiguration, first: HTTPAddress) {
+        kind = configuration.kind
+        stop = configuration.stop
+        maxPages = max(1, min(configuration.stop.maxPages, limits.maxPages))
+        self.first = first
+        if case .page(let numbers) = configuration.kind {
+            pageSize = numbers.sizeParameter == nil ? nil : numbers.size
+            request = Self.numbered(first, numbers, index: 0)
+        } else {
+            pageSize = nil
+            request = PageRequest(address: first)
+        }
+        // The first page counts as asked for: a token that leads back to it is a circle.
+        seenTokens.insert(BodyDigest(of: request.key))
+    }
+
+    /// Takes a page in and says what comes after it.
+    public mutating func advance(_ facts: PageFacts) -> Step {
+        pages += 1
+        records += facts.records
+        guard seenBodies.insert(facts.digest).inserted else { return .repetition(.body) }
+        note(facts)
+        var rules = endingRules(facts)
+        if !rules.isEmpty { return .end(end(rules, facts)) }
+        switch nextPage(facts) {
+        case .next(let next):
+            guard seenTokens.insert(BodyDigest(of: next.key)).inserted else { return .repetition(.token) }
+            guard pages < maxPages else {
+                doubts.append(.cut(pages: pages))
+                rules = [.maxPages]
+                return .end(end(rules, facts))
+            }
+            request = next
+            return .next(next)
+        case .end(let rule):
+            return .end(end([rule], facts))
+        case .unusable:
+            return .repetition(.unusableToken)
+        }
+    }
+
+    // MARK: Rules
+
+    /// What is remembered of a page for the judgement at the end.
+    private mutating func note(_ facts: PageFacts) {
+        if let announced = facts.total {
+            if let total, total != announced, !doubts.contains(where: { if case .totalChanged = $0 { true } else { false } }) {
+                doubts.append(.totalChanged(from: total, to: announced))
+            }
+            total = announced
+        }
+        if facts.hasConflictingLinks { doubts.append(.conflictingLinks) }
+    }
+
+    private func endingRules(_ facts: PageFacts) -> [PaginationEnd.Rule] {
+        var rules: [PaginationEnd.Rule] = []
+        if case .none = kind { rules.append(.singlePage) }
+        if stop.emptyPage, facts.records == 0 { rules.append(.emptyPage) }
+        if stop.shortPage, let pageSize, facts.records < pageSize { rules.append(.shortPage) }
+        if facts.hasMore == false { rules.append(.hasMore) }
+        if let total = facts.total, records >= total { rules.append(.total) }
+        if let totalPages = facts.totalPages, pages >= totalPages { rules.append(.totalPages) }
+        return rules
+    }
+
+    private func end(_ rules: [PaginationEnd.Rule], _ facts: PageFacts) -> PaginationEnd {
+        var doubts = doubts
+        if facts.hasMore == true { doubts.append(.moreWasPromised) }
+        if let total = facts.total ?? total {
+            if records < total { doubts.append(.recordsMissing(seen: records, total: total)) }
+            if records > total { doubts.append(.recordsTooMany(seen: records, total: total)) }
+        }
+        if let totalPages = facts.totalPages, pages < totalPages { doubts.append(.pagesMissing(seen: pages, total: totalPages)) }
+        // A body that says outright that there is no more is believed against a link or token that is always there.
+        let wasCut = rules == [.maxPages]
+        if facts.hasMore != false, !wasCut {
+            if let refused = facts.refusedLink {
+                doubts.append(.linkRefused(refused))
+            } else if facts.nextLink != nil {
+                doubts.append(.linkNotFollowed)
+            }
+            let isCounted = rules.contains(.total) || rules.contains(.totalPages)
+            if facts.cursor != nil, !isCounted, case .cursor = kind { doubts.append(.cursorNotFollowed) }
+        }
+        return PaginationEnd(rules: rules, doubts: doubts)
+    }
+
+    // MARK: Next page
+
+    private enum NextPage {
+        case next(PageRequest)
+        case end(PaginationEnd.Rule)
+        case unusable
+    }
+
+    private func nextPage(_ facts: PageFacts) -> NextPage {
+        switch kind {
+        case .none:
+            return .end(.singlePage)
+        case .page(let numbers):
+            return .next(Self.numbered(first, numbers, index: pages))
+        case .linkHeader:
+            guard let link = facts.nextLink else { return .end(.noNextLink) }
+            // Stored links were made by this program; one that cannot be read any more is as good as refused.
+            guard let address = try? HTTPAddress(link) else { return .unusable }
+            return .next(PageRequest(address: address))
+        case .cursor(let rule):
+            guard let cursor = facts.cursor, !cursor.isEmpty else { return .end(.noCursor) }
+            guard cursor.utf8.count <= Self.longestToken else { return .unusable }
+            switch rule.place {
+            case .query:
+                return .next(PageRequest(address: first.setting([(rule.parameter, cursor)])))
+            case .header:
+                guard cursor.utf8.allSatisfy({ $0 > 0x1F && $0 != 0x7F }) else { return .unusable }
+                return .next(PageRequest(address: first, headers: [HeaderField(name: rule.parameter, value: cursor)]))
+            }
+        }
+    }
+
+    private static func numbered(_ first: HTTPAddress, _ numbers: PaginationConfiguration.PageNumber, index: Int) -> PageRequest {
+        var items = [(numbers.parameter, "\(numbers.start &+ index)")]
+        if let size = numbers.sizeParameter { items.append((size, "\(numbers.size)")) }
+        return PageRequest(address: first.setting(items))
+    }
+}

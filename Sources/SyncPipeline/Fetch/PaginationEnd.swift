@@ -1,0 +1,72 @@
+/// How a listing ended: which rule ended it, and what speaks against its being complete.
+public struct PaginationEnd: Sendable, Hashable {
+    /// The rule that ended a listing.
+    public enum Rule: String, Sendable, Hashable {
+        /// `kind = "none"`: there is one page.
+        case singlePage = "single page"
+        /// No link to a next page.
+        case noNextLink = "no next link"
+        /// No token for a next page.
+        case noCursor = "no cursor"
+        /// `empty_page`
+        case emptyPage = "empty_page"
+        /// `short_page`
+        case shortPage = "short_page"
+        /// `has_more` is false.
+        case hasMore = "has_more"
+        /// `total` records were seen.
+        case total = "total"
+        /// `total_pages` pages were seen.
+        case totalPages = "total_pages"
+        /// `max_pages`
+        case maxPages = "max_pages"
+    }
+
+    /// What speaks against a listing's being complete. One of them forbids sweeping, and a cursor beyond what was seen.
+    public enum Doubt: Sendable, Hashable, CustomStringConvertible {
+        /// `has_more` promised more.
+        case moreWasPromised
+        /// `total` promised more records than were seen.
+        case recordsMissing(seen: Int, total: Int)
+        /// More records were seen than `total` said.
+        case recordsTooMany(seen: Int, total: Int)
+        /// `total` changed while the listing was read.
+        case totalChanged(from: Int, to: Int)
+        /// `total_pages` promised more pages than were seen.
+        case pagesMissing(seen: Int, total: Int)
+        /// The `Link` header offered a next page that was not asked for.
+        case linkNotFollowed
+        /// The `Link` header offered several different next pages.
+        case conflictingLinks
+        /// The next link leads where it must not.
+        case linkRefused(String)
+        /// There was a token for a next page.
+        case cursorNotFollowed
+        /// `max_pages` cut the listing.
+        case cut(pages: Int)
+
+        /// The doubt in words.
+        public var description: String {
+            switch self {
+            case .moreWasPromised: "has_more promised more"
+            case .recordsMissing(let seen, let total): "\(seen) of \(total) records seen"
+            case .recordsTooMany(let seen, let total): "\(seen) records seen where \(total) were announced"
+            case .totalChanged(let old, let new): "the total changed from \(old) to \(new) while the listing was read"
+            case .pagesMissing(let seen, let total): "\(seen) of \(total) pages seen"
+            case .linkNotFollowed: "the Link header offers a next page; set pages.kind"
+            case .conflictingLinks: "the Link header names several next pages"
+            case .linkRefused(let why): "next link: \(why)"
+            case .cursorNotFollowed: "a token for a next page was there"
+            case .cut(let pages): "cut after \(pages) pages (max_pages)"
+            }
+        }
+    }
+
+    /// The rules that held, in a fixed order; never empty.
+    public let rules: [Rule]
+    /// What speaks against completeness.
+    public let doubts: [Doubt]
+
+    /// Whether the listing was read to its end, as far as every rule can tell.
+    public var isComplete: Bool { doubts.isEmpty }
+}

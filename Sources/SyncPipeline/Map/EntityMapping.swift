@@ -1,0 +1,145 @@
+import Foundation
+import JSONReader
+package import OpenCoreData
+package import SyncConfiguration
+
+/// How records become rows of one entity: compiled once for each configuration.
+// Immutable once `connect` has run, before the mapping is handed out.
+final class EntityMapping: @unchecked Sendable {
+    struct AttributeField: Sendable {
+        let field: Int
+        let slot: Int
+        let conversion: ValueConversion
+        let isRequired: Bool
+        /// What stands for a missing value.
+        let fallback: AttributeValue
+
+        func value(_ cell: JSONCell, of record: JSONRecord) throws(ConversionProblem) -> AttributeValue {
+            let isExact = conversion.attribute.type == .decimal || conversion.attribute.type == .string
+            return try conversion.value(cell, token: isExact ? record.rawValue(of: field) : nil)
+        }
+    }
+
+    struct RelationshipField: Sendable {
+        let field: Int
+        let place: PropertyPlace
+        let destination: String
+        let match: RelationshipConfiguration.Match
+        let path: String
+        /// The slot of the other side's to-one, by which a to-many of that side's rows is kept.
+        let inverseSlot: Int?
+        let isOrdered: Bool
+    }
+
+    let name: String
+    let entity: NSEntityDescription
+    let layout: EntityLayout
+    /// What to read of a record.
+    let plan: JSONFieldPlan
+    let attributes: [AttributeField]
+    private(set) var relationships: [RelationshipField] = []
+    /// The fields of the key, in the order of the constraint.
+    let keys: [AttributeField]
+    let bookkeeping: Bookkeeping
+    private let configuration: EntityConfiguration
+
+    /// The slots of the bookkeeping attributes.
+    struct Bookkeeping: Sendable {
+        let hash: Int
+        let firstSeen: Int
+        let lastChanged: Int
+        let run: Int
+        let deletedAt: Int
+        let stub: Int
+    }
+
+    init(_ configuration: EntityConfiguration, entity: NSEntityDescription) {
+        self.configuration = configuration
+        self.name = configuration.name
+        self.entity = entity
+        let layout = entity.layout
+        self.layout = layout
+        plan = JSONFieldPlan()
+        var attributes: [AttributeField] = []
+        for (index, attribute) in configuration.attributes.enumerated() {
+            guard let slot = layout.slot(of: attribute.name) else { continue }
+            let paths = Self.paths(attribute.paths, attribute.name, entity: configuration.name)
+            attributes.append(
+                AttributeField(
+                    field: index, slot: slot,
+                    conversion: ValueConversion(attribute: attribute, path: paths.first?.text ?? "$"),
+                    isRequired: !attribute.isOptional, fallback: layout.defaults[slot]))
+        }
+        self.attributes = attributes
+        keys = configuration.key.compactMap { key in attributes.first { $0.conversion.attribute.name == key } }
+        func slot(_ item: ModelBuilder.Bookkeeping) -> Int { layout.slot(of: item.rawValue) ?? 0 }
+        bookkeeping = Bookkeeping(
+            hash: slot(.hash), firstSeen: slot(.firstSeen), lastChanged: slot(.lastChanged), run: slot(.run),
+            deletedAt: slot(.deletedAt), stub: slot(.stub))
+    }
+
+    /// Completes the plan: relationships name the plans of other entities, and of this one.
+    func connect(_ all: [String: EntityMapping]) {
+        var fields: [JSONField] = configuration.attributes.map { attribute in
+            let isRaw = attribute.type == .json
+            return JSONField(
+                attribute.name, paths: Self.paths(attribute.paths, attribute.name, entity: name).map(Self.compile), capture: isRaw ? .raw : .value)
+        }
+        for relationship in configuration.relationships {
+            guard let destination = all[relationship.destination], let place = layout.place(of: relationship.name) else { continue }
+            let paths = Self.paths(relationship.paths, relationship.name, entity: name)
+            var inverseSlot: Int?, isOrdered = false
+            if case .toMany(let number) = place {
+                let description = layout.toManys[number]
+                isOrdered = description.isOrdered
+                if let inverse = description.inverseRelationship, !inverse.isToMany {
+                    inverseSlot = destination.layout.slot(of: inverse.name)
+                }
+            }
+            relationships.append(
+                RelationshipField(
+                    field: fields.count, place: place, destination: relationship.destination, match: relationship.match,
+                    path: paths.first?.text ?? "$", inverseSlot: inverseSlot, isOrdered: isOrdered))
+            fields.append(JSONField(relationship.name, paths: paths.map(Self.compile), capture: .record(destination.plan)))
+        }
+        plan.define(fields)
+    }
+
+    private static func paths(_ paths: [JSONPathText], _ property: String, entity: String) -> [JSONPathText] {
+        paths.isEmpty ? NameMatch.candidates(for: property, in: entity).map { JSONPathText(segments: [.key($0)]) } : paths
+    }
+
+    static func compile(_ path: JSONPathText) -> JSONPath {
+        JSONPath(
+            segments: path.segments.map { segment in
+                switch segment {
+                case .key(let key): .key(key)
+                case .index(let index): .index(index)
+                }
+            })
+    }
+}
+
+/// The mappings of all entities of a configuration.
+package struct ModelMapping: Sendable {
+    let entities: [String: EntityMapping]
+    /// Changes when anything does that decides what a record becomes: what was mapped otherwise is mapped again.
+    let fingerprint: String
+    /// Goes into every record's hash, so that a record mapped in another way never counts as unchanged.
+    let salt: UInt64
+
+    package init(_ configuration: ModelConfiguration, model: NSManagedObjectModel) {
+        model.freeze()
+        var entities: [String: EntityMapping] = [:]
+        for entity in configuration.entities {
+            guard let description = model.entitiesByName[entity.name] else { continue }
+            entities[entity.name] = EntityMapping(entity, entity: description)
+        }
+        for mapping in entities.values { mapping.connect(entities) }
+        self.entities = entities
+        let text = configuration.entities.sorted { $0.name < $1.name }.map { String(describing: $0) }.joined(separator: "\n")
+        let digest = BodyDigest(of: text)
+        fingerprint = digest.description
+        salt = digest.bytes.prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
+    }
+}

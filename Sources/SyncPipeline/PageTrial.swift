@@ -1,0 +1,134 @@
+import Foundation
+import JSONReader
+import OpenCoreData
+public import SyncConfiguration
+
+/// Fetches pages of a resource and maps them, and keeps nothing: what `cisternctl try` shows.
+public enum PageTrial {
+    /// One object as it would be stored.
+    public struct Object: Sendable {
+        public let entity: String
+        /// Property names and values as text, in the model's order; a to-one as the key it points to.
+        public let values: [(name: String, value: String)]
+        /// It is one of the page's records, and not something that a record names.
+        public let isRecord: Bool
+    }
+
+    /// One page.
+    public struct Page: Sendable {
+        public let url: String
+        public let status: Int
+        public let headers: [(name: String, value: String)]
+        public let bytes: Int
+        public let duration: Duration
+        public let counts: RecordCounts
+        public let rejected: [(record: Int, reason: String, path: String)]
+        public let objects: [Object]
+        /// Where the listing goes on, in words.
+        public let next: String
+    }
+
+    /// Fetches up to `count` pages. Throws `FetchError`, `SyncError` and what reading the page throws.
+    public static func run(
+        _ resource: ResourceConfiguration, configuration: CisternConfiguration, transports: TransportPool, clock: any SyncClock,
+        secrets: SecretResolver, version: String, pages count: Int, objects limit: Int = 20
+    ) async throws -> [Page] {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("cistern-try-\(UUID().uuidString)")
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let model = try SyncPipeline.model(for: configuration)
+        // A store of its own, so that keys and references resolve as they would; it goes with the folder.
+        let document = UIManagedDocument(fileURL: folder, model: model)
+        try document.openStore(creating: true)
+        let mapping = ModelMapping(configuration.model, model: model)
+        let settings = try FetchSettings(resource: resource, daemon: configuration.daemon, version: version, secrets: secrets)
+        let transport = try transports.transport(
+            for: TransportOptions(resource: resource, settings: settings, daemon: configuration.daemon))
+        var pagination = Pagination(resource.pagination, limits: resource.limits, first: settings.first)
+        var result: [Page] = []
+        let environment = FetchEnvironment(settings: settings, transport: transport, clock: clock)
+        while result.count < max(1, count) {
+            let outcome = await PageFetch(pagination.request, environment: environment).run()
+            guard case .page(let page) = outcome else {
+                if let error = outcome.error { throw error }
+                throw SyncError.cancelled
+            }
+            let (read, facts) = try read(page, resource: resource, mapping: mapping, settings: settings, document: document, limit: limit, now: clock.wallTime)
+            let step = pagination.advance(facts)
+            result.append(read(step.words))
+            guard case .next = step else { break }
+        }
+        return result
+    }
+
+    private static func read(
+        _ page: FetchedPage, resource: ResourceConfiguration, mapping: ModelMapping, settings: FetchSettings, document: UIManagedDocument,
+        limit: Int, now: Date
+    ) throws -> ((String) -> Page, PageFacts) {
+        let worker = NSManagedObjectContext(.privateQueueConcurrencyType)
+        worker.parent = document.managedObjectContext
+        return try worker.performAndWait {
+            let mapper = try RecordMapper(
+                mapping: mapping, entity: resource.entity, context: worker, now: now, run: 1, maxRejected: resource.limits.maxBadRecords)
+            let envelope = EnvelopePlan(resource.pagination)
+            let summary = try JSONRecordReader().read(
+                body: page.body, records: resource.records.map(EntityMapping.compile) ?? .root, plan: mapper.plan, envelope: envelope.plan,
+                limits: JSONReaderLimits(resource.limits)
+            ) { try mapper.add($0) }
+            try mapper.flush()
+            let said = envelope.values(summary)
+            let facts = PageFacts(
+                page: page, pagination: resource.pagination, settings: settings, records: summary.recordCount, cursor: said.cursor,
+                hasMore: said.hasMore, total: said.total, totalPages: said.totalPages)
+            let objects = try objects(mapping: mapping, resource: resource, in: worker, limit: limit)
+            let make = { (next: String) in
+                Page(
+                    url: settings.redactor.redact(page.address), status: page.status,
+                    headers: page.headers.map { ($0.name, $0.value) }, bytes: page.received, duration: page.duration, counts: mapper.counts,
+                    rejected: mapper.rejected.map { ($0.record, $0.reason, $0.path) }, objects: objects, next: next)
+            }
+            return (make, facts)
+        }
+    }
+
+    private static func objects(
+        mapping: ModelMapping, resource: ResourceConfiguration, in worker: NSManagedObjectContext, limit: Int
+    ) throws -> [Object] {
+        let names = [resource.entity] + mapping.entities.keys.sorted().filter { $0 != resource.entity }
+        var result: [Object] = []
+        for name in names {
+            guard let entity = mapping.entities[name] else { continue }
+            var plan = FetchPlan(entity: entity.entity)
+            plan.limit = limit
+            for found in try worker.fetch(plan) {
+                guard let row = found.row else { continue }
+                result.append(try Object(entity: name, values: values(row, entity, in: worker), isRecord: name == resource.entity))
+            }
+        }
+        return result
+    }
+
+    private static func values(
+        _ row: RowSnapshot, _ entity: EntityMapping, in worker: NSManagedObjectContext
+    ) throws -> [(name: String, value: String)] {
+        try entity.layout.names.enumerated().compactMap { slot, name in
+            guard !name.hasPrefix("cistern") else { return nil }
+            if case .objectID(let target) = row[slot] {
+                let key = try worker.currentRows([target])[target].flatMap { UniqueKey($0, slots: $0.layout.constraints[0]) }
+                return (name, key.map { $0.values.map { "\($0.plain ?? "nil")" }.joined(separator: ", ") } ?? "?")
+            }
+            return (name, row[slot].plain.map { "\($0)" } ?? "NULL")
+        }
+    }
+}
+
+extension Pagination.Step {
+    fileprivate var words: String {
+        switch self {
+        case .next(let request): "next page: \(request)"
+        case .end(let end):
+            "the end (\(end.rules.map(\.rawValue).joined(separator: ", ")))"
+                + (end.doubts.isEmpty ? "" : "; not complete: " + end.doubts.map(\.description).joined(separator: "; "))
+        case .repetition(let what): "refused: \(what.rawValue)"
+        }
+    }
+}

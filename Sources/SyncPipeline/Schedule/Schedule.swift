@@ -1,0 +1,121 @@
+public import Foundation
+public import SyncConfiguration
+
+/// When a resource is polled: pure arithmetic on times that are handed in.
+///
+/// Everything is wall time, because wall time is what is stored and shown; whoever waits converts to instants once. A server may
+/// lengthen an interval, never shorten it, and nothing makes a poll earlier than `min_interval` after the last one or earlier than a
+/// server allowed.
+public struct Schedule: Sendable, Hashable {
+    /// What the resource's `schedule` table says.
+    public let configuration: ScheduleConfiguration
+
+    /// The schedule that a table describes.
+    public init(_ configuration: ScheduleConfiguration) {
+        self.configuration = configuration
+    }
+
+    private var floor: Duration { configuration.minInterval.duration }
+    private var ceiling: Duration { max(configuration.maxInterval.duration, floor) }
+
+    // MARK: Intervals
+
+    /// The time from one poll to the next: `every` with jitter, within `min_interval` and `max_interval`, lengthened by what the server
+    /// said.
+    ///
+    /// A cache lifetime lengthens up to `max_interval` only; a poll interval that the server demands is kept as it is.
+    /// - Parameter random: a number in `0 ..< 1`; 0.5 gives `every` itself.
+    public func interval(pacing: ServerPacing? = nil, random: Double) -> Duration {
+        let jitter = configuration.jitter.fraction * (2 * random - 1)
+        var interval = bounded(configuration.every.duration.scaled(by: 1 + jitter))
+        guard configuration.respectCacheControl, let pacing else { return interval }
+        if let lifetime = pacing.cacheLifetime { interval = max(interval, bounded(lifetime)) }
+        if let demanded = pacing.pollInterval { interval = max(interval, demanded) }
+        return interval
+    }
+
+    private func bounded(_ interval: Duration) -> Duration {
+        min(max(interval, floor), ceiling)
+    }
+
+    // MARK: Next poll
+
+    /// When the poll after a finished run is due.
+    ///
+    /// Intervals count from the start of a run. A run that took longer than the interval does not lead to the next at once: at least
+    /// `min_interval` passes after its end.
+    /// - Parameters:
+    ///   - started: when the run began.
+    ///   - ended: when it ended.
+    ///   - interval: from `interval(pacing:random:)`.
+    ///   - notBefore: the server's `Retry-After`, if there was one.
+    public func nextPoll(started: Date, ended: Date, interval: Duration, notBefore: Date? = nil) -> Date {
+        // The wall clock may have been set back during the run; what lies in the future is not believed.
+        var next = min(started, ended).advanced(by: interval)
+        if next <= ended { next = ended.advanced(by: floor) }
+        return max(next, notBefore ?? .distantPast)
+    }
+
+    /// When a resource is first polled after a start.
+    /// - Parameters:
+    ///   - now: the wall time.
+    ///   - daemon: `start`, `stagger_window` and `restart_guard`.
+    ///   - stored: the next poll that was stored before the restart, if any.
+    ///   - lastSuccess: when the resource was last polled with success; `wait` counts from it.
+    ///   - parkedUntil: the stored end of a `Retry-After`, which no setting overrides.
+    ///   - random: a number in `0 ..< 1`.
+    public func firstPoll(
+        now: Date, daemon: DaemonConfiguration, stored: Date?, lastSuccess: Date? = nil, parkedUntil: Date? = nil, random: Double
+    ) -> Date {
+        var due: Date
+        switch daemon.start {
+        case .now:
+            due = now
+        case .stagger:
+            due = now.advanced(by: daemon.staggerWindow.duration.scaled(by: random))
+        case .wait:
+            // Without a past there is no regular time yet; the first one lies an interval ahead.
+            due = max((lastSuccess.map { min($0, now) } ?? now).advanced(by: interval(random: 0.5)), now)
+        }
+        if daemon.restartGuard, let stored {
+            // A stored time far ahead comes from a clock that was wrong, or from a longer interval in an older configuration.
+            due = max(due, min(stored, now.advanced(by: ceiling)))
+        }
+        return max(due, parked(parkedUntil, now: now))
+    }
+
+    /// When a resource is polled after somebody asked for it: as soon as the limits allow.
+    /// - Parameters:
+    ///   - now: the wall time.
+    ///   - lastStarted: when the last run began, if there was one.
+    ///   - parkedUntil: the end of a `Retry-After`, if there is one.
+    public func pollOnRequest(now: Date, lastStarted: Date?, parkedUntil: Date?) -> Date {
+        var due = now
+        // A last run in the future comes from a clock that was set back since: at most one floor is waited for.
+        if let lastStarted { due = max(due, min(lastStarted, now).advanced(by: floor)) }
+        return max(due, parked(parkedUntil, now: now))
+    }
+
+    private func parked(_ until: Date?, now: Date) -> Date {
+        min(until ?? .distantPast, now.advanced(by: RetryAfter.longest))
+    }
+
+    // MARK: Freshness
+
+    /// When data stops counting as current.
+    /// - Parameters:
+    ///   - lastSuccess: when the last complete poll succeeded; for a resource that never succeeded, when waiting for it began.
+    ///   - interval: the interval in force, which the server may have lengthened; `every` if it is not known.
+    public func staleTime(lastSuccess: Date, interval: Duration? = nil) -> Date {
+        let inForce = max(interval ?? .zero, configuration.every.duration)
+        switch configuration.maxAge {
+        case .span(let span): return lastSuccess.advanced(by: span.duration)
+        case .intervals(let count): return lastSuccess.advanced(by: inForce.scaled(by: Double(count)))
+        }
+    }
+
+    /// Whether data of that age still counts as current at `now`.
+    public func isCurrent(lastSuccess: Date, interval: Duration? = nil, now: Date) -> Bool {
+        now < staleTime(lastSuccess: lastSuccess, interval: interval)
+    }
+}

@@ -1,0 +1,24 @@
+public import Foundation
+
+/// The machine's clocks: the wall clock, and the clock that runs on through a suspension of the machine.
+public struct SystemClock: SyncClock {
+    /// Instants count from the first use of the clock in this process.
+    private static let origin = ContinuousClock.now
+
+    /// A clock. All values of this type share one origin.
+    public init() {}
+
+    /// The wall time of the machine.
+    public var wallTime: Date { Date() }
+
+    /// Time since this clock was first used, including time the machine was suspended.
+    public var instant: SyncInstant {
+        SyncInstant(sinceOrigin: Self.origin.duration(to: .now))
+    }
+
+    /// Suspends the task until `deadline`.
+    /// - Throws: `CancellationError` if the task is cancelled first.
+    public func sleep(until deadline: SyncInstant) async throws {
+        try await ContinuousClock().sleep(until: Self.origin.advanced(by: deadline.sinceOrigin), tolerance: nil)
+    }
+}

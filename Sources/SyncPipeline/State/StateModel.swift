@@ -1,0 +1,59 @@
+import OpenCoreData
+
+/// The pipeline's own entities. What the pipeline must remember is data: it is set in the same worker context as the records it vouches for,
+/// and reaches the store in the same transaction.
+enum StateModel {
+    static let resource = "CisternResource"
+    static let request = "CisternRequest"
+    static let run = "CisternRun"
+    static let quarantine = "CisternQuarantine"
+
+    static func entities() -> [NSEntityDescription] {
+        [
+            entity(
+                resource, key: ["source", "resource"],
+                [
+                    ("source", .string), ("resource", .string), ("lastSuccess", .date), ("completeAt", .date), ("nextPollAt", .date),
+                    ("parkedUntil", .date), ("runNumber", .integer64), ("consecutiveFailures", .integer64), ("httpStatus", .integer64),
+                    ("lastError", .string), ("isPaused", .boolean), ("pages", .integer64), ("rows", .integer64),
+                    // The primary keys that complete runs have vouched for, and how often each was missing since.
+                    ("members", .binaryData), ("missing", .binaryData), ("heldDeletes", .integer64), ("mayDelete", .boolean),
+                    ("mapping", .string),
+                ]),
+            entity(
+                request, key: ["scope", "request"],
+                [
+                    ("scope", .string), ("request", .string), ("etag", .string), ("lastModified", .string), ("bodyHash", .string),
+                    // What the page named as the next one: followed again when it answers 304.
+                    ("next", .string), ("recordCount", .integer64), ("members", .binaryData), ("mapping", .string), ("run", .integer64),
+                    ("savedAt", .date),
+                ]),
+            entity(
+                run, key: ["source", "resource", "number"],
+                [
+                    ("source", .string), ("resource", .string), ("number", .integer64), ("uuid", .uuid), ("cause", .string),
+                    ("startedAt", .date), ("endedAt", .date), ("outcome", .string), ("isComplete", .boolean), ("pages", .integer64),
+                    ("bytes", .integer64), ("inserted", .integer64), ("updated", .integer64), ("unchanged", .integer64),
+                    ("deleted", .integer64), ("quarantined", .integer64), ("httpStatus", .integer64), ("error", .string),
+                ]),
+            entity(
+                quarantine, key: ["digest"],
+                [
+                    ("digest", .string), ("source", .string), ("resource", .string), ("run", .integer64), ("page", .integer64),
+                    ("record", .integer64), ("reason", .string), ("path", .string), ("raw", .string), ("seenAt", .date),
+                    ("count", .integer64),
+                ]),
+        ]
+    }
+
+    private static func entity(
+        _ name: String, key: [String], _ attributes: [(String, NSAttributeDescription.AttributeType)]
+    ) -> NSEntityDescription {
+        let entity = NSEntityDescription()
+        entity.name = name
+        entity.properties = attributes.map { NSAttributeDescription(name: $0.0, type: $0.1) }
+        entity.uniquenessConstraints = [key]
+        entity.userInfo = [ModelBuilder.Annotation.hidden: true]
+        return entity
+    }
+}

@@ -1,0 +1,40 @@
+import Glibc
+
+/// Bytes that must not be seen: kept out of swap where the system allows it, overwritten when the last owner lets go, and
+/// without a description, so that no log or error can show them by accident.
+public final class Secret: Sendable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    // Written once in `init`, before anyone else has a reference, and only read until `deinit`.
+    private nonisolated(unsafe) let bytes: UnsafeMutableRawBufferPointer
+
+    public init(_ content: some Collection<UInt8>) {
+        bytes = .allocate(byteCount: max(content.count, 1), alignment: 1)
+        bytes.initializeMemory(as: UInt8.self, repeating: 0)
+        // Best effort: LimitMEMLOCK= may be too low. Core dumps are off in the unit.
+        mlock(bytes.baseAddress!, bytes.count)
+        bytes.copyBytes(from: content)
+        count = content.count
+    }
+
+    deinit {
+        explicit_bzero(bytes.baseAddress!, bytes.count)
+        munlock(bytes.baseAddress!, bytes.count)
+        bytes.deallocate()
+    }
+
+    /// Length in bytes.
+    public let count: Int
+
+    /// The bytes, for the length of the call.
+    public func withUnsafeBytes<Result>(_ body: (UnsafeRawBufferPointer) throws -> Result) rethrows -> Result {
+        try body(UnsafeRawBufferPointer(rebasing: bytes[..<count]))
+    }
+
+    /// A copy as text, for the moment in which a request is made. It is not overwritten afterwards; do not keep it.
+    public func revealed() -> String {
+        withUnsafeBytes { String(decoding: $0, as: UTF8.self) }
+    }
+
+    public var description: String { "<secret>" }
+    public var debugDescription: String { "<secret>" }
+    public var customMirror: Mirror { Mirror(self, children: []) }
+}

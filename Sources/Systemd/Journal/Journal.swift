@@ -1,0 +1,95 @@
+import Dispatch
+import Foundation
+import Glibc
+import Synchronization
+
+/// Writes entries on a queue of its own, so that a journal that does not read never holds up the daemon.
+///
+/// The queue holds a bounded number of entries. What does not fit is counted, and one entry tells of it once there is room.
+public final class Journal: Sendable {
+    private struct State {
+        var waiting = 0
+        var dropped = 0
+    }
+
+    private let sink: any JournalSink
+    private let fallback: (any JournalSink)?
+    private let capacity: Int
+    private let state = Mutex(State())
+    private let queue = DispatchQueue(label: "cistern.journal")
+
+    /// - Parameters:
+    ///   - fallback: gets what the sink could not write.
+    ///   - capacity: how many entries may wait.
+    public init(sink: any JournalSink, fallback: (any JournalSink)? = nil, capacity: Int = 4_096) {
+        precondition(capacity > 0, "a journal queue has room for at least one entry")
+        self.sink = sink
+        self.fallback = fallback
+        self.capacity = capacity
+    }
+
+    /// The journal of this process.
+    ///
+    /// - Parameters:
+    ///   - identifier: `SYSLOG_IDENTIFIER`, the name before the colon in `journalctl`.
+    ///   - descriptor: standard error.
+    public convenience init(
+        target: JournalTarget = .auto, format: JournalFormat = .text, identifier: String, capacity: Int = 4_096,
+        descriptor: Int32 = STDERR_FILENO, environment: [String: String] = ProcessInfo.processInfo.environment
+    ) {
+        let lines = StandardErrorSink(descriptor: descriptor, format: format, identifier: identifier)
+        if target.isNative(descriptor: descriptor, environment: environment) {
+            self.init(sink: NativeJournalSink(identifier: identifier), fallback: lines, capacity: capacity)
+        } else {
+            self.init(sink: lines, capacity: capacity)
+        }
+    }
+
+    /// Puts the entry into the queue, or counts it as lost if the queue is full. Returns at once.
+    public func send(_ entry: JournalEntry) {
+        let hasRoom = state.withLock { state in
+            guard state.waiting < capacity else {
+                state.dropped += 1
+                return false
+            }
+            state.waiting += 1
+            return true
+        }
+        if hasRoom { queue.async { self.writeNext(entry) } }
+    }
+
+    /// Waits until what was sent so far is written. Returns false if that took longer than `limit`.
+    @discardableResult
+    public func flush(within limit: Duration) -> Bool {
+        dispatchPrecondition(condition: .notOnQueue(queue))
+        let done = DispatchSemaphore(value: 0)
+        queue.async { done.signal() }
+        return done.wait(timeout: .now() + limit.dispatchInterval) == .success
+    }
+
+    private func writeNext(_ entry: JournalEntry) {
+        write(entry)
+        let lost = state.withLock { state in
+            state.waiting -= 1
+            // Told in one piece when the queue has emptied, or each time another queue's worth has gone.
+            guard state.dropped > 0, state.waiting == 0 || state.dropped >= capacity else { return 0 }
+            defer { state.dropped = 0 }
+            return state.dropped
+        }
+        guard lost > 0 else { return }
+        let entries = lost == 1 ? "1 journal entry was" : "\(lost) journal entries were"
+        write(
+            JournalEntry(
+                "\(entries) lost: more came than the journal took", priority: .warning,
+                fields: [JournalField.adapting("CISTERN_LOST_ENTRIES", String(lost))]))
+    }
+
+    private func write(_ entry: JournalEntry) {
+        do {
+            try sink.write(entry)
+        } catch {
+            // Nothing is left to tell it to if this fails as well.
+            try? fallback?.write(entry)
+        }
+    }
+}

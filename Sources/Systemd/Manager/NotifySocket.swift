@@ -1,0 +1,82 @@
+import Glibc
+
+/// The manager's datagram socket.
+///
+/// `sd_notify(3)` looks the address up in the environment each time, which must be empty of it for our children, and blocks as
+/// long as the manager does not read. The protocol is documented and three calls long, so this speaks it directly: a fresh
+/// socket for each message (a manager that starts anew keeps the path, not the peer), never waiting.
+public struct NotifySocket: NotifySender {
+    /// As found in `$NOTIFY_SOCKET`: a path, or `@` and a name in the abstract name space.
+    public let address: String
+
+    public init(address: String) {
+        self.address = address
+    }
+
+    public func send(_ message: NotifyMessage) throws(NotifyError) {
+        let descriptor = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+        guard descriptor >= 0 else { throw NotifyError(socket: address, code: errno) }
+        defer { close(descriptor) }
+        guard let (found, length) = socketAddress() else { throw NotifyError(socket: address, code: EINVAL) }
+        var name = found
+        let failure = withUnsafeMutableBytes(of: &name) { transmit(message, over: descriptor, to: $0, length: length) }
+        if failure != 0 { throw NotifyError(socket: address, code: failure) }
+    }
+
+    private func socketAddress() -> (sockaddr_un, socklen_t)? {
+        var name = sockaddr_un()
+        name.sun_family = sa_family_t(AF_UNIX)
+        var bytes = Array(address.utf8)
+        guard let first = bytes.first, first == UInt8(ascii: "/") || first == UInt8(ascii: "@"),
+            bytes.count < MemoryLayout.size(ofValue: name.sun_path)
+        else { return nil }
+        if first == UInt8(ascii: "@") { bytes[0] = 0 }
+        withUnsafeMutableBytes(of: &name.sun_path) { $0.copyBytes(from: bytes) }
+        // An abstract name is as long as it says; a path ends at its NUL.
+        let extent = bytes.count + (bytes[0] == 0 ? 0 : 1)
+        return (name, socklen_t(MemoryLayout<sockaddr_un>.offset(of: \.sun_path)! + extent))
+    }
+
+    /// 0, or the `errno` of the attempt.
+    private func transmit(
+        _ message: NotifyMessage, over descriptor: Int32, to name: UnsafeMutableRawBufferPointer, length: socklen_t
+    ) -> Int32 {
+        var payload = Array(message.text.utf8)
+        return payload.withUnsafeMutableBytes { bytes in
+            var vector = iovec(iov_base: bytes.baseAddress, iov_len: bytes.count)
+            return withUnsafeMutablePointer(to: &vector) { vector in
+                var header = msghdr()
+                header.msg_name = name.baseAddress
+                header.msg_namelen = length
+                header.msg_iov = vector
+                header.msg_iovlen = 1
+                let rights = Self.rights(message.descriptors)
+                defer { rights?.deallocate() }
+                header.msg_control = rights?.baseAddress
+                header.msg_controllen = rights?.count ?? 0
+                while sendmsg(descriptor, &header, Int32(MSG_NOSIGNAL) | Int32(MSG_DONTWAIT)) < 0 {
+                    if errno != EINTR { return errno }
+                }
+                return 0
+            }
+        }
+    }
+
+    /// One `SCM_RIGHTS` control message, laid out by hand: the `CMSG_…` macros do not reach Swift.
+    private static func rights(_ descriptors: [Int32]) -> UnsafeMutableRawBufferPointer? {
+        guard !descriptors.isEmpty else { return nil }
+        let headerSize = MemoryLayout<cmsghdr>.size
+        let dataSize = descriptors.count * MemoryLayout<Int32>.size
+        let word = MemoryLayout<Int>.size
+        let space = headerSize + (dataSize + word - 1) / word * word
+        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: space, alignment: MemoryLayout<cmsghdr>.alignment)
+        buffer.initializeMemory(as: UInt8.self, repeating: 0)
+        var header = cmsghdr()
+        header.cmsg_len = headerSize + dataSize
+        header.cmsg_level = SOL_SOCKET
+        header.cmsg_type = Int32(SCM_RIGHTS)
+        buffer.storeBytes(of: header, as: cmsghdr.self)
+        descriptors.withUnsafeBytes { UnsafeMutableRawBufferPointer(rebasing: buffer[headerSize...]).copyMemory(from: $0) }
+        return buffer
+    }
+}

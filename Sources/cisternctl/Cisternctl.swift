@@ -1,0 +1,56 @@
+import ArgumentParser
+import Foundation
+import SyncControl
+
+/// The tool: one verb a file, each ends with one of the statuses of `ControlExitCode`.
+struct Cisternctl: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "cisternctl",
+        abstract: "Steers cisternd, and looks at what it keeps.",
+        discussion: """
+            Exit status: 0 done; 64 bad command line; 65 bad input; 69 cisternd or the remote side cannot be reached; 75 not current, or not \
+            now; 76 bad answers; 77 not permitted; 78 configuration refused.
+            """,
+        version: CisternVersion.current,
+        subcommands: [
+            StatusVerb.self, SyncVerb.self, ReloadVerb.self, PauseVerb.self, ResumeVerb.self, AcceptDeletesVerb.self, QuarantineVerb.self,
+            CheckVerb.self, TryVerb.self, QueryVerb.self, ConfigVerb.self, VersionVerb.self,
+        ])
+
+    /// Runs one command line to its end.
+    static func run(arguments: [String], surroundings: Surroundings) async -> ControlExitCode {
+        do {
+            let command = try parseAsRoot(arguments)
+            if let verb = command as? any Verb { return try await verb.run(in: surroundings) }
+            // No verb: the help, as for `--help`.
+            surroundings.console.out(helpMessage())
+            return .usage
+        } catch let error as ControlError {
+            surroundings.console.error("cisternctl: \(error)")
+            return error.code
+        } catch {
+            // Help and version are no errors; a bad command line is 64.
+            let code = exitCode(for: error)
+            let text = fullMessage(for: error)
+            if code == .success { surroundings.console.out(text) } else { surroundings.console.error(text) }
+            return ControlExitCode(rawValue: code.rawValue) ?? .failure
+        }
+    }
+}
+
+/// A verb of the tool.
+protocol Verb: ParsableCommand {
+    func run(in surroundings: Surroundings) async throws -> ControlExitCode
+}
+
+/// What every verb can be told.
+struct CommonOptions: ParsableArguments {
+    @Option(help: "The control socket (default: $RUNTIME_DIRECTORY/control.sock, else /run/cistern/control.sock).")
+    var socket: String?
+
+    @Option(help: "The configuration file (default: /etc/cistern/cisternd.toml).")
+    var config: String?
+
+    @Flag(help: "Print JSON.")
+    var json = false
+}

@@ -1,0 +1,87 @@
+import Foundation
+import SyncControl
+
+/// What `cisternctl status` prints for people.
+struct StatusTable {
+    var snapshot: StatusSnapshot
+
+    func lines(console: Console) -> [String] {
+        var lines = [daemonLine, snapshot.daemon.status, documentLine]
+        if let error = snapshot.daemon.reloadError { lines.append("Last reload failed, the configuration before it is in force: \(error)") }
+        for failing in snapshot.daemon.watchdog.failing { lines.append("No sign of life: \(failing)") }
+        guard !snapshot.resources.isEmpty else { return lines }
+        lines.append("")
+        lines += table.lines(width: console.isTerminal ? console.width : nil, hasColour: console.hasColour)
+        for resource in snapshot.resources {
+            guard let held = resource.heldDeletes, held > 0 else { continue }
+            lines.append("")
+            lines.append("\(resource.scope): \(held) deletions are held back. If the loss is real: cisternctl accept-deletes \(resource.scope)")
+        }
+        return lines
+    }
+
+    private var now: Date { snapshot.generatedAt }
+
+    private var daemonLine: String {
+        let daemon = snapshot.daemon
+        let up = RelativeTime.text(now.timeIntervalSince(daemon.startedAt))
+        return "\(daemon.name) \(daemon.version), process \(daemon.pid), \(daemon.state), up \(up), configuration \(daemon.configurationGeneration)"
+    }
+
+    private var documentLine: String {
+        let document = snapshot.document
+        var text = "\(document.path): "
+        if document.unsavedChanges == 0 {
+            text += "everything is saved"
+        } else {
+            text += "\(document.unsavedChanges) unsaved changes"
+            if let oldest = document.oldestUnsavedSeconds { text += ", the oldest \(RelativeTime.text(oldest)) old" }
+        }
+        if let save = document.lastSaveAt { text += ", last save \(RelativeTime.text(now.timeIntervalSince(save))) ago" }
+        if let error = document.error { text += "; SAVING FAILS: \(error)" }
+        if let held = document.held { text += "; fetching waits: \(held)" }
+        return text
+    }
+
+    private var table: TextTable {
+        var table = TextTable(titles: [
+            ("RESOURCE", .left), ("STATE", .left), ("AGE", .right), ("NEXT", .right), ("OBJECTS", .right), ("LAST RUN", .left), ("CAUSE", .left),
+        ])
+        for resource in snapshot.resources {
+            table.rows.append([
+                TextTable.Cell(resource.scope), TextTable.Cell(resource.state.rawValue, Self.colour(resource.state)),
+                TextTable.Cell(resource.ageSeconds.map { RelativeTime.text($0) } ?? "never"), TextTable.Cell(next(resource)),
+                TextTable.Cell(resource.objects.map(String.init) ?? ""), TextTable.Cell(Self.lastRun(resource)),
+                TextTable.Cell(Self.cause(resource)),
+            ])
+        }
+        return table
+    }
+
+    private func next(_ resource: StatusSnapshot.Resource) -> String {
+        if resource.state == .running { return "now" }
+        return resource.nextPollAt.map { RelativeTime.text($0.timeIntervalSince(now)) } ?? ""
+    }
+
+    private static func lastRun(_ resource: StatusSnapshot.Resource) -> String {
+        if let page = resource.runningPage { return "page \(page), \(resource.runningRecords ?? 0) records" }
+        guard let run = resource.lastRun else { return "" }
+        return RunText.changes(run)
+    }
+
+    private static func cause(_ resource: StatusSnapshot.Resource) -> String {
+        var text = resource.error ?? ""
+        if resource.consecutiveFailures > 1 { text = "\(resource.consecutiveFailures) times: " + text }
+        return text.replacing("\n", with: " ")
+    }
+
+    private static func colour(_ state: StatusSnapshot.ResourceState) -> TextTable.Colour? {
+        switch state {
+        case .ok: .green
+        case .running: nil
+        case .degraded: .red
+        case .pending: .yellow
+        case .paused, .disabled: .grey
+        }
+    }
+}

@@ -1,0 +1,58 @@
+import ArgumentParser
+import Foundation
+import SyncConfiguration
+import SyncControl
+import SyncPipeline
+
+/// `check`: the whole configuration and its model, without the daemon and without the network.
+struct CheckVerb: Verb {
+    static let configuration = CommandConfiguration(
+        commandName: "check", abstract: "Check the whole configuration and its model. Asks nobody and changes nothing.",
+        discussion: "Ends with 0, or 78 if the configuration cannot be used.")
+
+    @OptionGroup var options: CommonOptions
+
+    private struct Problem: Encodable {
+        var severity: String
+        var file: String
+        var line: Int?
+        var column: Int?
+        var key: String
+        var message: String
+        var suggestion: String?
+    }
+
+    func run(in surroundings: Surroundings) async throws -> ControlExitCode {
+        let reading = surroundings.reader(options).read()
+        var problems = reading.problems
+        if let configuration = reading.configuration {
+            do {
+                _ = try SyncPipeline.model(for: configuration)
+            } catch {
+                problems.append(ConfigurationProblem(file: reading.files.first ?? "", message: "\(error)"))
+            }
+        }
+        let errors = problems.count { $0.severity == .error }
+        if options.json {
+            let rows = problems.map {
+                Problem(
+                    severity: $0.severity.rawValue, file: $0.file, line: $0.line, column: $0.column, key: $0.keyPath, message: $0.message,
+                    suggestion: $0.suggestion)
+            }
+            surroundings.console.out(String(decoding: try ControlCoding.encode(rows, pretty: true), as: UTF8.self))
+        } else {
+            for problem in problems { surroundings.console.out("\(problem)") }
+            surroundings.console.out(Self.summary(reading, errors: errors, warnings: problems.count - errors))
+        }
+        return errors == 0 ? .success : .configuration
+    }
+
+    static func summary(_ reading: ConfigurationReading, errors: Int, warnings: Int) -> String {
+        func count(_ number: Int, _ noun: String, _ plural: String) -> String { "\(number) \(number == 1 ? noun : plural)" }
+        let tail = warnings == 0 ? "" : ", " + count(warnings, "warning", "warnings")
+        guard errors == 0, let configuration = reading.configuration else { return count(errors, "error", "errors") + tail }
+        return "The configuration can be used: \(count(configuration.sources.count, "source", "sources")), "
+            + "\(count(configuration.sources.flatMap(\.resources).count, "resource", "resources")), "
+            + "\(count(configuration.model.entities.count, "entity", "entities"))\(tail)"
+    }
+}

@@ -1,0 +1,84 @@
+import ArgumentParser
+import Foundation
+import SyncConfiguration
+import SyncControl
+
+/// `config`: what is set, and what is not.
+struct ConfigVerb: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "config", abstract: "The configuration: what is set, what is in force, what is built in.",
+        subcommands: [ConfigShow.self, ConfigDefault.self])
+}
+
+/// `config show`
+struct ConfigShow: Verb {
+    static let configuration = CommandConfiguration(
+        commandName: "show", abstract: "What the files set; with --resolved every setting that is in force.")
+
+    @OptionGroup var options: CommonOptions
+
+    @Flag(help: "Every setting, the built-in ones too.")
+    var resolved = false
+
+    @Flag(help: "Say behind each line where the value comes from.")
+    var origin = false
+
+    @Flag(help: "What the running daemon goes by, rather than the files as they are now.")
+    var running = false
+
+    private struct Setting: Encodable {
+        var key: String
+        var value: String
+        var origin: String
+    }
+
+    func run(in surroundings: Surroundings) async throws -> ControlExitCode {
+        if running {
+            let configuration = try await surroundings.withClient(options) { try await $0.configuration() }
+            if options.json {
+                surroundings.console.out(String(decoding: try ControlCoding.encode(configuration, pretty: true), as: UTF8.self))
+            } else {
+                surroundings.console.write(configuration.toml)
+            }
+            return .success
+        }
+        let reading = surroundings.reader(options).read()
+        for warning in reading.warnings { surroundings.console.error("\(warning)") }
+        guard let all = reading.resolved else {
+            throw ControlError(
+                "the configuration cannot be used", advice: "correct it: cisternctl check", code: .configuration,
+                problems: reading.errors.map(\.description))
+        }
+        let shown = resolved ? all : Self.setInFiles(all)
+        if options.json {
+            let settings = shown.settings.map { Setting(key: $0.keyPath, value: $0.value, origin: "\($0.origin)") }
+            surroundings.console.out(String(decoding: try ControlCoding.encode(settings, pretty: true), as: UTF8.self))
+        } else {
+            surroundings.console.write(shown.toml(origins: origin))
+        }
+        return .success
+    }
+
+    /// Only what stands in a file.
+    static func setInFiles(_ all: ResolvedConfiguration) -> ResolvedConfiguration {
+        var result = all
+        result.sections = all.sections.compactMap { section in
+            var section = section
+            section.settings = section.settings.filter { if case .file = $0.origin { true } else { false } }
+            return section.settings.isEmpty ? nil : section
+        }
+        return result
+    }
+}
+
+/// `config default`
+struct ConfigDefault: Verb {
+    static let configuration = CommandConfiguration(commandName: "default", abstract: "Every built-in setting, as a configuration file.")
+
+    @OptionGroup var options: CommonOptions
+
+    func run(in surroundings: Surroundings) async throws -> ControlExitCode {
+        surroundings.console.write(ResolvedConfiguration.builtIn.toml())
+        return .success
+    }
+}

@@ -1,0 +1,81 @@
+import ArgumentParser
+import Foundation
+import SyncControl
+
+/// `quarantine`: records that were set aside because they could not be mapped.
+struct QuarantineVerb: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "quarantine", abstract: "Records that were set aside because they could not be mapped.",
+        subcommands: [QuarantineList.self, QuarantineShow.self])
+}
+
+/// `quarantine list`
+struct QuarantineList: Verb {
+    static let configuration = CommandConfiguration(commandName: "list", abstract: "The newest records, one a line.")
+
+    @OptionGroup var options: CommonOptions
+
+    @Option(help: "How many at most.")
+    var limit = 50
+
+    func validate() throws {
+        guard (1...ControlRequest.maxLimit).contains(limit) else {
+            throw ValidationError("--limit takes a number from 1 to \(ControlRequest.maxLimit)")
+        }
+    }
+
+    func run(in surroundings: Surroundings) async throws -> ControlExitCode {
+        let records = try await surroundings.withClient(options) { try await $0.quarantine(limit: limit) }
+        let console = surroundings.console
+        if options.json {
+            console.out(String(decoding: try ControlCoding.encode(records, pretty: true), as: UTF8.self))
+        } else if records.isEmpty {
+            console.out("no records are set aside")
+        } else {
+            var table = TextTable(titles: [("ID", .left), ("RESOURCE", .left), ("SEEN", .right), ("COUNT", .right), ("REASON", .left)])
+            let now = surroundings.now()
+            for record in records {
+                table.rows.append([
+                    TextTable.Cell(String(record.id.prefix(12))), TextTable.Cell(record.scope),
+                    TextTable.Cell(RelativeTime.text(now.timeIntervalSince(record.seenAt)) + " ago"), TextTable.Cell("\(record.count)"),
+                    TextTable.Cell(record.reason),
+                ])
+            }
+            for line in table.lines(width: console.isTerminal ? console.width : nil, hasColour: console.hasColour) { console.out(line) }
+        }
+        return .success
+    }
+}
+
+/// `quarantine show`
+struct QuarantineShow: Verb {
+    static let configuration = CommandConfiguration(commandName: "show", abstract: "One record with its reason and its raw text.")
+
+    @OptionGroup var options: CommonOptions
+
+    @Argument(help: "The id, or its beginning, as `quarantine list` shows it.")
+    var id: String
+
+    func run(in surroundings: Surroundings) async throws -> ControlExitCode {
+        let records = try await surroundings.withClient(options) { try await $0.quarantine(limit: ControlRequest.maxLimit) }
+        let found = records.filter { $0.id.hasPrefix(id) }
+        guard let record = found.first else {
+            throw ControlError("no record that is set aside has the id \(id)", advice: "look at `cisternctl quarantine list`", code: .dataError)
+        }
+        guard found.count == 1 else {
+            throw ControlError("\(found.count) records have an id that begins with \(id)", advice: "give more of it", code: .usage)
+        }
+        if options.json {
+            surroundings.console.out(String(decoding: try ControlCoding.encode(record, pretty: true), as: UTF8.self))
+            return .success
+        }
+        let console = surroundings.console
+        console.out("id        \(record.id)")
+        console.out("resource  \(record.scope)")
+        console.out("place     run \(record.run), page \(record.page)" + (record.record.map { ", record \($0)" } ?? ""))
+        console.out("seen      \(record.seenAt.formatted(.iso8601)), \(record.count) time\(record.count == 1 ? "" : "s")")
+        console.out("reason    \(record.reason)" + (record.path.map { " at \($0)" } ?? ""))
+        if let raw = record.raw { console.out("\n\(raw)") }
+        return .success
+    }
+}

@@ -1,0 +1,17 @@
+import ArgumentParser
+import SyncControl
+
+/// `resume`: the end of a pause.
+struct ResumeVerb: Verb {
+    static let configuration = CommandConfiguration(commandName: "resume", abstract: "Poll again after `pause`.")
+
+    @OptionGroup var options: CommonOptions
+
+    @Argument(help: "SOURCE or SOURCE/RESOURCE; everything if left out.")
+    var scope: String?
+
+    func run(in surroundings: Surroundings) async throws -> ControlExitCode {
+        try surroundings.answer(try await surroundings.withClient(options) { try await $0.resume(scope: scope) }, options)
+        return .success
+    }
+}

@@ -1,0 +1,36 @@
+import ArgumentParser
+import Foundation
+import SyncControl
+
+/// `status`: what is current and what is not. Exit status 75 if anything is not.
+struct StatusVerb: Verb {
+    static let configuration = CommandConfiguration(
+        commandName: "status", abstract: "State, age, next poll and cause, per resource.",
+        discussion: "Ends with 0 if everything is current, 75 if anything is degraded or was never fetched.")
+
+    @OptionGroup var options: CommonOptions
+
+    @Flag(help: "Print again every two seconds until interrupted.")
+    var watch = false
+
+    func run(in surroundings: Surroundings) async throws -> ControlExitCode {
+        try await surroundings.withClient(options) { client in
+            while true {
+                let snapshot = try await client.status()
+                try show(snapshot, surroundings.console)
+                guard watch else { return ControlExitCode.status(snapshot) }
+                try await Task.sleep(for: .seconds(2))
+            }
+        }
+    }
+
+    private func show(_ snapshot: StatusSnapshot, _ console: Console) throws {
+        if options.json {
+            console.out(String(decoding: try ControlCoding.encode(snapshot, pretty: !watch), as: UTF8.self))
+            return
+        }
+        // A screen is drawn anew; elsewhere a blank line divides the tables.
+        if watch { console.write(console.isTerminal ? "\u{1B}[H\u{1B}[2J" : "\n") }
+        for line in StatusTable(snapshot: snapshot).lines(console: console) { console.out(line) }
+    }
+}

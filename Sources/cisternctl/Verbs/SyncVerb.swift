@@ -1,0 +1,56 @@
+import ArgumentParser
+import Foundation
+import SyncControl
+import Synchronization
+
+/// `sync`: poll now.
+struct SyncVerb: Verb {
+    static let configuration = CommandConfiguration(
+        commandName: "sync", abstract: "Poll now, within the limits of the servers and of the configuration.",
+        discussion: "With --wait: 0 if everything was polled and saved, 69 remote down, 75 not now, 76 bad answers, 77 credentials refused.")
+
+    @OptionGroup var options: CommonOptions
+
+    @Argument(help: "SOURCE or SOURCE/RESOURCE; everything if left out.")
+    var scope: String?
+
+    @Flag(help: "Forget what is known about pages that have not changed, and fetch everything.")
+    var full = false
+
+    @Flag(help: "Return when everything is fetched and saved.")
+    var wait = false
+
+    func run(in surroundings: Surroundings) async throws -> ControlExitCode {
+        let console = surroundings.console
+        return try await surroundings.withClient(options) { client in
+            guard wait else {
+                let response = try await client.sync(scope: scope, full: full)
+                console.out(options.json ? String(decoding: try ControlCoding.encode(response), as: UTF8.self) : response.message)
+                return .success
+            }
+            let bar = Mutex(ProgressBar())
+            let json = options.json
+            let runs = try await client.sync(scope: scope, full: full) { progress in
+                bar.withLock { $0.take(progress) }
+                Self.draw(progress, bar.withLock { $0 }, console, json: json)
+            }
+            let expected = bar.withLock { $0.total }
+            if !json {
+                if console.isTerminal { console.write("\r\u{1B}[K") }
+                if runs.isEmpty { console.out("nothing was polled: paused, disabled, or not yet due again") }
+                else if console.isTerminal { for run in runs { console.out(RunText.line(run)) } }
+            }
+            return ControlExitCode.sync(runs, expected: expected)
+        }
+    }
+
+    private static func draw(_ progress: SyncProgress, _ bar: ProgressBar, _ console: Console, json: Bool) {
+        if json {
+            if let line = try? ControlCoding.encode(progress) { console.out(String(decoding: line, as: UTF8.self)) }
+        } else if console.isTerminal {
+            console.write("\r\u{1B}[K" + bar.line(width: console.width))
+        } else if let line = ProgressBar.plainLine(progress) {
+            console.out(line)
+        }
+    }
+}

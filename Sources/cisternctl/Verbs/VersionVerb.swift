@@ -1,0 +1,28 @@
+import ArgumentParser
+import Foundation
+import SyncControl
+
+/// `version`: of the tool, and of the daemon if it answers.
+struct VersionVerb: Verb {
+    static let configuration = CommandConfiguration(commandName: "version", abstract: "The version of the tool and of the running daemon.")
+
+    @OptionGroup var options: CommonOptions
+
+    private struct Versions: Encodable {
+        var cisternctl: String
+        var cisternd: String?
+    }
+
+    func run(in surroundings: Surroundings) async throws -> ControlExitCode {
+        // Asking is worth a try; not to get an answer is no failure here.
+        let daemon = try? await surroundings.withClient(options) { try await $0.version() }
+        if options.json {
+            let versions = Versions(cisternctl: CisternVersion.current, cisternd: daemon?.version)
+            surroundings.console.out(String(decoding: try ControlCoding.encode(versions), as: UTF8.self))
+        } else {
+            surroundings.console.out("cisternctl \(CisternVersion.current)")
+            surroundings.console.out(daemon.map { "cisternd \($0.version), process \($0.pid)" } ?? "cisternd does not answer")
+        }
+        return .success
+    }
+}

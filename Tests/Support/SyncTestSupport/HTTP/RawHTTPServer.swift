@@ -1,0 +1,249 @@
+import Foundation
+public import NIOCore
+import NIOPosix
+import Synchronization
+
+/// A server on the loopback interface that sends exactly the bytes it is told to, with the pauses and breaks it is told to make.
+///
+/// It reads requests up to their empty line and records them; what comes back is a script. It knows nothing of HTTP beyond that, so that
+/// it can break every rule of it.
+public final class RawHTTPServer: Sendable {
+    /// What is done with a connection, in order.
+    public enum Step: Sendable {
+        /// Sends bytes.
+        case send([UInt8])
+        /// Sends bytes one at a time, with a pause before each.
+        case drip([UInt8], every: TimeAmount)
+        /// Sends the same bytes again and again until the other side goes away.
+        case flood([UInt8])
+        /// Waits until the other side goes away.
+        case hang
+        /// Closes the connection in the orderly way.
+        case close
+        /// Breaks the connection off.
+        case reset
+        /// Goes on with the next request on this connection, or closes it if none comes.
+        case keepAlive
+    }
+
+    /// A request as it arrived.
+    public struct Request: Sendable {
+        /// Method, target and version.
+        public let line: String
+        /// Names in lower case; several values of one name joined by a comma.
+        public let headers: [String: String]
+        /// Which connection it came on, counted from 0.
+        public let connection: Int
+
+        /// The target of the request line.
+        public var target: String { line.split(separator: " ").dropFirst().first.map(String.init) ?? "" }
+    }
+
+    private struct State {
+        var requests: [Request] = []
+        var connections: [any Channel] = []
+        var opened = 0
+        var watchers: [(test: @Sendable (Int, Int) -> Bool, continuation: CheckedContinuation<Void, Never>)] = []
+
+        mutating func satisfied() -> [CheckedContinuation<Void, Never>] {
+            let (requests, open) = (requests.count, connections.count)
+            let ready = watchers.filter { $0.test(requests, open) }.map(\.continuation)
+            watchers.removeAll { $0.test(requests, open) }
+            return ready
+        }
+    }
+
+    private let listener: any Channel
+    private let state = SharedState()
+
+    private final class SharedState: Sendable {
+        let mutex = Mutex(State())
+
+        func update(_ change: (inout State) -> Void) {
+            let ready = mutex.withLock { state in
+                change(&state)
+                return state.satisfied()
+            }
+            for continuation in ready { continuation.resume() }
+        }
+    }
+
+    /// Listens on a free port of 127.0.0.1 and answers each request by a function of it and of how many came before it.
+    public init(_ script: @escaping @Sendable (Request, Int) -> [Step]) async throws {
+        let state = state
+        listener = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+            .serverChannelOption(.backlog, value: 256)
+            .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+            .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
+            .childChannelOption(.allowRemoteHalfClosure, value: true)
+            .childChannelInitializer { channel in
+                var number = 0
+                state.update { state in
+                    number = state.opened
+                    state.opened += 1
+                    state.connections.append(channel)
+                }
+                channel.closeFuture.whenComplete { _ in
+                    state.update { state in state.connections.removeAll { $0 === channel } }
+                }
+                let record: @Sendable (Request) -> Int = { request in
+                    var index = 0
+                    state.update { state in
+                        index = state.requests.count
+                        state.requests.append(request)
+                    }
+                    return index
+                }
+                return channel.eventLoop.makeCompletedFuture {
+                    try channel.pipeline.syncOperations.addHandler(Handler(connection: number, record: record, script: script))
+                }
+            }
+            .bind(host: "127.0.0.1", port: 0).get()
+    }
+
+    /// Answers every request with the same steps.
+    public convenience init(_ steps: Step...) async throws {
+        try await self.init { _, _ in steps }
+    }
+
+    /// The port it listens on.
+    public var port: Int { listener.localAddress?.port ?? 0 }
+
+    /// `http://127.0.0.1:PORT` and the path.
+    public func url(_ path: String = "/") -> String { "http://127.0.0.1:\(port)\(path)" }
+
+    /// All requests so far.
+    public var requests: [Request] { state.mutex.withLock { $0.requests } }
+
+    /// How many connections were opened so far.
+    public var connectionCount: Int { state.mutex.withLock { $0.opened } }
+
+    /// Waits until at least `count` requests have arrived.
+    public func requests(atLeast count: Int) async {
+        await wait { requests, _ in requests >= count }
+    }
+
+    /// Waits until no connection is open any more.
+    public func allConnectionsClosed() async {
+        await wait { _, open in open == 0 }
+    }
+
+    private func wait(_ test: @escaping @Sendable (Int, Int) -> Bool) async {
+        await withCheckedContinuation { continuation in
+            state.update { $0.watchers.append((test, continuation)) }
+        }
+    }
+
+    /// Stops listening and closes every connection.
+    public func shutdown() async {
+        try? await listener.close()
+        for channel in state.mutex.withLock({ $0.connections }) { try? await channel.close() }
+    }
+
+    // MARK: One connection
+
+    private final class Handler: ChannelInboundHandler {
+        typealias InboundIn = ByteBuffer
+        typealias OutboundOut = ByteBuffer
+
+        private let connection: Int
+        private let record: @Sendable (Request) -> Int
+        private let script: @Sendable (Request, Int) -> [Step]
+        private var received: [UInt8] = []
+        private var isAnswering = false
+        private var steps: ArraySlice<Step> = []
+
+        init(
+            connection: Int, record: @escaping @Sendable (Request) -> Int, script: @escaping @Sendable (Request, Int) -> [Step]
+        ) {
+            self.connection = connection
+            self.record = record
+            self.script = script
+        }
+
+        func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+            received += unwrapInboundIn(data).readableBytesView
+            answerNext(context)
+        }
+
+        func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+            // The client closed its half: nobody reads any more what a script may still want to send.
+            if let event = event as? ChannelEvent, event == .inputClosed { context.close(promise: nil) }
+        }
+
+        func errorCaught(context: ChannelHandlerContext, error: any Error) {
+            context.close(promise: nil)
+        }
+
+        private func answerNext(_ context: ChannelHandlerContext) {
+            guard !isAnswering, let end = received.firstRange(of: Array("\r\n\r\n".utf8)) else { return }
+            let lines = String(decoding: received[..<end.lowerBound], as: UTF8.self).components(separatedBy: "\r\n")
+            received.removeSubrange(..<end.upperBound)
+            var headers: [String: String] = [:]
+            for line in lines.dropFirst() {
+                guard let colon = line.firstIndex(of: ":") else { continue }
+                let name = line[..<colon].lowercased()
+                let value = line[line.index(after: colon)...].trimmingCharacters(in: .whitespaces)
+                headers[name] = headers[name].map { "\($0), \(value)" } ?? value
+            }
+            let request = Request(line: lines[0], headers: headers, connection: connection)
+            isAnswering = true
+            steps = script(request, record(request))[...]
+            runNext(context)
+        }
+
+        private func runNext(_ context: ChannelHandlerContext) {
+            guard context.channel.isActive, let step = steps.popFirst() else { return }
+            switch step {
+            case .send(let bytes):
+                write(bytes, context) { self.runNext($0) }
+            case .drip(let bytes, let pause):
+                drip(bytes[...], pause, context)
+            case .flood(let bytes):
+                flood(ByteBuffer(bytes: bytes), context)
+            case .hang:
+                break
+            case .close:
+                context.close(promise: nil)
+            case .reset:
+                // No lingering: the other side sees the connection break, not end.
+                guard let options = context.channel as? any SocketOptionProvider else { return context.close(promise: nil) }
+                let bound = NIOLoopBound(context, eventLoop: context.eventLoop)
+                options.setSoLinger(linger(l_onoff: 1, l_linger: 0)).whenComplete { _ in bound.value.close(promise: nil) }
+            case .keepAlive:
+                isAnswering = false
+                answerNext(context)
+            }
+        }
+
+        private func write(_ bytes: [UInt8], _ context: ChannelHandlerContext, then next: @escaping (ChannelHandlerContext) -> Void) {
+            let bound = NIOLoopBound((context, next), eventLoop: context.eventLoop)
+            context.writeAndFlush(wrapOutboundOut(ByteBuffer(bytes: bytes))).whenSuccess {
+                let (context, next) = bound.value
+                next(context)
+            }
+        }
+
+        private func drip(_ bytes: ArraySlice<UInt8>, _ pause: TimeAmount, _ context: ChannelHandlerContext) {
+            guard let first = bytes.first else { return runNext(context) }
+            let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
+            context.eventLoop.scheduleTask(in: pause) {
+                let (handler, context) = bound.value
+                guard context.channel.isActive else { return }
+                handler.write([first], context) { handler.drip(bytes.dropFirst(), pause, $0) }
+            }
+        }
+
+        private func flood(_ buffer: ByteBuffer, _ context: ChannelHandlerContext) {
+            let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
+            let eventLoop = context.eventLoop
+            context.writeAndFlush(wrapOutboundOut(buffer)).whenSuccess {
+                // Not called at once: writes that succeed at once would pile up on the stack.
+                eventLoop.execute {
+                    let (handler, context) = bound.value
+                    if context.channel.isActive { handler.flood(buffer, context) }
+                }
+            }
+        }
+    }
+}

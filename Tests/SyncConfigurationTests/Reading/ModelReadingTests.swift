@@ -1,0 +1,178 @@
+import Foundation
+import Testing
+
+@testable import SyncConfiguration
+
+@Suite struct ModelReadingTests {
+    static let github = """
+
+        [entity.Repository]
+        key = ["id"]
+          [entity.Repository.attributes]
+          id = { path = "$.id", type = "int64", optional = false }
+          fullName = { path = "$.full_name", type = "string", index = true }
+          archived = { path = "$.archived", type = "bool", default = false }
+          pushedAt = { path = "$.pushed_at", type = "date", format = "%Y-%m-%d", default = "2001-01-01" }
+          topics = { path = "$.topics", type = "json" }
+          sizeKB = { path = ["$.size_kb", "/size"], type = "int64" }
+          price = { type = "decimal", default = "12.50" }
+          token = { type = "uuid", default = "00000000-0000-0000-0000-000000000001" }
+          picture = { type = "data(hex)" }
+          [entity.Repository.relationships]
+          owner = { to = "User", path = "$.owner", match = "embedded", on_delete = "nullify" }
+          issues = { to = "Issue", many = true, ordered = true, inverse = "repository", on_delete = "cascade" }
+        [entity.User.attributes]
+        remoteID = { path = "$.id", type = "int64" }
+        [entity.Issue.attributes]
+        id = { type = "int64" }
+        [entity.Issue.relationships]
+        repository = { to = "Repository" }
+        parent = { to = "Issue", path = "$.parent_id", match = "key", unresolved = "stub" }
+        """
+
+    private func found(_ text: String) -> String { errors(text).joined(separator: "\n") }
+
+    @Test func entitiesAreReadInTheirOrderWithEverythingTheySay() throws {
+        let model = try configuration(Self.github).model
+        #expect(model.entities.map(\.name) == ["Repository", "User", "Issue"])
+        let repository = try #require(model.entity(named: "Repository"))
+        #expect(
+            repository.attributes.map(\.name) == [
+                "id", "fullName", "archived", "pushedAt", "topics", "sizeKB", "price", "token", "picture",
+            ])
+        #expect(repository.attribute(named: "id")?.isOptional == false)
+        #expect(repository.attribute(named: "archived")?.defaultValue == .bool(false))
+        #expect(repository.attribute(named: "pushedAt")?.format == .pattern("%Y-%m-%d"))
+        #expect(repository.attribute(named: "pushedAt")?.defaultValue == .date(Date(timeIntervalSince1970: 978_307_200)))
+        #expect(repository.attribute(named: "sizeKB")?.paths.map(\.text) == ["$.size_kb", "$.size"])
+        #expect(repository.attribute(named: "price")?.defaultValue == .decimal(Decimal(string: "12.5")!))
+        #expect(repository.attribute(named: "picture")?.type == .data(.hex))
+        #expect(repository.relationship(named: "issues")?.isOrdered == true)
+        #expect(repository.relationship(named: "issues")?.onDelete == .cascade)
+    }
+
+    @Test func aKeyNobodyNamesIsIdOrRemoteID() throws {
+        let model = try configuration(Self.github).model
+        #expect(model.entity(named: "User")?.key == ["remoteID"])
+        #expect(model.entity(named: "Issue")?.key == ["id"])
+        #expect(
+            found("[entity.X.attributes]\ncode = { type = \"string\" }\n").contains(
+                "entity \"X\": key: there is no key, and neither an attribute \"id\" nor \"remoteID\"; write key = [\"code\"]"))
+        #expect(found("[entity.X]\n").contains("there is no key"))
+    }
+
+    @Test func aKeyIsMadeOfAttributesThatCanBeCompared() {
+        let text =
+            "[entity.X]\nkey = [\"KEY\"]\n[entity.X.attributes]\nid = { type = \"int64\" }\nblob = { type = \"json\" }\n[entity.X.relationships]\nup = { to = \"X\" }\n"
+        #expect(found(text.replacing("KEY", with: "idd")).contains("\"idd\" is not an attribute of \"X\"; did you mean \"id\"?"))
+        #expect(found(text.replacing("KEY", with: "blob")).contains("cannot be a key"))
+        #expect(found(text.replacing("KEY", with: "up")).contains("a key is made of attributes"))
+        #expect(found(text.replacing("KEY", with: "id")).isEmpty)
+    }
+
+    @Test func anInverseOneSideDeclaresIsImpliedAtTheOther() throws {
+        let model = try configuration(Self.github).model
+        #expect(model.entity(named: "Repository")?.relationship(named: "issues")?.inverse == .declared("repository"))
+        #expect(model.entity(named: "Issue")?.relationship(named: "repository")?.inverse == .implied("issues"))
+        #expect(model.entity(named: "Issue")?.relationship(named: "parent")?.inverse == RelationshipConfiguration.Inverse.none)
+    }
+
+    @Test func relationshipsMustLeadSomewhereAndBack() {
+        func relationships(_ a: String, _ b: String = "") -> String {
+            found(
+                "[entity.A.attributes]\nid = { type = \"int64\" }\n[entity.B.attributes]\nid = { type = \"int64\" }\n[entity.A.relationships]\n\(a)\n[entity.B.relationships]\n\(b)\n"
+            )
+        }
+        #expect(
+            relationships("b = { to = \"BB\" }").contains(
+                "entity \"A\": relationship \"b\": to: there is no entity \"BB\"; did you mean \"B\"?"))
+        #expect(
+            relationships("b = { to = \"B\", inverse = \"sa\" }", "as = { to = \"A\" }").contains(
+                "\"B\" has no relationship \"sa\"; did you mean \"as\"?"))
+        #expect(relationships("b = { to = \"B\", inverse = \"x\" }").contains("declare it: [entity.B.relationships] x = { to = \"A\" }"))
+        #expect(
+            relationships("b = { to = \"B\", inverse = \"b\" }", "b = { to = \"B\" }").contains("\"B.b\" leads to \"B\", not back to \"A\"")
+        )
+        #expect(
+            relationships("b = { to = \"B\", inverse = \"a\" }\nc = { to = \"B\" }", "a = { to = \"A\", inverse = \"c\" }").contains(
+                "\"B.a\" has the inverse \"c\""))
+        #expect(
+            relationships("b = { to = \"B\", inverse = \"a\" }\nc = { to = \"B\", inverse = \"a\" }", "a = { to = \"A\" }").contains(
+                "is the inverse of \"b\" already"))
+        #expect(relationships("b = { to = \"B\", ordered = true }").contains("write many = true"))
+        #expect(relationships("b = { to = \"B\", match = \"keys\" }").contains("did you mean \"key\"?"))
+        #expect(relationships("b = { to = \"B\", many = true, match = \"key\" }").contains("did you mean \"keys\"?"))
+        #expect(relationships("b = { path = \"$.b\" }").contains("\"to\" is missing"))
+        #expect(relationships("b = { to = \"B\", inverse = \"a\" }", "a = { to = \"A\", inverse = \"b\" }").isEmpty)
+        #expect(relationships("up = { to = \"A\", inverse = \"down\" }\ndown = { to = \"A\", many = true }").isEmpty)
+    }
+
+    @Test func aKeyOfSeveralAttributesIsNotMatchedByOneValue() {
+        let text =
+            "[entity.A]\nkey = [\"x\", \"y\"]\nattributes = { x = { type = \"string\" }, y = { type = \"string\" } }\nrelationships.a = { to = \"A\", match = \"key\" }\n"
+        #expect(found(text).contains("has a key of 2 attributes"))
+        #expect(found(text.replacing("\"key\" }", with: "\"embedded\" }")).isEmpty)
+    }
+
+    // sync §8
+    @Test func twoPropertiesMayNotClaimTheSameKeyByName() {
+        func attributes(_ text: String) -> String { found("[entity.User.attributes]\nid = { type = \"int64\" }\n\(text)\n") }
+        #expect(
+            attributes("firstName = { type = \"string\" }\nfirst_name = { type = \"string\" }").contains(
+                "both claim the JSON key \"first_name\"; write a path at both"))
+        #expect(
+            attributes("name = { type = \"string\" }\ntitle = { path = \"$.name\", type = \"string\" }").contains(
+                "both claim the JSON key \"name\"; write a path at \"name\""))
+        #expect(attributes("userID = { type = \"string\" }\nuserId = { path = \"$.user\", type = \"string\" }").contains("in case only"))
+        #expect(attributes("a = { path = \"$.x\", type = \"string\" }\nb = { path = \"$.x\", type = \"json\" }").isEmpty)
+        #expect(attributes("a = { type = \"string\" }\nb = { path = \"$.a.b\", type = \"json\" }").isEmpty)
+        #expect(attributes("userType = { type = \"string\" }\ntype = { type = \"string\" }").contains("claim the JSON key \"type\""))
+    }
+
+    @Test func namesMustBeUsable() {
+        func attribute(_ name: String) -> String {
+            found("[entity.User.attributes]\nid = { type = \"int64\" }\n\(name) = { type = \"string\" }\n")
+        }
+        #expect(attribute("description").contains("call it \"userDescription\", which matches the JSON key \"description\" as well"))
+        #expect(attribute("_hidden").contains("is not a name"))
+        #expect(attribute("\"full name\"").contains("is not a name"))
+        #expect(attribute("ID").contains("in case only"))
+        #expect(
+            found("[entity.A.attributes]\nid = { type = \"int64\" }\n[entity.A.relationships]\nid = { to = \"A\" }\n").contains(
+                "there is an attribute of this name"))
+        func entity(_ name: String) -> String {
+            found("[entity.City.attributes]\nid = { type = \"int64\" }\n[entity.\(name).attributes]\nid = { type = \"int64\" }\n")
+        }
+        #expect(entity("CITY").contains("in case only"))
+        #expect(entity("ZCity").contains("the name is that of the table of \"City\""))
+        #expect(entity("cistern_status").contains("taken by the database"))
+        #expect(entity("Z_PrimaryKey").contains("taken by the database"))
+        #expect(entity("\"a-b\"").contains("is not a name"))
+        #expect(entity("Zone").isEmpty)
+    }
+
+    @Test func anAttributeNeedsATypeAndMayHaveADefaultOfIt() {
+        func attribute(_ text: String) -> String { found("[entity.A.attributes]\nid = { type = \"int64\" }\nx = \(text)\n") }
+        #expect(attribute("{ path = \"$.x\" }").contains("attribute \"x\": \"type\" is missing"))
+        #expect(attribute("\"string\"").contains("write { type = \"string\" }"))
+        #expect(attribute("{ type = \"integer\" }").contains("did you mean \"int64\"?"))
+        #expect(attribute("{ type = \"int16\", default = 40000 }").contains("default: 40000 does not fit into int16"))
+        #expect(attribute("{ type = \"string\", format = \"unix\" }").contains("only dates have a format"))
+        #expect(attribute("{ type = \"json\", index = true }").contains("cannot be indexed"))
+        let wrong = [
+            ("int64", "\"1\""), ("int32", "1.5"), ("bool", "0"), ("string", "1"), ("double", "\"1\""), ("double", "nan"),
+            ("decimal", "\"1,5\""),
+            ("date", "\"yesterday\""), ("date", "2001-01-01"), ("uuid", "\"1\""), ("uri", "1"), ("json", "1"), ("data", "\"AA==\""),
+            ("int64", "[]"),
+        ]
+        for (type, value) in wrong {
+            #expect(attribute("{ type = \"\(type)\", default = \(value) }").contains("x\": default"), "\(type) \(value)")
+        }
+        for (type, value) in [
+            ("int16", "-1"), ("double", "1"), ("decimal", "1e2"), ("string", "\"\""), ("uri", "\"https://a.b/\""), ("data", ""),
+        ] {
+            let entry = value.isEmpty ? "" : ", default = \(value)"
+            #expect(attribute("{ type = \"\(type)\"\(entry) }").isEmpty, "\(type) \(value)")
+        }
+    }
+}

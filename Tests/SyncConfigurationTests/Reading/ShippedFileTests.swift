@@ -1,0 +1,56 @@
+import Foundation
+import Testing
+
+@testable import SyncConfiguration
+
+/// The files that are installed say what the code does.
+@Suite struct ShippedFileTests {
+    private static let etc = URL(fileURLWithPath: #filePath)
+        .resolvingSymlinksInPath().deletingLastPathComponent().appendingPathComponent("../../../etc/cistern").standardizedFileURL.path
+
+    private func text(_ name: String) throws -> String {
+        try String(contentsOfFile: "\(Self.etc)/\(name)", encoding: .utf8)
+    }
+
+    private func uncommented(_ text: String) -> String {
+        text.split(separator: "\n", omittingEmptySubsequences: false).map { line in
+            let isSetting = line.firstMatch(of: /^# ([A-Za-z0-9_.]+ = |\[)/) != nil
+            return isSetting ? String(line.dropFirst(2)) : String(line)
+        }.joined(separator: "\n")
+    }
+
+    @Test func theInstalledFilesAreReadWithoutAnyProblem() {
+        let reading = ConfigurationReader(path: "\(Self.etc)/cisternd.toml").read()
+        #expect(reading.problems.map(\.description) == [])
+        #expect(reading.files.map { $0.split(separator: "/").last } == ["cisternd.toml", "10-example.toml"])
+        #expect(reading.configuration == read("").configuration)
+    }
+
+    @Test func everyCommentedSettingIsTheBuiltInOne() throws {
+        let full = read(uncommented(try text("cisternd.toml")))
+        #expect(full.problems.map(\.description) == [])
+        #expect(full.configuration == read("").configuration)
+        // The same text for each value, so that nobody sees two spellings.
+        let values = Dictionary(uniqueKeysWithValues: ResolvedConfiguration.builtIn.settings.map { ($0.keyPath, $0.value) })
+        for setting in try #require(full.resolved).settings { #expect(values[setting.keyPath] == setting.value) }
+    }
+
+    @Test func everySettingStandsInTheInstalledFileOnce() throws {
+        let full = try #require(read(uncommented(try text("cisternd.toml"))).resolved)
+        for setting in full.settings where setting.isSettable {
+            #expect(setting.origin != .builtIn, "\(setting.keyPath) is not in the file")
+        }
+        let known = Set(ResolvedConfiguration.builtIn.settings.filter(\.isSettable).map(\.keyPath))
+        #expect(Set(full.settings.filter(\.isSettable).map(\.keyPath)) == known)
+    }
+
+    @Test func theExampleIsAConfigurationWhenItsCommentSignsAreTakenAway() throws {
+        let result = try configuration(uncommented(try text("conf.d/10-example.toml")))
+        let resource = try #require(result.resource(scope: "countries/countries"))
+        #expect(resource.key == ["code"])
+        #expect(resource.schedule.every == .hours(1))
+        #expect(resource.authentication == .bearer(.init(token: .credential("example_token"))))
+        #expect(resource.deletion.detect == .snapshot)
+        #expect(result.model.entity(named: "Country")?.relationship(named: "continent")?.inverse == .implied("countries"))
+    }
+}

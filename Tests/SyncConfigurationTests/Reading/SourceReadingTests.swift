@@ -1,0 +1,202 @@
+import Testing
+
+@testable import SyncConfiguration
+
+@Suite struct SourceReadingTests {
+    private func problem(_ line: String) -> String {
+        errors(itemSource + line).joined(separator: "\n")
+    }
+
+    @Test func theShortFormIsASourceWithOneResourceOfItsName() throws {
+        let result = try configuration(itemSource + "records = \"/data\"\nsuccess = [200, 203]\nkey = [\"code\"]\n")
+        let resource = try #require(result.resource(scope: "items/items"))
+        #expect(result.sources.map(\.name) == ["items"])
+        #expect(resource.url == "https://api.example.com/items")
+        #expect(resource.records?.text == "$.data")
+        #expect(resource.success == [200, 203])
+        #expect(resource.key == ["code"])
+        var plain = ResourceConfiguration(name: "items", source: "items", url: resource.url, entity: "Item", key: ["id"])
+        #expect(try configuration(itemSource).resource(scope: "items/items") == plain)
+        plain.isEnabled = false
+        #expect(try configuration(itemSource + "enabled = false").resource(scope: "items/items") == plain)
+    }
+
+    @Test func aBaseURLAndAPathMakeOneURL() throws {
+        let text = itemModel + "[[source]]\nname = \"s\"\nentity = \"Item\"\nbase_url = \"https://a.example/v1/\"\n"
+        #expect(try configuration(text + "path = \"/x?y=1\"").sources[0].resources[0].url == "https://a.example/v1/x?y=1")
+        #expect(try configuration(text).sources[0].resources[0].url == "https://a.example/v1/")
+        #expect(try configuration(text).sources[0].baseURL == "https://a.example/v1/")
+    }
+
+    @Test func theShortAndTheLongFormExcludeEachOther() {
+        let resource = "[[source.resource]]\nname = \"r\"\npath = \"/r\"\nentity = \"Item\"\n"
+        let found = errors(itemSource + resource)
+        #expect(found.contains { $0.contains("\"url\" and [[source.resource]] exclude each other; write base_url") })
+        #expect(found.contains { $0.contains("\"entity\" and [[source.resource]] exclude each other; move it") })
+        #expect(problem("base_url = \"https://b.example\"").contains("\"url\" and \"base_url\" exclude each other"))
+        #expect(problem("path = \"/x\"").contains("\"url\" and \"path\" exclude each other"))
+    }
+
+    @Test func whatIsMissingIsNamed() {
+        let bare = errors(itemModel + "[[source]]\n")
+        #expect(bare.contains { $0.contains("source 1: \"name\" is missing") })
+        #expect(bare.contains { $0.contains("source 1: \"url\" is missing") })
+        #expect(bare.contains { $0.contains("source 1: \"entity\" is missing; write entity = \"Item\"") })
+        let resource = errors(itemModel + "[[source]]\nname = \"s\"\n[[source.resource]]\n")
+        #expect(resource.contains { $0.contains("source \"s\": \"base_url\" is missing") })
+        #expect(resource.contains { $0.contains("source \"s\": resource 1: \"path\" is missing") })
+        #expect(errors("[source]\nname = \"s\"\n").first?.contains("write [[source]], in two brackets") == true)
+        #expect(errors("source = [1]\n").count == 1)
+    }
+
+    @Test func anEntityThatDoesNotExistIsNamedOnce() {
+        let found = errors(itemSource.replacing("entity = \"Item\"", with: "entity = \"Itme\""))
+        #expect(found == ["/c/main.toml:7: source \"items\": entity: there is no entity \"Itme\"; did you mean \"Item\"?"])
+        #expect(problem("key = [\"cdoe\"]").contains("\"cdoe\" is not an attribute of \"Item\"; did you mean \"code\"?"))
+        #expect(problem("key = [\"id\", \"id\"]").contains("stands twice"))
+    }
+
+    @Test func theComplaintOfTheSpecificationReadsAsThere() {
+        let text =
+            itemModel + """
+                [[source]]
+                name = "github"
+                base_url = "https://api.github.com"
+                [[source.resource]]
+                name = "repos"
+                path = "/user/repos"
+                entity = "Item"
+                evry = "5m"
+                schedule.evry = "5m"
+                """
+        // `schedule` knows the key, the resource itself does not: it lists what it has.
+        let found = errors(text)
+        #expect(found.count == 2)
+        #expect(found[0].hasPrefix("/c/main.toml:11: source \"github\": resource \"repos\": unknown key \"evry\"; "))
+        #expect(
+            found[1] == "/c/main.toml:12: source \"github\": resource \"repos\": schedule: unknown key \"evry\"; did you mean \"every\"?")
+        #expect(read(text).errors[1].keyPath == "source.github.resource.repos.schedule.evry")
+    }
+
+    @Test func secretsAreTakenByReferenceOnly() throws {
+        func auth(_ text: String) throws -> AuthenticationConfiguration {
+            try configuration(itemSource + "auth = \(text)").sources[0].resources[0].authentication
+        }
+        #expect(try auth("{ kind = \"bearer\", token = { file = \"/run/t\" } }") == .bearer(.init(token: .file("/run/t"))))
+        #expect(
+            try auth("{ kind = \"bearer\", token = { env = \"T\" }, header = \"X-Token\", scheme = \"\" }")
+                == .bearer(.init(token: .environment("T"), header: "X-Token", scheme: "")))
+        #expect(
+            try auth("{ kind = \"basic\", username = \"me\", password = { credential = \"p\" } }")
+                == .basic(.init(username: .name("me"), password: .credential("p"))))
+        #expect(
+            try auth("{ kind = \"basic\", username = { credential = \"u\" }, password = { credential = \"p\" } }").secrets
+                == [.credential("u"), .credential("p")])
+        #expect(
+            try auth("{ kind = \"api-key\", in = \"query\", name = \"key\", value = { credential = \"k\" } }")
+                == .apiKey(.init(name: "key", in: .query, value: .credential("k"))))
+        let literal = problem("auth = { kind = \"bearer\", token = \"hunter2\" }")
+        #expect(literal.contains("a secret may not stand in the configuration; write { credential = \"ID\" }"))
+        #expect(!literal.contains("hunter2"))
+    }
+
+    @Test func secretsAreNotHiddenInHeadersParametersAndURLs() {
+        let header = problem("headers = { Authorization = \"Bearer hunter2\" }")
+        #expect(header.contains("carries a secret") && header.contains("kind = \"bearer\"") && !header.contains("hunter2"))
+        #expect(problem("http.headers = { x-api-key = \"hunter2\" }").contains("carries a secret"))
+        let parameter = problem("params = { access_token = \"hunter2\" }")
+        #expect(parameter.contains("in = \"query\", name = \"access_token\"") && !parameter.contains("hunter2"))
+        for url in ["https://me:hunter2@api.example.com/", "https://api.example.com/?api_key=hunter2"] {
+            let found = errors(itemSource.replacing("https://api.example.com/items", with: url)).joined()
+            #expect(!found.isEmpty && !found.contains("hunter2"), "\(found)")
+        }
+    }
+
+    @Test func aKeyOfAnotherKindIsRefused() {
+        #expect(problem("auth = { token = { credential = \"t\" } }").contains("kind is missing; write kind = \"bearer\""))
+        #expect(problem("auth = { kind = \"bearer\" }").contains("\"token\" is missing"))
+        #expect(
+            problem("auth = { kind = \"basic\", password = { credential = \"p\" }, username = \"u\", in = \"query\" }").contains(
+                "\"in\" belongs to kind = \"api-key\""))
+        #expect(problem("pages = { kind = \"link-header\", start = 0 }").contains("\"start\" belongs to kind = \"page\""))
+        #expect(problem("pages = { start = 0 }").contains("kind is missing; write kind = \"page\""))
+        #expect(problem("pages = { kind = \"cursor\" }").contains("needs path or header"))
+        #expect(problem("pages = { kind = \"cursor\", path = \"$.a\", header = \"X\" }").contains("exclude each other"))
+        #expect(problem("pages = { kind = \"cursor\", path = \"$.a\", in = \"body\" }").contains("\"body\" is not in this version"))
+        #expect(problem("pages = { kind = \"none\", stop = { empty_page = true } }").contains("stop rules need a kind"))
+    }
+
+    @Test func everyKindOfPaginationIsRead() throws {
+        func pages(_ text: String) throws -> PaginationConfiguration {
+            try configuration(itemSource + "pages = \(text)").sources[0].resources[0].pagination
+        }
+        #expect(try pages("{ kind = \"none\" }") == PaginationConfiguration())
+        #expect(try pages("{ kind = \"page\" }") == PaginationConfiguration(.page(.init())))
+        var page = PaginationConfiguration.PageNumber()
+        (page.parameter, page.start, page.sizeParameter, page.size) = ("p", 0, nil, 20)
+        #expect(
+            try pages("{ kind = \"page\", param = \"p\", start = 0, size_param = \"\", size = 20 }") == PaginationConfiguration(.page(page))
+        )
+        var cursor = PaginationConfiguration(.cursor(.init(from: .path(try JSONPathText("$.next")))))
+        cursor.stop.hasMore = try JSONPathText("$.has_more")
+        cursor.stop.maxPages = 5
+        #expect(try pages("{ kind = \"cursor\", path = \"$.next\", stop = { has_more = \"$.has_more\", max_pages = 5 } }") == cursor)
+        var header = PaginationConfiguration.Cursor(from: .header("X-Next"))
+        (header.place, header.parameter) = (.header, "X-Cursor")
+        #expect(
+            try pages("{ kind = \"cursor\", header = \"X-Next\", in = \"header\", param = \"X-Cursor\", repeat_guard = \"fail\" }")
+                == PaginationConfiguration(.cursor(header)))
+        #expect(try pages("{ kind = \"link-header\", rel = \"following\" }") == PaginationConfiguration(.linkHeader(relation: "following")))
+    }
+
+    @Test func intervalsMustFitTogether() {
+        #expect(
+            problem("schedule.every = \"30s\"").contains(
+                "schedule.every: every \"30s\" is shorter than min_interval \"1m\"; write min_interval = \"30s\""))
+        #expect(problem("schedule.every = \"7d\"").contains("longer than max_interval \"24h\"; write max_interval = \"7d\""))
+        #expect(problem("schedule = { min_interval = \"2h\", max_interval = \"1h\", every = \"1h\" }").contains("longer than max_interval"))
+        #expect(problem("retry = { base = \"2m\" }").contains("longer than max_delay"))
+        #expect(problem("schedule = { every = \"30s\", min_interval = \"10s\" }").isEmpty)
+    }
+
+    @Test func uncheckedCertificatesNeedAReason() throws {
+        #expect(problem("tls.verify = false").contains("write insecure_reason"))
+        #expect(errors("[defaults.tls]\nverify = false\n").count == 1)
+        let reading = read(itemSource + "tls = { verify = false, insecure_reason = \"test bench\" }")
+        #expect(reading.configuration?.sources[0].resources[0].tls.insecureReason == "test bench")
+        #expect(reading.warnings.contains { $0.message.contains("certificates are not checked: test bench") })
+        let ca = try configuration(itemSource + "tls.ca = { credential = \"ca\" }").sources[0].resources[0].tls.ca
+        #expect(ca == .credential("ca"))
+    }
+
+    @Test func whatIsDoubtfulIsAWarning() {
+        func warnings(_ text: String) -> [String] { read(text).warnings.map(\.description) }
+        #expect(warnings(itemSource).contains { $0.contains("warning: daemon.contact: ") })
+        #expect(!warnings("[daemon]\ncontact = \"me\"\n" + itemSource).contains { $0.contains("contact") })
+        #expect(
+            warnings(itemSource + "auth = { kind = \"bearer\", token = { env = \"T\" } }").contains {
+                $0.contains("the environment variable T")
+            })
+        let plain = itemSource.replacing("https://", with: "http://") + "auth = { kind = \"bearer\", token = { credential = \"t\" } }"
+        #expect(warnings(plain).contains { $0.contains("without encryption to api.example.com") })
+    }
+
+    @Test func mixedKindsOfValuesAreRead() throws {
+        let text =
+            itemSource + """
+                http = { min_speed = "off", allow_private_networks = false, user_agent = "me/1", max_ratio = 5, redirects = "none" }
+                limits.max_bad_records = 0
+                deletion = { detect = "snapshot", action = "delete", max_fraction = 1 }
+                retry = { statuses = [], errors = ["connect"], factor = 3, jitter = "none" }
+                """
+        let resource = try configuration(text).sources[0].resources[0]
+        #expect(resource.http.minSpeed == nil)
+        #expect(resource.http.allowPrivateNetworks == .refuse)
+        #expect(resource.http.userAgent == "me/1")
+        #expect(resource.http.redirects == .none)
+        #expect(resource.limits.maxBadRecords == 0)
+        #expect(resource.deletion.maxFraction == 1)
+        #expect(resource.retry.statuses == [])
+        #expect(resource.retry.errors == [.connect])
+    }
+}

@@ -1,0 +1,109 @@
+import Foundation
+import NIOHTTP1
+import SyncConfiguration
+import SyncTestSupport
+import Testing
+
+@testable import SyncPipeline
+
+// R10
+@Suite struct AuthenticationTests {
+    private let secret = "s3cr3t/+ värde"
+    private let reference = SecretReference.credential("token")
+
+    private func request(
+        _ configuration: AuthenticationConfiguration, to url: String = "https://api.example/items?x=1", secret: String = "abc123"
+    ) throws -> HTTPRequest {
+        let settings = try Fixture.settings("https://api.example/items", secrets: Fixture.secret(secret)) {
+            $0.authentication = configuration
+            $0.headers = [HeaderField(name: "X-Tenant", value: "seven")]
+        }
+        let page = PageRequest(address: try HTTPAddress(url))
+        return settings.request(page, at: page.address, validators: nil, cookies: nil)
+    }
+
+    @Test func bearerGoesIntoItsHeader() throws {
+        #expect(try request(.bearer(.init(token: reference))).headers["Authorization"] == ["Bearer abc123"])
+        let own = try request(.bearer(.init(token: reference, header: "X-Token", scheme: "")))
+        #expect(own.headers["X-Token"] == ["abc123"])
+        #expect(own.headers["Authorization"] == [])
+    }
+
+    @Test func basicIsEncoded() throws {
+        let basic = AuthenticationConfiguration.basic(.init(username: .name("Aladdin"), password: reference))
+        #expect(try request(basic, secret: "open sesame\n").headers["Authorization"] == ["Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ=="])
+    }
+
+    @Test func apiKeysGoWhereTheyAreConfigured() throws {
+        #expect(try request(.apiKey(.init(value: reference))).headers["X-Api-Key"] == ["abc123"])
+        #expect(try request(.apiKey(.init(name: "sid", in: .cookie, value: reference))).headers["Cookie"] == ["sid=abc123"])
+        let query = try request(.apiKey(.init(name: "k", in: .query, value: reference)), to: "https://api.example/items?k=old&x=1")
+        #expect(query.address.description == "https://api.example/items?x=1&k=abc123")
+    }
+
+    @Test(arguments: ["https://other.example/items", "http://api.example/items", "https://api.example:8443/items", "https://sub.api.example/"])
+    func anotherOriginGetsNothing(url: String) throws {
+        let kinds: [AuthenticationConfiguration] = [
+            .bearer(.init(token: reference)), .basic(.init(username: .name("u"), password: reference)), .apiKey(.init(value: reference)),
+            .apiKey(.init(name: "k", in: .query, value: reference)), .apiKey(.init(name: "k", in: .cookie, value: reference)),
+        ]
+        for kind in kinds {
+            let request = try request(kind, to: url)
+            #expect(Set(request.headers.map { $0.name.lowercased() }) == ["user-agent", "accept", "accept-encoding"])
+            #expect(request.address.description == url)
+        }
+    }
+
+    @Test func storedAddressesHoldNoKey() throws {
+        let settings = try Fixture.settings("https://api.example/items", secrets: Fixture.secret("abc123")) {
+            $0.authentication = .apiKey(.init(name: "k", in: .query, value: reference))
+        }
+        let echoed = try HTTPAddress("https://api.example/items?k=abc123&page=2")
+        #expect(settings.authentication.stripping(echoed).description == "https://api.example/items?page=2")
+        #expect(settings.authentication.leaks(to: try HTTPAddress("https://other.example/?copy=abc123")))
+        #expect(!settings.authentication.leaks(to: try HTTPAddress("https://api.example/?copy=abc123")))
+    }
+
+    @Test func nothingPrintsASecret() throws {
+        let settings = try Fixture.settings("https://api.example/items", secrets: Fixture.secret(secret)) {
+            $0.authentication = .basic(.init(username: .name("user"), password: reference))
+        }
+        let page = PageRequest(address: settings.first)
+        let request = settings.request(page, at: page.address, validators: nil, cookies: nil)
+        let pair = Data("user:\(secret)".utf8).base64EncodedString()
+        for value in [request, settings, settings.authentication, settings.redactor] as [Any] {
+            var dumped = ""
+            dump(value, to: &dumped)
+            for printed in [dumped, "\(value)", String(reflecting: value)] {
+                #expect(!printed.contains(secret))
+                #expect(!printed.contains(pair))
+            }
+        }
+    }
+
+    @Test func theRedactorKnowsEveryFormOfASecret() {
+        let redactor = Redactor(secrets: [secret])
+        let forms = [secret, HTTPAddress.encode(secret), Data(secret.utf8).base64EncodedString()]
+        for form in forms { #expect(redactor.redact("a\(form)b") == "a[redacted]b") }
+        #expect(redactor.redact("nothing to hide") == "nothing to hide")
+        #expect(Redactor(secrets: ["", "a"]).redact("abba") == "abba")
+        #expect(Redactor(secrets: ["abcd", "abcdef"]).redact("abcdef") == "[redacted]")
+    }
+
+    @Test func tellingParametersAreHidden() throws {
+        let address = try HTTPAddress("https://a.example/x?page=2&access_token=zzz&sig=1&key")
+        #expect(Redactor().redact(address) == "https://a.example/x?page=2&access_token=[redacted]&sig=[redacted]&key")
+    }
+
+    @Test func unusableSecretsAreNamedNotShown() throws {
+        for (bad, configuration) in [
+            ("a\nb secret", AuthenticationConfiguration.bearer(.init(token: reference))),
+            ("a;b secret", .apiKey(.init(name: "k", in: .cookie, value: reference))), ("", .bearer(.init(token: reference))),
+        ] {
+            let error = #expect(throws: FetchError.self) { try request(configuration, secret: bad) }
+            #expect(error?.kind == .credential)
+            #expect(error?.description.contains("b secret") == false)
+            #expect(error?.description.contains("token") == true)
+        }
+    }
+}

@@ -1,0 +1,89 @@
+import SyncConfiguration
+import Testing
+
+@testable import SyncPipeline
+
+// N2
+@Suite struct ExchangeWatchTests {
+    private func at(_ seconds: Double) -> SyncInstant { SyncInstant(sinceOrigin: .seconds(seconds)) }
+
+    private func watch(_ change: (inout HTTPConfiguration) -> Void = { _ in }) -> ExchangeWatch {
+        var limits = HTTPConfiguration()
+        change(&limits)
+        return ExchangeWatch(limits: limits, start: at(0))
+    }
+
+    /// Plays a server that sends `count` bytes every `pause` seconds, and returns when and why it is given up.
+    private func play(_ watch: ExchangeWatch, bytes count: Int, every pause: Double) -> (Double, FetchError.Kind)? {
+        watch.sent(at: at(0))
+        watch.receivedHead(at: at(0))
+        var next = pause
+        while next < 200 {
+            let check = watch.nextCheck.sinceOrigin.inSeconds
+            if check <= next {
+                if let error = watch.violation(at: at(check)) { return (check, error.kind) }
+                if watch.nextCheck.sinceOrigin.inSeconds == check { return nil }
+            } else {
+                watch.received(count, at: at(next))
+                next += pause
+            }
+        }
+        return nil
+    }
+
+    @Test func oneBytePerSecondIsTooSlow() throws {
+        let (time, kind) = try #require(play(watch(), bytes: 1, every: 1))
+        #expect(kind == .timeout(.speed))
+        #expect(time == 30)
+    }
+
+    @Test func oneByteJustBeforeEachSilenceIsOverIsTooSlow() throws {
+        let (time, kind) = try #require(play(watch(), bytes: 1, every: 14))
+        #expect(kind == .timeout(.speed))
+        #expect(time <= 37.5)
+    }
+
+    @Test func withoutAMinimumSpeedTheTotalHolds() throws {
+        let (time, kind) = try #require(play(watch { $0.minSpeed = nil }, bytes: 1, every: 14))
+        #expect(kind == .timeout(.total))
+        #expect(time == 120)
+    }
+
+    @Test func aFastStartDoesNotExcuseASlowRest() throws {
+        let watch = watch()
+        watch.sent(at: at(0))
+        watch.receivedHead(at: at(0))
+        watch.received(1_000_000, at: at(1))
+        for second in stride(from: 2.0, through: 60, by: 1) {
+            watch.received(1, at: at(second))
+            if let error = watch.violation(at: at(second)) {
+                #expect(error.kind == .timeout(.speed))
+                #expect(second <= 40)
+                return
+            }
+        }
+        Issue.record("never given up")
+    }
+
+    @Test func aFastServerIsLeftAlone() throws {
+        let (time, kind) = try #require(play(watch(), bytes: 257, every: 1))
+        #expect(kind == .timeout(.total))
+        #expect(time == 120)
+    }
+
+    @Test func silenceIsGivenUp() throws {
+        let (time, kind) = try #require(play(watch { $0.minSpeed = nil }, bytes: 1, every: 15.5))
+        #expect(kind == .timeout(.idle))
+        #expect(time == 15)
+    }
+
+    @Test func nothingIsAwaitedBetweenTheHops() {
+        let watch = watch()
+        watch.sent(at: at(0))
+        watch.receivedHead(at: at(1))
+        watch.ended()
+        #expect(watch.violation(at: at(100)) == nil)
+        #expect(watch.nextCheck == at(120))
+        #expect(watch.violation(at: at(120))?.kind == .timeout(.total))
+    }
+}

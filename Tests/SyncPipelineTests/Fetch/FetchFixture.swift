@@ -1,0 +1,87 @@
+import CZlib
+import Foundation
+import NIOHTTP1
+import SyncConfiguration
+import SyncPipeline
+
+/// Builds settings, environments and bodies for the tests of this folder.
+enum Fixture {
+    /// A resource at `url` with limits that tests may change.
+    static func resource(_ url: String, _ change: (inout ResourceConfiguration) -> Void = { _ in }) -> ResourceConfiguration {
+        var resource = ResourceConfiguration(name: "items", source: "example", url: url, entity: "Item", key: ["id"])
+        change(&resource)
+        return resource
+    }
+
+    static func settings(
+        _ url: String, secrets: SecretResolver = .none, _ change: (inout ResourceConfiguration) -> Void = { _ in }
+    ) throws -> FetchSettings {
+        try FetchSettings(resource: resource(url, change), daemon: DaemonConfiguration(), version: "1.0", secrets: secrets)
+    }
+
+    /// A resolver that knows `secret` under every reference.
+    static func secret(_ secret: String) -> SecretResolver { SecretResolver { _ in secret } }
+
+    /// A success with a JSON body and a length.
+    static func response(_ body: String, status: Int = 200, headers: [(String, String)] = []) -> [UInt8] {
+        var text = "HTTP/1.1 \(status) Status\r\nContent-Type: application/json\r\nContent-Length: \(body.utf8.count)\r\n"
+        for (name, value) in headers { text += "\(name): \(value)\r\n" }
+        return Array((text + "\r\n" + body).utf8)
+    }
+
+    /// `content` as one gzip member.
+    static func gzip(_ content: [UInt8], level: Int32 = 9) -> [UInt8] {
+        var stream = z_stream()
+        precondition(
+            deflateInit2_(&stream, level, Z_DEFLATED, 16 + 15, 9, Z_DEFAULT_STRATEGY, ZLIB_VERSION, Int32(MemoryLayout<z_stream>.size))
+                == Z_OK)
+        defer { deflateEnd(&stream) }
+        var input = content
+        return input.withUnsafeMutableBufferPointer { input in
+            stream.next_in = input.baseAddress
+            stream.avail_in = UInt32(input.count)
+            return Array(unsafeUninitializedCapacity: Int(deflateBound(&stream, UInt(input.count)))) { output, count in
+                stream.next_out = output.baseAddress
+                stream.avail_out = UInt32(output.count)
+                precondition(deflate(&stream, Z_FINISH) == Z_STREAM_END)
+                count = Int(stream.total_out)
+            }
+        }
+    }
+
+    /// `count` zeros as one gzip member, made piece by piece.
+    static func bomb(of count: Int) -> [UInt8] {
+        var stream = z_stream()
+        precondition(
+            deflateInit2_(&stream, 9, Z_DEFLATED, 16 + 15, 9, Z_DEFAULT_STRATEGY, ZLIB_VERSION, Int32(MemoryLayout<z_stream>.size)) == Z_OK)
+        defer { deflateEnd(&stream) }
+        var zeros = [UInt8](repeating: UInt8(ascii: " "), count: 1 << 20)
+        var output = [UInt8](repeating: 0, count: 1 << 16)
+        var result: [UInt8] = []
+        var left = count
+        while left > 0 {
+            let piece = min(left, zeros.count)
+            left -= piece
+            zeros.withUnsafeMutableBufferPointer { zeros in
+                stream.next_in = zeros.baseAddress
+                stream.avail_in = UInt32(piece)
+                repeat {
+                    let produced = output.withUnsafeMutableBufferPointer { output in
+                        stream.next_out = output.baseAddress
+                        stream.avail_out = UInt32(output.count)
+                        _ = deflate(&stream, left == 0 ? Z_FINISH : Z_NO_FLUSH)
+                        return output.count - Int(stream.avail_out)
+                    }
+                    result += output[..<produced]
+                } while stream.avail_out == 0
+            }
+        }
+        return result
+    }
+
+    /// The resident memory of this process, in bytes.
+    static func residentMemory() -> Int {
+        let fields = (try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8))?.split(separator: " ") ?? []
+        return fields.count > 1 ? (Int(fields[1]) ?? 0) * 4096 : 0
+    }
+}

@@ -1,0 +1,66 @@
+import NIOHTTP1
+import SyncConfiguration
+import SyncTestSupport
+import Testing
+
+@testable import SyncPipeline
+
+@Suite struct PageFactsTests {
+    private func facts(
+        _ headers: HTTPHeaders, kind: PaginationConfiguration.Kind = .linkHeader(relation: "next"), cursor: String? = nil,
+        _ change: @escaping (inout ResourceConfiguration) -> Void = { _ in }
+    ) async throws -> PageFacts {
+        let settings = try Fixture.settings("https://a.example/v1/items", secrets: Fixture.secret("topsecret"), change)
+        let transport = StubTransport(.response(status: 200, headers: headers, body: [0x5B, 0x5D]))
+        let environment = FetchEnvironment(settings: settings, transport: transport, clock: ManualClock())
+        guard case .page(let page) = await PageFetch(PageRequest(address: settings.first), environment: environment).run() else {
+            throw Unexpected()
+        }
+        return PageFacts(page: page, pagination: PaginationConfiguration(kind), settings: settings, records: 2, cursor: cursor)
+    }
+
+    private func link(_ target: String, rel: String = "next") -> HTTPHeaders { ["Link": "<\(target)>; rel=\"\(rel)\""] }
+
+    @Test func nextLinksAreMadeAbsolute() async throws {
+        #expect(try await facts(link("?page=2")).nextLink == "https://a.example/v1/items?page=2")
+        #expect(try await facts(link("/x", rel: "more"), kind: .linkHeader(relation: "more")).nextLink == "https://a.example/x")
+        #expect(try await facts(link("/x", rel: "prev")).nextLink == nil)
+        #expect(try await facts(link("/x"), kind: .none).nextLink == "https://a.example/x")
+    }
+
+    // N5, N9, R10
+    @Test(arguments: ["https://b.example/x", "http://a.example/x", "http://127.0.0.1/", "https://u@a.example/", "file:///x", ""])
+    func nextLinksStayWithTheirOrigin(target: String) async throws {
+        let facts = try await facts(link(target))
+        #expect(facts.nextLink == nil)
+        #expect(facts.refusedLink != nil)
+    }
+
+    @Test func theReachOfNextLinksIsConfigured() async throws {
+        #expect(try await facts(link("https://b.example/x")) { $0.http.nextLinks = .any }.nextLink == "https://b.example/x")
+        #expect(try await facts(link("http://a.example/x")) { $0.http.nextLinks = .any }.refusedLink != nil)
+        #expect(try await facts(link("/x")) { $0.http.nextLinks = .none }.refusedLink != nil)
+    }
+
+    @Test func aNextLinkIsRidOfTheKeyItEchoes() async throws {
+        let facts = try await facts(link("/x?k=topsecret&page=2")) {
+            $0.authentication = .apiKey(.init(name: "k", in: .query, value: .credential("t")))
+        }
+        #expect(facts.nextLink == "https://a.example/x?page=2")
+    }
+
+    @Test func differentNextLinksAreNoticed() async throws {
+        let headers = HTTPHeaders([("Link", "</a>; rel=next"), ("Link", "</b>; rel=next")])
+        #expect(try await facts(headers).hasConflictingLinks)
+        #expect(try await !facts(link("/a")).hasConflictingLinks)
+    }
+
+    @Test func cursorsComeFromTheHeaderOrTheBody() async throws {
+        let header = PaginationConfiguration.Kind.cursor(.init(from: .header("X-Next")))
+        #expect(try await facts(["X-Next": "abc"], kind: header, cursor: "ignored").cursor == "abc")
+        #expect(try await facts(["X-Next": ""], kind: header).cursor == nil)
+        let path = PaginationConfiguration.Kind.cursor(.init(from: .path(.root)))
+        #expect(try await facts([:], kind: path, cursor: "xyz").cursor == "xyz")
+        #expect(try await facts([:], kind: path, cursor: "").cursor == nil)
+    }
+}

@@ -1,0 +1,62 @@
+import Foundation
+import Glibc
+import Testing
+
+@testable import Systemd
+
+struct ListenDescriptorsTests {
+    /// Two open descriptors with neighbouring numbers, without close-on-exec, as the manager leaves them.
+    private func makePair() throws -> Int32 {
+        let null = open("/dev/null", O_RDONLY)
+        defer { close(null) }
+        // High up, where no other test of the process opens anything meanwhile.
+        let first = fcntl(null, F_DUPFD, 700 + Int32.random(in: 0..<100) * 2)
+        try #require(first >= 0 && dup2(null, first + 1) == first + 1)
+        return first
+    }
+
+    private func environment(_ process: pid_t = 42, count: String = "2", names: String? = "control:other") -> [String: String] {
+        var environment = ["LISTEN_PID": String(process), "LISTEN_FDS": count]
+        environment["LISTEN_FDNAMES"] = names
+        return environment
+    }
+
+    @Test func descriptorsAreFoundByNameAndCloseOnExec() throws {
+        let first = try makePair()
+        defer { close(first); close(first + 1) }
+        var removed: [String] = []
+        let passed = try ListenDescriptors.take(from: environment(), process: 42, first: first, unset: { removed.append($0) })
+        #expect(passed["control"] == [first])
+        #expect(passed["other"] == [first + 1])
+        #expect(passed["absent"] == [])
+        #expect(fcntl(first, F_GETFD) & FD_CLOEXEC != 0)
+        #expect(fcntl(first + 1, F_GETFD) & FD_CLOEXEC != 0)
+        #expect(Set(removed) == ["LISTEN_FDS", "LISTEN_FDNAMES", "LISTEN_PID"])
+    }
+
+    @Test func withoutNamesTheyAreUnknown() throws {
+        let first = try makePair()
+        defer { close(first); close(first + 1) }
+        let passed = try ListenDescriptors.take(from: environment(names: nil), process: 42, first: first, unset: { _ in })
+        #expect(passed["unknown"] == [first, first + 1])
+    }
+
+    @Test func theSameNameMayComeTwice() throws {
+        let first = try makePair()
+        defer { close(first); close(first + 1) }
+        let passed = try ListenDescriptors.take(from: environment(names: "control:control"), process: 42, first: first, unset: { _ in })
+        #expect(passed["control"] == [first, first + 1])
+    }
+
+    @Test func whatIsMeantForAnotherProcessIsLeftAlone() throws {
+        #expect(try ListenDescriptors.take(from: environment(43), process: 42, unset: { _ in }).all.isEmpty)
+        #expect(try ListenDescriptors.take(from: [:], process: 42, unset: { _ in }).all.isEmpty)
+        #expect(try ListenDescriptors.take(from: environment(count: "-1"), process: 42, unset: { _ in }).all.isEmpty)
+    }
+
+    @Test func aDescriptorThatIsNotOpenIsAnError() {
+        #expect(throws: POSIXError(.EBADF)) {
+            try ListenDescriptors.take(from: environment(count: "1"), process: 42, first: 100_000, unset: { _ in })
+        }
+    }
+}

@@ -13,6 +13,7 @@ let package = Package(
     products: [
         .library(name: "OpenCoreData", targets: ["OpenCoreData"]),
         .library(name: "CoreData", targets: ["CoreData"]),
+        .library(name: "SyncPipeline", targets: ["SyncPipeline", "SyncConfiguration"]),
         .executable(name: "cisternd", targets: ["cisternd"]),
         .executable(name: "cisternctl", targets: ["cisternctl"]),
     ],

@@ -149,6 +149,7 @@ final class DaemonDesk: Sendable {
         let watchdog = StatusSnapshot.Watchdog(
             enabled: watchdogTimeout != nil, intervalSeconds: watchdogTimeout.map { Double($0.components.seconds) },
             failing: facts.liveness?.failing ?? [])
+        let unsaved = facts.document?.unsavedChanges ?? 0
         return StatusSnapshot(
             generatedAt: now(),
             daemon: StatusSnapshot.Daemon(
@@ -156,8 +157,8 @@ final class DaemonDesk: Sendable {
                 startedAt: startedAt, configurationGeneration: facts.generation, configurationLoadedAt: facts.loadedAt,
                 reloadError: facts.reloadError, status: text, watchdog: watchdog),
             document: StatusSnapshot.Document(
-                path: facts.document?.path ?? facts.configuration.document.path, unsavedChanges: facts.document?.unsavedChanges ?? 0,
-                oldestUnsavedSeconds: facts.document?.oldestUnsavedSeconds, lastSaveAt: saving.lastSave, error: saving.error, held: saving.held),
+                path: facts.document?.path ?? facts.configuration.document.path, unsavedChanges: unsaved,
+                oldestUnsavedSeconds: unsaved == 0 ? nil : facts.document?.oldestUnsavedSeconds, lastSaveAt: saving.lastSave, error: saving.error, held: saving.held),
             resources: resources)
     }
 }

@@ -89,16 +89,21 @@ public final class SyncPipeline: Sendable {
     // MARK: Life
 
     /// Loads what earlier runs left behind and arms the schedule.
-    public func start() async throws {
+    ///
+    /// - Parameter armed: false leaves the schedule alone: only `sync` polls.
+    public func start(armed: Bool) async throws {
         let scheduler = Scheduler<ResourceScope>(clock: clock) { [weak self] due in
             for scope in due { self?.launch(scope, cause: .schedule, isWaitedFor: false) }
         }
         schedulerBox.withLock { $0 = scheduler }
         try await arm(state.withLock { $0.configuration })
         state.withLock { $0.isRunning = true }
-        scheduler.start()
+        if armed { scheduler.start() }
         announceSchedule()
     }
+
+    /// Loads what earlier runs left behind and arms the schedule.
+    public func start() async throws { try await start(armed: true) }
 
     /// Takes no more work, lets open pages finish for so long, then stops them. What was saved into the main context stays there: the caller
     /// closes the document.
@@ -110,6 +115,8 @@ public final class SyncPipeline: Sendable {
         }
         // A run ends at its next page; after the grace the page itself is given up.
         for (run, _) in running { run.stopAfterPage() }
+        // Runs that only wait for the next save need not wait for its time.
+        try? await document.save()
         let clock = clock
         let limit = Task {
             do { try await clock.sleep(for: grace) } catch { return }

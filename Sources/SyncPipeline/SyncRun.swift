@@ -249,6 +249,7 @@ final class SyncRun: Sendable {
                 environment.observe(.held(reason: "only \(free >> 20) MiB are free, less than store.min_free_disk = \(environment.store.minFreeDisk)"))
             }
             isHeld = true
+            if progress.mustStop { throw SyncError.cancelled }
             step { _ in }
             try await environment.clock.sleep(for: .seconds(10))
         }

@@ -3,7 +3,7 @@ import Foundation
 import SyncControl
 
 /// The tool: one verb a file, each ends with one of the statuses of `ControlExitCode`.
-struct Cisternctl: AsyncParsableCommand {
+struct Cisternctl: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "cisternctl",
         abstract: "Steers cisternd, and looks at what it keeps.",
@@ -20,11 +20,16 @@ struct Cisternctl: AsyncParsableCommand {
     /// Runs one command line to its end.
     static func run(arguments: [String], surroundings: Surroundings) async -> ControlExitCode {
         do {
-            let command = try parseAsRoot(arguments)
+            var command = try parseAsRoot(verbFirst(arguments))
             if let verb = command as? any Verb { return try await verb.run(in: surroundings) }
-            // No verb: the help, as for `--help`.
-            surroundings.console.out(helpMessage())
-            return .usage
+            if command is Self || command is QuarantineVerb || command is ConfigVerb {
+                // Half a command is the help, and no success.
+                surroundings.console.out(helpMessage(for: type(of: command)))
+                return .usage
+            }
+            // What is left is `help` itself.
+            try command.run()
+            return .success
         } catch let error as ControlError {
             surroundings.console.error("cisternctl: \(error)")
             return error.code
@@ -35,6 +40,28 @@ struct Cisternctl: AsyncParsableCommand {
             if code == .success { surroundings.console.out(text) } else { surroundings.console.error(text) }
             return ControlExitCode(rawValue: code.rawValue) ?? .failure
         }
+    }
+}
+
+extension Cisternctl {
+    /// What is said before the verb is said to the verb: `cisternctl --socket PATH reload --wait`.
+    static func verbFirst(_ arguments: [String]) -> [String] {
+        var leading: [String] = []
+        var rest = arguments[...]
+        while let first = rest.first {
+            if ["--socket", "--config"].contains(first), rest.count > 1 {
+                leading += rest.prefix(2)
+                rest = rest.dropFirst(2)
+            } else if first == "--json" || first.hasPrefix("--socket=") || first.hasPrefix("--config=") {
+                leading.append(first)
+                rest = rest.dropFirst()
+            } else {
+                break
+            }
+        }
+        // Behind `--` nothing is an option any more.
+        let end = rest.firstIndex(of: "--") ?? rest.endIndex
+        return Array(rest[..<end]) + leading + Array(rest[end...])
     }
 }
 

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import SyncControl
 
 // The main thread runs the main queue: `try` maps what it fetched in a context of that queue.
 Task {

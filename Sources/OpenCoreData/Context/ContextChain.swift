@@ -37,10 +37,24 @@ final class ContextLevel: @unchecked Sendable {
     var hasChanges: Bool { !pending.isEmpty || saving != nil }
 
     /// Records a change, composed with what was pending for the row.
-    func record(_ id: NSManagedObjectID, _ change: PendingRow) {
+    ///
+    /// - Returns: whether anything is left of it.
+    @discardableResult
+    func record(_ id: NSManagedObjectID, _ change: PendingRow) -> Bool {
         let before = self.change(of: id)
-        pending.set(id, PendingRow.compose(pending[id], change, isSaving: saving?[id] != nil))
+        let now = PendingRow.compose(pending[id], change, isSaving: saving?[id] != nil)
+        pending.set(id, now)
         updateIndexes(id, before: before)
+        return now != nil
+    }
+
+    /// Forgets the to-manys of an object that never was.
+    func forgetRelationships(of id: NSManagedObjectID) {
+        for number in id.entity.layout.toManys.indices {
+            let key = RelationshipKey(owner: id, toMany: number)
+            pending.pairs[key] = nil
+            pending.orders[key] = nil
+        }
     }
 
     /// Replaces or forgets what is pending for a row.
@@ -56,13 +70,24 @@ final class ContextLevel: @unchecked Sendable {
             pending = pushed
             return
         }
-        pushed.forEach { id, change in record(id, change) }
+        var cancelled: [NSManagedObjectID] = []
+        pushed.forEach { id, change in
+            if !record(id, change) { cancelled.append(id) }
+        }
         for (key, changes) in pushed.pairs {
             var mine = pending.pairs[key] ?? PairChanges()
             mine.apply(changes)
             pending.pairs[key] = mine.isEmpty ? nil : mine
         }
         for (key, order) in pushed.orders { pending.orders[key] = order }
+        if !cancelled.isEmpty { forgetAllMentions(of: Set(cancelled)) }
+    }
+
+    /// Takes objects that never were out of the to-manys that others added them to meanwhile.
+    private func forgetAllMentions(of ids: Set<NSManagedObjectID>) {
+        for id in ids { forgetRelationships(of: id) }
+        for key in pending.pairs.keys { pending.pairs[key]?.added.subtract(ids) }
+        for key in pending.orders.keys { pending.orders[key]?.removeAll { ids.contains($0) } }
     }
 
     /// Starts a save: what is pending is being written from now on.

@@ -9,12 +9,21 @@ extension NSManagedObjectContext {
             undelivered = []
             for object in objects where object.state == .deleted { propagate(object) }
         }
+        // The rules have been applied: what they needed to know of objects that never were may be forgotten.
+        if discarded.isEmpty { return }
+        publish()
+        chain.withLock {
+            for object in discarded { level.forgetRelationships(of: object.objectID) }
+        }
     }
 
     private func propagate(_ object: NSManagedObject) {
         let layout = object.entity.layout
         for (number, relationship) in layout.toManys.enumerated() {
-            for id in loadMembersBeforeDeletion(of: object, number: number) where !isDeleted(id) {
+            let ids = loadMembersBeforeDeletion(of: object, number: number)
+            // One request for all of them, instead of one for each when it is looked at.
+            if ids.count > 1 && relationship.deleteRule != .noActionDeleteRule { _ = try? rows(for: ids) }
+            for id in ids where !isDeleted(id) {
                 apply(relationship, from: object, to: self.object(with: id), number: number)
             }
         }

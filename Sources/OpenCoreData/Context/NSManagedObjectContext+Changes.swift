@@ -27,7 +27,9 @@ extension NSManagedObjectContext {
     /// How many rows are unsaved and roughly how many bytes they take; from any thread.
     package var publishedLoad: (rows: Int, bytes: Int) {
         chain.withLock {
-            (level.pending.rowCount + (level.saving?.rowCount ?? 0), level.pending.cost + (level.saving?.cost ?? 0))
+            // Relationships may have changed without any row.
+            func rows(_ changes: ChangeSet) -> Int { max(changes.rowCount, changes.isEmpty ? 0 : 1) }
+            return (rows(level.pending) + (level.saving.map(rows) ?? 0), level.pending.cost + (level.saving?.cost ?? 0))
         }
     }
 
@@ -51,9 +53,8 @@ extension NSManagedObjectContext {
     public func insert(_ object: NSManagedObject) {
         checkQueue()
         if object.context === self && object.state != .detached { return }
-        if object.context == nil && object.objectID.storeIdentity.uuid == nil && object.objectID.isTemporaryID {
-            object.objectID = makeID(for: object.entity)
-        }
+        // An object made in no context keeps the identity it was made with: others made there may name it already.
+        if object.context == nil, let store = endOfChain?.store(for: object.entity) { object.objectID.bind(to: store.identity) }
         object.context = self
         object.state = .inserted
         registry.hold(object)
@@ -75,6 +76,8 @@ extension NSManagedObjectContext {
     }
 
     func markDeleted(_ object: NSManagedObject) {
+        // Its relationships must be known for the delete rules, its version for the conflict check.
+        if object.isFaulted { object.fire() }
         guard object.state != .deleted else { return }
         let wasInserted = object.state == .inserted
         object.state = .deleted
@@ -126,15 +129,21 @@ extension NSManagedObjectContext {
     /// Makes the direct changes of this context's objects visible to its children, as rows.
     func publish() {
         guard !unpublished.isEmpty else { return }
-        let objects = unpublished
-        unpublished = []
+        // What a child pushed in the meantime comes first: a row published over it would take its values back.
+        repeat { receiveMail() } while !publishUnlessMailCame()
+        changeObserver.withLock { $0 }?()
+    }
+
+    private func publishUnlessMailCame() -> Bool {
         chain.withLock {
-            for object in objects {
+            guard level.inbox.isEmpty else { return false }
+            for object in unpublished {
                 object.isPublished = true
                 publish(object)
             }
+            unpublished = []
+            return true
         }
-        changeObserver.withLock { $0 }?()
     }
 
     private func publish(_ object: NSManagedObject) {
@@ -156,26 +165,14 @@ extension NSManagedObjectContext {
         case .deleted:
             if object.base == nil && object.row != nil && level.saving?[id] == nil && level.pending[id]?.kind != .updated {
                 // It was inserted here and never went anywhere: nothing is left of it.
-                if isUnsavedInsert(object) {
-                    level.replace(id, with: nil)
-                    return
-                }
+                level.replace(id, with: nil)
+                discarded.append(object)
+                return
             }
             level.replace(id, with: PendingRow(kind: .deleted, row: object.row, base: level.pending[id]?.base ?? object.base))
         case .clean, .detached:
             level.replace(id, with: nil)
         }
-    }
-
-    /// Whether the object exists in this context only.
-    private func isUnsavedInsert(_ object: NSManagedObject) -> Bool {
-        guard object.objectID.isTemporaryID else { return level.pending[object.objectID]?.kind == .inserted }
-        var ancestor = parent
-        while let context = ancestor {
-            if context.level.change(of: object.objectID) != nil { return false }
-            ancestor = context.parent
-        }
-        return true
     }
 
     /// Applies delete rules, publishes, and posts one ObjectsDidChange for everything since the last one.

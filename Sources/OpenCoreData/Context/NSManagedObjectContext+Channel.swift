@@ -127,10 +127,11 @@ extension NSManagedObjectContext: PersistentStoreChannel {
             incoming = rebase(incoming)
             level.merge(incoming)
             level.inbox.append(incoming)
+            hasMail.store(true, ordering: .releasing)
         }
-        hasMail.store(true, ordering: .releasing)
         if isHere {
             receiveMail()
+            postObjectsDidChange()
         } else {
             queue.async { [weak self] in
                 guard let self, self.hasMail.load(ordering: .acquiring) else { return }
@@ -143,10 +144,10 @@ extension NSManagedObjectContext: PersistentStoreChannel {
 
     /// A child that read an older state of a row than the one that is current here hands over what it changed, not what it read.
     private func rebase(_ changes: ChangeSet) -> ChangeSet {
-        guard changes.updatedCount > 0 else { return changes }
+        guard changes.updatedCount > 0 || changes.deletedCount > 0 else { return changes }
         var result = changes
         changes.forEach { id, change in
-            guard change.kind == .updated, let row = change.row else { return }
+            guard change.kind != .inserted, let row = change.row else { return }
             let current: RowSnapshot?
             if let known = changeInChain(of: id) {
                 current = known.row
@@ -156,6 +157,10 @@ extension NSManagedObjectContext: PersistentStoreChannel {
                 current = nil
             }
             guard let current, current !== change.base, current.layout === row.layout else { return }
+            if change.kind == .deleted {
+                result.set(id, PendingRow(kind: .deleted, row: row, base: current))
+                return
+            }
             let merged = current.copy()
             change.changed.forEach { merged.update($0, to: row[$0]) }
             result.set(id, PendingRow(kind: .updated, row: merged, changed: change.changed, base: current))

@@ -13,6 +13,10 @@ extension NSManagedObjectContext {
     /// Within the chain's lock.
     func keyTwins(of changes: ChangeSet) -> [KeyTwin] {
         var twins: [KeyTwin] = []
+        // Nothing unsaved here or below: nobody to share a key with.
+        var below: NSManagedObjectContext? = self
+        while let context = below, !context.level.hasChanges { below = context.parent }
+        guard below != nil else { return [] }
         for entityChanges in changes.entities.values {
             let constraints = entityChanges.entity.layout.constraints
             if constraints.isEmpty { continue }

@@ -9,11 +9,13 @@ extension NSManagedObjectContext {
         receiveMail()
         undelivered = []
         unpublished = []
+        discarded = []
         chain.withLock { level.discard() }
-        for object in registry.objects where object.hasChanges {
-            object.isPublished = true
+        for object in registry.objects {
             object.members = [:]
-            if object.base == nil && object.state != .clean {
+            guard object.hasChanges else { continue }
+            object.isPublished = true
+            if object.state == .inserted || (object.base == nil && !object.isFaulted) {
                 registry.remove(object.objectID)
                 object.detach()
                 continue
@@ -30,14 +32,50 @@ extension NSManagedObjectContext {
         postObjectsDidChange()
     }
 
+    /// What is unsaved here, pushed changes included.
+    var unsavedChanges: ChangeSet {
+        publish()
+        return chain.withLock { level.pending }
+    }
+
+    /// The parent threw these changes away after this context had handed them up: objects that were inserted by them are gone, the others show what
+    /// the parent has now.
+    func follow(rollback lost: ChangeSet) {
+        receiveMail()
+        lost.forEach { id, change in
+            let object = registry[id]
+            if change.kind == .inserted {
+                unpublished.removeAll { $0 === object }
+                chain.withLock {
+                    level.replace(id, with: nil)
+                    level.forgetRelationships(of: id)
+                }
+                events.deleted[id] = object
+                registry.remove(id)
+                object?.detach()
+            } else if let object, object.state == .clean {
+                object.turnIntoFault()
+                events.refreshed[id] = object
+            } else if let object, object.state == .updated {
+                reload(object)
+                events.refreshed[id] = object
+            }
+        }
+        for object in registry.objects { object.members = [:] }
+        postObjectsDidChange()
+    }
+
     /// Forgets all objects and all changes.
     public func reset() {
         checkQueue()
         let objects = registry.objects
         undelivered = []
         unpublished = []
-        hasMail.store(false, ordering: .releasing)
-        chain.withLock { level.discard() }
+        discarded = []
+        chain.withLock {
+            level.discard()
+            hasMail.store(false, ordering: .releasing)
+        }
         registry.removeAll()
         events = ContextEvents()
         for object in objects { object.detach() }

@@ -11,12 +11,14 @@ extension NSManagedObjectContext {
     /// - Parameter set: the slots that were set on purpose; the others hold defaults.
     package func insertRow(_ id: NSManagedObjectID, _ row: RowSnapshot, set: SlotSet) {
         checkQueue()
-        chain.withLock { level.record(id, PendingRow(kind: .inserted, row: row, changed: set)) }
+        hasImportedRows = true
+        chain.withLock { _ = level.record(id, PendingRow(kind: .inserted, row: row, changed: set)) }
     }
 
     /// Replaces the values of an object. `base` is the row that the change started from.
     package func updateRow(_ id: NSManagedObjectID, to row: RowSnapshot, changed: SlotSet, base: RowSnapshot) {
         checkQueue()
+        hasImportedRows = true
         let now: PendingRow? = chain.withLock {
             level.record(id, PendingRow(kind: .updated, row: row, changed: changed, base: base))
             return level.change(of: id)

@@ -34,6 +34,7 @@ extension NSManagedObjectContext {
         registry.hold(object)
         if change.kind == .deleted {
             object.state = .deleted
+            if chain.withLock({ level.change(of: object.objectID) == nil }) { discarded.append(object) }
             return
         }
         if object.isPublished {

@@ -23,18 +23,20 @@ extension NSManagedObjectContext {
     }
 
     /// Runs a block on the context's queue and gives its value. Pending changes are processed at its end.
-    public func perform<T>(
+    ///
+    /// It stays where its caller is: an `.immediate` block of a main-queue context runs at once when the caller is on the main actor.
+    public nonisolated(nonsending) func perform<T>(
         schedule: ScheduledTaskType = .immediate, _ block: @escaping () throws -> T
     ) async throws -> T {
         try await enqueue(schedule) { Result { try block() } }.value.get()
     }
 
     /// As above, for a block that can't fail.
-    public func perform<T>(schedule: ScheduledTaskType = .immediate, _ block: @escaping () -> T) async -> T {
+    public nonisolated(nonsending) func perform<T>(schedule: ScheduledTaskType = .immediate, _ block: @escaping () -> T) async -> T {
         await enqueue(schedule, block).value
     }
 
-    private func enqueue<T>(_ schedule: ScheduledTaskType, _ block: @escaping () -> T) async -> Unchecked<T> {
+    private nonisolated(nonsending) func enqueue<T>(_ schedule: ScheduledTaskType, _ block: @escaping () -> T) async -> Unchecked<T> {
         publishAncestors()
         if schedule == .immediate && queue.isCurrent {
             receiveMail()

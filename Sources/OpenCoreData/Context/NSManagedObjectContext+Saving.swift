@@ -11,7 +11,7 @@ extension NSManagedObjectContext {
         checkQueue()
         receiveMail()
         propagateDeletions()
-        guard hasChanges || hasChangedMetadata else { return }
+        guard hasChanges || hasChangedMetadata else { return dropDiscarded() }
         try callWillSave()
         postWillSave()
         postObjectsDidChange()
@@ -22,10 +22,15 @@ extension NSManagedObjectContext {
         do {
             saved = try handOver(changes)
         } catch {
-            chain.withLock { level.didNotSave() }
+            chain.withLock {
+                // Merge policies may have settled a part of it already.
+                level.saving = changes
+                level.didNotSave()
+            }
             throw error
         }
         chain.withLock { level.didSave() }
+        hasImportedRows = false
         finish(saved)
     }
 
@@ -55,7 +60,10 @@ extension NSManagedObjectContext {
     private func validate() throws {
         let changes = chain.withLock { level.pending }
         var errors: [NSError] = []
+        // Rows without an instance that children pushed were checked by the same rules when they were saved there.
+        if registry.isEmpty && !hasImportedRows { return }
         changes.forEach { id, change in
+            if !hasImportedRows && change.kind != .deleted && registry[id] == nil { return }
             do {
                 if let object = registry[id], !object.isFaulted {
                     switch change.kind {
@@ -188,8 +196,17 @@ extension NSManagedObjectContext {
             registry.remove(object.objectID)
             object.detach()
         }
+        dropDiscarded()
         postDidSave(outcome.changes, inserted: inserted, updated: updated, deleted: deleted)
         for object in saved where object.state == .clean { registry.release(object.objectID) }
+    }
+
+    private func dropDiscarded() {
+        for object in discarded where object.state == .deleted {
+            registry.remove(object.objectID)
+            object.detach()
+        }
+        discarded = []
     }
 
     private func chainHasNothing(for object: NSManagedObject) -> Bool {

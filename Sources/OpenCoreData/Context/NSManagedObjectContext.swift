@@ -27,6 +27,8 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     public let concurrencyType: NSManagedObjectContextConcurrencyType
     let queue: ContextQueue
     private(set) var chain = ContextChain()
+    /// Children share the chain they found here, so it does not change any more.
+    private let hasChildren = Atomic(false)
     let level = ContextLevel()
     /// Set when a child has pushed something that this context's objects have not seen.
     let hasMail = Atomic(false)
@@ -41,6 +43,11 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     private var upstream: (any PersistentStoreChannel)?
     /// Deletions whose rules have not been applied yet.
     var undelivered: [NSManagedObject] = []
+    /// Deleted objects of which nothing is left to save: they leave at the next save.
+    var discarded: [NSManagedObject] = []
+
+    /// Rows were changed without instances here, and nobody has checked them yet.
+    var hasImportedRows = false
 
     /// Free for the user.
     open var userInfo: [AnyHashable: Any] = [:]
@@ -97,6 +104,8 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
             guard let newValue else { return }
             if newValue.concurrencyType == .confinementConcurrencyType { Violation.confinement("parent") }
             if upstream != nil { Violation.misuse("a context's parent or coordinator is set once, before it is used") }
+            if hasChildren.load(ordering: .relaxed) { Violation.misuse("a context gets its parent before it becomes a parent itself") }
+            newValue.hasChildren.store(true, ordering: .relaxed)
             upstream = newValue
             chain = newValue.chain
             newValue.publishIfHere()

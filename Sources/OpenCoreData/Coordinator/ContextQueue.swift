@@ -51,12 +51,35 @@ package final class ContextQueue: @unchecked Sendable {
         guard let dispatch else { Violation.confinement("performAndWait(_:)") }
         if isCurrent { return try held(block) }
         // Entering another queue hides the main queue's mark, so what this thread holds is written down first.
-        let onMain = MainQueueMark.isHere && !HeldQueues.current.contains(MainQueueMark.queue)
-        if onMain { HeldQueues.current.push(MainQueueMark.queue) }
-        defer { if onMain { HeldQueues.current.pop() } }
+        let mine = HeldQueues.current
+        let onMain = MainQueueMark.isHere && !mine.contains(MainQueueMark.queue)
+        if onMain {
+            mine.push(MainQueueMark.queue)
+            WaitGraph.shared.didEnter(MainQueueMark.queue)
+        }
+        defer {
+            if onMain {
+                WaitGraph.shared.didLeave(MainQueueMark.queue)
+                mine.pop()
+            }
+        }
+        let me = pthread_self(), holds = mine.all
         WaitGraph.shared.willWait(for: self)
+        defer { WaitGraph.shared.didWait(me) }
         let outcome: Result<T, E> = dispatch.sync {
-            WaitGraph.shared.didWait()
+            let here = HeldQueues.current
+            // Blocks for the main queue run on its own thread: what the waiting thread holds is lent to it until the block ends.
+            let isElsewhere = here !== mine
+            if isElsewhere {
+                for queue in holds { here.push(queue) }
+            } else {
+                WaitGraph.shared.didWait(me)
+            }
+            defer {
+                if isElsewhere {
+                    for _ in holds { here.pop() }
+                }
+            }
             do throws(E) { return .success(try held(block)) } catch { return .failure(error) }
         }
         return try outcome.get()
@@ -93,7 +116,7 @@ final class HeldQueues {
 
     func push(_ queue: ContextQueue) { queues.append(queue) }
     func pop() { queues.removeLast() }
-    var innermost: ContextQueue? { queues.last }
+    var all: [ContextQueue] { queues }
 
     private static let key: pthread_key_t = {
         var key = pthread_key_t()
@@ -129,7 +152,7 @@ enum MainQueueMark {
 }
 
 /// How long contexts have held the main queue: in all, and at a time. In nanoseconds.
-package enum MainQueueLoad {
+public enum MainQueueLoad {
     private static let sum = Atomic<UInt64>(0)
     private static let peak = Atomic<UInt64>(0)
     private static let blocks = Atomic<UInt64>(0)
@@ -140,9 +163,9 @@ package enum MainQueueLoad {
         peak.max(nanoseconds, ordering: .relaxed)
     }
 
-    package static var total: UInt64 { sum.load(ordering: .relaxed) }
-    package static var longest: UInt64 { peak.load(ordering: .relaxed) }
-    package static var count: UInt64 { blocks.load(ordering: .relaxed) }
+    public static var total: UInt64 { sum.load(ordering: .relaxed) }
+    public static var longest: UInt64 { peak.load(ordering: .relaxed) }
+    public static var count: UInt64 { blocks.load(ordering: .relaxed) }
 }
 
 /// Who holds which queue and who waits for which: stops a circle of waits at once, with both sides named. On in debug builds and where
@@ -180,10 +203,9 @@ final class WaitGraph: Sendable {
         if let circle { Violation.deadlock(circle) }
     }
 
-    func didWait() {
+    func didWait(_ thread: pthread_t) {
         guard ConcurrencyDebug.isOn else { return }
-        let me = pthread_self()
-        _ = state.withLock { $0.waits.removeValue(forKey: me) }
+        _ = state.withLock { $0.waits.removeValue(forKey: thread) }
     }
 
     func didEnter(_ queue: ContextQueue) {

@@ -10,8 +10,9 @@ final class KeyReservoir: Sendable {
     }
 
     private let blocks = Mutex<[Int: Block]>([:])
-    /// Where keys come from that no store could be asked for: far above anything a store counts up to.
-    private static let unreserved = Atomic<Int64>(1 << 48)
+    /// Where keys come from that no store could be asked for: far above anything a store counts up to, and at a place of its own in every
+    /// process, since such a key may reach a file where those of an earlier process are.
+    private static let unreserved = Atomic<Int64>((1 << 62) | (Int64.random(in: 0..<(1 << 41)) << 20))
 
     /// A key for a new object of `root`'s tree, from `store`.
     func key(for root: NSEntityDescription, in store: NSPersistentStore) -> Int64 {

@@ -46,7 +46,7 @@ extension NSPersistentStoreCoordinator: PersistentStoreChannel {
     }
 
     package func relatedIDs(_ key: RelationshipKey) throws -> [NSManagedObjectID] {
-        guard let store = key.owner.storeIdentity.store as? NSPersistentStore else { return [] }
+        guard let store = ownStore(of: key.owner) else { return [] }
         return try store.relatedIDs(key)
     }
 
@@ -60,14 +60,16 @@ extension NSPersistentStoreCoordinator: PersistentStoreChannel {
     }
 
     package func receive(_ changes: ChangeSet, from sender: NSManagedObjectContext) throws {
-        let parts = try byStore(changes)
-        for (store, part) in parts {
-            let saved = try store.save(part)
-            for (id, version) in saved.versions {
-                part[id]?.row?.stamp(version: version)
-                id.makePermanent()
+        // One save after the other: what the cache holds must not depend on who comes back from the store first.
+        try queue.sync {
+            for (store, part) in try byStore(changes) {
+                let saved = try store.save(part)
+                for (id, version) in saved.versions {
+                    part[id]?.row?.stamp(version: version)
+                    id.makePermanent()
+                }
+                rowCache.commit(part)
             }
-            rowCache.commit(part)
         }
     }
 
@@ -86,7 +88,7 @@ extension NSPersistentStoreCoordinator: PersistentStoreChannel {
     private func grouped(_ ids: [NSManagedObjectID]) -> [(NSPersistentStore, [NSManagedObjectID])] {
         var groups: [ObjectIdentifier: (NSPersistentStore, [NSManagedObjectID])] = [:]
         for id in ids {
-            guard let store = id.storeIdentity.store as? NSPersistentStore else { continue }
+            guard let store = ownStore(of: id) else { continue }
             groups[ObjectIdentifier(store), default: (store, [])].1.append(id)
         }
         return Array(groups.values)
@@ -100,7 +102,7 @@ extension NSPersistentStoreCoordinator: PersistentStoreChannel {
                 .coreData, "This context's coordinator has no persistent stores; it can't perform a save. Nothing was lost: add a store and save again.")
         }
         func place(_ id: NSManagedObjectID) throws -> NSPersistentStore {
-            if let store = id.storeIdentity.store as? NSPersistentStore, all.contains(where: { $0 === store }) { return store }
+            if let store = ownStore(of: id) { return store }
             guard id.storeIdentity.uuid == nil, let store = store(for: id.entity) else {
                 throw NSError.coreData(.persistentStoreSave, "No store that can be written keeps \(id).")
             }

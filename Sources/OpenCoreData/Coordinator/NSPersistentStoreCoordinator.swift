@@ -12,7 +12,7 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
     let keys = KeyReservoir()
     private let stores = Mutex<[NSPersistentStore]>([])
     private let waiting = StoreIdentity(uuid: nil)
-    private let queue = ContextQueue(kind: .privateQueue, label: "NSPersistentStoreCoordinator")
+    let queue = ContextQueue(kind: .privateQueue, label: "NSPersistentStoreCoordinator")
 
     public init(managedObjectModel: NSManagedObjectModel) {
         managedObjectModel.freeze()
@@ -43,8 +43,14 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
         guard let entities = managedObjectModel.entities(forConfigurationName: configuration) else {
             throw NSError.coreData(.persistentStoreOpen, "The model has no configuration named \"\(configuration ?? "")\".")
         }
+        if type == NSInMemoryStoreType {
+            let store = InMemoryStore(entities: entities, configurationName: configuration, url: url, options: options)
+            add(store)
+            return store
+        }
         guard type == NSSQLiteStoreType else {
-            throw NSError.coreData(.persistentStoreInvalidType, "Unknown store type \"\(type)\"; this version knows \(NSSQLiteStoreType).")
+            throw NSError.coreData(
+                .persistentStoreInvalidType, "Unknown store type \"\(type)\"; this version knows \(NSSQLiteStoreType) and \(NSInMemoryStoreType).")
         }
         guard let url else { throw NSError.coreData(.persistentStoreOpen, "A store of type \(type) needs a URL.") }
         let store = try SQLiteStore(
@@ -96,6 +102,12 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
             parts[1].hasPrefix("p"), let key = Int64(parts[1].dropFirst())
         else { return nil }
         return NSManagedObjectID(entity: entity, key: key, store: store.identity, isTemporary: false)
+    }
+
+    /// The store of this coordinator that an ID belongs to; nil for an ID of another stack.
+    package func ownStore(of id: NSManagedObjectID) -> NSPersistentStore? {
+        let identity = id.storeIdentity
+        return persistentStores.first { $0.identity.isSame(as: identity) }
     }
 
     /// The store that new objects of `entity` go to: the first that can be written and keeps it.

@@ -7,6 +7,8 @@ package final class RowCache: Sendable {
         var young: [NSManagedObjectID: RowSnapshot] = [:]
         var old: [NSManagedObjectID: RowSnapshot] = [:]
         var youngCost = 0
+        /// Deleted lately: a row of theirs that was read before the deletion must not come back after it.
+        var gone: Set<NSManagedObjectID> = []
     }
 
     /// Bytes per generation.
@@ -28,7 +30,7 @@ package final class RowCache: Sendable {
     package func add(_ rows: some Sequence<FetchedRow>) {
         state.withLock { state in
             for fetched in rows {
-                guard let row = fetched.row else { continue }
+                guard let row = fetched.row, !state.gone.contains(fetched.id) else { continue }
                 if let known = state.young[fetched.id] ?? state.old[fetched.id], known.version >= row.version { continue }
                 insert(row, for: fetched.id, into: &state)
             }
@@ -42,8 +44,11 @@ package final class RowCache: Sendable {
                 if pending.kind == .deleted {
                     state.young[id] = nil
                     state.old[id] = nil
+                    if state.gone.count >= 1 << 16 { state.gone = [] }
+                    state.gone.insert(id)
                 } else if let row = pending.row {
-                    insert(row, for: id, into: &state)
+                    state.gone.remove(id)
+                    insert(row.withoutTransients, for: id, into: &state)
                 }
             }
         }

@@ -15,7 +15,7 @@ package enum SaveFailure: Sendable {
     /// The changes themselves are refused: they are rolled back.
     case permanent
 
-    init(_ error: any Error) {
+    package init(_ error: any Error) {
         let error = error as NSError
         let underlying = (error.userInfo[NSUnderlyingErrorKey] as? NSError) ?? error
         let code = (error.userInfo[NSSQLiteErrorDomain] as? Int) ?? (underlying.domain == NSSQLiteErrorDomain ? underlying.code : nil)

@@ -53,6 +53,8 @@ open class UIManagedDocument: NSObject, @unchecked Sendable {
         /// When the oldest unsaved change was made.
         var oldestChange: TimeInterval?
         var isTimerArmed = false
+        /// A save failed for the time being: only the timer tries again, not every change that comes.
+        var isBackingOff = false
         var isSaving = false
         var isMarkedChanged = false
         var failures = 0
@@ -242,13 +244,14 @@ open class UIManagedDocument: NSObject, @unchecked Sendable {
             status.withLock { $0.tickets.append(continuation) }
             changesCame()
             // A save may have taken everything between the question and the ticket.
-            if !hasUnsavedChanges { autosaveNow() }
+            if !hasUnsavedChanges || unsavedChangeCount == 0 { autosaveNow() }
         }
     }
 
     /// Whether anything is unsaved, anywhere in the stack.
     open var hasUnsavedChanges: Bool {
-        status.withLock { $0.isMarkedChanged } || managedObjectContext.hasPublishedChanges || root.hasPublishedChanges
+        managedObjectContext.publishIfHere()
+        return status.withLock { $0.isMarkedChanged } || managedObjectContext.hasPublishedChanges || root.hasPublishedChanges
     }
 
     /// How many changed objects are not on disk yet.
@@ -294,10 +297,13 @@ open class UIManagedDocument: NSObject, @unchecked Sendable {
         let rows = unsavedChangeCount, bytes = managedObjectContext.publishedLoad.bytes + root.publishedLoad.bytes
         let now = clock.now
         let verdict: AutosavePolicy.Verdict = status.withLock { status in
-            guard rows > 0, !status.state.contains(.closed) else { return .nothing }
+            guard rows > 0, !status.state.contains(.closed) else {
+                status.oldestChange = nil
+                return .nothing
+            }
             let oldest = status.oldestChange ?? now
             status.oldestChange = oldest
-            if status.isSaving { return .nothing }
+            if status.isSaving || status.isBackingOff { return .nothing }
             let verdict = autosavePolicy.verdict(rows: rows, bytes: bytes, age: now - oldest)
             if case .saveLater = verdict {
                 if status.isTimerArmed { return .nothing }
@@ -321,6 +327,14 @@ open class UIManagedDocument: NSObject, @unchecked Sendable {
         }
     }
 
+    private func retry(after seconds: TimeInterval) {
+        clock.schedule(after: seconds) { [weak self] in
+            guard let self else { return }
+            self.status.withLock { $0.isBackingOff = false }
+            if self.hasUnsavedChanges { self.autosaveNow() }
+        }
+    }
+
     private func autosaveNow() {
         saveAll { [self] result in
             if case .failure(let error) = result { handleError(error, userInteractionPermitted: false) }
@@ -336,10 +350,14 @@ open class UIManagedDocument: NSObject, @unchecked Sendable {
         }
         switch result {
         case .success:
-            status.withLock { $0.failures = 0 }
+            status.withLock { status in
+                status.failures = 0
+                status.isBackingOff = false
+            }
             if documentState.contains(.savingError) { setState { $0.remove(.savingError) } }
             for observer in observers { observer(.saved) }
             for ticket in tickets { ticket.resume() }
+            resumeSatisfied()
             wakeWaiters()
             changesCame()
         case .failure(let error):
@@ -351,11 +369,11 @@ open class UIManagedDocument: NSObject, @unchecked Sendable {
                 let delay = status.withLock { status in
                     status.tickets.insert(contentsOf: tickets, at: 0)
                     status.failures += 1
-                    status.isTimerArmed = true
+                    status.isBackingOff = true
                     status.oldestChange = status.oldestChange ?? clock.now
                     return min(60, pow(2, Double(min(status.failures, 6))))
                 }
-                arm(after: delay)
+                retry(after: delay)
             case .disk:
                 for ticket in tickets { ticket.resume(throwing: error) }
             case .permanent:
@@ -368,11 +386,32 @@ open class UIManagedDocument: NSObject, @unchecked Sendable {
     /// No poison: what can never be saved must not stand in the way of everything that comes after it.
     private func discard(after context: NSManagedObjectContext) {
         if context === root {
-            root.perform { [self] in root.rollback() }
+            root.perform { [self] in
+                let lost = root.unsavedChanges
+                root.rollback()
+                wakeWaiters()
+                managedObjectContext.perform { [self] in managedObjectContext.follow(rollback: lost) }
+            }
         } else {
-            managedObjectContext.perform { [self] in managedObjectContext.rollback() }
+            managedObjectContext.perform { [self] in
+                managedObjectContext.rollback()
+                wakeWaiters()
+            }
         }
-        wakeWaiters()
+    }
+
+    /// Tickets that were drawn while the save ran that has just taken everything.
+    private func resumeSatisfied() {
+        let waiting = status.withLock { status in
+            defer { status.tickets = [] }
+            return status.tickets
+        }
+        if waiting.isEmpty { return }
+        if hasUnsavedChanges {
+            status.withLock { $0.tickets.insert(contentsOf: waiting, at: 0) }
+        } else {
+            for ticket in waiting { ticket.resume() }
+        }
     }
 
     private func wakeWaiters() {

@@ -46,6 +46,9 @@ package struct RelationshipKey: Hashable, Sendable {
 }
 
 /// What was added to and removed from a to-many that is kept as pairs (many-to-many, or without an inverse).
+///
+/// Adding and removing do not cancel out: another level may have added or removed the same pair in the meantime, and the later word counts. So a store
+/// is told to add pairs that are there and to remove pairs that are not.
 package struct PairChanges: Sendable {
     package var added: Set<NSManagedObjectID> = []
     package var removed: Set<NSManagedObjectID> = []
@@ -55,11 +58,13 @@ package struct PairChanges: Sendable {
     package var isEmpty: Bool { added.isEmpty && removed.isEmpty }
 
     package mutating func add(_ id: NSManagedObjectID) {
-        if removed.remove(id) == nil { added.insert(id) }
+        removed.remove(id)
+        added.insert(id)
     }
 
     package mutating func remove(_ id: NSManagedObjectID) {
-        if added.remove(id) == nil { removed.insert(id) }
+        added.remove(id)
+        removed.insert(id)
     }
 
     package mutating func apply(_ later: PairChanges) {

@@ -25,6 +25,7 @@ package final class EntityLayout: @unchecked Sendable {
     package let types: [NSAttributeType]
     package let names: [String]
     package let isTransient: [Bool]
+    package let hasTransients: Bool
     package let toOneSlots: [Int]
     /// The slots of each uniqueness constraint, in the order of `NSEntityDescription.constraintNames`.
     package let constraints: [[Int]]
@@ -75,6 +76,7 @@ package final class EntityLayout: @unchecked Sendable {
         self.types = types
         self.names = names
         self.isTransient = transient
+        self.hasTransients = transient.contains(true)
         self.toOneSlots = toOnes
         self.defaults = defaults
         self.constraints = entity.constraintNames.map { names in

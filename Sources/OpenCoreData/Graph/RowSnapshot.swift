@@ -55,6 +55,14 @@ package final class RowSnapshot: @unchecked Sendable {
         return RowSnapshot(layout: layout, version: version ?? self.version, values: copied)
     }
 
+    /// The values that a store keeps: itself, or a copy in which transient values are null.
+    package var withoutTransients: RowSnapshot {
+        guard layout.hasTransients else { return self }
+        let stored = copy()
+        for slot in 0..<count where layout.isTransient[slot] { stored.update(slot, to: .null) }
+        return stored
+    }
+
     /// Records the version that these values got when they were committed.
     package func stamp(version: Int64) { storedVersion.store(version, ordering: .relaxed) }
 

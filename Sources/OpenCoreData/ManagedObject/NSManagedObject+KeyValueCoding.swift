@@ -89,6 +89,12 @@ extension NSManagedObject: KeyValueCoding {
         return ManagedObjectSet.of(self, number: number)
     }
 
+    /// An ordered set that writes through to the relationship.
+    public final func mutableOrderedSetValue(forKey key: String) -> NSMutableOrderedSet {
+        guard let number = toManyNumber(key) else { Violation.unknownKey(key, entity: entity.name) }
+        return ManagedObjectOrderedSet.of(self, number: number)
+    }
+
     private static func objects(in value: Any?, key: String, entity: NSEntityDescription) -> [NSManagedObject] {
         switch value {
         case nil, is NSNull: return []

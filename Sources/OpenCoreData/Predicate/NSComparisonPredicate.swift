@@ -2,9 +2,9 @@ public import Foundation
 
 /// A comparison of two expressions.
 ///
-/// Foundation on Linux has a class of this name that cannot be made, so the type is ours. A call, `NSComparisonPredicate(leftExpression:…)`,
-/// finds the right one by itself; a file that imports Foundation too and writes the name of the type says
-/// `import class OpenCoreData.NSComparisonPredicate`.
+/// Foundation on Linux has a class of this name that cannot be made, so the type is ours. A call,
+/// `NSComparisonPredicate(leftExpression:…)`, finds the right one by itself; a file that imports Foundation too and writes the name of the
+/// type says `import class OpenCoreData.NSComparisonPredicate`.
 public final class NSComparisonPredicate: NSPredicate {
     /// What is compared, where the left expression has many values.
     public enum Modifier: UInt, Sendable {
@@ -16,7 +16,7 @@ public final class NSComparisonPredicate: NSPredicate {
         case any = 2
     }
 
-    /// The operators. What they mean with nil and with different types says the table at `NSPredicate`'s guide.
+    /// The operators. With nil every operator but `equalTo`, `notEqualTo` and `in` is false; values of different types are unequal.
     public enum Operator: UInt, Sendable {
         case lessThan = 0
         case lessThanOrEqualTo = 1

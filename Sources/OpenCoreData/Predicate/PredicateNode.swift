@@ -3,7 +3,7 @@ import Foundation
 /// A predicate as a value: what a format string says, without the classes around it.
 ///
 /// Every predicate has a node (`NSPredicate.node`), and everything that is done with predicates is done on nodes: evaluation in memory,
-/// translation into SQL, printing. Nodes are `Sendable`; before one crosses a queue, `frozen()` replaces managed objects by their IDs.
+/// translation into SQL, printing. Nodes are `Sendable`; before one crosses a queue, `frozen()` puts IDs in place of managed objects.
 ///
 /// ## Logic is two-valued
 /// Each comparison is true or false, never unknown, also where an operand is nil. A store that translates a node must give the same answers:
@@ -60,7 +60,7 @@ package struct PredicateComparison: Hashable, Sendable {
 }
 
 /// A predicate of which only the answer is known.
-// Unchecked: a predicate is immutable, but its block may be bound to a thread. Whoever moves a node across queues looks at `containsOpaque`.
+// Unchecked: a predicate is immutable, but its block may be bound to a thread. Who moves a node across queues asks `containsOpaque`.
 package final class OpaquePredicate: Hashable, @unchecked Sendable {
     package let predicate: NSPredicate
 

@@ -21,7 +21,7 @@ extension PredicateValue {
         if type == PredicateValue.self, let value = any as? PredicateValue { self = value; return }
         if let value = any as? any PredicateIdentity { self = .object(PredicateObject(value)); return }
         if let value = any as? any PredicateCollectionProviding { self = .collection(value.predicateCollection); return }
-        if let value = Self(foundation: any) ?? Self(swift: any) { self = value; return }
+        if let value = Self(swift: any) ?? Self(foundation: any) { self = value; return }
         self = .opaque(OpaqueValue(any))
     }
 
@@ -46,7 +46,8 @@ extension PredicateValue {
 
     private init(number: NSNumber) {
         switch UInt8(bitPattern: number.objCType.pointee) {
-        case UInt8(ascii: "c"), UInt8(ascii: "B"): self = .bool(number.boolValue)
+        // Small integers share the letter of booleans.
+        case UInt8(ascii: "c") where number.int64Value & ~1 == 0, UInt8(ascii: "B"): self = .bool(number.boolValue)
         case UInt8(ascii: "f"), UInt8(ascii: "d"): self = .real(number.doubleValue)
         case UInt8(ascii: "Q") where number.uint64Value > UInt64(Int64.max): self = .decimal(Decimal(number.uint64Value))
         default: self = .integer(number.int64Value)
@@ -56,6 +57,8 @@ extension PredicateValue {
     /// The rest of Swift's types: other widths of numbers, optionals, collections.
     private init?(swift any: Any) {
         switch any {
+        // Bridging makes every object look like some of Swift's types.
+        case is NSObject where type(of: any) is AnyClass: return nil
         case let value as any BinaryInteger:
             if let narrow = Int64(exactly: value) {
                 self = .integer(narrow)

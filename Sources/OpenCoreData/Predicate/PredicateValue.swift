@@ -1,5 +1,4 @@
 import Foundation
-import Synchronization
 
 /// A constant of a predicate, or a value met while evaluating one.
 package enum PredicateValue: Hashable, Sendable {

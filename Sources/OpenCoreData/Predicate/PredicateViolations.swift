@@ -15,7 +15,7 @@ enum PredicateViolations {
     /// A predicate with `$name` was evaluated without a value for it.
     static func unboundVariable(_ name: String) -> Never {
         // Reason: as on Apple's platforms; `substitutionVariables` or `withSubstitutionVariables` supply the value.
-        fatalError("the predicate's variable $\(name) has no value: pass it to withSubstitutionVariables(_:) or evaluate(with:substitutionVariables:)")
+        fatalError("the predicate's variable $\(name) has no value: withSubstitutionVariables(_:) gives it one")
     }
 
     /// A reader was asked of an expression of another type: `keyPath` of a constant.

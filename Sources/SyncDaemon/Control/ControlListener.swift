@@ -10,7 +10,15 @@ public final class ControlListener: Sendable {
     /// The path of a socket we made; `nil` if it was passed and is not ours to remove.
     public let path: String?
     /// Which file that is, so that nobody else's is removed.
-    private let identity: (device: UInt64, inode: UInt64)?
+    private let identity: Identity?
+
+    /// A file system may give the number of a removed file to the next one, so the time it was made belongs to it.
+    private struct Identity: Equatable {
+        var device: UInt64
+        var inode: UInt64
+        var seconds: Int
+        var nanoseconds: Int
+    }
 
     /// A socket that is bound and listens already.
     public init(passed descriptor: Int32) {
@@ -50,10 +58,12 @@ public final class ControlListener: Sendable {
         unlink(path)
     }
 
-    private static func identity(of path: String) -> (device: UInt64, inode: UInt64)? {
+    private static func identity(of path: String) -> Identity? {
         var information = stat()
         guard lstat(path, &information) == 0 else { return nil }
-        return (UInt64(information.st_dev), UInt64(information.st_ino))
+        return Identity(
+            device: UInt64(information.st_dev), inode: UInt64(information.st_ino), seconds: information.st_mtim.tv_sec,
+            nanoseconds: information.st_mtim.tv_nsec)
     }
 
     /// One level, as in `/run/cistern`, which the service manager makes otherwise.

@@ -12,6 +12,7 @@ public struct ControlRoutes: Sendable {
     typealias Context = BasicRequestContext
 
     private let backend: any ControlBackend
+    let gauge = RequestGauge()
 
     public init(backend: any ControlBackend) {
         self.backend = backend
@@ -20,15 +21,18 @@ public struct ControlRoutes: Sendable {
     /// Answers every request, with JSON, whatever happens.
     func responder(logger: Logger) -> HTTPChannelHandler.Responder {
         let responder = router.buildResponder()
+        let gauge = gauge
         return { request, writer, channel in
+            gauge.enter()
+            defer { gauge.leave() }
             let context = Context(source: ApplicationRequestContextSource(channel: channel, logger: logger))
             let response: Response
             do {
-                response = try await responder.respond(to: request, context: context)
+                let found = try await responder.respond(to: request, context: context)
+                // No route of ours answers so; the router does, with an empty body.
+                response = found.status == .notFound || found.status == .methodNotAllowed ? Self.unknown(request) : found
             } catch let error as ControlError {
                 response = Self.answer(error)
-            } catch let error as any HTTPResponseError {
-                response = Self.unknown(request, status: error.status)
             } catch {
                 response = Self.answer(ControlError("\(error)", advice: "journalctl -u cisternd says more", code: .failure))
             }
@@ -104,7 +108,7 @@ public struct ControlRoutes: Sendable {
             })
     }
 
-    private static func unknown(_ request: Request, status: HTTPResponse.Status) -> Response {
+    private static func unknown(_ request: Request) -> Response {
         let asked = "\(request.method.rawValue) \(request.uri.path)"
         if let verb = ControlRequest.Verb.allCases.first(where: { $0.path == request.uri.path }) {
             var response = answer(ControlError("\(asked) is not possible", advice: "use \(verb.method) \(verb.path)", code: .usage))
@@ -114,7 +118,7 @@ public struct ControlRoutes: Sendable {
         }
         let known = ControlRequest.Verb.allCases.map { "\($0.method) \($0.path)" }.joined(separator: ", ")
         var response = answer(ControlError("there is no route \(asked)", advice: "there are \(known)", code: .usage))
-        response.status = status == .internalServerError ? status : .notFound
+        response.status = .notFound
         return response
     }
 }

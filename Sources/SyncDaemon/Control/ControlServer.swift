@@ -56,14 +56,16 @@ public final class ControlServer: Sendable {
         state.withLock { $0 = State(channel: server.channel, serving: serving) }
     }
 
-    /// Accepts nobody any more, ends the open connections, and removes the socket if it was made here.
-    public func stop() async {
+    /// Accepts nobody any more, removes the socket if it was made here, and ends the connections.
+    /// - Parameter grace: how long requests that are being answered may take to finish.
+    public func stop(grace: Duration = .seconds(1)) async {
         let (channel, serving) = state.withLock { state in
             defer { state = State() }
             return (state.channel, state.serving)
         }
         listener.remove()
         try? await channel?.close()
+        await routes.gauge.waitUntilIdle(atMost: grace)
         serving?.cancel()
         await serving?.value
     }

@@ -2,8 +2,12 @@ import Glibc
 
 /// The exclusive lock on a document package: an `flock` on the file `.lock` in it. The kernel lets it go when the process ends, however.
 public final class DocumentLock: Sendable {
+    private static let cleanMark = "clean\n"
+
     private let descriptor: Int32
     public let path: String
+    /// Whether the last one to hold it put everything away before it let go, or nobody held it before.
+    public let wasClean: Bool
 
     /// Takes the lock, without waiting.
     /// - Throws: `StartFailure`, with status 75 if another process holds it, 73 if the file cannot be made.
@@ -28,8 +32,16 @@ public final class DocumentLock: Sendable {
             throw StartFailure(.ioError, "\(path) cannot be locked: \(systemError(code))", code: code)
         }
         self.descriptor = descriptor
+        let before = Self.content(descriptor)
+        wasClean = before.isEmpty || before == Self.cleanMark
         // Who holds it, for the one that is refused; the lock itself is the kernel's.
-        let text = "\(getpid())\n"
+        write("\(getpid())\n")
+    }
+
+    /// Everything in the package is put away: the next one to hold the lock need not check it.
+    public func markClean() { write(Self.cleanMark) }
+
+    private func write(_ text: String) {
         ftruncate(descriptor, 0)
         _ = text.withCString { pwrite(descriptor, $0, strlen($0), 0) }
     }
@@ -38,12 +50,13 @@ public final class DocumentLock: Sendable {
         Glibc.close(descriptor)
     }
 
-    private static func owner(_ descriptor: Int32) -> Int32? {
+    private static func content(_ descriptor: Int32) -> String {
         var bytes = [UInt8](repeating: 0, count: 16)
         let count = pread(descriptor, &bytes, bytes.count, 0)
-        guard count > 0 else { return nil }
-        return Int32(String(decoding: bytes[..<count], as: UTF8.self).prefix { $0.isNumber })
+        return count > 0 ? String(decoding: bytes[..<count], as: UTF8.self) : ""
     }
+
+    private static func owner(_ descriptor: Int32) -> Int32? { Int32(content(descriptor).prefix { $0.isNumber }) }
 }
 
 /// The words of an `errno`.

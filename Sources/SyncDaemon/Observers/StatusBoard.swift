@@ -107,7 +107,12 @@ struct StatusBoard: Sendable {
         change(report.scope) { resource in
             resource.page = nil
             resource.nextPollAt = report.nextPollAt ?? resource.nextPollAt
-            resource.objects = resource.objects.map { max(0, $0 + report.counts.inserted - report.counts.deleted) }
+            if report.isComplete, report.notModifiedPages == 0 {
+                // Everything was read: this is what there is.
+                resource.objects = report.counts.inserted + report.counts.updated + report.counts.unchanged
+            } else {
+                resource.objects = resource.objects.map { max(0, $0 + report.counts.inserted - report.counts.deleted) }
+            }
             switch report.outcome {
             case .succeeded:
                 resource.failingSince = nil

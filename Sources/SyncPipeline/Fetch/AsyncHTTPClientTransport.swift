@@ -11,7 +11,7 @@ import SyncConfiguration
 /// Connections are pooled. Nothing is decompressed, no redirect is followed, no attempt is repeated, no proxy is used and the environment
 /// is not read. An address that may not be connected to is refused when the connection stands, before the first byte of a request.
 public final class AsyncHTTPClientTransport: HTTPTransport {
-    private let client: HTTPClient
+    private let clients: HostClients
 
     /// A transport with its own pool. It must be shut down.
     /// - Parameters:
@@ -19,63 +19,56 @@ public final class AsyncHTTPClientTransport: HTTPTransport {
     ///   - secrets: reads the certificate authority if it is kept as a credential.
     /// - Throws: `FetchError` of the class `tls` if the certificate authority cannot be read.
     public init(_ options: TransportOptions, secrets: SecretResolver = .none) throws {
-        var configuration = HTTPClient.Configuration()
-        configuration.tlsConfiguration = try Self.tls(options.tls, secrets: secrets)
-        configuration.redirectConfiguration = .disallow
-        configuration.decompression = .disabled
-        configuration.httpVersion = .automatic
-        configuration.proxy = nil
-        configuration.timeout = HTTPClient.Configuration.Timeout(connect: .milliseconds(options.connectTimeout.milliseconds))
-        configuration.connectionPool = HTTPClient.Configuration.ConnectionPool(
+        var shared = HTTPClient.Configuration()
+        shared.tlsConfiguration = try Self.tls(options.tls, secrets: secrets)
+        shared.redirectConfiguration = .disallow
+        shared.decompression = .disabled
+        shared.httpVersion = .automatic
+        shared.proxy = nil
+        shared.timeout = HTTPClient.Configuration.Timeout(connect: .milliseconds(options.connectTimeout.milliseconds))
+        shared.connectionPool = HTTPClient.Configuration.ConnectionPool(
             idleTimeout: .seconds(30), concurrentHTTP1ConnectionsPerHostSoftLimit: max(options.connectionsPerHost, 1))
         // A refused connection is known at once and repeated under our own rules; the pool would try until the time is up.
-        configuration.connectionPool.retryConnectionEstablishment = false
-        if !options.allowsPrivateNetworks {
-            configuration.http1_1ConnectionDebugInitializer = Self.refusePrivateAddress
-            configuration.http2ConnectionDebugInitializer = Self.refusePrivateAddress
+        shared.connectionPool.retryConnectionEstablishment = false
+        clients = HostClients { [shared] host in
+            let check = ConnectionCheck(
+                host: host, refusesPrivateAddresses: !options.allowsPrivateNetworks, verifiesCertificates: options.tls.verify)
+            var configuration = shared
+            configuration.http1_1ConnectionDebugInitializer = { check.judge($0) }
+            configuration.http2ConnectionDebugInitializer = { check.judge($0) }
+            return HTTPClient(eventLoopGroupProvider: .shared(MultiThreadedEventLoopGroup.singleton), configuration: configuration)
         }
-        client = HTTPClient(eventLoopGroupProvider: .shared(MultiThreadedEventLoopGroup.singleton), configuration: configuration)
     }
 
     /// Sends `request` and returns once the head of the response is there.
     /// - Throws: `FetchError`, or `CancellationError`.
     public func send(_ request: HTTPRequest) async throws -> HTTPResponse {
+        let host = request.address.origin.host
+        guard let lease = clients.lease(host) else { throw CancellationError() }
         var outgoing = HTTPClientRequest(url: request.address.url.absoluteString)
         outgoing.method = HTTPMethod(rawValue: request.method)
         outgoing.headers = request.headers
         do {
             // The exchange above keeps the time; this deadline lies behind every limit that can be configured.
-            let response = try await client.execute(outgoing, deadline: .now() + .hours(24))
+            let response = try await lease.client.execute(outgoing, deadline: .now() + .hours(24))
             return HTTPResponse(
-                status: Int(response.status.code), headers: response.headers, body: HTTPBody(ClassifiedBody(body: response.body)))
+                status: Int(response.status.code), headers: response.headers,
+                body: HTTPBody(ClassifiedBody(body: response.body, lease: lease)))
         } catch {
             try Task.checkCancellation()
-            throw await TransportFailure.classify(error, host: request.address.origin.host)
+            throw await TransportFailure.classify(error, host: host)
         }
     }
 
     /// Closes all connections.
     public func shutdown() async {
-        // Fails only if it was shut down before.
-        try? await client.shutdown()
-    }
-
-    // MARK: Connections
-
-    /// Looks at the address a connection really leads to, whatever the name said when it was looked up.
-    @Sendable
-    private static func refusePrivateAddress(_ channel: any Channel) -> EventLoopFuture<Void> {
-        if let address = channel.remoteAddress?.ipAddress.flatMap(NetworkAddress.init), address.isPublic {
-            return channel.eventLoop.makeSucceededVoidFuture()
-        }
-        let address = channel.remoteAddress?.ipAddress ?? "an unknown address"
-        // The pool has to hear of the failure before it hears of the end of a connection that it does not count yet.
-        channel.eventLoop.execute { channel.close(promise: nil) }
-        return channel.eventLoop.makeFailedFuture(FetchError(.refused(.privateAddress(address))))
+        await clients.shutdown()
     }
 
     private static func tls(_ options: SyncConfiguration.TLSConfiguration, secrets: SecretResolver) throws -> NIOSSL.TLSConfiguration {
         var configuration = NIOSSL.TLSConfiguration.makeClientConfiguration()
+        // How long a goodbye is waited for; nothing depends on it.
+        configuration.shutdownTimeout = .seconds(1)
         switch options.minVersion {
         case .tls12: configuration.minimumTLSVersion = .tlsv12
         }
@@ -102,6 +95,7 @@ public final class AsyncHTTPClientTransport: HTTPTransport {
 
         struct AsyncIterator: AsyncIteratorProtocol {
             var base: HTTPClientResponse.Body.AsyncIterator
+            let lease: HostClients.Lease
 
             mutating func next() async throws -> ByteBuffer? {
                 do {
@@ -114,9 +108,10 @@ public final class AsyncHTTPClientTransport: HTTPTransport {
         }
 
         let body: HTTPClientResponse.Body
+        let lease: HostClients.Lease
 
         func makeAsyncIterator() -> AsyncIterator {
-            AsyncIterator(base: body.makeAsyncIterator())
+            AsyncIterator(base: body.makeAsyncIterator(), lease: lease)
         }
     }
 }

@@ -61,8 +61,9 @@ struct Exchange: Sendable {
 
     private func guardTime(_ watch: ExchangeWatch) async throws {
         while true {
-            if let violation = watch.violation(at: clock.instant) { throw violation }
-            try await clock.sleep(until: watch.nextCheck)
+            let now = clock.instant
+            if let violation = watch.violation(at: now) { throw violation }
+            try await clock.sleep(until: watch.nextCheck(after: now))
         }
     }
 

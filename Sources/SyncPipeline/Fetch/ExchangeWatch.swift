@@ -55,22 +55,29 @@ final class ExchangeWatch: Sendable {
     /// Four looks at the speed in each span make the average slide.
     private static let samplesPerSpan = 4
 
-    /// The next instant at which a limit may have run out.
-    var nextCheck: SyncInstant {
-        phase.withLock { phase in
+    /// The next instant at which a limit may have run out, seen from `instant`: whatever happens meanwhile, no limit runs out earlier.
+    func nextCheck(after instant: SyncInstant) -> SyncInstant {
+        let soonest = min(deadline, instant.advanced(by: shortestLimit))
+        return phase.withLock { phase in
             switch phase {
             case .idle:
-                return deadline
+                return soonest
             case .head(let since):
-                return min(deadline, since.advanced(by: headTimeout))
+                return min(soonest, since.advanced(by: headTimeout))
             case .body(_, let last, let samples):
-                var next = min(deadline, last.advanced(by: limits.idleTimeout.duration))
+                var next = min(soonest, last.advanced(by: limits.idleTimeout.duration))
                 if let speed = limits.minSpeed, let newest = samples.last {
                     next = min(next, newest.instant.advanced(by: speed.span.duration / Self.samplesPerSpan))
                 }
                 return next
             }
         }
+    }
+
+    /// A phase that begins after a look at the time runs out no earlier than this after that look.
+    private var shortestLimit: Duration {
+        let limit = min(headTimeout, limits.idleTimeout.duration)
+        return limits.minSpeed.map { min(limit, $0.span.duration / Self.samplesPerSpan) } ?? limit
     }
 
     /// The limit that has run out at `instant`, if any.

@@ -38,16 +38,6 @@ public enum ModelBuilder {
         }
     }
 
-    /// `userInfo` keys that the store's views understand.
-    package enum Annotation {
-        /// The column's name in the view; empty: not shown.
-        package static let column = "view.column"
-        /// The name of the attribute that is null in live rows; the view shows only those.
-        package static let liveWhereNull = "view.liveWhereNull"
-        /// The entity has no view of its own.
-        package static let hidden = "view.hidden"
-    }
-
     /// A new, editable model. The configuration was validated when it was read.
     public static func model(for configuration: ModelConfiguration) -> NSManagedObjectModel {
         var entities: [String: NSEntityDescription] = [:]
@@ -56,7 +46,7 @@ public enum ModelBuilder {
             description.name = entity.name
             description.properties = entity.attributes.map(attribute) + bookkeeping()
             description.uniquenessConstraints = entity.key.isEmpty ? [] : [entity.key]
-            description.userInfo = [Annotation.liveWhereNull: Bookkeeping.deletedAt.rawValue]
+            description.userInfo = [ViewAnnotation.liveWhereNull: Bookkeeping.deletedAt.rawValue]
             entities[entity.name] = description
         }
         for entity in configuration.entities {
@@ -66,7 +56,7 @@ public enum ModelBuilder {
         for entity in configuration.entities {
             for relationship in entity.relationships { connect(relationship, of: entity.name, entities: entities) }
         }
-        return NSManagedObjectModel(entities: Array(entities.values) + StateModel.entities())
+        return NSManagedObjectModel(entities: Array(entities.values) + StateModel.entities(mirroring: configuration.entities))
     }
 
     private static func attribute(_ configuration: AttributeConfiguration) -> NSAttributeDescription {
@@ -80,7 +70,7 @@ public enum ModelBuilder {
     private static func bookkeeping() -> [NSPropertyDescription] {
         Bookkeeping.allCases.map { item in
             let description = NSAttributeDescription(name: item.rawValue, type: item.type)
-            description.userInfo = [Annotation.column: item.column ?? ""]
+            description.userInfo = [ViewAnnotation.column: item.column ?? ""]
             return description
         }
     }
@@ -137,7 +127,7 @@ public enum ModelBuilder {
         // Every relationship gets another end, so that deleting either object leaves no dangling reference. It is seen by nobody.
         guard let source = entities[entity] else { return }
         let inverse = NSRelationshipDescription(name: "cistern\(entity)_\(relationship.name)", destination: source, toMany: true)
-        inverse.userInfo = [Annotation.column: ""]
+        inverse.userInfo = [ViewAnnotation.column: ""]
         destination.properties.append(inverse)
         side.inverseRelationship = inverse
     }

@@ -1,4 +1,5 @@
 import OpenCoreData
+import SyncConfiguration
 
 /// The pipeline's own entities. What the pipeline must remember is data: it is set in the same worker context as the records it vouches for,
 /// and reaches the store in the same transaction.
@@ -8,10 +9,10 @@ enum StateModel {
     static let run = "CisternRun"
     static let quarantine = "CisternQuarantine"
 
-    static func entities() -> [NSEntityDescription] {
+    static func entities(mirroring mirrored: [EntityConfiguration]) -> [NSEntityDescription] {
         [
             entity(
-                resource, key: ["source", "resource"],
+                resource, view: "cistern_resource", key: ["source", "resource"],
                 [
                     ("source", .string), ("resource", .string), ("lastSuccess", .date), ("completeAt", .date), ("nextPollAt", .date),
                     ("parkedUntil", .date), ("runNumber", .integer64), ("consecutiveFailures", .integer64), ("httpStatus", .integer64),
@@ -19,9 +20,9 @@ enum StateModel {
                     // The primary keys that complete runs have vouched for, and how often each was missing since.
                     ("members", .binaryData), ("missing", .binaryData), ("heldDeletes", .integer64), ("mayDelete", .boolean),
                     ("mapping", .string),
-                ]),
+                ], views: StatusViews.views(mirroring: mirrored)),
             entity(
-                request, key: ["scope", "request"],
+                request, view: nil, key: ["scope", "request"],
                 [
                     ("scope", .string), ("request", .string), ("etag", .string), ("lastModified", .string), ("bodyHash", .string),
                     // What the page named as the next one: followed again when it answers 304.
@@ -29,7 +30,7 @@ enum StateModel {
                     ("savedAt", .date),
                 ]),
             entity(
-                run, key: ["source", "resource", "number"],
+                run, view: "cistern_run", key: ["source", "resource", "number"],
                 [
                     ("source", .string), ("resource", .string), ("number", .integer64), ("uuid", .uuid), ("cause", .string),
                     ("startedAt", .date), ("endedAt", .date), ("outcome", .string), ("isComplete", .boolean), ("pages", .integer64),
@@ -37,7 +38,7 @@ enum StateModel {
                     ("deleted", .integer64), ("quarantined", .integer64), ("httpStatus", .integer64), ("error", .string),
                 ]),
             entity(
-                quarantine, key: ["digest"],
+                quarantine, view: "cistern_quarantine", key: ["digest"],
                 [
                     ("digest", .string), ("source", .string), ("resource", .string), ("run", .integer64), ("page", .integer64),
                     ("record", .integer64), ("reason", .string), ("path", .string), ("raw", .string), ("seenAt", .date),
@@ -46,14 +47,20 @@ enum StateModel {
         ]
     }
 
+    /// Names in the views are SQL's: `lastSuccess` is the column `last_success`. Key sets are not shown.
     private static func entity(
-        _ name: String, key: [String], _ attributes: [(String, NSAttributeDescription.AttributeType)]
+        _ name: String, view: String?, key: [String], _ attributes: [(String, NSAttributeDescription.AttributeType)],
+        views: [String: String] = [:]
     ) -> NSEntityDescription {
         let entity = NSEntityDescription()
         entity.name = name
-        entity.properties = attributes.map { NSAttributeDescription(name: $0.0, type: $0.1) }
+        entity.properties = attributes.map { name, type in
+            let attribute = NSAttributeDescription(name: name, type: type)
+            attribute.userInfo = [ViewAnnotation.column: type == .binaryData ? "" : StatusViews.column(name)]
+            return attribute
+        }
         entity.uniquenessConstraints = [key]
-        entity.userInfo = [ModelBuilder.Annotation.hidden: true]
+        entity.userInfo = [ViewAnnotation.hidden: view == nil, ViewAnnotation.name: view ?? name, ViewAnnotation.extra: views]
         return entity
     }
 }

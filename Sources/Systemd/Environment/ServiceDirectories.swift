@@ -38,7 +38,8 @@ public struct ServiceDirectories: Sendable, Equatable {
             environment[variable].flatMap { $0.hasPrefix("/") ? $0 : nil } ?? fallback
         }
         let isSystem = user == 0
-        let state = given("STATE_DIRECTORY")
+        let state =
+            given("STATE_DIRECTORY")
             ?? (isSystem ? "/var/lib/\(name)" : base("XDG_STATE_HOME", "\(home)/.local/state") + "/\(name)")
         return ServiceDirectories(
             state: state,

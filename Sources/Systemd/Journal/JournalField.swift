@@ -23,12 +23,14 @@ public struct JournalField: Sendable, Hashable {
         return name.utf8.allSatisfy { isLetter($0) || isDigit($0) || $0 == UInt8(ascii: "_") }
     }
 
-    /// A field under a name of any shape: a valid one stays as it is; others are put into upper case, every foreign character
-    /// becomes `_`, and `CISTERN_` goes before (`request id` → `CISTERN_REQUEST_ID`).
+    /// A field under a name of any shape: a valid one stays as it is. Others are put into upper case, every foreign character
+    /// becomes `_`, and `CISTERN_` goes before unless it is there (`request id` → `CISTERN_REQUEST_ID`).
     public static func adapting(_ key: String, _ value: String) -> JournalField {
         if isValid(key) { return JournalField(trusted: key, value: value) }
-        let name = key.uppercased().utf8.map { isLetter($0) || isDigit($0) ? $0 : UInt8(ascii: "_") }
-        return JournalField(trusted: String(("CISTERN_" + String(decoding: name, as: UTF8.self)).prefix(longestName)), value: value)
+        let bytes = key.uppercased().utf8.map { isLetter($0) || isDigit($0) ? $0 : UInt8(ascii: "_") }
+        let name = String(decoding: bytes, as: UTF8.self)
+        let own = name.hasPrefix("CISTERN_") ? name : "CISTERN_" + name
+        return JournalField(trusted: String(own.prefix(longestName)), value: value)
     }
 
     private static func isLetter(_ byte: UInt8) -> Bool { byte >= UInt8(ascii: "A") && byte <= UInt8(ascii: "Z") }

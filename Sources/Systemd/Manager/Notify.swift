@@ -166,10 +166,11 @@ public final class Notify: Sendable {
         do throws(NotifyError) {
             try sender.send(message)
             let now = clock.now
-            finish(state.withLock { state in
-                state.failing = false
-                return state.outbox.sent(at: now)
-            })
+            finish(
+                state.withLock { state in
+                    state.failing = false
+                    return state.outbox.sent(at: now)
+                })
         } catch {
             let now = clock.now
             let (dropped, isNews) = state.withLock { state -> (NotifyMessage?, Bool) in

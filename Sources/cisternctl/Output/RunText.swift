@@ -1,3 +1,4 @@
+import Foundation
 import SyncControl
 
 /// A run in words.

@@ -126,8 +126,10 @@ struct JSONTestSuiteTests {
                 default: Issue.record("\(file): \(page.rows)")
                 }
             } else {
-                let isDuplicate = file.hasPrefix("object_same")
-                #expect(try validate(bytes) == .accepted(isDuplicate ? .duplicateKey : nil), "\(file)")
+                var expected = Outcome.accepted(file.hasPrefix("object_same") ? .duplicateKey : nil)
+                // These contain a surrogate as three bytes, not as an escape.
+                if file.hasPrefix("string") && !file.contains("escaped") { expected = .refused(.invalidUTF8) }
+                #expect(try validate(bytes) == expected, "\(file)")
             }
         }
     }

@@ -18,11 +18,11 @@ import Testing
         watch.sent(at: at(0))
         watch.receivedHead(at: at(0))
         var next = pause
+        var check = watch.nextCheck(after: at(0)).sinceOrigin.inSeconds
         while next < 200 {
-            let check = watch.nextCheck.sinceOrigin.inSeconds
             if check <= next {
                 if let error = watch.violation(at: at(check)) { return (check, error.kind) }
-                if watch.nextCheck.sinceOrigin.inSeconds == check { return nil }
+                check = watch.nextCheck(after: at(check)).sinceOrigin.inSeconds
             } else {
                 watch.received(count, at: at(next))
                 next += pause
@@ -66,7 +66,7 @@ import Testing
     }
 
     @Test func aFastServerIsLeftAlone() throws {
-        let (time, kind) = try #require(play(watch(), bytes: 257, every: 1))
+        let (time, kind) = try #require(play(watch(), bytes: 300, every: 1))
         #expect(kind == .timeout(.total))
         #expect(time == 120)
     }
@@ -77,13 +77,24 @@ import Testing
         #expect(time == 15)
     }
 
+    @Test func aLimitThatBeginsDuringASleepIsNotOverslept() {
+        let watch = watch { $0.minSpeed = nil }
+        watch.sent(at: at(0))
+        let wake = watch.nextCheck(after: at(0))
+        watch.receivedHead(at: at(1))
+        #expect(wake <= at(16))
+        #expect(watch.nextCheck(after: wake) == at(16))
+        #expect(watch.violation(at: at(16))?.kind == .timeout(.idle))
+    }
+
     @Test func nothingIsAwaitedBetweenTheHops() {
         let watch = watch()
         watch.sent(at: at(0))
         watch.receivedHead(at: at(1))
         watch.ended()
         #expect(watch.violation(at: at(100)) == nil)
-        #expect(watch.nextCheck == at(120))
+        #expect(watch.nextCheck(after: at(100)) == at(107.5))
+        #expect(watch.nextCheck(after: at(119)) == at(120))
         #expect(watch.violation(at: at(120))?.kind == .timeout(.total))
     }
 }

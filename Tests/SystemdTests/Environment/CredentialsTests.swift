@@ -39,10 +39,11 @@ final class CredentialsTests {
         #expect(try credentials.secret("token").revealed() == value)
     }
 
-    @Test(arguments: [
-        (Array("a\n\n".utf8), 1), (Array("a\r\n".utf8), 1), (Array("a\tb".utf8), 1), ([0x61, 0x00], 1), ([0x7F], 0), ([0x61, 0xFF], 1),
-        (Array("ü\u{85}".utf8), 2),
-    ] as [([UInt8], Int)])
+    @Test(
+        arguments: [
+            (Array("a\n\n".utf8), 1), (Array("a\r\n".utf8), 1), (Array("a\tb".utf8), 1), ([0x61, 0x00], 1), ([0x7F], 0), ([0x61, 0xFF], 1),
+            (Array("ü\u{85}".utf8), 2),
+        ] as [([UInt8], Int)])
     func whatIsNotOnePrintableLineIsRefused(content: [UInt8], offset: Int) throws {
         try put("token", content)
         #expect(error("token") == .notText(name: "token", path: directory.path + "/token", offset: offset))

@@ -29,12 +29,13 @@ struct ServiceDirectoriesTests {
 
     @Test func everyoneElseUsesTheXDGPlaces() {
         #expect(
-            ServiceDirectories.current(environment: ["XDG_RUNTIME_DIR": "/run/user/7", "XDG_CONFIG_HOME": "/c"], user: 7, home: "/home/u")
-                == ServiceDirectories(state: "/home/u/.local/state/cistern", runtime: "/run/user/7/cistern", configuration: "/c/cistern"))
+            ServiceDirectories.current(
+                environment: ["XDG_RUNTIME_DIR": "/run/user/7", "XDG_CONFIG_HOME": "/c"], user: 7, home: "/people/u")
+                == ServiceDirectories(state: "/people/u/.local/state/cistern", runtime: "/run/user/7/cistern", configuration: "/c/cistern"))
         #expect(
-            ServiceDirectories.current(environment: ["XDG_STATE_HOME": "relative"], user: 7, home: "/home/u")
+            ServiceDirectories.current(environment: ["XDG_STATE_HOME": "relative"], user: 7, home: "/people/u")
                 == ServiceDirectories(
-                    state: "/home/u/.local/state/cistern", runtime: "/home/u/.local/state/cistern/run/cistern",
-                    configuration: "/home/u/.config/cistern"))
+                    state: "/people/u/.local/state/cistern", runtime: "/people/u/.local/state/cistern/run/cistern",
+                    configuration: "/people/u/.config/cistern"))
     }
 }

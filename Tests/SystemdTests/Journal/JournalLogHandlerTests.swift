@@ -8,9 +8,11 @@ struct JournalLogHandlerTests {
 
     private func makeLogger(level: Logger.Level = .trace, provider: Logger.MetadataProvider? = nil) -> (Logger, Journal) {
         let journal = Journal(sink: sink)
-        let logger = Logger(label: "test", factory: { _ in
-            JournalLogHandler(journal: journal, level: level, metadataProvider: provider)
-        })
+        let logger = Logger(
+            label: "test",
+            factory: { _ in
+                JournalLogHandler(journal: journal, level: level, metadataProvider: provider)
+            })
         return (logger, journal)
     }
 
@@ -40,7 +42,7 @@ struct JournalLogHandlerTests {
         journal.flush(within: .seconds(10))
         #expect(
             Set(fields(sink.entries.first)) == [
-                "CISTERN_TAG=a", "CISTERN_TAG=b", "CISTERN_CISTERN_RATE_LIMIT=60", "CISTERN_CISTERN_RATE_REMAINING=3",
+                "CISTERN_TAG=a", "CISTERN_TAG=b", "CISTERN_RATE_LIMIT=60", "CISTERN_RATE_REMAINING=3",
             ])
     }
 

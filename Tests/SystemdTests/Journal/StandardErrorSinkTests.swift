@@ -29,7 +29,8 @@ struct StandardErrorSinkTests {
     }
 
     @Test func jsonHasEveryFieldAndRepeatedOnesAsAList() throws {
-        let fields = ["a", "b"].map { JournalField.adapting("CISTERN_TAG", $0) } + [JournalField.adapting("CISTERN_RAW", "\"\\\n\t\u{1}ü😀")]
+        let raw = "\"\\\n\t\u{1}ü😀"
+        let fields = [("CISTERN_TAG", "a"), ("CISTERN_TAG", "b"), ("CISTERN_RAW", raw)].map { JournalField.adapting($0.0, $0.1) }
         let text = try written([JournalEntry(.ready, "Ready", fields: fields)], format: .json)
         #expect(text.hasSuffix("}\n"))
         #expect(text.split(separator: "\n").count == 1)
@@ -39,7 +40,7 @@ struct StandardErrorSinkTests {
         #expect(object["SYSLOG_IDENTIFIER"] as? String == "cisternd")
         #expect(object["MESSAGE_ID"] as? String == MessageID.ready.rawValue)
         #expect(object["CISTERN_TAG"] as? [String] == ["a", "b"])
-        #expect(object["CISTERN_RAW"] as? String == "\"\\\n\t\u{1}ü😀")
+        #expect(object["CISTERN_RAW"] as? String == raw)
         #expect(object["__REALTIME_TIMESTAMP"] as? String == "1700000000000001")
     }
 

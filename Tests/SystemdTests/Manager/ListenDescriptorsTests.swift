@@ -4,7 +4,8 @@ import Testing
 
 @testable import Systemd
 
-struct ListenDescriptorsTests {
+// One after the other: they choose descriptors by number.
+@Suite(.serialized) struct ListenDescriptorsTests {
     /// Two open descriptors with neighbouring numbers, without close-on-exec, as the manager leaves them.
     private func makePair() throws -> Int32 {
         let null = open("/dev/null", O_RDONLY)

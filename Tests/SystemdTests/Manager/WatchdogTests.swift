@@ -119,14 +119,15 @@ struct WatchdogTests {
     }
 
     // Section 6: "if $WATCHDOG_PID is ours"
-    @Test(arguments: [
-        (["WATCHDOG_USEC": "60000000", "WATCHDOG_PID": "42"], Duration.seconds(60)),
-        (["WATCHDOG_USEC": "60000000"], .seconds(60)),
-        (["WATCHDOG_USEC": "60000000", "WATCHDOG_PID": "43"], nil),
-        (["WATCHDOG_USEC": "0"], nil),
-        (["WATCHDOG_USEC": "soon"], nil),
-        ([:], nil),
-    ] as [([String: String], Duration?)])
+    @Test(
+        arguments: [
+            (["WATCHDOG_USEC": "60000000", "WATCHDOG_PID": "42"], Duration.seconds(60)),
+            (["WATCHDOG_USEC": "60000000"], .seconds(60)),
+            (["WATCHDOG_USEC": "60000000", "WATCHDOG_PID": "43"], nil),
+            (["WATCHDOG_USEC": "0"], nil),
+            (["WATCHDOG_USEC": "soon"], nil),
+            ([:], nil),
+        ] as [([String: String], Duration?)])
     func theIntervalIsReadOnlyIfItIsMeantForUs(environment: [String: String], expected: Duration?) {
         var removed: [String] = []
         #expect(Watchdog.takeTimeout(from: environment, process: 42, unset: { removed.append($0) }) == expected)

@@ -9,8 +9,13 @@ enum Aggregates {
         if collectionOperator == .count {
             return PredicateValue.integer(count(value)).following(rest)
         }
-        let elements = elements(value.following(rest))
-        return switch collectionOperator {
+        // The keys up to the next operator are asked of the elements, the rest of the outcome.
+        let own = rest.prefix { if case .key = $0 { true } else { false } }
+        return apply(collectionOperator, to: elements(value.following(own))).following(rest.dropFirst(own.count))
+    }
+
+    private static func apply(_ collectionOperator: CollectionOperator, to elements: [PredicateValue]) -> PredicateValue {
+        switch collectionOperator {
         case .count: .integer(Int64(elements.count))
         case .sum: sum(elements)
         case .avg: average(elements)

@@ -30,9 +30,11 @@ package struct EvaluationScope {
 
     private static func receiver(_ object: Any?) -> Receiver {
         guard let object else { return .value(.null) }
-        if let dictionary = object as? [String: Any] { return .dictionary(dictionary) }
+        // Each cast that fails costs as much as a comparison: the likely one first.
+        if !(type(of: object) is AnyClass), let dictionary = object as? [String: Any] { return .dictionary(dictionary) }
         if let object = object as? any PredicateValueProviding { return .providing(object) }
         if let object = object as? any KeyValueCoding { return .keyValue(object) }
+        if let dictionary = object as? [String: Any] { return .dictionary(dictionary) }
         return .value(PredicateValue(object))
     }
 
@@ -43,9 +45,7 @@ package struct EvaluationScope {
 
     /// The value of a key path from the evaluated object.
     func value(_ path: PredicateKeyPath) -> PredicateValue {
-        var steps = path.steps[...]
-        guard case .key(let key)? = steps.first else { return evaluatedObject.following(steps) }
-        steps = steps.dropFirst()
+        guard case .key(let key)? = path.steps.first else { return evaluatedObject.following(path.steps[...]) }
         let first: PredicateValue =
             switch receiver {
             case .providing(let object): object.predicateValue(forKey: key)
@@ -53,7 +53,7 @@ package struct EvaluationScope {
             case .dictionary(let dictionary): PredicateValue(dictionary[key])
             case .value(let value): value.value(forKey: key)
             }
-        return steps.isEmpty ? first : first.following(steps)
+        return path.steps.count == 1 ? first : first.following(path.steps.dropFirst())
     }
 }
 

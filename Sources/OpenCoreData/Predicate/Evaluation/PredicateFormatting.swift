@@ -77,8 +77,8 @@ extension ExpressionNode {
         case .evaluatedObject: "SELF"
         case .variable(let name): "$" + name
         case .keyPath(let path): path.canonicalFormat(isContinuation: false)
-        case .keyPathOf(let base, let path): base.operand + "." + path.canonicalFormat(isContinuation: true)
-        case .index(let base, let place): base.operand + "[" + place.canonicalFormat + "]"
+        case .keyPathOf(let base, let path): base.base + "." + path.canonicalFormat(isContinuation: true)
+        case .index(let base, let place): base.base + "[" + place.canonicalFormat + "]"
         case .aggregate(let elements): "{" + Self.list(elements) + "}"
         case .function(let name, let arguments):
             if let symbol = Self.symbols[name], arguments.count == 2 {
@@ -111,6 +111,11 @@ extension ExpressionNode {
         case .function(let name, let arguments) where Self.symbols[name] != nil && arguments.count == 2: "(" + canonicalFormat + ")"
         default: canonicalFormat
         }
+    }
+
+    /// The text where a key or an index follows, which would otherwise belong to the number after the minus sign.
+    private var base: String {
+        if case .constant(let value) = self, value.canonicalFormat.hasPrefix("-") { "(" + canonicalFormat + ")" } else { operand }
     }
 
     private static func list(_ expressions: [ExpressionNode]) -> String {

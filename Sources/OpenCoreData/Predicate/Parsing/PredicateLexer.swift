@@ -212,16 +212,17 @@ struct PredicateLexer {
         return placeholder
     }
 
-    private static let symbols = [
-        "==", "!=", "<>", "<=", "=<", ">=", "=>", "&&", "||", "**", "=", "<", ">", "!", "(", ")", "{", "}", "[", "]", ",", ".", "+", "-",
-        "*", "/", ":",
-    ].map { Array($0.unicodeScalars) }
+    private static let pairs: Set<String> = ["==", "!=", "<>", "<=", "=<", ">=", "=>", "&&", "||", "**"]
+    private static let singles: Set<String> = ["=", "<", ">", "!", "(", ")", "{", "}", "[", "]", ",", ".", "+", "-", "*", "/", ":"]
 
     private mutating func symbol() throws(PredicateFormatError) -> String {
-        for symbol in Self.symbols where scalars[place...].starts(with: symbol) {
-            place += symbol.count
-            return String(String.UnicodeScalarView(symbol))
+        let single = String(Character(scalars[place]))
+        if let second = peek(1), Self.pairs.contains(single + String(Character(second))) {
+            place += 2
+            return single + String(Character(second))
         }
-        throw error("a predicate", at: place)
+        guard Self.singles.contains(single) else { throw error("a predicate", at: place) }
+        place += 1
+        return single
     }
 }

@@ -7,6 +7,7 @@ struct PredicateParser {
     static let maximumDepth = 100
 
     let format: String
+    private let scalars: [Unicode.Scalar]
     let tokens: [PredicateToken]
     var place = 0
     var arguments: PredicateArguments
@@ -33,6 +34,7 @@ struct PredicateParser {
 
     private init(_ format: String, _ arguments: [Any?]) throws(PredicateFormatError) {
         self.format = format
+        scalars = Array(format.unicodeScalars)
         tokens = try PredicateLexer.tokens(format)
         self.arguments = PredicateArguments(arguments)
     }
@@ -199,8 +201,7 @@ extension PredicateParser {
     func error(_ expected: String) -> PredicateFormatError {
         let position = tokens[place].position
         let end = place + 1 < tokens.count ? tokens[place + 1].position : position
-        let text = String(String.UnicodeScalarView(Array(format.unicodeScalars)[position..<end]))
-            .trimmingCharacters(in: .whitespacesAndNewlines)
+        let text = String(String.UnicodeScalarView(scalars[position..<end])).trimmingCharacters(in: .whitespacesAndNewlines)
         return PredicateFormatError(
             format: format, position: position, expected: expected, found: text.isEmpty ? "the end" : "\"\(text)\"")
     }

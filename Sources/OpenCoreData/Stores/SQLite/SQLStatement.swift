@@ -33,6 +33,11 @@ final class SQLStatement {
         for (index, parameter) in parameters.enumerated() { try bind(parameter, at: Int32(index + 1)) }
     }
 
+    /// The same where the statement may not name all of them: a translation that turns out to be constant leaves its parameters unused.
+    func bindNumbered(_ parameters: [SQLParameter]) throws(SQLiteError) {
+        try bind(Array(parameters.prefix(Int(sqlite3_bind_parameter_count(raw)))))
+    }
+
     func bind(_ parameter: SQLParameter, at index: Int32) throws(SQLiteError) {
         let code: Int32
         switch parameter {

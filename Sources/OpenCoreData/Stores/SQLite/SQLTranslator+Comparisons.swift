@@ -13,7 +13,7 @@ extension SQLTranslator {
             // A single value is one element; nil is none.
             let test = try holds(left, try operand(comparison.right, scope), type, options)
             if value.type == .null { return modifier == .any ? "0" : "1" }
-            return modifier == .any ? "(\(sql(value)) IS NOT NULL AND \(test))" : "(\(sql(value)) IS NULL OR \(test))"
+            return modifier == .any ? "(\(sql(value)) IS NOT NULL AND (\(test)))" : "(\(sql(value)) IS NULL OR (\(test)))"
         case (let modifier, .list(let elements)):
             let right = try operand(comparison.right, scope)
             let tests = try elements.map { "(\(try holds(.value($0), right, type, options)))" }
@@ -68,14 +68,14 @@ extension SQLTranslator {
             return "\(sql(left)) IS \(sql(right))"
         }
         switch (left.type, right.type) {
-        case (.null, _), (_, .null), (.string, .string) where options.isFolding == false: return "\(sql(left)) IS \(sql(right))"
+        case (.null, _), (_, .null): return "\(sql(left)) IS \(sql(right))"
         case (.string, .string): return "\(folded(left, options)) IS \(folded(right, options))"
         case (.number, .number), (.date, .date), (.data, .data), (.uuid, .uuid), (.url, .url): return "\(sql(left)) IS \(sql(right))"
         case (.object(let first), .object(let second)) where first == second: return "\(sql(left)) IS \(sql(right))"
-        case (.decimal, .decimal), (.decimal, .number) where right.isInteger, (.number, .decimal) where left.isInteger:
-            // A decimal has one form in a column, which a whole number has too.
-            return "\(sql(left)) IS \(sql(right))"
+        case (.decimal, .decimal): return "\(sql(left)) IS \(sql(right))"
         case (.decimal, .number), (.number, .decimal):
+            // A decimal has one form in a column, which a whole number has too.
+            if left.isInteger || right.isInteger { return "\(sql(left)) IS \(sql(right))" }
             return "ocd_same(\(tagged(left)), \(tagged(right)))"
         default:
             // Of different types: the same only if both are nil.

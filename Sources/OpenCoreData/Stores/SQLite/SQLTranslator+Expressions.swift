@@ -74,6 +74,11 @@ extension SQLTranslator {
             }
             elements.source.conditions.append(try condition(predicate, inner))
             return .collection(elements)
+        case .index(let base, let index):
+            if case .element(.constant(.string(let key))) = index {
+                return try start(base.appending(PredicateKeyPath(keys: [key])), scope)
+            }
+            throw refusal("an element of a to-many by its place")
         default: throw refusal("a key path from a computed value")
         }
     }
@@ -139,7 +144,7 @@ extension SQLTranslator {
             return try aggregate(aggregated, elements)
         }
         if name == "distinct:", arguments.count == 1 { return try operand(arguments[0], scope) }
-        guard PredicateFunction(name)?.argumentCount == arguments.count else { throw refusal("the function \(name)") }
+        guard name != "median:", name != "now", PredicateFunction(name)?.argumentCount == arguments.count else { throw refusal("the function \(name)") }
         let values = try arguments.map { try value($0, scope) }
         let arithmetic = ["add:to:": "+", "from:subtract:": "-", "multiply:by:": "*", "divide:by:": "/"]
         if let sign = arithmetic[name] {
@@ -159,7 +164,6 @@ extension SQLTranslator {
         case "castObject:toType:":
             guard case .string(let type)? = values[1].constant else { throw refusal("a cast to a type that is not constant") }
             return .value(try call(name, values, type: castType(type, of: values[0])))
-        case "median:", "now": throw refusal("the function \(name)")
         default: return .value(try call(name, values, type: .number))
         }
     }
@@ -172,7 +176,7 @@ extension SQLTranslator {
         }
         let arguments = values.map { ", \(sql($0))" }.joined()
         let tagText = String(decoding: tags.map(\.rawValue), as: UTF8.self)
-        return SQLExpression(sql: "ocd_call(\(name.literal), \(tagText.literal)\(arguments))", type: type)
+        return SQLExpression(sql: "ocd_call(\(name.sqlText), \(tagText.sqlText)\(arguments))", type: type)
     }
 
     private func castType(_ name: String, of value: SQLExpression) throws -> SQLType {
@@ -198,8 +202,8 @@ extension SQLTranslator {
         case (.null, let other), (let other, .null): type = other
         default: throw refusal("TERNARY between values of different types")
         }
-        let condition = try negatable { try condition(test, scope) }
-        return SQLExpression(sql: "CASE WHEN \(condition) THEN \(sql(first)) ELSE \(sql(second)) END", type: type)
+        let tested = try negatable { try condition(test, scope) }
+        return SQLExpression(sql: "CASE WHEN \(tested) THEN \(sql(first)) ELSE \(sql(second)) END", type: type)
     }
 }
 

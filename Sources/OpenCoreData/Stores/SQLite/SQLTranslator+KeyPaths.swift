@@ -43,7 +43,7 @@ extension SQLTranslator {
             guard let column = object.map.columns[slot] else {
                 throw refusal("\(object.map.name).\(key), which is transient and not in the file")
             }
-            let name = "\(object.alias).\(column.name.quoted)"
+            let name = "\(object.alias).\(column.name.sqlName)"
             guard column.coding == .reference else { return wrapped(.value(SQLExpression(sql: name, type: SQLType(column.coding)))) }
             guard let destination = object.map.layout.relationship(atSlot: slot)?.destinationEntity, let target = schema[destination] else {
                 throw refusal("\(object.map.name).\(key), which leads to another store")
@@ -54,7 +54,7 @@ extension SQLTranslator {
                 .object(
                     source.joined("\(object.alias).\(key)") {
                         let alias = newAlias()
-                        source.tables += " LEFT JOIN \(target.tableName.quoted) AS \(alias) ON \(alias).Z_PK = \(name)"
+                        source.tables += " LEFT JOIN \(target.tableName.sqlName) AS \(alias) ON \(alias).Z_PK = \(name)"
                         return SQLObject(map: target, alias: alias, source: source)
                     }))
         case .toMany(let number)?: return .collection(try members(number, of: object, in: collection))
@@ -72,26 +72,26 @@ extension SQLTranslator {
             let source: SQLSource
             switch place {
             case .inverse(let table, let column, _, _):
-                source = SQLSource(tables: "\(table.quoted) AS \(alias)")
-                source.conditions.append("\(alias).\(column.quoted) = \(owner)")
+                source = SQLSource(tables: "\(table.sqlName) AS \(alias)")
+                source.conditions.append("\(alias).\(column.sqlName) = \(owner)")
             case .pairs(let join, let mine, let theirs, _, _):
                 let pairs = newAlias()
                 source = SQLSource(
-                    tables: "\(schema.joins[join].name.quoted) AS \(pairs) JOIN \(target.tableName.quoted) AS \(alias) "
-                        + "ON \(alias).Z_PK = \(pairs).\(theirs.quoted)")
-                source.conditions.append("\(pairs).\(mine.quoted) = \(owner)")
+                    tables: "\(schema.joins[join].name.sqlName) AS \(pairs) JOIN \(target.tableName.sqlName) AS \(alias) "
+                        + "ON \(alias).Z_PK = \(pairs).\(theirs.sqlName)")
+                source.conditions.append("\(pairs).\(mine.sqlName) = \(owner)")
             }
             return SQLCollection(source: source, element: .object(SQLObject(map: target, alias: alias, source: source)))
         }
         // A further one: the members of all members. A member that has none adds nothing, but a nil in their place stays a nil.
         switch place {
         case .inverse(let table, let column, _, _):
-            source.tables += " LEFT JOIN \(table.quoted) AS \(alias) ON \(alias).\(column.quoted) = \(owner)"
+            source.tables += " LEFT JOIN \(table.sqlName) AS \(alias) ON \(alias).\(column.sqlName) = \(owner)"
         case .pairs(let join, let mine, let theirs, _, _):
             let pairs = newAlias()
             source.tables +=
-                " LEFT JOIN (\(schema.joins[join].name.quoted) AS \(pairs) JOIN \(target.tableName.quoted) AS \(alias) "
-                + "ON \(alias).Z_PK = \(pairs).\(theirs.quoted)) ON \(pairs).\(mine.quoted) = \(owner)"
+                " LEFT JOIN (\(schema.joins[join].name.sqlName) AS \(pairs) JOIN \(target.tableName.sqlName) AS \(alias) "
+                + "ON \(alias).Z_PK = \(pairs).\(theirs.sqlName)) ON \(pairs).\(mine.sqlName) = \(owner)"
         }
         source.conditions.append("\(alias).Z_PK IS NOT NULL OR \(owner) IS NULL")
         return SQLCollection(source: source, element: .object(SQLObject(map: target, alias: alias, source: source)))

@@ -23,7 +23,7 @@ final class SQLTranslator {
     /// One SELECT over the plan's entity, joined, filtered, ordered and windowed. `columns` gets the alias of the entity's table.
     func query(_ plan: FetchPlan, columns: (String) -> String) throws -> Query {
         let map = try schema.map(of: plan.entity)
-        let alias = newAlias(), source = SQLSource(tables: "\(map.tableName.quoted) AS \(alias)")
+        let alias = newAlias(), source = SQLSource(tables: "\(map.tableName.sqlName) AS \(alias)")
         let scope = SQLScope(object: SQLObject(map: map, alias: alias, source: source))
         let numbers = schema.numbers(of: plan.entity, includingSubentities: plan.includesSubentities)
         if numbers.count < schema.tables[map.table].members.count {

@@ -29,6 +29,10 @@ package struct SQLiteError: Error, Sendable, CustomStringConvertible {
 
     package var description: String { "SQLite error \(code) \(operation): \(message)" }
 
+    /// Extended codes, which SQLite's header computes and Swift does not import.
+    static let uniqueViolation: Int32 = SQLITE_CONSTRAINT | 8 << 8
+    static let primaryKeyViolation: Int32 = SQLITE_CONSTRAINT | 6 << 8
+
     /// The code without its extension.
     package var primaryCode: Int32 { code & 0xFF }
 
@@ -80,7 +84,7 @@ package struct SQLiteError: Error, Sendable, CustomStringConvertible {
         case SQLITE_READONLY: "The file or its directory can't be written: check owner and permissions."
         case SQLITE_CORRUPT, SQLITE_NOTADB: "The file is damaged: restore it from a copy, or move it away so that a new one is made."
         case SQLITE_CANTOPEN: "The file can't be opened: check that its directory exists and may be written."
-        default: "Nothing was written."
+        default: "Trying again will not help."
         }
     }
 }

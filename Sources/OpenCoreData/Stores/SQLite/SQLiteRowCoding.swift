@@ -28,7 +28,7 @@ final class RowShape: Sendable {
         func index(of column: String) -> Int32 {
             if let known = indexes[column] { return known }
             let new = Int32(columns.count)
-            columns.append(column.quoted)
+            columns.append(column.sqlName)
             indexes[column] = new
             return new
         }

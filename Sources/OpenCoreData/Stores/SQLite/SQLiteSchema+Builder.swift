@@ -216,7 +216,7 @@ struct SchemaBuilder {
             result.append(
                 IndexMap(
                     name: name,
-                    sql: "CREATE \(unique ? "UNIQUE " : "")INDEX \(name.quoted) ON \(table.quoted) "
+                    sql: "CREATE \(unique ? "UNIQUE " : "")INDEX \(name.sqlName) ON \(table.sqlName) "
                         + "(\(columns.joined(separator: ", ")))\(condition)",
                     isUnique: unique))
         }
@@ -226,7 +226,7 @@ struct SchemaBuilder {
             for property in own {
                 guard let column = columns[ObjectIdentifier(property)] else { continue }
                 if column.coding == .reference {
-                    add("\(table)_\(column.name)_INDEX", unique: false, columns: [column.name.quoted])
+                    add("\(table)_\(column.name)_INDEX", unique: false, columns: [column.name.sqlName])
                 } else if property.isIndexed {
                     add("Z_\(entity.name ?? "")_\(property.name)", unique: false, columns: [binary(column)])
                 }
@@ -251,7 +251,7 @@ struct SchemaBuilder {
         return result
     }
 
-    private func binary(_ column: SlotColumn) -> String { "\(column.name.quoted) COLLATE BINARY" }
+    private func binary(_ column: SlotColumn) -> String { "\(column.name.sqlName) COLLATE BINARY" }
 }
 
 extension NSEntityDescription {

@@ -10,8 +10,8 @@ extension SQLiteSchema {
             sql: "CREATE TABLE Z_PRIMARYKEY (Z_ENT INTEGER PRIMARY KEY, Z_NAME VARCHAR, Z_SUPER INTEGER, Z_MAX INTEGER)")
         try database.execute(sql: "CREATE TABLE Z_MODELCACHE (Z_CONTENT BLOB)")
         for table in tables {
-            let columns = ["Z_PK INTEGER PRIMARY KEY", "Z_ENT INTEGER", "Z_OPT INTEGER"] + table.columns.map { "\($0.name.quoted) \($0.declaration)" }
-            try database.execute(sql: "CREATE TABLE \(table.name.quoted) (\(columns.joined(separator: ", ")))")
+            let columns = ["Z_PK INTEGER PRIMARY KEY", "Z_ENT INTEGER", "Z_OPT INTEGER"] + table.columns.map { "\($0.name.sqlName) \($0.declaration)" }
+            try database.execute(sql: "CREATE TABLE \(table.name.sqlName) (\(columns.joined(separator: ", ")))")
             for index in table.indexes { try database.execute(sql: index.sql) }
         }
         for join in joins { try create(join, in: database) }
@@ -28,15 +28,15 @@ extension SQLiteSchema {
     }
 
     private func create(_ join: JoinTable, in database: Database) throws {
-        var columns = ["\(join.ownerColumn.quoted) INTEGER", "\(join.memberColumn.quoted) INTEGER"]
+        var columns = ["\(join.ownerColumn.sqlName) INTEGER", "\(join.memberColumn.sqlName) INTEGER"]
         for order in [join.ownerOrderColumn, join.memberOrderColumn] {
-            if let order { columns.append("\(order.quoted) INTEGER") }
+            if let order { columns.append("\(order.sqlName) INTEGER") }
         }
-        columns.append("PRIMARY KEY (\(join.ownerColumn.quoted), \(join.memberColumn.quoted))")
-        try database.execute(sql: "CREATE TABLE \(join.name.quoted) (\(columns.joined(separator: ", ")))")
+        columns.append("PRIMARY KEY (\(join.ownerColumn.sqlName), \(join.memberColumn.sqlName))")
+        try database.execute(sql: "CREATE TABLE \(join.name.sqlName) (\(columns.joined(separator: ", ")))")
         try database.execute(
-            sql: "CREATE INDEX \((join.name + "_" + join.memberColumn + "_INDEX").quoted) ON \(join.name.quoted) "
-                + "(\(join.memberColumn.quoted), \(join.ownerColumn.quoted))")
+            sql: "CREATE INDEX \((join.name + "_" + join.memberColumn + "_INDEX").sqlName) ON \(join.name.sqlName) "
+                + "(\(join.memberColumn.sqlName), \(join.ownerColumn.sqlName))")
     }
 
     /// Tables and columns that this schema needs and the file has not.

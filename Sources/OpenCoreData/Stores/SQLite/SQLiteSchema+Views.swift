@@ -9,10 +9,13 @@ extension SQLiteSchema {
         func add(_ wanted: String, _ body: String) {
             var name = wanted
             while !used.insert(name.lowercased()).inserted { name += "_" }
-            result.append((name, "CREATE VIEW \(name.quoted) AS \(body)"))
+            result.append((name, "CREATE VIEW \(name.sqlName) AS \(body)"))
         }
         let shown = entities.filter { $0.entity.hasView }
-        for map in shown { add(map.name, entityView(map)) }
+        for map in shown {
+            add(map.entity.viewName, entityView(map))
+            if let attribute = map.entity.liveAttribute { add("\(map.entity.viewName)_tombstone", entityView(map, isLive: false, by: attribute)) }
+        }
         for map in shown {
             for (number, relationship) in map.layout.toManys.enumerated() where relationship.entity === map.entity {
                 guard case .pairs(let join, let mine, let theirs, let order, _)? = map.toManys[number],
@@ -23,18 +26,27 @@ extension SQLiteSchema {
                     pairView(of: map, to: target, relationship: relationship, join: joins[join].name, mine: mine, theirs: theirs, order: order))
             }
         }
+        // Views over these views, which the model asks for.
+        for map in shown {
+            for (name, sql) in (map.entity.userInfo?[ViewAnnotation.extra] as? [String: String] ?? [:]).sorted(by: { $0.key < $1.key }) {
+                add(name, sql)
+            }
+        }
         return result
     }
 
-    private func entityView(_ map: EntityMap) -> String {
+    private func entityView(_ map: EntityMap, isLive: Bool = true, by attribute: String? = nil) -> String {
         var names: Set<String> = [], columns: [String] = []
         for column in map.columns {
             guard let column else { continue }
-            let name = unused(map.layout.names[column.slot], among: &names)
-            columns.append("\(text(of: column, in: "t", map)) AS \(name.quoted)")
+            let property = map.layout.names[column.slot]
+            let wanted = map.entity.propertiesByName[property]?.userInfo?[ViewAnnotation.column] as? String ?? property
+            if wanted.isEmpty { continue }
+            let name = unused(wanted, among: &names)
+            columns.append("\(text(of: column, in: "t", map)) AS \(name.sqlName)")
         }
-        columns.append("t.Z_PK AS \(unused("_pk", among: &names).quoted)")
-        return "SELECT \(columns.joined(separator: ", ")) FROM \(map.tableName.quoted) AS t" + filter(map, alias: "t", keyword: "WHERE")
+        columns.append("t.Z_PK AS \(unused("_pk", among: &names).sqlName)")
+        return "SELECT \(columns.joined(separator: ", ")) FROM \(map.tableName.sqlName) AS t" + filter(map, alias: "t", keyword: "WHERE")
     }
 
     private func unused(_ wanted: String, among used: inout Set<String>) -> String {
@@ -56,10 +68,10 @@ extension SQLiteSchema {
         var names: Set<String> = []
         let first = unused(map.name, among: &names)
         let second = unused(target.entity === map.entity ? relationship.name : target.name, among: &names)
-        let position = order.map { ", j.\($0.quoted) AS \(unused("_position", among: &names).quoted)" } ?? ""
-        return "SELECT \(identifier(of: map, alias: "a")) AS \(first.quoted), \(identifier(of: target, alias: "b")) AS \(second.quoted)\(position) "
-            + "FROM \(join.quoted) AS j JOIN \(map.tableName.quoted) AS a ON a.Z_PK = j.\(mine.quoted) "
-            + "JOIN \(target.tableName.quoted) AS b ON b.Z_PK = j.\(theirs.quoted)" + filter(map, alias: "a", keyword: "WHERE")
+        let position = order.map { ", j.\($0.sqlName) AS \(unused("_position", among: &names).sqlName)" } ?? ""
+        return "SELECT \(identifier(of: map, alias: "a")) AS \(first.sqlName), \(identifier(of: target, alias: "b")) AS \(second.sqlName)\(position) "
+            + "FROM \(join.sqlName) AS j JOIN \(map.tableName.sqlName) AS a ON a.Z_PK = j.\(mine.sqlName) "
+            + "JOIN \(target.tableName.sqlName) AS b ON b.Z_PK = j.\(theirs.sqlName)" + filter(map, alias: "a", keyword: "WHERE")
     }
 
     /// What stands for an object of this entity: its key attribute, where the entity has a single-attribute constraint, else its primary key.
@@ -69,7 +81,7 @@ extension SQLiteSchema {
     }
 
     private func text(of column: SlotColumn, in alias: String, _ map: EntityMap) -> String {
-        let name = "\(alias).\(column.name.quoted)"
+        let name = "\(alias).\(column.name.sqlName)"
         switch column.coding {
         case .integer, .boolean, .double, .string, .uri, .data, .transformable: return name
         case .decimal: return "CASE typeof(\(name)) WHEN 'blob' THEN CAST(\(name) AS TEXT) ELSE \(name) END"
@@ -85,12 +97,28 @@ extension SQLiteSchema {
             guard let destination = map.layout.relationship(atSlot: column.slot)?.destinationEntity, let target = self[destination],
                 let key = target.constraints.first, key.columns.count == 1, key.columns[0].coding != .reference
             else { return name }
-            return "(SELECT \(text(of: key.columns[0], in: "k", target)) FROM \(target.tableName.quoted) AS k WHERE k.Z_PK = \(name))"
+            return "(SELECT \(text(of: key.columns[0], in: "k", target)) FROM \(target.tableName.sqlName) AS k WHERE k.Z_PK = \(name))"
         }
     }
 }
 
+/// Keys of `userInfo` that shape the views.
+package enum ViewAnnotation {
+    /// Of an attribute: the column's name; empty: no column.
+    package static let column = "view.column"
+    /// Of an entity: the view's name.
+    package static let name = "view.name"
+    /// Of an entity: true for no view.
+    package static let hidden = "view.hidden"
+    /// Of an entity: the attribute that is null in live rows. The view shows only those; the others stand in `<view>_tombstone`.
+    package static let liveWhereNull = "view.liveWhereNull"
+    /// Of an entity: further views, name to SELECT statement over the plain views.
+    package static let extra = "view.extra"
+}
+
 extension NSEntityDescription {
-    /// Whether readers of the file see it: not if its name starts with an underscore, or its user info says `cistern.internal`.
-    var hasView: Bool { !(name ?? "").hasPrefix("_") && userInfo?["cistern.internal"] == nil }
+    /// Whether readers of the file see it: not if its name starts with an underscore, or its user info says so.
+    var hasView: Bool { !(name ?? "").hasPrefix("_") && userInfo?[ViewAnnotation.hidden] as? Bool != true }
+    var viewName: String { userInfo?[ViewAnnotation.name] as? String ?? name ?? "" }
+    var liveAttribute: String? { userInfo?[ViewAnnotation.liveWhereNull] as? String }
 }

@@ -1,16 +1,17 @@
 import Foundation
 import GRDB
 import GRDBSQLite
+import Synchronization
 
 extension SQLiteStore {
-    package override func fetch(_ plan: FetchPlan) throws -> [FetchedRow] {
+    func found(_ plan: FetchPlan) throws -> [FetchedRow] {
         let shape = shape(of: plan.entity, includesSubentities: plan.includesSubentities)
         let query = try SQLTranslator(schema: schema, identity: identity).query(plan) { alias in
             plan.includesRows ? shape.list(alias: alias) : "\(alias).Z_PK, \(alias).Z_ENT"
         }
         return try reading { database in
             let statement = try fetchStatement(query.sql, in: database)
-            try statement.bind(query.parameters)
+            try statement.bindNumbered(query.parameters)
             var reader = RowReader(shape, schema: schema, identity: identity)
             var result: [FetchedRow] = []
             try statement.forEachRow { raw in
@@ -24,13 +25,13 @@ extension SQLiteStore {
         }
     }
 
-    package override func count(_ plan: FetchPlan) throws -> Int {
+    func counted(_ plan: FetchPlan) throws -> Int {
         var unordered = plan
         unordered.sort = []
         let query = try SQLTranslator(schema: schema, identity: identity).query(unordered) { _ in "1" }
         return try reading { database in
             let statement = try fetchStatement("SELECT COUNT(*) FROM (\(query.sql))", in: database)
-            try statement.bind(query.parameters)
+            try statement.bindNumbered(query.parameters)
             defer { statement.reset() }
             return try statement.step() ? Int(sqlite3_column_int64(statement.raw, 0)) : 0
         }
@@ -47,7 +48,7 @@ extension SQLiteStore {
         return isKept ? try database.cached(sql) : try database.prepared(sql)
     }
 
-    package override func rows(for ids: [NSManagedObjectID]) throws -> [NSManagedObjectID: RowSnapshot] {
+    func loadRows(for ids: [NSManagedObjectID]) throws -> [NSManagedObjectID: RowSnapshot] {
         guard !ids.isEmpty else { return [:] }
         var keysByTable: [Int: [Int64]] = [:]
         for id in ids { keysByTable[try schema.map(of: id.entity).table, default: []].append(id.key) }
@@ -68,11 +69,11 @@ extension SQLiteStore {
         let shape = shape(of: root.entity.rootEntity)
         let statement: SQLStatement
         if keys.count == 1 {
-            statement = try database.cached("SELECT \(shape.list(alias: "t")) FROM \(shape.table.quoted) AS t WHERE t.Z_PK = ?")
+            statement = try database.cached("SELECT \(shape.list(alias: "t")) FROM \(shape.table.sqlName) AS t WHERE t.Z_PK = ?")
             try statement.bind([.integer(keys[0])])
         } else {
             statement = try database.cached(
-                "SELECT \(shape.list(alias: "t")) FROM json_each(?) AS k CROSS JOIN \(shape.table.quoted) AS t WHERE t.Z_PK = k.value")
+                "SELECT \(shape.list(alias: "t")) FROM json_each(?) AS k CROSS JOIN \(shape.table.sqlName) AS t WHERE t.Z_PK = k.value")
             try statement.bind([.text(JSONList.text(keys.sorted()))])
         }
         var reader = RowReader(shape, schema: schema, identity: identity)
@@ -84,20 +85,20 @@ extension SQLiteStore {
         return result
     }
 
-    package override func relatedIDs(_ key: RelationshipKey) throws -> [NSManagedObjectID] {
+    func members(_ key: RelationshipKey) throws -> [NSManagedObjectID] {
         let map = try schema.map(of: key.owner.entity)
         guard let place = map.toManys[key.toMany], let destination = key.relationship.destinationEntity else { return [] }
         let target = try schema.map(of: destination)
         let sql: String
         switch place {
         case .inverse(let table, let column, _, let order):
-            let by = order.map { "t.\($0.quoted), " } ?? ""
-            sql = "SELECT t.Z_PK, t.Z_ENT FROM \(table.quoted) AS t WHERE t.\(column.quoted) = ? ORDER BY \(by)t.Z_PK"
+            let by = order.map { "t.\($0.sqlName), " } ?? ""
+            sql = "SELECT t.Z_PK, t.Z_ENT FROM \(table.sqlName) AS t WHERE t.\(column.sqlName) = ? ORDER BY \(by)t.Z_PK"
         case .pairs(let join, let mine, let theirs, let order, _):
-            let by = order.map { "j.\($0.quoted), " } ?? ""
+            let by = order.map { "j.\($0.sqlName), " } ?? ""
             sql =
-                "SELECT t.Z_PK, t.Z_ENT FROM \(schema.joins[join].name.quoted) AS j JOIN \(target.tableName.quoted) AS t "
-                + "ON t.Z_PK = j.\(theirs.quoted) WHERE j.\(mine.quoted) = ? ORDER BY \(by)t.Z_PK"
+                "SELECT t.Z_PK, t.Z_ENT FROM \(schema.joins[join].name.sqlName) AS j JOIN \(target.tableName.sqlName) AS t "
+                + "ON t.Z_PK = j.\(theirs.sqlName) WHERE j.\(mine.sqlName) = ? ORDER BY \(by)t.Z_PK"
         }
         let shape = shape(of: destination.rootEntity)
         return try reading { database in

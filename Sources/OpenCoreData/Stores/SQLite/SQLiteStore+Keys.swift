@@ -3,7 +3,7 @@ import GRDB
 import GRDBSQLite
 
 extension SQLiteStore {
-    package override func reserveKeys(for root: NSEntityDescription, count: Int) throws -> Range<Int64> {
+    func takeKeys(for root: NSEntityDescription, count: Int) throws -> Range<Int64> {
         let map = try schema.map(of: root)
         let table = map.table, number = schema.tables[table].members.min() ?? map.number
         if let taken = keyPool.take(count, table: table) { return taken }
@@ -29,7 +29,7 @@ extension SQLiteStore {
         }
     }
 
-    package override func releaseKeys(for root: NSEntityDescription, unused: Range<Int64>) {
+    func returnKeys(for root: NSEntityDescription, unused: Range<Int64>) {
         guard let map = schema[root] else { return }
         keyPool.giveBack(unused, table: map.table)
     }
@@ -44,7 +44,7 @@ extension SQLiteStore {
         }
     }
 
-    package override func objects(
+    func holders(
         of entity: NSEntityDescription, constraint: Int, keys: [UniqueKey]
     ) throws -> [UniqueKey: FetchedRow] {
         guard !keys.isEmpty else { return [:] }
@@ -63,11 +63,11 @@ extension SQLiteStore {
             return try ownersOneByOne(of: keys, scope: scope, in: database)
         }
         let shape = shape(of: scope.declarer)
-        let joined = constraint.columns.enumerated().map { "t.\($0.element.name.quoted) = \(list.expressions[$0.offset])" }
+        let joined = constraint.columns.enumerated().map { "t.\($0.element.name.sqlName) = \(list.expressions[$0.offset])" }
         let condition = constraint.scope.map { " AND t.Z_ENT IN (\($0.map(String.init).joined(separator: ", ")))" } ?? ""
         // CROSS JOIN keeps the list outside, so that the unique index is searched once a key.
         let sql =
-            "SELECT \(shape.list(alias: "t")) FROM json_each(?1) AS k CROSS JOIN \(shape.table.quoted) AS t "
+            "SELECT \(shape.list(alias: "t")) FROM json_each(?1) AS k CROSS JOIN \(shape.table.sqlName) AS t "
             + "WHERE \(joined.joined(separator: " AND "))\(condition)"
         let statement = try database.cached(sql)
         try statement.bind([.text(list.json)])
@@ -88,10 +88,10 @@ extension SQLiteStore {
 
     private func ownersOneByOne(of keys: [UniqueKey], scope: KeyScope, in database: Database) throws -> [UniqueKey: FetchedRow] {
         let constraint = scope.columns, shape = shape(of: scope.declarer)
-        let joined = constraint.columns.map { "t.\($0.name.quoted) = ?" }
+        let joined = constraint.columns.map { "t.\($0.name.sqlName) = ?" }
         let condition = constraint.scope.map { " AND t.Z_ENT IN (\($0.map(String.init).joined(separator: ", ")))" } ?? ""
         let statement = try database.cached(
-            "SELECT \(shape.list(alias: "t")) FROM \(shape.table.quoted) AS t WHERE \(joined.joined(separator: " AND "))\(condition)")
+            "SELECT \(shape.list(alias: "t")) FROM \(shape.table.sqlName) AS t WHERE \(joined.joined(separator: " AND "))\(condition)")
         var result: [UniqueKey: FetchedRow] = [:]
         for key in keys {
             try statement.bind(

@@ -1,10 +1,11 @@
 import Foundation
 import GRDB
 import GRDBSQLite
+import Synchronization
 
 extension SQLiteStore {
     /// One transaction: all or nothing.
-    package override func save(_ changes: ChangeSet) throws -> SavedRows {
+    func write(_ changes: ChangeSet) throws -> SavedRows {
         guard !isReadOnly else {
             throw NSError.coreData(.persistentStoreSave, "\(path) was opened for reading only; nothing was saved.")
         }
@@ -68,7 +69,7 @@ extension SQLiteStore {
     }
 
     private static func isUniqueViolation(_ error: any Error) -> Bool {
-        SQLiteError(in: error)?.code == SQLITE_CONSTRAINT_UNIQUE
+        SQLiteError(in: error)?.code == SQLiteError.uniqueViolation
     }
 
     /// Every row of the plan whose stored version is not the one its change started from.

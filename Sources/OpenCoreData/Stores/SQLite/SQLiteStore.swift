@@ -69,6 +69,19 @@ package final class SQLiteStore: NSPersistentStore, @unchecked Sendable {
         try pool.close()
     }
 
+    // MARK: Requests
+
+    package override func fetch(_ plan: FetchPlan) throws -> [FetchedRow] { try found(plan) }
+    package override func count(_ plan: FetchPlan) throws -> Int { try counted(plan) }
+    package override func rows(for ids: [NSManagedObjectID]) throws -> [NSManagedObjectID: RowSnapshot] { try loadRows(for: ids) }
+    package override func relatedIDs(_ key: RelationshipKey) throws -> [NSManagedObjectID] { try members(key) }
+    package override func objects(of entity: NSEntityDescription, constraint: Int, keys: [UniqueKey]) throws -> [UniqueKey: FetchedRow] {
+        try holders(of: entity, constraint: constraint, keys: keys)
+    }
+    package override func save(_ changes: ChangeSet) throws -> SavedRows { try write(changes) }
+    package override func reserveKeys(for root: NSEntityDescription, count: Int) throws -> Range<Int64> { try takeKeys(for: root, count: count) }
+    package override func releaseKeys(for root: NSEntityDescription, unused: Range<Int64>) { returnKeys(for: root, unused: unused) }
+
     // MARK: Metadata
 
     package override var metadata: [String: Any]! {
@@ -124,6 +137,11 @@ package final class SQLiteStore: NSPersistentStore, @unchecked Sendable {
             current = metadata
             for key in ownKeys { current[key] = kept[key] }
         }
+    }
+
+    /// A setting of the connection that writes, as SQLite reports it.
+    package func pragma(_ name: String) throws -> String? {
+        try pool.writeWithoutTransaction { try String.fetchOne($0, sql: "PRAGMA \(name.sqlName)") }
     }
 
     // MARK: Parts

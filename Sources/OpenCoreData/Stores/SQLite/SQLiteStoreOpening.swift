@@ -192,7 +192,6 @@ struct SQLiteStoreOpening {
         configuration.readonly = isReadOnly
         configuration.foreignKeysEnabled = false
         configuration.busyMode = .timeout(options.timeout)
-        configuration.readonlyBusyMode = .timeout(options.timeout)
         configuration.maximumReaderCount = options.maximumReaderCount
         configuration.label = "OpenCoreData"
         let options = self.options, isReadOnly = self.isReadOnly
@@ -232,7 +231,7 @@ struct SQLiteStoreOpening {
         let data = try StoreMetadataCoding.data(metadata), old = known?["names"] as? [String] ?? []
         try pool.writeWithoutTransaction { database in
             try database.inTransaction(.immediate) {
-                for name in old + views.map(\.name) { try database.execute(sql: "DROP VIEW IF EXISTS \(name.quoted)") }
+                for name in old + views.map(\.name) { try database.execute(sql: "DROP VIEW IF EXISTS \(name.sqlName)") }
                 for view in views { try database.execute(sql: view.sql) }
                 try database.run("UPDATE Z_METADATA SET Z_PLIST = ?", [.blob(data)])
                 return .commit

@@ -44,8 +44,8 @@ struct SaveOperation {
 
     private mutating func delete(_ operations: [RowOperation], from table: TableMap, in database: Database) throws {
         guard !operations.isEmpty else { return }
-        let checked = try database.cached("DELETE FROM \(table.name.quoted) WHERE Z_PK = ? AND Z_OPT = ?")
-        let unchecked = try database.cached("DELETE FROM \(table.name.quoted) WHERE Z_PK = ?")
+        let checked = try database.cached("DELETE FROM \(table.name.sqlName) WHERE Z_PK = ? AND Z_OPT = ?")
+        let unchecked = try database.cached("DELETE FROM \(table.name.sqlName) WHERE Z_PK = ?")
         for operation in operations {
             if let version = operation.baseVersion {
                 sqlite3_bind_int64(checked.raw, 1, operation.key)
@@ -58,7 +58,7 @@ struct SaveOperation {
         }
         counts.deletes += operations.count
         for join in table.joins {
-            let pairs = try database.cached("DELETE FROM \(join.table.quoted) WHERE \(join.column.quoted) = ?")
+            let pairs = try database.cached("DELETE FROM \(join.table.sqlName) WHERE \(join.column.sqlName) = ?")
             for operation in operations {
                 sqlite3_bind_int64(pairs.raw, 1, operation.key)
                 try pairs.run()
@@ -82,8 +82,8 @@ struct SaveOperation {
                 let names = columns.flatMap { [$0.name, $0.entityColumn].compactMap { $0 } }
                 // The key, and the version where it is checked, come first so that the values' places do not depend on it.
                 let sql =
-                    "UPDATE \(operation.map.tableName.quoted) SET Z_OPT = Z_OPT + 1"
-                    + names.enumerated().map { ", \($0.element.quoted) = ?\($0.offset + 3)" }.joined()
+                    "UPDATE \(operation.map.tableName.sqlName) SET Z_OPT = Z_OPT + 1"
+                    + names.enumerated().map { ", \($0.element.sqlName) = ?\($0.offset + 3)" }.joined()
                     + " WHERE Z_PK = ?1" + (form.isChecked ? " AND Z_OPT = ?2" : " AND ?2 IS NULL RETURNING Z_OPT")
                 statements[form] = (try database.cached(sql), columns, Int32(names.count + 2))
             }
@@ -111,8 +111,8 @@ struct SaveOperation {
         for operation in operations {
             for constraint in operation.map.constraints where constraint.columns.contains(where: { operation.pending.changed.contains($0.slot) }) {
                 let columns = constraint.columns.filter { operation.pending.changed.contains($0.slot) }
-                let names = columns.map { "\($0.name.quoted) = NULL" }.joined(separator: ", ")
-                try database.run("UPDATE \(operation.map.tableName.quoted) SET \(names) WHERE Z_PK = ?", [.integer(operation.key)])
+                let names = columns.map { "\($0.name.sqlName) = NULL" }.joined(separator: ", ")
+                try database.run("UPDATE \(operation.map.tableName.sqlName) SET \(names) WHERE Z_PK = ?", [.integer(operation.key)])
                 counts.updates += 1
             }
         }
@@ -121,11 +121,10 @@ struct SaveOperation {
     private mutating func insert(_ operations: [RowOperation], table: TableMap, in database: Database, binder: RowBinder) throws {
         guard !operations.isEmpty else { return }
         // Building an index once over the whole costs a third of keeping it in random order.
-        let isBulk =
-            operations.count > Self.bulkThreshold && !table.indexes.isEmpty
-            && (try database.integer("SELECT EXISTS (SELECT 1 FROM \(table.name.quoted))")) == 0
+        let isLarge = operations.count > Self.bulkThreshold && !table.indexes.isEmpty
+        let isBulk = try isLarge && database.integer("SELECT EXISTS (SELECT 1 FROM \(table.name.sqlName))") == 0
         if isBulk {
-            for index in table.indexes { try database.execute(sql: "DROP INDEX IF EXISTS \(index.name.quoted)") }
+            for index in table.indexes { try database.execute(sql: "DROP INDEX IF EXISTS \(index.name.sqlName)") }
         }
         var statements: [Int64: (statement: SQLStatement, columns: [SlotColumn])] = [:]
         var current: (number: Int64, statement: SQLStatement, columns: [SlotColumn])?
@@ -141,13 +140,7 @@ struct SaveOperation {
             sqlite3_bind_int64(statement.raw, 1, operation.key)
             sqlite3_bind_int64(statement.raw, 2, number)
             try binder.bind(row, columns: columns, to: statement, from: 3)
-            do {
-                try statement.run()
-            } catch let error where error.code == SQLITE_CONSTRAINT_PRIMARYKEY {
-                throw error.cocoaError(
-                    .persistentStoreSave,
-                    "\(operation.id) can't be inserted: \(table.name) has a row \(operation.key) already. Delete the object and make it anew.")
-            }
+            try run(statement, inserting: operation)
             versions[operation.id] = 1
         }
         counts.inserts += operations.count
@@ -156,12 +149,24 @@ struct SaveOperation {
         }
     }
 
+    private func run(_ statement: SQLStatement, inserting operation: RowOperation) throws {
+        do {
+            try statement.run()
+        } catch {
+            guard error.code == SQLiteError.primaryKeyViolation else { throw error }
+            throw error.cocoaError(
+                .persistentStoreSave,
+                "\(operation.id) can't be inserted: \(operation.map.tableName) has a row \(operation.key) already. Delete the object and make "
+                    + "it anew.")
+        }
+    }
+
     private func insertStatement(_ map: EntityMap, in database: Database) throws -> (statement: SQLStatement, columns: [SlotColumn]) {
         let columns = map.columns.compactMap { $0 }
-        let names = columns.flatMap { [$0.name, $0.entityColumn].compactMap { $0?.quoted } }
+        let names = columns.flatMap { [$0.name, $0.entityColumn].compactMap { $0?.sqlName } }
         let places = Array(repeating: "?", count: names.count)
         let sql =
-            "INSERT INTO \(map.tableName.quoted) (\((["Z_PK", "Z_ENT", "Z_OPT"] + names).joined(separator: ", "))) "
+            "INSERT INTO \(map.tableName.sqlName) (\((["Z_PK", "Z_ENT", "Z_OPT"] + names).joined(separator: ", "))) "
             + "VALUES (\((["?", "?", "1"] + places).joined(separator: ", ")))"
         return (try database.cached(sql), columns)
     }
@@ -182,13 +187,13 @@ struct SaveOperation {
             let removed = plan.removedPairs[index], added = plan.addedPairs[index]
             if !removed.isEmpty {
                 let statement = try database.cached(
-                    "DELETE FROM \(join.name.quoted) WHERE \(join.ownerColumn.quoted) = ? AND \(join.memberColumn.quoted) = ?")
+                    "DELETE FROM \(join.name.sqlName) WHERE \(join.ownerColumn.sqlName) = ? AND \(join.memberColumn.sqlName) = ?")
                 for pair in removed { try run(statement, pair) }
                 counts.deletes += removed.count
             }
             if !added.isEmpty {
                 let statement = try database.cached(
-                    "INSERT OR IGNORE INTO \(join.name.quoted) (\(join.ownerColumn.quoted), \(join.memberColumn.quoted)) VALUES (?, ?)")
+                    "INSERT OR IGNORE INTO \(join.name.sqlName) (\(join.ownerColumn.sqlName), \(join.memberColumn.sqlName)) VALUES (?, ?)")
                 for pair in added { try run(statement, pair) }
                 counts.inserts += added.count
             }
@@ -210,7 +215,7 @@ struct SaveOperation {
             case .inverse(let table, let column, _, let orderColumn):
                 guard let orderColumn else { continue }
                 let statement = try database.cached(
-                    "UPDATE \(table.quoted) SET \(orderColumn.quoted) = ? WHERE Z_PK = ? AND \(column.quoted) = ?")
+                    "UPDATE \(table.sqlName) SET \(orderColumn.sqlName) = ? WHERE Z_PK = ? AND \(column.sqlName) = ?")
                 for (position, member) in order.members.enumerated() {
                     try statement.bind([.integer(Int64(position + 1) * Self.stride), .integer(member), .integer(order.owner)])
                     try statement.run()
@@ -218,13 +223,13 @@ struct SaveOperation {
                 counts.updates += order.members.count
             case .pairs(let join, let mine, let theirs, let orderColumn, _):
                 guard let orderColumn else { continue }
-                let table = schema.joins[join].name.quoted
+                let table = schema.joins[join].name.sqlName
                 try database.run(
-                    "DELETE FROM \(table) WHERE \(mine.quoted) = ?1 AND \(theirs.quoted) NOT IN (SELECT value FROM json_each(?2))",
+                    "DELETE FROM \(table) WHERE \(mine.sqlName) = ?1 AND \(theirs.sqlName) NOT IN (SELECT value FROM json_each(?2))",
                     [.integer(order.owner), .text(JSONList.text(order.members))])
                 let statement = try database.cached(
-                    "INSERT INTO \(table) (\(mine.quoted), \(theirs.quoted), \(orderColumn.quoted)) VALUES (?1, ?2, ?3) "
-                        + "ON CONFLICT DO UPDATE SET \(orderColumn.quoted) = ?3")
+                    "INSERT INTO \(table) (\(mine.sqlName), \(theirs.sqlName), \(orderColumn.sqlName)) VALUES (?1, ?2, ?3) "
+                        + "ON CONFLICT DO UPDATE SET \(orderColumn.sqlName) = ?3")
                 for (position, member) in order.members.enumerated() {
                     try statement.bind([.integer(order.owner), .integer(member), .integer(Int64(position + 1) * Self.stride)])
                     try statement.run()

@@ -1,6 +1,7 @@
 import Foundation
 public import NIOCore
 import NIOPosix
+import NIOSSL
 import Synchronization
 
 /// A server on the loopback interface that sends exactly the bytes it is told to, with the pauses and breaks it is told to make.
@@ -20,8 +21,10 @@ public final class RawHTTPServer: Sendable {
         case hang
         /// Closes the connection in the orderly way.
         case close
-        /// Breaks the connection off.
+        /// Breaks the connection off: no end of TCP, no end of TLS.
         case reset
+        /// Ends the connection, but not TLS before it.
+        case truncate
         /// Goes on with the next request on this connection, or closes it if none comes.
         case keepAlive
     }
@@ -43,16 +46,24 @@ public final class RawHTTPServer: Sendable {
         var requests: [Request] = []
         var connections: [any Channel] = []
         var opened = 0
-        var watchers: [(test: @Sendable (Int, Int) -> Bool, continuation: CheckedContinuation<Void, Never>)] = []
+        var watchers: [(test: @Sendable (Counts) -> Bool, continuation: CheckedContinuation<Void, Never>)] = []
 
         mutating func satisfied() -> [CheckedContinuation<Void, Never>] {
-            let (requests, open) = (requests.count, connections.count)
-            let ready = watchers.filter { $0.test(requests, open) }.map(\.continuation)
-            watchers.removeAll { $0.test(requests, open) }
+            let counts = Counts(requests: requests.count, opened: opened, open: connections.count)
+            let ready = watchers.filter { $0.test(counts) }.map(\.continuation)
+            watchers.removeAll { $0.test(counts) }
             return ready
         }
     }
 
+    private struct Counts {
+        let requests: Int
+        let opened: Int
+        let open: Int
+    }
+
+    /// Servers have a thread of their own: one that floods must not keep the client under test from its work.
+    private let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
     private let listener: any Channel
     private let state = SharedState()
 
@@ -69,9 +80,15 @@ public final class RawHTTPServer: Sendable {
     }
 
     /// Listens on a free port of 127.0.0.1 and answers each request by a function of it and of how many came before it.
-    public init(_ script: @escaping @Sendable (Request, Int) -> [Step]) async throws {
+    /// - Parameters:
+    ///   - greeting: bytes that are sent on each connection before anything is asked.
+    ///   - identity: the certificate of a server that speaks TLS.
+    public init(
+        greeting: [UInt8] = [], identity: TestIdentity? = nil, _ script: @escaping @Sendable (Request, Int) -> [Step] = { _, _ in [] }
+    ) async throws {
         let state = state
-        listener = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+        let context = try identity.map { try $0.serverContext() }
+        listener = try await ServerBootstrap(group: group)
             .serverChannelOption(.backlog, value: 256)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
             .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
@@ -95,7 +112,9 @@ public final class RawHTTPServer: Sendable {
                     return index
                 }
                 return channel.eventLoop.makeCompletedFuture {
-                    try channel.pipeline.syncOperations.addHandler(Handler(connection: number, record: record, script: script))
+                    let handler = Handler(connection: number, greeting: greeting, record: record, script: script)
+                    if let context { try channel.pipeline.syncOperations.addHandler(NIOSSLServerHandler(context: context)) }
+                    try channel.pipeline.syncOperations.addHandler(handler)
                 }
             }
             .bind(host: "127.0.0.1", port: 0).get()
@@ -120,15 +139,20 @@ public final class RawHTTPServer: Sendable {
 
     /// Waits until at least `count` requests have arrived.
     public func requests(atLeast count: Int) async {
-        await wait { requests, _ in requests >= count }
+        await wait { $0.requests >= count }
+    }
+
+    /// Waits until at least `count` connections have been opened.
+    public func connections(atLeast count: Int) async {
+        await wait { $0.opened >= count }
     }
 
     /// Waits until no connection is open any more.
     public func allConnectionsClosed() async {
-        await wait { _, open in open == 0 }
+        await wait { $0.open == 0 }
     }
 
-    private func wait(_ test: @escaping @Sendable (Int, Int) -> Bool) async {
+    private func wait(_ test: @escaping @Sendable (Counts) -> Bool) async {
         await withCheckedContinuation { continuation in
             state.update { $0.watchers.append((test, continuation)) }
         }
@@ -138,6 +162,7 @@ public final class RawHTTPServer: Sendable {
     public func shutdown() async {
         try? await listener.close()
         for channel in state.mutex.withLock({ $0.connections }) { try? await channel.close() }
+        try? await group.shutdownGracefully()
     }
 
     // MARK: One connection
@@ -147,6 +172,7 @@ public final class RawHTTPServer: Sendable {
         typealias OutboundOut = ByteBuffer
 
         private let connection: Int
+        private let greeting: [UInt8]
         private let record: @Sendable (Request) -> Int
         private let script: @Sendable (Request, Int) -> [Step]
         private var received: [UInt8] = []
@@ -154,11 +180,17 @@ public final class RawHTTPServer: Sendable {
         private var steps: ArraySlice<Step> = []
 
         init(
-            connection: Int, record: @escaping @Sendable (Request) -> Int, script: @escaping @Sendable (Request, Int) -> [Step]
+            connection: Int, greeting: [UInt8], record: @escaping @Sendable (Request) -> Int,
+            script: @escaping @Sendable (Request, Int) -> [Step]
         ) {
             self.connection = connection
+            self.greeting = greeting
             self.record = record
             self.script = script
+        }
+
+        func channelActive(context: ChannelHandlerContext) {
+            if !greeting.isEmpty { context.writeAndFlush(wrapOutboundOut(ByteBuffer(bytes: greeting)), promise: nil) }
         }
 
         func channelRead(context: ChannelHandlerContext, data: NIOAny) {
@@ -200,7 +232,9 @@ public final class RawHTTPServer: Sendable {
             case .drip(let bytes, let pause):
                 drip(bytes[...], pause, context)
             case .flood(let bytes):
-                flood(ByteBuffer(bytes: bytes), context)
+                // Small pieces would make it a test of the sender.
+                let copies = max(65_536 / max(bytes.count, 1), 1)
+                flood(ByteBuffer(bytes: Array(repeatElement(bytes, count: copies).joined())), context)
             case .hang:
                 break
             case .close:
@@ -210,6 +244,10 @@ public final class RawHTTPServer: Sendable {
                 guard let options = context.channel as? any SocketOptionProvider else { return context.close(promise: nil) }
                 let bound = NIOLoopBound(context, eventLoop: context.eventLoop)
                 options.setSoLinger(linger(l_onoff: 1, l_linger: 0)).whenComplete { _ in bound.value.close(promise: nil) }
+            case .truncate:
+                // Closed from behind the TLS handler, which would say goodbye.
+                let tls = try? context.channel.pipeline.syncOperations.context(handlerType: NIOSSLServerHandler.self)
+                (tls ?? context).close(promise: nil)
             case .keepAlive:
                 isAnswering = false
                 answerNext(context)

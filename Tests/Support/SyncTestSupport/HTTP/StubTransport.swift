@@ -22,9 +22,14 @@ public final class StubTransport: HTTPTransport {
     private let answer: @Sendable (HTTPRequest, Int) async throws -> Answer
     private let recorded = Mutex<[HTTPRequest]>([])
 
+    /// Yields whenever somebody begins to wait for what will not come: a head or a body.
+    public let silences: AsyncStream<Void>
+    private let silence: AsyncStream<Void>.Continuation
+
     /// Answers by a function of the request and of how many came before it.
     public init(_ answer: @escaping @Sendable (HTTPRequest, Int) async throws -> Answer) {
         self.answer = answer
+        (silences, silence) = AsyncStream.makeStream()
     }
 
     /// Answers in turn; the last answer goes on for ever.
@@ -47,8 +52,9 @@ public final class StubTransport: HTTPTransport {
         case .pieces(let status, let headers, let pieces):
             return HTTPResponse(status: status, headers: headers, body: Self.body(pieces))
         case .silentBody(let status, let headers):
-            return HTTPResponse(status: status, headers: headers, body: HTTPBody(Silence()))
+            return HTTPResponse(status: status, headers: headers, body: HTTPBody(Silence(began: silence)))
         case .silence:
+            silence.yield()
             try await Self.forever()
         case .failure(let error):
             throw error
@@ -81,8 +87,13 @@ public final class StubTransport: HTTPTransport {
     private struct Silence: AsyncSequence, Sendable {
         typealias Element = ByteBuffer
         struct AsyncIterator: AsyncIteratorProtocol {
-            func next() async throws -> ByteBuffer? { try await StubTransport.forever() }
+            let began: AsyncStream<Void>.Continuation
+            func next() async throws -> ByteBuffer? {
+                began.yield()
+                try await StubTransport.forever()
+            }
         }
-        func makeAsyncIterator() -> AsyncIterator { AsyncIterator() }
+        let began: AsyncStream<Void>.Continuation
+        func makeAsyncIterator() -> AsyncIterator { AsyncIterator(began: began) }
     }
 }

@@ -1,0 +1,184 @@
+import Foundation
+import Synchronization
+
+/// A store that keeps its rows in memory for as long as it lives: same versions, constraints and conflicts as on disk, and no file.
+///
+/// It answers by looking at every row of an entity; it is meant for tests, previews and small graphs.
+// What changes is guarded by one lock, which is never held while predicates or observers run.
+package final class InMemoryStore: NSPersistentStore, @unchecked Sendable {
+    private struct State: Sendable {
+        var rows: [NSManagedObjectID: RowSnapshot] = [:]
+        /// Members of to-manys that no foreign key tells: many-to-many, or without an inverse.
+        var pairs: [RelationshipKey: [NSManagedObjectID]] = [:]
+        /// The order of ordered to-manys.
+        var orders: [RelationshipKey: [NSManagedObjectID]] = [:]
+        var nextKeys: [Int: Int64] = [:]
+        var observer: (@Sendable (StoreRequest) throws -> Void)?
+    }
+
+    private let state = Mutex(State())
+
+    package init(entities: [NSEntityDescription], configurationName: String? = nil, url: URL? = nil, options: [AnyHashable: Any]? = nil) {
+        super.init(entities: entities, configurationName: configurationName, url: url, options: options, uuid: UUID().uuidString)
+    }
+
+    package override var type: String { NSInMemoryStoreType }
+
+    /// Calls `observer` before every request; what it throws is what the request throws. For counting requests and trying failures.
+    package func observe(_ observer: (@Sendable (StoreRequest) throws -> Void)?) { state.withLock { $0.observer = observer } }
+
+    /// How many rows there are.
+    package var rowCount: Int { state.withLock { $0.rows.count } }
+
+    private func tell(_ request: StoreRequest) throws { try state.withLock { $0.observer }?(request) }
+
+    package override func fetch(_ plan: FetchPlan) throws -> [FetchedRow] {
+        try tell(.fetch(plan))
+        guard let coordinator = persistentStoreCoordinator else { return [] }
+        let members = Set(plan.members.map(\.number))
+        let candidates = state.withLock { state in state.rows.filter { members.contains($0.key.entity.number) } }
+        let found = candidates.filter { plan.predicate?.evaluate(RowView(id: $0.key, row: $0.value, channel: coordinator)) ?? true }
+        return plan.windowed(RowOrdering(plan.sort, channel: coordinator).sorted(found.map { FetchedRow(id: $0.key, row: $0.value) }))
+    }
+
+    package override func rows(for ids: [NSManagedObjectID]) throws -> [NSManagedObjectID: RowSnapshot] {
+        try tell(.rows(ids))
+        return state.withLock { state in
+            var result: [NSManagedObjectID: RowSnapshot] = [:]
+            for id in ids { result[id] = state.rows[id] }
+            return result
+        }
+    }
+
+    package override func relatedIDs(_ key: RelationshipKey) throws -> [NSManagedObjectID] {
+        try tell(.relatedIDs(key))
+        return state.withLock { state in
+            let members: [NSManagedObjectID]
+            if let inverse = key.relationship.inverseRelationship, !inverse.isToMany {
+                members = state.rows.filter { $0.value[inverse.name].objectID == key.owner }.map(\.key).sorted { $0.key < $1.key }
+            } else {
+                members = (state.pairs[key] ?? []).filter { state.rows[$0] != nil }
+            }
+            guard let order = state.orders[key] else { return members }
+            let places = Dictionary(order.enumerated().map { ($1, $0) }, uniquingKeysWith: { first, _ in first })
+            return members.sorted { (places[$0] ?? .max, $0.key) < (places[$1] ?? .max, $1.key) }
+        }
+    }
+
+    package override func objects(
+        of entity: NSEntityDescription, constraint: Int, keys: [UniqueKey]
+    ) throws -> [UniqueKey: FetchedRow] {
+        try tell(.objects(keys))
+        let wanted = Set(keys)
+        let members = Set(entity.declaring(constraint).withDescendants.map(\.number))
+        return state.withLock { state in
+            var result: [UniqueKey: FetchedRow] = [:]
+            for (id, row) in state.rows where members.contains(id.entity.number) {
+                guard let key = UniqueKey(row, slots: row.layout.constraints[constraint]), wanted.contains(key) else { continue }
+                result[key] = FetchedRow(id: id, row: row)
+            }
+            return result
+        }
+    }
+
+    package override func reserveKeys(for root: NSEntityDescription, count: Int) throws -> Range<Int64> {
+        try tell(.reserveKeys(root, count))
+        return state.withLock { state in
+            let first = state.nextKeys[root.number] ?? 1
+            state.nextKeys[root.number] = first + Int64(count)
+            return first..<first + Int64(count)
+        }
+    }
+
+    // MARK: Saving
+
+    package override func save(_ changes: ChangeSet) throws -> SavedRows {
+        try tell(.save(changes))
+        return try state.withLock { state throws in
+            try Self.checkVersions(changes, state)
+            try Self.checkConstraints(changes, state)
+            return Self.apply(changes, &state)
+        }
+    }
+
+    private static func checkVersions(_ changes: ChangeSet, _ state: State) throws {
+        var conflicts: [StoreConflict.VersionConflict] = []
+        changes.forEach { id, change in
+            guard change.kind != .inserted, let base = change.base else { return }
+            let stored = state.rows[id]
+            if stored?.version != base.version { conflicts.append(StoreConflict.VersionConflict(id: id, stored: stored)) }
+        }
+        if !conflicts.isEmpty { throw StoreConflict.versions(conflicts) }
+    }
+
+    private static func checkConstraints(_ changes: ChangeSet, _ state: State) throws {
+        struct Place: Hashable {
+            let entity: Int
+            let constraint: Int
+            let key: UniqueKey
+        }
+        var conflicts: [StoreConflict.KeyConflict] = []
+        var owners: [Place: NSManagedObjectID] = [:]
+        func places(_ id: NSManagedObjectID, _ row: RowSnapshot) -> [(constraint: Int, place: Place)] {
+            row.layout.constraints.enumerated().compactMap { number, slots in
+                UniqueKey(row, slots: slots).map { (number, Place(entity: id.entity.declaring(number).number, constraint: number, key: $0)) }
+            }
+        }
+        for (id, row) in state.rows where changes[id] == nil {
+            for (_, place) in places(id, row) { owners[place] = id }
+        }
+        var changed: [(NSManagedObjectID, RowSnapshot)] = []
+        changes.forEach { id, change in
+            if change.kind != .deleted, let row = change.row { changed.append((id, row)) }
+        }
+        for (id, row) in changed.sorted(by: { $0.0.key < $1.0.key }) {
+            for (constraint, place) in places(id, row) {
+                if let owner = owners[place] {
+                    conflicts.append(
+                        StoreConflict.KeyConflict(
+                            id: id, constraint: constraint, key: place.key, owner: owner, stored: state.rows[owner]))
+                } else {
+                    owners[place] = id
+                }
+            }
+        }
+        if !conflicts.isEmpty { throw StoreConflict.constraints(conflicts) }
+    }
+
+    private static func apply(_ changes: ChangeSet, _ state: inout State) -> SavedRows {
+        var saved = SavedRows()
+        var deleted: Set<NSManagedObjectID> = []
+        changes.forEach { id, change in
+            guard change.kind != .deleted, let row = change.row else {
+                state.rows[id] = nil
+                deleted.insert(id)
+                return
+            }
+            let version = (state.rows[id]?.version ?? 0) + 1
+            state.rows[id] = row.withoutTransients.copy(version: version)
+            saved.versions[id] = version
+        }
+        for (key, change) in changes.pairs {
+            var members = state.pairs[key] ?? []
+            members.removeAll { change.removed.contains($0) || change.added.contains($0) }
+            members.append(contentsOf: change.added.sorted { $0.key < $1.key })
+            state.pairs[key] = members
+        }
+        for (key, order) in changes.orders { state.orders[key] = order }
+        if !deleted.isEmpty {
+            state.pairs = state.pairs.filter { !deleted.contains($0.key.owner) }.mapValues { $0.filter { !deleted.contains($0) } }
+            state.orders = state.orders.filter { !deleted.contains($0.key.owner) }
+        }
+        return saved
+    }
+}
+
+/// What a store is asked, as its observer sees it.
+package enum StoreRequest: Sendable {
+    case fetch(FetchPlan)
+    case rows([NSManagedObjectID])
+    case relatedIDs(RelationshipKey)
+    case objects([UniqueKey])
+    case save(ChangeSet)
+    case reserveKeys(NSEntityDescription, Int)
+}

@@ -1,0 +1,121 @@
+import Foundation
+import Glibc
+import OpenCoreData
+import SyncConfiguration
+
+/// Opens the daemon's document: package directory, lock, store. Each failure says what to do and how the process ends.
+struct DocumentOpening: Sendable {
+    let configuration: CisternConfiguration
+
+    private var package: String { configuration.document.path }
+
+    /// Blocks while the store opens, is checked, and is migrated.
+    /// - Throws: `StartFailure`
+    func open(model: NSManagedObjectModel) throws(StartFailure) -> OpenedDocument {
+        try makePackage()
+        // Before anything else in the package is touched.
+        let lock = try DocumentLock(package: package)
+        let policy = AutosavePolicy(
+            interval: configuration.document.autosaveInterval.seconds, changes: configuration.document.autosaveChanges,
+            bytes: configuration.document.autosaveBytes.bytes)
+        let document = UIManagedDocument(fileURL: URL(fileURLWithPath: package, isDirectory: true), model: model, autosavePolicy: policy)
+        document.persistentStoreOptions = options(mustCheck: !lock.wasClean)
+        do {
+            try document.openStore(creating: true)
+        } catch {
+            throw Self.failure(error, package: package)
+        }
+        return OpenedDocument(document: document, lock: lock)
+    }
+
+    private func makePackage() throws(StartFailure) {
+        // Below a directory of the service manager this is there already.
+        if mkdir(package, 0o750) != 0, errno != EEXIST {
+            let code = errno
+            if code == ENOENT {
+                throw StartFailure(
+                    .cannotCreate,
+                    "the document's directory \(package) cannot be made: the directory above it is missing; make it, or set [document] path",
+                    code: code)
+            }
+            throw StartFailure(
+                .cannotCreate, "the document's directory \(package) cannot be made: \(systemError(code)); set [document] path to a place that "
+                    + "cisternd may write", code: code)
+        }
+        guard access(package, W_OK | X_OK) == 0 else {
+            let code = errno
+            throw StartFailure(
+                code == EROFS || code == EACCES || code == EPERM ? .cannotCreate : .ioError,
+                "the document's directory \(package) cannot be written: \(systemError(code)); it must belong to the user cisternd runs as",
+                code: code)
+        }
+        grantToReadGroup()
+    }
+
+    /// What is made in the package belongs to the group that may read it. Where that group does not exist, or is ours already, there is
+    /// nothing to do; without the right to hand it over, readers are whoever the directory admits.
+    private func grantToReadGroup() {
+        let name = configuration.store.readGroup
+        guard !name.isEmpty, let group = Self.groupID(name), group != getegid() else { return }
+        guard chown(package, uid_t.max, group) == 0 else { return }
+        chmod(package, 0o2750)
+    }
+
+    private static func groupID(_ name: String) -> gid_t? {
+        var entry = group()
+        var result: UnsafeMutablePointer<group>?
+        var buffer = [CChar](repeating: 0, count: 16_384)
+        guard getgrnam_r(name, &entry, &buffer, buffer.count, &result) == 0, result != nil else { return nil }
+        return entry.gr_gid
+    }
+
+    /// - Parameter mustCheck: whether the last end was not a clean one. A check reads the whole file; after a clean end there is nothing to
+    ///   find that the store would not find itself.
+    private func options(mustCheck: Bool) -> [AnyHashable: Any] {
+        let store = configuration.store
+        // A page of the log is about 4 KiB.
+        let pages = max(1, store.checkpointWAL.bytes / 4096)
+        return [
+            NSPersistentStoreTimeoutOption: store.busyTimeout.seconds,
+            SQLitePersistentWALOption: store.persistWAL,
+            SQLiteQuickCheckOption: mustCheck && store.integrityCheck == .quickOnStart,
+            NSSQLitePragmasOption: [
+                "synchronous": store.synchronous == .full ? "FULL" : "NORMAL", "wal_autocheckpoint": "\(pages)",
+            ],
+        ]
+    }
+
+    /// What an error of the store means for the process.
+    static func failure(_ error: any Error, package: String) -> StartFailure {
+        let error = error as NSError
+        let underlying = error.userInfo[NSUnderlyingErrorKey] as? NSError
+        let sqlite = (error.userInfo[NSSQLiteErrorDomain] as? Int) ?? (underlying?.domain == NSSQLiteErrorDomain ? underlying?.code : nil)
+        let text = error.localizedDescription
+        switch sqlite.map({ $0 & 0xff }) {
+        case 5, 6:  // BUSY, LOCKED
+            return StartFailure(
+                .temporaryFailure, "the store in \(package) is locked by another program: \(text); end what writes to it", code: EBUSY)
+        case 13:  // FULL
+            return StartFailure(.ioError, "the disk under \(package) is full: \(text); make room", code: ENOSPC)
+        case 10:  // IOERR
+            return StartFailure(.ioError, "the disk under \(package) reports an error: \(text); look at the kernel's log", code: EIO)
+        case 11, 26:  // CORRUPT, NOTADB
+            return StartFailure(
+                .ioError, "the store in \(package) is damaged: \(text); move it away and let everything be fetched again, or restore a copy",
+                code: EIO)
+        case 3, 8, 14:  // PERM, READONLY, CANTOPEN
+            return StartFailure(
+                .cannotCreate, "the store in \(package) cannot be opened for writing: \(text); its files must belong to the user cisternd runs as",
+                code: EACCES)
+        default: break
+        }
+        let schema = [134020, 134100, 134110, 134130, 134140, 134190]
+        if error.domain == NSCocoaErrorDomain, schema.contains(error.code) {
+            return StartFailure(
+                .configuration,
+                "the store in \(package) was made for another model and cannot be converted: \(text); take the change of [entity] back, or move "
+                    + "the store away and let everything be fetched again")
+        }
+        return StartFailure(.software, "the store in \(package) cannot be opened: \(text)")
+    }
+}

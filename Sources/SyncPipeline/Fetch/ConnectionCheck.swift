@@ -1,0 +1,60 @@
+import NIOCore
+import NIOSSL
+
+/// Judges a connection when it stands and, under TLS, is agreed on, before the first byte of a request.
+struct ConnectionCheck: Sendable {
+    /// The host the connection was opened for.
+    let host: String
+    /// Whether the address must be one of the public internet.
+    let refusesPrivateAddresses: Bool
+    /// Whether certificates are verified at all.
+    let verifiesCertificates: Bool
+
+    /// Fails if nothing may be sent over the connection.
+    func judge(_ channel: any Channel) -> EventLoopFuture<Void> {
+        do {
+            try checkAddress(channel)
+            try checkName(channel)
+            return channel.eventLoop.makeSucceededVoidFuture()
+        } catch {
+            // The pool has to hear of the failure before it hears of the end of a connection that it does not count yet.
+            channel.eventLoop.execute { channel.close(promise: nil) }
+            return channel.eventLoop.makeFailedFuture(error)
+        }
+    }
+
+    /// Looks at the address a connection really leads to, whatever the name said when it was looked up.
+    private func checkAddress(_ channel: any Channel) throws {
+        guard refusesPrivateAddresses else { return }
+        let text = channel.remoteAddress?.ipAddress
+        guard let address = text.flatMap(NetworkAddress.init), address.isPublic else {
+            throw FetchError(.refused(.privateAddress(text ?? "an unknown address")))
+        }
+    }
+
+    /// Looks for the host's name in the certificate.
+    ///
+    /// The library below also accepts a certificate for the address it is connected to. For a host that is asked by name this would let
+    /// anybody pass who answers for the name and has a certificate for his own address.
+    private func checkName(_ channel: any Channel) throws {
+        guard verifiesCertificates, NetworkAddress(host) == nil,
+            let tls = try? channel.pipeline.syncOperations.handler(type: NIOSSLClientHandler.self)
+        else { return }
+        let names = (tls.peerCertificate?._subjectAlternativeNames()).map { names in
+            names.filter { $0.nameType == .dnsName }.map { String(decoding: $0.contents, as: UTF8.self) }
+        }
+        guard names?.contains(where: { Self.covers($0, host) }) == true else {
+            throw FetchError(.tls, detail: "the certificate does not name \(host)")
+        }
+    }
+
+    /// Whether a name of a certificate stands for a host: itself, or a star for exactly the first label (RFC 6125, 6.4.3).
+    static func covers(_ name: String, _ host: String) -> Bool {
+        var name = name.lowercased()
+        if name.hasSuffix(".") { name.removeLast() }
+        let host = host.lowercased()
+        guard name.hasPrefix("*.") else { return !name.isEmpty && name == host }
+        guard let dot = host.firstIndex(of: "."), dot != host.startIndex, name.dropFirst(2).contains(".") else { return false }
+        return host[host.index(after: dot)...] == name.dropFirst(2)
+    }
+}

@@ -1,0 +1,121 @@
+import ArgumentParser
+import Foundation
+import SyncConfiguration
+import SyncControl
+import SyncPipeline
+
+/// `try`: fetch and map without the daemon, and keep nothing.
+struct TryVerb: Verb {
+    static let configuration = CommandConfiguration(
+        commandName: "try", abstract: "Fetch a page, show the answer and what would be stored. Writes nothing.",
+        discussion: "Ends with 0, 65 if records cannot be mapped, 69 if the server cannot be reached, 76 for a bad answer, 77 for credentials.")
+
+    @OptionGroup var options: CommonOptions
+
+    @Argument(help: "SOURCE/RESOURCE")
+    var scope: String
+
+    @Option(help: "How many pages at most.")
+    var pages = 1
+
+    @Option(help: "How many objects of each entity to show.")
+    var objects = 3
+
+    func validate() throws {
+        guard (1...1000).contains(pages) else { throw ValidationError("--pages takes a number from 1 to 1000") }
+        guard (0...1000).contains(objects) else { throw ValidationError("--objects takes a number from 0 to 1000") }
+    }
+
+    func run(in surroundings: Surroundings) async throws -> ControlExitCode {
+        let configuration = try surroundings.configuration(options)
+        guard let resource = configuration.resource(scope: scope) else {
+            let known = configuration.sources.flatMap(\.resources).map(\.scope).joined(separator: ", ")
+            throw ControlError(
+                "there is no resource \"\(scope)\"", advice: known.isEmpty ? "the configuration has none" : "there are \(known)", code: .usage)
+        }
+        let secrets = ToolSecrets(environment: surroundings.environment).resolver
+        let transports = TransportPool(secrets: secrets)
+        do {
+            let fetched = try await PageTrial.run(
+                resource, configuration: configuration, transports: transports, clock: SystemClock(), secrets: secrets,
+                version: CisternVersion.current, pages: pages, objects: objects)
+            await transports.shutdown()
+            try show(fetched, surroundings.console)
+            return fetched.contains { !$0.rejected.isEmpty } ? .dataError : .success
+        } catch {
+            await transports.shutdown()
+            throw Self.explain(error)
+        }
+    }
+
+    private struct Answer: Encodable {
+        struct Object: Encodable {
+            var entity: String
+            var values: [String: String]
+        }
+        struct Rejected: Encodable {
+            var record: Int
+            var reason: String
+            var path: String
+        }
+        var url: String
+        var status: Int
+        var headers: [[String]]
+        var bytes: Int
+        var counts: RecordCounts
+        var rejected: [Rejected]
+        var objects: [Object]
+        var next: String
+
+        init(_ page: PageTrial.Page) {
+            url = page.url
+            status = page.status
+            headers = page.headers.map { [$0.name, $0.value] }
+            bytes = page.bytes
+            counts = page.counts
+            rejected = page.rejected.map { Rejected(record: $0.record, reason: $0.reason, path: $0.path) }
+            objects = page.objects.map { object in
+                Object(entity: object.entity, values: Dictionary(object.values.map { ($0.name, $0.value) }) { first, _ in first })
+            }
+            next = page.next
+        }
+    }
+
+    private func show(_ pages: [PageTrial.Page], _ console: Console) throws {
+        if options.json {
+            console.out(String(decoding: try ControlCoding.encode(pages.map { Answer($0) }, pretty: true), as: UTF8.self))
+            return
+        }
+        for page in pages {
+            console.out("GET \(page.url)")
+            console.out("\(page.status), \(page.bytes) bytes, \(RelativeTime.text(page.duration))")
+            for header in page.headers where !Self.isSecret(header.name) { console.out("  \(header.name): \(header.value)") }
+            console.out("\(page.counts.inserted) objects, \(page.rejected.count) records set aside")
+            for record in page.rejected.prefix(10) {
+                console.out("  record \(record.record): \(record.reason)\(record.path.isEmpty ? "" : " at \(record.path)")")
+            }
+            for object in page.objects {
+                console.out("\(object.isRecord ? "" : "  and ")\(object.entity)")
+                let width = object.values.map(\.name.count).max() ?? 0
+                for value in object.values {
+                    console.out("    \(value.name.padding(toLength: width, withPad: " ", startingAt: 0))  \(value.value)")
+                }
+            }
+            console.out(page.next)
+        }
+    }
+
+    /// A header of an answer that may hold a session.
+    static func isSecret(_ name: String) -> Bool { ["set-cookie", "set-cookie2"].contains(name.lowercased()) }
+
+    static func explain(_ error: any Error) -> ControlError {
+        guard let error = error as? FetchError else { return ControlError("\(error)", code: .dataError) }
+        switch error.kind {
+        case .connect, .timeout, .reset, .dnsTemporary, .dnsNotFound, .tls: return ControlError("\(error)", code: .unavailable)
+        case .credential: return ControlError("\(error)", advice: "check [source.auth]; root can read the credentials", code: .noPermission)
+        case .status(401), .status(403), .status(407): return ControlError("\(error)", advice: "check [source.auth]", code: .noPermission)
+        case .status(let status) where status >= 500 || status == 429: return ControlError("\(error)", code: .unavailable)
+        default: return ControlError("\(error)", code: .protocolError)
+        }
+    }
+}

@@ -1,0 +1,20 @@
+import ArgumentParser
+import SyncDaemon
+
+/// The command line of the daemon. It has no verbs: it runs in the foreground until it is told to stop.
+struct Cisternd: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "cisternd",
+        abstract: "Keeps remote JSON in a local database. Runs in the foreground, under systemd.",
+        discussion: """
+            Exit status: 0 clean stop; 64 bad command line; 70 broken; 71 no socket; 73 state directory not writable; 74 disk error; \
+            75 document in use by another cisternd; 77 no usable credential; 78 configuration invalid.
+            """,
+        version: SyncDaemon.version)
+
+    @Option(help: "The configuration file. Files in conf.d beside it are merged into it.")
+    var config = "/etc/cistern/cisternd.toml"
+
+    @Flag(help: "Check the configuration and its model, print what is wrong, and end with 0 or 78. Opens no store.")
+    var checkConfig = false
+}

@@ -1,0 +1,100 @@
+import Foundation
+import Glibc
+import SyncControl
+import Testing
+
+/// Signals at the worst moments.
+@Suite struct SignalTests {
+    private func workshop(grace: String = "20s") async throws -> (Workshop, FixtureServer) {
+        let shop = try Workshop()
+        let server = try await shop.server("pages.py", ["--pages", "5", "--records", "20"])
+        try shop.configure("pages.toml", ["API": server.address, "GRACE": grace])
+        return (shop, server)
+    }
+
+    // C11
+    @Test(.timeLimit(.minutes(1)), arguments: [SIGTERM, SIGINT]) func aStopBeforeTheFirstInstructionEndsWithNothingLost(_ signal: Int32) async throws {
+        let (shop, _) = try await workshop()
+        defer { shop.close() }
+        // Blocked from the beginning, as in a service manager that is asked to stop while it starts: the signal waits for the daemon.
+        let daemon = try shop.launch(blockedSignals: [signal])
+        daemon.signal(signal)
+        #expect(await daemon.end() == 0, "\(daemon.errors)")
+        // What it left behind can be used.
+        let next = try await shop.daemon()
+        next.signal(SIGTERM)
+        #expect(await next.end() == 0)
+    }
+
+    @Test(.timeLimit(.minutes(1))) func aStopBeforeReadyEndsWithNothingLost() async throws {
+        let (shop, _) = try await workshop()
+        defer { shop.close() }
+        let daemon = try shop.launch()
+        try await daemon.line { $0.contains(MessageMark.started) }
+        daemon.signal(SIGTERM)
+        #expect(await daemon.end() == 0, "\(daemon.errors)")
+    }
+
+    // K2
+    @Test(.timeLimit(.minutes(1))) func aPollThatIsAskedForBeforeReadyTakesPlace() async throws {
+        let (shop, server) = try await workshop()
+        defer { shop.close() }
+        let daemon = try shop.launch(blockedSignals: [SIGUSR1, SIGUSR2, SIGHUP])
+        for signal in [SIGUSR1, SIGUSR2, SIGHUP] { daemon.signal(signal) }
+        try await daemon.line { $0.contains(MessageMark.ready) }
+        // `start = "wait"`: only the signal can be the reason for a request.
+        try await server.event { $0.event == "request" && $0.path?.contains("page=5") == true }
+        daemon.signal(SIGTERM)
+        #expect(await daemon.end() == 0)
+    }
+
+    // R2
+    @Test(.timeLimit(.minutes(1))) func aStopInTheMiddleOfAPageFinishesThePage() async throws {
+        let (shop, server) = try await workshop()
+        defer { shop.close() }
+        let daemon = try await stopWhilePageThreeIsHeld(shop, server)
+        try await server.tell("release")
+        #expect(await daemon.end() == 0)
+        #expect(try await pages(shop) == ["1|20", "2|20", "3|20"])
+        #expect(try await shop.damage() == [])
+    }
+
+    @Test(.timeLimit(.minutes(1))) func aPageThatNeverComesIsGivenUpAfterTheGrace() async throws {
+        let (shop, server) = try await workshop(grace: "200ms")
+        defer { shop.close() }
+        let daemon = try await stopWhilePageThreeIsHeld(shop, server)
+        #expect(await daemon.end() == 0)
+        #expect(try await pages(shop) == ["1|20", "2|20"])
+        #expect(try await shop.damage() == [])
+    }
+
+    @Test(.timeLimit(.minutes(1))) func aSecondStopSkipsThePage() async throws {
+        let (shop, server) = try await workshop(grace: "10m")
+        defer { shop.close() }
+        let daemon = try await stopWhilePageThreeIsHeld(shop, server)
+        daemon.signal(SIGTERM)
+        #expect(await daemon.end() == 0)
+        #expect(try await pages(shop) == ["1|20", "2|20"])
+        // The next start goes on where this one was stopped: pages that are there are not sent again.
+        try await server.tell("release")
+        let next = try await shop.daemon()
+        let runs = try await shop.sync("shop/items")
+        #expect(runs["shop/items"].map { [$0.notModifiedPages, $0.pages] } == [2, 5])
+        next.signal(SIGTERM)
+        #expect(await next.end() == 0)
+    }
+
+    private func stopWhilePageThreeIsHeld(_ shop: Workshop, _ server: FixtureServer) async throws -> Child {
+        try await server.tell("hold", ["page": 3])
+        let daemon = try await shop.daemon()
+        _ = try await shop.control("sync", "shop/items")
+        try await server.event { $0.event == "held" }
+        daemon.signal(SIGTERM)
+        try await daemon.line { $0.contains(MessageMark.stopping) }
+        return daemon
+    }
+
+    private func pages(_ shop: Workshop) async throws -> [String] {
+        try await shop.sql("SELECT page, count(*) FROM Item WHERE page IS NOT NULL GROUP BY page ORDER BY page")
+    }
+}

@@ -1,0 +1,167 @@
+import Foundation
+import OpenCoreData
+import OpenCoreDataTestSupport
+import Testing
+
+@Suite struct NestedReadingTests {
+    // N12
+    @Test func aChildDoesNotSeeLaterChangesOfWhatItHasRead() throws {
+        let stack = TestStack()
+        let child = stack.child(of: stack.root)
+        try holding(stack.root, child) { () throws in
+            let ada = stack.root.make("Person", ["name": "Ada"])
+            try stack.root.save()
+            let mine = child.object(with: ada.objectID)
+            #expect(mine.value(forKey: "name") as? String == "Ada")
+            ada.setValue("Ida", forKey: "name")
+            stack.root.processPendingChanges()
+            #expect(mine.value(forKey: "name") as? String == "Ada")
+            try stack.root.save()
+            #expect(mine.value(forKey: "name") as? String == "Ada")
+            child.refresh(mine, mergeChanges: false)
+            #expect(mine.value(forKey: "name") as? String == "Ida")
+        }
+    }
+
+    // N14, F2
+    @Test func aFetchInAChildSeesTheUnsavedChangesOfEveryLevelBelow() throws {
+        let stack = TestStack()
+        let middle = stack.child(of: stack.root, name: "middle"), worker = stack.child(of: middle, name: "worker")
+        try holding(stack.root, middle, worker) { () throws in
+            let stored = ["A", "B", "C", "D"].map { stack.root.make("Person", ["name": $0]) }
+            try stack.root.save()
+            stored[0].setValue("A root", forKey: "name")
+            stack.root.processPendingChanges()
+            middle.delete(middle.object(with: stored[1].objectID))
+            middle.make("Person", ["name": "E middle"])
+            middle.processPendingChanges()
+            worker.object(with: stored[2].objectID).setValue("C worker", forKey: "name")
+            worker.make("Person", ["name": "F worker"])
+            #expect(try worker.names("Person") == ["A root", "C worker", "D", "E middle", "F worker"])
+            #expect(try middle.names("Person") == ["A root", "C", "D", "E middle"])
+            #expect(try stack.root.names("Person") == ["A root", "B", "C", "D"])
+            #expect(try worker.names("Person", "name", "name ENDSWITH 'worker'") == ["C worker", "F worker"])
+            #expect(try worker.names("Person", "name", "name == 'C'") == [])
+        }
+    }
+
+    // N15
+    @Test func aFetchNeverOverwritesTheValuesOfRealisedObjects() throws {
+        let stack = TestStack()
+        let other = stack.independent()
+        try holding(stack.root, other) { () throws in
+            let ada = stack.root.make("Person", ["name": "Ada"])
+            try stack.root.save()
+            let theirs = other.object(with: ada.objectID)
+            theirs.setValue("Ida", forKey: "name")
+            try other.save()
+            #expect(try stack.root.all("Person") == [ada])
+            #expect(ada.value(forKey: "name") as? String == "Ada")
+            ada.setValue("Edna", forKey: "name")
+            _ = try stack.root.all("Person")
+            #expect(ada.value(forKey: "name") as? String == "Edna")
+        }
+    }
+
+    // N16, GB2, GB3
+    @Test(.timeLimit(.minutes(1))) func aChildReadsAndSavesWhileItsParentsQueueIsBusy() throws {
+        let stack = TestStack()
+        let child = stack.child(of: stack.root)
+        let id = try stack.root.performAndWait { () throws -> NSManagedObjectID in
+            let ada = stack.root.make("Person", ["name": "Ada"])
+            try stack.root.save()
+            return ada.objectID
+        }
+        let isBusy = DispatchSemaphore(value: 0), goOn = DispatchSemaphore(value: 0)
+        stack.root.enqueue {
+            isBusy.signal()
+            goOn.wait()
+        }
+        isBusy.wait()
+        defer { goOn.signal() }
+        try child.performAndWait { () throws in
+            child.object(with: id).setValue("Ida", forKey: "name")
+            child.make("Person", ["name": "Bob"])
+            #expect(try child.names("Person") == ["Bob", "Ida"])
+            try child.save()
+            #expect(!child.hasChanges)
+        }
+    }
+
+    // N17
+    @Test func aFaultTakesItsValuesFromTheNearestLevelThatHasThem() throws {
+        let stack = TestStack()
+        let middle = stack.child(of: stack.root, name: "middle"), worker = stack.child(of: middle, name: "worker")
+        try holding(stack.root, middle, worker) { () throws in
+            let ada = stack.root.make("Person", ["name": "Ada"]), bob = stack.root.make("Person", ["name": "Bob"])
+            try stack.root.save()
+            middle.object(with: ada.objectID).setValue("Ada of the middle", forKey: "name")
+            middle.processPendingChanges()
+            bob.setValue("Bob of the root", forKey: "name")
+            stack.root.processPendingChanges()
+            let requests = stack.requests {
+                #expect(worker.object(with: ada.objectID).value(forKey: "name") as? String == "Ada of the middle")
+                #expect(worker.object(with: bob.objectID).value(forKey: "name") as? String == "Bob of the root")
+            }
+            #expect(requests.isEmpty)
+        }
+    }
+
+    // N31
+    @Test func aChildRetainsItsParentAndReportsTheRootsCoordinator() {
+        let stack = TestStack()
+        let child: NSManagedObjectContext
+        weak var observed: NSManagedObjectContext?
+        do {
+            let middle = stack.child(of: stack.root)
+            child = stack.child(of: middle)
+            observed = middle
+        }
+        #expect(observed != nil && child.parent === observed)
+        #expect(child.persistentStoreCoordinator === stack.coordinator)
+        #expect(stack.root.parent == nil)
+    }
+
+    // N32
+    @Test func anIDOfAnotherStackResolvesToNothing() throws {
+        let model = Company.model()
+        let stack = TestStack(model), other = TestStack(model)
+        let (temporary, permanent) = try other.root.performAndWait { () throws in
+            let saved = other.root.make("Person")
+            try other.root.save()
+            return (other.root.make("Person").objectID, saved.objectID)
+        }
+        stack.root.performAndWait {
+            for id in [temporary, permanent] {
+                let error = #expect(throws: NSError.self) { try stack.root.existingObject(with: id) }
+                #expect(error?.code == 133000)
+            }
+        }
+    }
+
+    // W5
+    @Test func theThreeDesignsOfAStackAreExpressible() throws {
+        for design in 1...3 {
+            let stack = TestStack(root: design == 2 ? .privateQueueConcurrencyType : .mainQueueConcurrencyType)
+            let worker: NSManagedObjectContext
+            var chain: [NSManagedObjectContext]
+            switch design {
+            case 1:
+                worker = stack.child(of: stack.root)
+                chain = [worker, stack.root]
+            case 2:
+                let main = stack.child(of: stack.root, .mainQueueConcurrencyType)
+                worker = stack.child(of: main)
+                chain = [worker, main, stack.root]
+            default:
+                worker = stack.independent()
+                chain = [worker]
+            }
+            worker.performAndWait { _ = worker.make("Person", ["name": "Ada"]) }
+            for context in chain { try context.performAndWait { try context.save() } }
+            chain = []
+            #expect(try stack.stored("Person", "name") == ["Ada"], "design \(design)")
+            #expect(try stack.root.performAndWait { try stack.root.names("Person") } == ["Ada"], "design \(design)")
+        }
+    }
+}

@@ -1,0 +1,25 @@
+import Foundation
+import OpenCoreData
+import Testing
+
+@Suite struct AutosavePolicyTests {
+    // D4, GB30
+    @Test func whicheverComesFirstDecides() {
+        let policy = AutosavePolicy(interval: 15, changes: 100, bytes: 1000)
+        #expect(policy.verdict(rows: 0, bytes: 0, age: 99) == .nothing)
+        #expect(policy.verdict(rows: 1, bytes: 1, age: 0) == .saveLater(15))
+        #expect(policy.verdict(rows: 1, bytes: 1, age: 5) == .saveLater(10))
+        #expect(policy.verdict(rows: 1, bytes: 1, age: 15) == .saveNow)
+        #expect(policy.verdict(rows: 100, bytes: 1, age: 0) == .saveNow)
+        #expect(policy.verdict(rows: 1, bytes: 1000, age: 0) == .saveNow)
+        #expect(AutosavePolicy().interval == 15)
+    }
+
+    @Test(arguments: [(13, "transient"), (5, "transient"), (6, "transient"), (8, "transient"), (10, "disk"), (11, "disk"), (26, "disk"), (19, "permanent")])
+    func whatASQLiteResultMeansForAFailedSave(_ code: Int, _ kind: String) {
+        let underlying = NSError(domain: NSSQLiteErrorDomain, code: code)
+        #expect("\(SaveFailure(underlying))" == kind)
+        #expect("\(SaveFailure(NSError(domain: NSCocoaErrorDomain, code: 134030, userInfo: [NSUnderlyingErrorKey: underlying])))" == kind)
+        #expect("\(SaveFailure(NSError(domain: NSCocoaErrorDomain, code: 134030, userInfo: [NSSQLiteErrorDomain: code])))" == kind)
+    }
+}

@@ -1,0 +1,111 @@
+import Foundation
+import OpenCoreData
+import OpenCoreDataTestSupport
+import Testing
+
+/// One property of each type.
+final class Everything: NSManagedObject {
+    @Managed var int16: Int16
+    @Managed var int32: Int32
+    @Managed var int64: Int64
+    @Managed var int: Int
+    @Managed var maybeInt: Int?
+    @Managed var decimal: Decimal
+    @Managed var double: Double
+    @Managed var float: Float
+    @Managed var string: String?
+    @Managed var bool: Bool
+    @Managed var date: Date?
+    @Managed var data: Data?
+    @Managed var uuid: UUID?
+    @Managed var url: URL?
+    @Managed var one: Everything?
+    @Managed var many: Set<Everything>
+    @Managed var list: [Everything]
+
+    static func model() -> NSManagedObjectModel {
+        let entity = Company.entity("Everything", Everything.self)
+        entity.properties = [
+            Company.attribute("int16", .integer16), Company.attribute("int32", .integer32), Company.attribute("int64", .integer64),
+            Company.attribute("int", .integer64, default: 5), Company.attribute("maybeInt", .integer64), Company.attribute("decimal", .decimal),
+            Company.attribute("double", .double), Company.attribute("float", .float), Company.attribute("string", .string),
+            Company.attribute("bool", .boolean), Company.attribute("date", .date), Company.attribute("data", .binaryData),
+            Company.attribute("uuid", .uuid), Company.attribute("url", .uri),
+        ]
+        Company.relate(entity, "many", many: true, entity, "one", many: false)
+        Company.relate(entity, "list", many: true, entity, "listOwner", many: false, ordered: true)
+        return NSManagedObjectModel(entities: [entity])
+    }
+}
+
+@Suite struct ManagedPropertyTests {
+    // A5, L1
+    @Test func everyTypeIsWrittenSavedAndRead() throws {
+        let stack = TestStack(Everything.model())
+        try stack.root.performAndWait { () throws in
+            let object = Everything(context: stack.root), other = Everything(context: stack.root)
+            let date = Date(timeIntervalSinceReferenceDate: 123.5), uuid = UUID()
+            object.int16 = -16
+            object.int32 = 32
+            object.int64 = .max
+            object.maybeInt = 7
+            object.decimal = 12.34
+            object.double = 0.1
+            object.float = 1.5
+            object.string = "täxt"
+            object.bool = true
+            object.date = date
+            object.data = Data([1, 2, 3])
+            object.uuid = uuid
+            object.url = URL(string: "https://example.org/a")
+            object.one = other
+            object.list = [other, object]
+            try stack.root.save()
+            let id = object.objectID
+            stack.root.reset()
+            let again = try #require(stack.root.object(with: id) as? Everything)
+            #expect(again.int16 == -16 && again.int32 == 32 && again.int64 == .max && again.int == 5 && again.maybeInt == 7)
+            #expect(again.decimal == 12.34 && again.double == 0.1 && again.float == 1.5 && again.string == "täxt" && again.bool)
+            #expect(again.date == date && again.data == Data([1, 2, 3]) && again.uuid == uuid)
+            #expect(again.url?.absoluteString == "https://example.org/a")
+            #expect(again.one?.many == [again] && again.one?.objectID == other.objectID)
+            #expect(again.list.map(\.objectID) == [other.objectID, id])
+        }
+    }
+
+    @Test func aNullReadsAsZeroWhereThePropertyIsNotOptional() {
+        let stack = TestStack(Everything.model())
+        stack.root.performAndWait {
+            let object = Everything(context: stack.root)
+            #expect(object.int16 == 0 && object.decimal == 0 && object.double == 0 && !object.bool && object.maybeInt == nil && object.url == nil)
+            object.maybeInt = 3
+            object.maybeInt = nil
+            #expect(object.maybeInt == nil && object.value(forKey: "maybeInt") == nil)
+        }
+    }
+
+    @Test func propertiesAndKeyValueCodingSeeTheSameValues() {
+        let stack = TestStack(Everything.model())
+        stack.root.performAndWait {
+            let object = Everything(context: stack.root), other = Everything(context: stack.root)
+            object.setValue(9, forKey: "int32")
+            object.setValue(other, forKey: "one")
+            #expect(object.int32 == 9 && object.one == other && other.value(forKey: "many") as? Set<NSManagedObject> == [object])
+            object.string = "a"
+            #expect(object.value(forKey: "string") as? String == "a" && object.value(forKeyPath: "one.int") as? Int == 5)
+            #expect(object.changedValues()["string"] as? String == "a")
+        }
+    }
+
+    // E2
+    @Test func aNullReadAsAStringThatIsNotOptionalStopsTheProgram() async {
+        await #expect(processExitsWith: .failure) {
+            let stack = TestStack()
+            stack.root.performAndWait {
+                let person = Person(context: stack.root)
+                person.setValue(nil, forKey: "name")
+                _ = person.name
+            }
+        }
+    }
+}

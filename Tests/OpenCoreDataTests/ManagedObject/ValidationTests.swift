@@ -1,0 +1,127 @@
+import Foundation
+import OpenCoreData
+import OpenCoreDataTestSupport
+import Testing
+
+@Suite struct ValidationTests {
+    private static func model() -> NSManagedObjectModel {
+        let entity = Company.entity("Checked"), other = Company.entity("Other")
+        func bounded(_ name: String, _ type: NSAttributeDescription.AttributeType, _ range: ClosedRange<Double>) -> NSAttributeDescription {
+            let attribute = Company.attribute(name, type)
+            attribute.minimumValue = range.lowerBound
+            attribute.maximumValue = range.upperBound
+            return attribute
+        }
+        let pattern = Company.attribute("pattern", .string)
+        pattern.regularExpression = "[a-z]+"
+        entity.properties = [
+            Company.attribute("required", .string, optional: false, default: "there"), bounded("number", .integer64, 1...10),
+            bounded("ratio", .double, 0...1), bounded("date", .date, 100...200), bounded("text", .string, 2...4), pattern,
+            Company.attribute("small", .integer16),
+        ]
+        Company.relate(entity, "few", many: true, other, "owner", many: false)
+        Company.relate(entity, "needed", many: false, other, "back", many: false)
+        entity.relationshipsByName["few"]?.minCount = 2
+        entity.relationshipsByName["few"]?.maxCount = 3
+        return NSManagedObjectModel(entities: [entity, other])
+    }
+
+    private func error(_ change: (NSManagedObject, NSManagedObjectContext) -> Void) throws -> NSError? {
+        let stack = TestStack(Self.model())
+        return stack.root.performAndWait {
+            let object = stack.root.make("Checked")
+            change(object, stack.root)
+            do {
+                try stack.root.save()
+                return nil
+            } catch {
+                return error as NSError
+            }
+        }
+    }
+
+    // L29
+    @Test(arguments: [
+        ("number", 11, 1610), ("number", 0, 1620), ("ratio", 2, 1610), ("ratio", -1, 1620), ("small", 70000, 1610), ("small", -70000, 1620),
+    ])
+    func numbersOutOfRange(_ key: String, _ value: Int, _ code: Int) throws {
+        #expect(try error { object, _ in object.setValue(value, forKey: key) }?.code == code)
+    }
+
+    // L29
+    @Test func datesAndStringsOutOfRange() throws {
+        #expect(try error { object, _ in object.setValue(Date(timeIntervalSinceReferenceDate: 201), forKey: "date") }?.code == 1630)
+        #expect(try error { object, _ in object.setValue(Date(timeIntervalSinceReferenceDate: 99), forKey: "date") }?.code == 1640)
+        #expect(try error { object, _ in object.setValue("abcde", forKey: "text") }?.code == 1660)
+        #expect(try error { object, _ in object.setValue("a", forKey: "text") }?.code == 1670)
+        #expect(try error { object, _ in object.setValue("ab1", forKey: "pattern") }?.code == 1680)
+    }
+
+    // L29
+    @Test func valuesWithinTheirBoundsPass() throws {
+        #expect(
+            try error { object, _ in
+                object.setValue(10, forKey: "number")
+                object.setValue(0.5, forKey: "ratio")
+                object.setValue(Date(timeIntervalSinceReferenceDate: 150), forKey: "date")
+                object.setValue("abc", forKey: "text")
+                object.setValue("abc", forKey: "pattern")
+            } == nil)
+    }
+
+    // L28, L29
+    @Test func aMissingValueIsReportedWithItsObjectAndKey() throws {
+        let error = try error { object, _ in object.setValue(nil, forKey: "required") }
+        #expect(error?.domain == NSCocoaErrorDomain && error?.code == 1570)
+        #expect(error?.userInfo[NSValidationKeyErrorKey] as? String == "required")
+        #expect((error?.userInfo[NSValidationObjectErrorKey] as? NSManagedObject)?.entity.name == "Checked")
+    }
+
+    // L28
+    @Test func aBadValueIsInTheError() throws {
+        #expect(try error { object, _ in object.setValue(11, forKey: "number") }?.userInfo[NSValidationValueErrorKey] as? Int64 == 11)
+    }
+
+    // L27
+    @Test func severalFailuresAreOneErrorWithDetails() throws {
+        let error = try error { object, context in
+            object.setValue(11, forKey: "number")
+            object.setValue("a", forKey: "text")
+            context.make("Checked").setValue(nil, forKey: "required")
+        }
+        #expect(error?.code == 1560)
+        #expect((error?.userInfo[NSDetailedErrorsKey] as? [NSError])?.map(\.code).sorted() == [1570, 1610, 1670])
+    }
+
+    // L27, R8
+    @Test func countsAreEnforcedForNonEmptyOptionalRelationshipsOnly() throws {
+        func fill(_ count: Int) throws -> Int? {
+            try error { object, context in object.setValue(Set((0..<count).map { _ in context.make("Other") }), forKey: "few") }?.code
+        }
+        #expect(try fill(0) == nil)
+        #expect(try fill(1) == 1580)
+        #expect(try fill(2) == nil)
+        #expect(try fill(4) == 1590)
+    }
+
+    // R8
+    @Test func aRelationshipIsToManyUnlessItsMaximumIsOne() {
+        let relationship = NSRelationshipDescription()
+        #expect(relationship.isToMany)
+        relationship.maxCount = 1
+        #expect(!relationship.isToMany)
+        relationship.maxCount = 2
+        #expect(relationship.isToMany)
+    }
+
+    // L27
+    @Test func theValidatorsCanBeCalledDirectly() throws {
+        let stack = TestStack(Self.model())
+        stack.root.performAndWait {
+            let object = stack.root.make("Checked", ["number": 11])
+            #expect(throws: NSError.self) { try object.validateForInsert() }
+            #expect(throws: NSError.self) { try object.validateForUpdate() }
+            #expect(throws: Never.self) { try object.validateForDelete() }
+        }
+    }
+}

@@ -1,0 +1,107 @@
+import Foundation
+import OpenCoreData
+import Testing
+
+/// Primary keys are handed out from reserved blocks, unique keys are looked up in one query.
+struct SQLiteKeysTests {
+    // GB8
+    @Test func keysCostATransactionOnlyABlock() throws {
+        let fixture = try StoreFixture(StoreModels.animals())
+        let entity = try fixture.entity("Person"), before = fixture.store.statements.current
+        var seen: Set<Int64> = []
+        for _ in 0..<1000 { seen.formUnion(try fixture.store.reserveKeys(for: entity, count: 1)) }
+        #expect(seen == Set(1...1000))
+        #expect((fixture.store.statements.current - before).transactions == 1)
+    }
+
+    // GB8
+    @Test func twoStoresOnOneFileNeverHandOutTheSameKey() async throws {
+        let fixture = try StoreFixture(StoreModels.animals())
+        let second = try fixture.second(), stores = [fixture.store, second], entity = try fixture.entity("Person")
+        let ranges = try await withThrowingTaskGroup(of: [Range<Int64>].self) { group in
+            for worker in 0..<4 {
+                group.addTask {
+                    try (1...200).map { try stores[worker % 2].reserveKeys(for: entity, count: $0 % 37 + 1) }
+                }
+            }
+            return try await group.reduce(into: []) { $0 += $1 }
+        }
+        let sorted = ranges.sorted { $0.lowerBound < $1.lowerBound }
+        #expect(sorted.count == 800)
+        #expect(zip(sorted, sorted.dropFirst()).allSatisfy { $0.upperBound <= $1.lowerBound })
+        try second.close()
+    }
+
+    @Test func unusedKeysAreGivenBackWhenTheStoreIsClosed() throws {
+        let fixture = try StoreFixture(StoreModels.animals())
+        try fixture.insert("Person", [:])
+        let range = try fixture.store.reserveKeys(for: try fixture.entity("Person"), count: 500)
+        fixture.store.releaseKeys(for: try fixture.entity("Person"), unused: (range.lowerBound + 1)..<range.upperBound)
+        try fixture.store.close()
+        #expect(try fixture.shell.column("SELECT Z_MAX FROM Z_PRIMARYKEY WHERE Z_NAME = 'Person'") == ["2"])
+    }
+
+    // GB8
+    @Test func aSaveReservesTheKeysOfTheNextOne() throws {
+        let fixture = try StoreFixture(StoreModels.animals())
+        let entity = try fixture.entity("Person")
+        var changes = ChangeSet()
+        for _ in 0..<1024 { try fixture.insert("Person", [:], into: &changes) }
+        try fixture.save(changes)
+        let before = fixture.store.statements.current
+        _ = try fixture.store.reserveKeys(for: entity, count: 1024)
+        #expect(fixture.store.statements.current == before)
+    }
+
+    @Test func keysAreFoundInOneQueryHoweverMany() throws {
+        let fixture = try StoreFixture(StoreModels.keys())
+        var changes = ChangeSet()
+        for number in 0..<2000 {
+            try fixture.insert("City", ["code": .string("c\"\\\(number)é"), "number": .int64(Int64(number))], into: &changes)
+        }
+        try fixture.save(changes)
+        let entity = try fixture.entity("City"), before = fixture.store.statements.current
+        let codes = (1000..<3000).map { UniqueKey.one(.string("c\"\\\($0)é")) }
+        let byCode = try fixture.store.objects(of: entity, constraint: 0, keys: codes)
+        #expect(byCode.count == 1000)
+        #expect(byCode[codes[5]]?.row?["number"] == .int64(1005))
+        let byNumber = try fixture.store.objects(of: entity, constraint: 1, keys: (1990..<2010).map { .one(.int64($0)) })
+        #expect(byNumber.count == 10)
+        #expect((fixture.store.statements.current - before).selects == 2)
+    }
+
+    @Test func keysOfEveryTypeAreFound() throws {
+        let fixture = try StoreFixture(StoreModels.keys())
+        let uuid = UUID(), amount = Decimal(string: "12345678901234567890.5") ?? 0
+        let pair = try fixture.insert("Pair", ["left": .string("a\u{0}b"), "right": .date(0.1)])
+        let plain = try fixture.insert("Pair", ["left": .string("it's"), "right": .date(1e-300)])
+        let token = try fixture.insert("Token", ["uuid": .uuid(uuid), "amount": .decimal(amount)])
+        let keys: [UniqueKey] = [
+            .many([.string("a\u{0}b"), .date(0.1)]), .many([.string("it's"), .date(1e-300)]), .many([.string("it's"), .date(1)]),
+        ]
+        let found = try fixture.store.objects(of: try fixture.entity("Pair"), constraint: 0, keys: keys)
+        #expect(found.mapValues(\.id) == [keys[0]: pair, keys[1]: plain])
+        let tokens = try fixture.entity("Token")
+        #expect(try fixture.store.objects(of: tokens, constraint: 0, keys: [.one(.uuid(uuid)), .one(.uuid(UUID()))]).values.map(\.id) == [token])
+        #expect(try fixture.store.objects(of: tokens, constraint: 1, keys: [.one(.decimal(amount)), .one(.decimal(2))]).values.map(\.id) == [token])
+    }
+
+    @Test func theIndexAnswersTheLookUp() throws {
+        let fixture = try StoreFixture(StoreModels.keys())
+        let plan = try fixture.shell.rows(
+            "EXPLAIN QUERY PLAN SELECT t.Z_PK FROM json_each('[1]') AS k CROSS JOIN ZCITY AS t WHERE t.ZNUMBER = k.value")
+        #expect(plan.contains { $0.joined().contains("USING COVERING INDEX Z_City_UNIQUE_number") })
+        let partial = try fixture.shell.rows(
+            "EXPLAIN QUERY PLAN SELECT t.* FROM json_each('[1]') AS k CROSS JOIN ZITEM AS t WHERE t.ZTAG = k.value AND t.Z_ENT IN (3)")
+        #expect(partial.contains { $0.joined().contains("Z_Labelled_UNIQUE_tag") })
+    }
+
+    @Test func anEntityFindsOnlyItsOwnObjectsByAnInheritedKey() throws {
+        let fixture = try StoreFixture(StoreModels.keys())
+        let labelled = try fixture.insert("Labelled", ["serial": .int64(1)])
+        try fixture.insert("Plain", ["serial": .int64(2)])
+        let keys: [UniqueKey] = [.one(.int64(1)), .one(.int64(2))]
+        #expect(try fixture.store.objects(of: try fixture.entity("Item"), constraint: 0, keys: keys).count == 2)
+        #expect(try fixture.store.objects(of: try fixture.entity("Labelled"), constraint: 0, keys: keys).values.map(\.id) == [labelled])
+    }
+}

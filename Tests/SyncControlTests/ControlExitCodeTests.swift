@@ -1,0 +1,63 @@
+import Foundation
+import Testing
+
+@testable import SyncControl
+
+@Suite struct ControlExitCodeTests {
+    static func run(_ outcome: String, status: Int? = 200) -> RunSummary {
+        RunSummary(
+            scope: "a/b", run: UUID(), cause: "control", startedAt: Date(timeIntervalSince1970: 0), endedAt: Date(timeIntervalSince1970: 1),
+            outcome: outcome, complete: outcome == "succeeded", httpStatus: status)
+    }
+
+    @Test func everyRunSucceededIsZero() {
+        #expect(ControlExitCode.sync([Self.run("succeeded"), Self.run("succeeded")], expected: 2) == .success)
+    }
+
+    @Test func fewerRunsThanResourcesIsNotSuccess() {
+        #expect(ControlExitCode.sync([Self.run("succeeded")], expected: 2) == .temporaryFailure)
+        #expect(ControlExitCode.sync([], expected: 1) == .temporaryFailure)
+        #expect(ControlExitCode.sync([], expected: 0) == .success)
+    }
+
+    @Test(arguments: [
+        ("failed", nil, ControlExitCode.unavailable), ("failed", 503, .unavailable), ("failed", 429, .unavailable), ("failed", 401, .noPermission),
+        ("failed", 403, .noPermission), ("failed", 404, .protocolError), ("failed", 200, .protocolError), ("incomplete", 200, .protocolError),
+        ("parked", 429, .temporaryFailure), ("cancelled", nil, .temporaryFailure),
+    ] as [(String, Int?, ControlExitCode)])
+    func oneBadRunDecides(_ outcome: String, _ status: Int?, _ code: ControlExitCode) {
+        #expect(ControlExitCode.sync([Self.run("succeeded"), Self.run(outcome, status: status)], expected: 2) == code)
+    }
+
+    @Test func whatNeedsAPersonComesFirst() {
+        let runs = [Self.run("parked"), Self.run("failed", status: nil), Self.run("failed", status: 401)]
+        #expect(ControlExitCode.sync(runs, expected: 3) == .noPermission)
+    }
+
+    @Test(arguments: [
+        (StatusSnapshot.ResourceState.ok, ControlExitCode.success), (.running, .success), (.paused, .success), (.disabled, .success),
+        (.degraded, .temporaryFailure), (.pending, .temporaryFailure),
+    ])
+    func statusIsZeroOnlyIfEverythingIsCurrent(_ state: StatusSnapshot.ResourceState, _ code: ControlExitCode) {
+        #expect(ControlExitCode.status(SnapshotExample.make([.init(scope: "a/b", state: .ok), .init(scope: "a/c", state: state)])) == code)
+    }
+
+    @Test func aDocumentThatCannotBeSavedIsNotCurrent() {
+        var snapshot = SnapshotExample.make([])
+        #expect(ControlExitCode.status(snapshot) == .success)
+        snapshot.document.error = "disk full"
+        #expect(ControlExitCode.status(snapshot) == .temporaryFailure)
+    }
+}
+
+enum SnapshotExample {
+    static func make(_ resources: [StatusSnapshot.Resource]) -> StatusSnapshot {
+        let start = Date(timeIntervalSince1970: 1_800_000_000)
+        return StatusSnapshot(
+            generatedAt: start.addingTimeInterval(60),
+            daemon: .init(
+                name: "cisternd", version: "1", pid: 7, state: "ready", startedAt: start, configurationGeneration: 1, configurationLoadedAt: start,
+                status: "Idle", watchdog: .init(enabled: true, intervalSeconds: 60)),
+            document: .init(path: "/var/lib/cistern"), resources: resources)
+    }
+}

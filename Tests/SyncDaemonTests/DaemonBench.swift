@@ -1,0 +1,96 @@
+import Foundation
+import Glibc
+import SyncConfiguration
+@testable import SyncDaemon
+import SyncPipeline
+import Synchronization
+import Systemd
+
+/// What a daemon under test is put into: files in memory, a manager that records, a journal that records, a socket of its own.
+final class DaemonBench: Sendable {
+    let path = "/c/cisternd.toml"
+    let socket = NSTemporaryDirectory() + "cistern-\(UUID().uuidString.prefix(8)).sock"
+    let pipeline = FakePipeline()
+    let document = FakeDocument()
+    let entries = EntryList()
+    let sent = MessageList()
+    let messages: AsyncStream<NotifyMessage>
+    let dumped: AsyncStream<JournalEntry>
+    let failure = Mutex<StartFailure?>(nil)
+    /// What the document calls after a save.
+    let parts = Mutex<(@Sendable () -> Void)?>(nil)
+    private let dumpInput: AsyncStream<JournalEntry>.Continuation
+    private let files = ChangingFiles()
+
+    init() {
+        messages = sent.stream
+        (dumped, dumpInput) = AsyncStream<JournalEntry>.makeStream()
+        write(TestConfiguration.text)
+    }
+
+    func write(_ text: String) {
+        files.texts.withLock { $0[path] = text + "\n[control]\nsocket = \"\(socket)\"\n" }
+    }
+
+    func daemon() -> SyncDaemon {
+        let entries = entries, dumpInput = dumpInput
+        let sink = ForwardingSink { entry in
+            entries.append(entry)
+            if entry.messageID == .statusDump { dumpInput.yield(entry) }
+        }
+        return SyncDaemon(
+            options: .init(
+                configuration: path, environment: [:], version: "1.2.3", notify: Notify(sender: sent, statusInterval: .zero),
+                journal: Journal(sink: sink), takesSignals: false, files: files),
+            parts: Parts(bench: self))
+    }
+
+    private struct Parts: DaemonParts {
+        let bench: DaemonBench
+
+        func assemble(
+            _ configuration: CisternConfiguration, observer: @escaping @Sendable (SyncEvent) -> Void, onSaved: @escaping @Sendable () -> Void
+        ) throws -> DaemonEngine {
+            if let failure = bench.failure.withLock({ $0 }) { throw failure }
+            bench.parts.withLock { $0 = onSaved }
+            return DaemonEngine(document: bench.document, pipeline: bench.pipeline)
+        }
+    }
+}
+
+struct ForwardingSink: JournalSink {
+    let forward: @Sendable (JournalEntry) -> Void
+
+    func write(_ entry: JournalEntry) throws { forward(entry) }
+}
+
+/// A service manager that keeps what it is told.
+final class MessageList: NotifySender {
+    private let list = Mutex<[NotifyMessage]>([])
+    let stream: AsyncStream<NotifyMessage>
+    private let input: AsyncStream<NotifyMessage>.Continuation
+
+    init() { (stream, input) = AsyncStream<NotifyMessage>.makeStream() }
+
+    var all: [NotifyMessage] { list.withLock { $0 } }
+
+    func send(_ message: NotifyMessage) throws(NotifyError) {
+        for descriptor in message.descriptors { close(descriptor) }
+        list.withLock { $0.append(message) }
+        input.yield(message)
+    }
+}
+
+/// Files that can change between two readings.
+final class ChangingFiles: ConfigurationFiles {
+    struct Missing: Error {}
+
+    let texts = Mutex<[String: String]>([:])
+
+    func contents(of path: String) throws -> [UInt8] {
+        guard let text = texts.withLock({ $0[path] }) else { throw Missing() }
+        return Array(text.utf8)
+    }
+
+    func names(in directory: String) throws -> [String] { [] }
+}

@@ -1,0 +1,111 @@
+import Foundation
+import SyncPipeline
+import Systemd
+import Testing
+
+@testable import SyncDaemon
+
+@Suite struct JournalNarratorTests {
+    private func field(_ entry: JournalEntry?, _ name: String) -> String? { entry?.fields.first { $0.name == name }?.value }
+
+    @Test func aRunWithChangesIsOneLineWithItsFields() {
+        var narrator = JournalNarrator()
+        #expect(narrator.entry(for: Example.started())?.priority == .debug)
+        #expect(narrator.entry(for: Example.page(1))?.priority == .debug)
+        let entry = narrator.entry(for: .runFinished(Example.report(counts: Example.counts(12, updated: 3, unchanged: 5, deleted: 1))))
+        #expect(entry?.messageID == .runFinished)
+        #expect(entry?.priority == .info)
+        #expect(entry?.message == "iso/countries: 12 inserted, 3 updated, 1 deleted in 1 page, 6783 bytes")
+        let expected = [
+            "CISTERN_SOURCE": "iso", "CISTERN_RESOURCE": "countries", "CISTERN_RUN": "0e1f2a3b4c5d6e7f8091a2b3c4d5e6f7", "CISTERN_INSERTED": "12",
+            "CISTERN_UPDATED": "3", "CISTERN_UNCHANGED": "5", "CISTERN_DELETED": "1", "CISTERN_QUARANTINED": "0", "CISTERN_BYTES": "6783",
+            "CISTERN_DURATION_USEC": "2000000", "CISTERN_HTTP_STATUS": "200",
+        ]
+        for (name, value) in expected { #expect(field(entry, name) == value, "\(name)") }
+    }
+
+    @Test func aRunWithoutChangesIsNotWorthALine() {
+        var narrator = JournalNarrator()
+        #expect(narrator.entry(for: .pageNotModified(scope: Example.countries, run: Example.run, page: 1))?.priority == .debug)
+        #expect(narrator.entry(for: .runFinished(Example.report(counts: Example.counts(unchanged: 249), status: 304)))?.priority == .debug)
+        #expect(narrator.entry(for: .scheduled(next: Example.countries, at: Example.start)) == nil)
+    }
+
+    @Test func equalFailuresCollapseToPowersOfTwo() {
+        var narrator = JournalNarrator()
+        let failed = SyncEvent.runFinished(Example.report(.init(source: "iso", resource: "countries"), .failed, status: nil, error: "cannot connect"))
+        let said = (1...20).compactMap { _ in narrator.entry(for: failed)?.message }
+        #expect(said.count == 5)
+        #expect(said.first == "iso/countries: the run failed: cannot connect")
+        #expect(said.last == "iso/countries: the run failed: cannot connect (16 times)")
+    }
+
+    @Test func aRecoveryIsSaidOnceAndAFailureAfterItAnew() {
+        var narrator = JournalNarrator()
+        let failed = SyncEvent.runFinished(Example.report(Example.countries, .failed, status: 503, error: "status 503"))
+        for _ in 0..<3 { _ = narrator.entry(for: failed) }
+        let recovered = narrator.entry(for: .runFinished(Example.report(counts: Example.counts(1))))
+        #expect(recovered?.messageID == .sourceRecovered)
+        #expect(recovered?.message == "iso/countries: works again after 3 failed runs; 1 inserted")
+        #expect(narrator.entry(for: .runFinished(Example.report(counts: Example.counts(1))))?.messageID == .runFinished)
+        #expect(narrator.entry(for: failed)?.message == "iso/countries: the run failed: status 503")
+    }
+
+    @Test func aDegradedResourceRecoversWithOneLine() {
+        var narrator = JournalNarrator()
+        _ = narrator.entry(for: .runFinished(Example.report(Example.countries, .failed, status: nil, error: "cannot connect")))
+        let degraded = narrator.entry(for: .freshnessChanged(scope: Example.countries, isDegraded: true, since: Example.start))
+        #expect(degraded?.messageID == .sourceDegraded)
+        #expect(degraded?.message == "iso/countries: older than schedule.max_age allows, last success 2027-01-15T08:00:00Z")
+        #expect(narrator.entry(for: .runFinished(Example.report()))?.priority == .debug)
+        #expect(narrator.entry(for: .freshnessChanged(scope: Example.countries, isDegraded: false, since: nil))?.messageID == .sourceRecovered)
+        #expect(narrator.entry(for: .freshnessChanged(scope: Example.countries, isDegraded: false, since: nil)) == nil)
+    }
+
+    @Test func theCatalogueEntriesHaveTheFieldsTheirTextsName() {
+        var narrator = JournalNarrator()
+        let held = narrator.entry(for: .deletesHeld(scope: Example.countries, run: Example.run, count: 40, known: 50, guardName: "deletion.max_fraction"))
+        #expect(held?.messageID == .deletesBlocked)
+        #expect(field(held, "CISTERN_DELETED") == "40")
+        #expect(held?.message.hasSuffix("cisternctl accept-deletes iso/countries") == true)
+        let parked = narrator.entry(for: .parked(scope: Example.countries, until: Example.start))
+        #expect(parked?.messageID == .rateLimited)
+        #expect(field(parked, "CISTERN_RETRY_AT") == "2027-01-15T08:00:00Z")
+        let rejected = narrator.entry(for: .authenticationRejected(scope: Example.countries, url: "https://x/", status: 401))
+        #expect(rejected?.messageID == .authRejected)
+        #expect(rejected?.priority == .error)
+        #expect(field(rejected, "CISTERN_HTTP_STATUS") == "401")
+        let quarantined = narrator.entry(for: .quarantined(scope: Example.countries, run: Example.run, page: 3, count: 2, first: "no key"))
+        #expect(quarantined?.messageID == .recordsQuarantined)
+        #expect(field(quarantined, "CISTERN_QUARANTINED") == "2")
+    }
+
+    @Test func addressesAndBodiesAreRefusedUnderTheirOwnIDs() {
+        var narrator = JournalNarrator()
+        #expect(narrator.entry(for: .refused(scope: Example.countries, url: "u", reason: "private", isAddress: true))?.messageID == .redirectRefused)
+        #expect(narrator.entry(for: .refused(scope: Example.countries, url: "u", reason: "too large", isAddress: false))?.messageID == .responseRefused)
+        let tls = narrator.entry(for: .runFinished(Example.report(Example.countries, .failed, status: nil, error: "https://x: TLS failed (expired)")))
+        #expect(tls?.messageID == .tlsFailed)
+    }
+
+    @Test func aFullDiskIsCriticalAndCollapses() {
+        var narrator = JournalNarrator()
+        let full = SyncEvent.saveFailed(reason: "database or disk is full", isFatal: false, isRetried: true)
+        let said = (1...9).compactMap { _ in narrator.entry(for: full) }
+        #expect(said.count == 4)
+        #expect(said.allSatisfy { $0.messageID == .diskLow && $0.priority == .critical })
+        #expect(narrator.entry(for: .saveRecovered)?.message == "saving works again")
+        #expect(narrator.entry(for: full)?.message.hasSuffix("times)") == false)
+        #expect(narrator.entry(for: .saveFailed(reason: "disk I/O error", isFatal: true, isRetried: false))?.messageID == .storeCorrupt)
+    }
+
+    @Test func lessUrgentEntriesAreLeftOut() {
+        let entries = EntryList()
+        let reporter = JournalReporter(threshold: .notice) { entries.append($0) }
+        reporter.observe(.runFinished(Example.report(counts: Example.counts(1))))
+        #expect(entries.all.isEmpty)
+        reporter.setThreshold(.info)
+        reporter.observe(.runFinished(Example.report(counts: Example.counts(1))))
+        #expect(entries.all.count == 1)
+    }
+}

@@ -1,0 +1,133 @@
+import Foundation
+import SyncConfiguration
+import SyncControl
+import SyncPipeline
+import Testing
+
+@testable import SyncDaemon
+
+@Suite struct StatusBoardTests {
+    private let now = Example.start
+
+    /// Three sources: iso with two resources, github and weather with one.
+    private func configuration(unverified: Bool = false) -> CisternConfiguration {
+        var configuration = CisternConfiguration()
+        for (name, resources) in [("iso", ["countries", "languages"]), ("github", ["issues"]), ("weather", ["now"])] {
+            var source = SourceConfiguration(name: name)
+            source.resources = resources.map { ResourceConfiguration(name: $0, source: name, url: "http://x/", entity: "E", key: []) }
+            if unverified, name == "github" { source.resources[0].tls.verify = false }
+            configuration.sources.append(source)
+        }
+        return configuration
+    }
+
+    private let issues = ResourceScope(source: "github", resource: "issues")
+
+    private func board(_ events: [SyncEvent] = [], _ configuration: CisternConfiguration? = nil) -> StatusBoard {
+        var board = StatusBoard(configuration: configuration ?? self.configuration())
+        for event in events { board.record(event, at: now) }
+        return board
+    }
+
+    @Test func noSourcesIsSaid() {
+        #expect(StatusBoard(configuration: CisternConfiguration()).text(at: now) == "No sources configured")
+        #expect(StatusBoard(configuration: CisternConfiguration()).readyText(at: now) == "No sources configured")
+    }
+
+    @Test func readyCountsSourcesAndNamesTheNext() {
+        let board = board([.scheduled(next: issues, at: now.addingTimeInterval(240))])
+        #expect(board.readyText(at: now) == "Ready: 3 sources, next github/issues in 4min")
+    }
+
+    @Test func idleSaysWhatIsThere() {
+        var board = board([.scheduled(next: issues, at: now.addingTimeInterval(240))])
+        board.seed([.init(scope: "iso/countries", state: .ok, objects: 81_000), .init(scope: "github/issues", state: .ok, objects: 234)], at: now)
+        #expect(board.text(at: now) == "Idle: 3 sources ok, next github/issues in 4min, 81234 objects")
+        board.record(.runFinished(Example.report(issues, counts: Example.counts(10, unchanged: 234))), at: now)
+        #expect(board.text(at: now).hasSuffix(", 81244 objects"))
+    }
+
+    @Test func pollingNamesPageAndRecords() {
+        let board = board([Example.started(issues)] + (1...7).map { Example.page($0, issues) })
+        #expect(board.text(at: now) == "Polling github/issues: page 7, 700 records, 3 sources ok")
+    }
+
+    @Test func furtherRunsAreCounted() {
+        let board = board([Example.started(issues), Example.started(Example.countries)])
+        #expect(board.text(at: now) == "Polling iso/countries: page 1, 0 records (and 1 more), 3 sources ok")
+    }
+
+    @Test func aFailedSourceIsDegradedWithCauseAgeAndNextTry() {
+        let failed = SyncEvent.runFinished(Example.report(issues, .failed, status: nil, next: now.addingTimeInterval(60 * 60)))
+        let board = board([failed])
+        #expect(
+            board.text(at: now.addingTimeInterval(42 * 60))
+                == "Degraded: github unreachable for 42min (retry in 18min); 2 of 3 sources ok")
+    }
+
+    @Test(arguments: [
+        (nil, "unreachable"), (503, "answers 503"), (401, "refuses the credentials"), (200, "sends what cannot be used"),
+    ] as [(Int?, String)])
+    func theCauseIsInWords(_ status: Int?, _ words: String) {
+        let board = board([.runFinished(Example.report(issues, .failed, status: status))])
+        #expect(board.text(at: now) == "Degraded: github \(words) for 0s; 2 of 3 sources ok")
+    }
+
+    @Test func oneResourceOfASourceIsNamedInFull() {
+        let board = board([.runFinished(Example.report(Example.languages, .failed, status: 500))])
+        #expect(board.text(at: now) == "Degraded: iso/languages answers 500 for 0s; 2 of 3 sources ok")
+    }
+
+    @Test func aSuccessEndsTheTrouble() {
+        let board = board([.runFinished(Example.report(issues, .failed, status: nil)), .runFinished(Example.report(issues))])
+        #expect(board.text(at: now) == "Idle: 3 sources ok, 0 objects")
+    }
+
+    @Test func ageAloneIsDegradedToo() {
+        let board = board([.freshnessChanged(scope: issues, isDegraded: true, since: now.addingTimeInterval(-7200))])
+        #expect(board.text(at: now) == "Degraded: github not current for 2h; 2 of 3 sources ok")
+    }
+
+    @Test func aSaveThatFailsComesBeforeEverything() {
+        var board = board([
+            .runFinished(Example.report(issues, .failed, status: nil)), .saveFailed(reason: "database or disk is full", isFatal: false, isRetried: true),
+        ])
+        #expect(board.text(at: now) == "Degraded: cannot save: database or disk is full; 2 of 3 sources ok")
+        board.record(.saveRecovered, at: now)
+        #expect(board.text(at: now).hasPrefix("Degraded: github unreachable"))
+    }
+
+    @Test func aLowDiskIsDegradedAndABacklogIsNot() {
+        #expect(
+            board([.held(reason: "only 3 MiB are free, less than store.min_free_disk = 256MiB")]).text(at: now)
+                .hasPrefix("Degraded: only 3 MiB are free"))
+        var board = board([.held(reason: "20000 changed objects wait for the disk")])
+        #expect(board.text(at: now) == "Waiting: 20000 changed objects wait for the disk, 3 sources ok")
+        board.record(.resumed, at: now)
+        #expect(board.text(at: now) == "Idle: 3 sources ok")
+    }
+
+    @Test func stoppingNamesThePageThatIsFinished() {
+        var board = board([Example.started(issues)] + (1...7).map { Example.page($0, issues) })
+        board.isStopping = true
+        #expect(board.text(at: now) == "Stopping: finishing page 7 of github/issues")
+        board.record(.runFinished(Example.report(issues, .cancelled)), at: now)
+        #expect(board.text(at: now) == "Stopping: saving")
+    }
+
+    @Test func uncheckedCertificatesAreNeverOutOfSight() {
+        let board = board([], configuration(unverified: true))
+        #expect(board.text(at: now) == "Idle: 3 sources ok, TLS not verified for github")
+    }
+
+    @Test func aReloadKeepsWhatIsKnownOfWhatStays() {
+        var board = board([.runFinished(Example.report(issues, .failed, status: nil))])
+        var smaller = configuration()
+        smaller.sources.removeAll { $0.name == "weather" }
+        board.reload(smaller)
+        #expect(board.text(at: now) == "Degraded: github unreachable for 0s; 1 of 2 sources ok")
+        smaller.sources.removeAll { $0.name == "github" }
+        board.reload(smaller)
+        #expect(board.text(at: now) == "Idle: 1 source ok")
+    }
+}

@@ -1,0 +1,459 @@
+import Foundation
+import NIOCore
+import NIOHTTP1
+import SyncConfiguration
+import SyncTestSupport
+import Testing
+
+@testable import SyncPipeline
+
+/// The real transport against servers that break the rules, over real sockets.
+@Suite(.serialized) struct LoopbackTests {
+    /// Starts a server and a transport, and stops both.
+    private func with<Value>(
+        _ script: @escaping @Sendable (RawHTTPServer.Request, Int) -> [RawHTTPServer.Step], options: TransportOptions = .test,
+        _ body: (RawHTTPServer, any HTTPTransport) async throws -> Value
+    ) async throws -> Value {
+        let server = try await RawHTTPServer(script)
+        let transport = try AsyncHTTPClientTransport(options)
+        do {
+            let value = try await body(server, transport)
+            await transport.shutdown()
+            await server.shutdown()
+            return value
+        } catch {
+            await transport.shutdown()
+            await server.shutdown()
+            throw error
+        }
+    }
+
+    private func fetch(
+        _ url: String, _ transport: any HTTPTransport, validators: ConditionalGET? = nil, cookies: RunCookies? = nil,
+        secrets: SecretResolver = .none, _ change: (inout ResourceConfiguration) -> Void = { _ in }
+    ) async throws -> FetchOutcome {
+        let settings = try Fixture.settings(url, secrets: secrets) {
+            $0.retry.attempts = 1
+            change(&$0)
+        }
+        let environment = FetchEnvironment(settings: settings, transport: transport, clock: SystemClock(), cookies: cookies)
+        return await PageFetch(PageRequest(address: settings.first), validators: validators, environment: environment).run()
+    }
+
+    private func head(_ fields: String...) -> String {
+        (["HTTP/1.1 200 OK", "Content-Type: application/json"] + fields).joined(separator: "\r\n") + "\r\n\r\n"
+    }
+
+    // MARK: Plain exchanges
+
+    @Test func aPageComesOverTheWire() async throws {
+        let body = "[{\"id\": 1}]"
+        let response = Fixture.response(body, headers: [("ETag", "\"v1\"")])
+        try await with({ _, _ in [.send(response), .keepAlive] }) { server, transport in
+            for _ in 0..<3 {
+                guard case .page(let page) = try await fetch(server.url("/items?x=1"), transport) else { throw Unexpected() }
+                #expect(page.body == Array(body.utf8))
+                #expect(page.validators?.etag == "\"v1\"")
+            }
+            #expect(server.requests.map(\.line) == Array(repeating: "GET /items?x=1 HTTP/1.1", count: 3))
+            #expect(server.connectionCount == 1)
+            #expect(server.requests[0].headers["host"] == "127.0.0.1:\(server.port)")
+            #expect(server.requests[0].headers["accept-encoding"] == "gzip")
+        }
+    }
+
+    @Test func gzipAndChunksAreTakenApart() async throws {
+        let text = Array("[\(String(repeating: "1234567890,", count: 20_000))0]".utf8)
+        let packed = Fixture.gzip(text)
+        var chunked = Array(head("Content-Encoding: gzip", "Transfer-Encoding: chunked").utf8)
+        for start in stride(from: 0, to: packed.count, by: 100) {
+            let chunk = packed[start..<min(start + 100, packed.count)]
+            chunked += Array("\(String(chunk.count, radix: 16))\r\n".utf8) + chunk + Array("\r\n".utf8)
+        }
+        chunked += Array("0\r\n\r\n".utf8)
+        try await with({ [chunked] _, _ in [.send(chunked), .keepAlive] }) { server, transport in
+            guard case .page(let page) = try await fetch(server.url(), transport) else { throw Unexpected() }
+            #expect(page.body == text)
+            #expect(page.received == packed.count)
+        }
+    }
+
+    @Test func conditionsGoOverTheWireByteForByte() async throws {
+        try await with({ _, _ in [.send(Array("HTTP/1.1 304 Not Modified\r\nETag: W/\"ü \"\r\n\r\n".utf8)), .keepAlive] }) { server, transport in
+            let known = ConditionalGET(etag: "W/\"ü \"", lastModified: "Sun, 06 Nov 1994 08:49:37 GMT")
+            for _ in 0..<2 {
+                guard case .notModified = try await fetch(server.url(), transport, validators: known) else { throw Unexpected() }
+            }
+            #expect(server.requests[1].headers["if-none-match"] == "W/\"ü \"")
+            #expect(server.requests[1].headers["if-modified-since"] == "Sun, 06 Nov 1994 08:49:37 GMT")
+            #expect(server.connectionCount == 1)
+        }
+    }
+
+    // MARK: Cuts
+
+    // N1
+    @Test(arguments: [false, true])
+    func everyCutOfALengthDelimitedResponseIsNoticed(isReset: Bool) async throws {
+        try await cutEverywhere(Fixture.response("[{\"id\": 1}, {\"id\": 2}]"), isReset: isReset)
+    }
+
+    // N1
+    @Test(arguments: [false, true])
+    func everyCutOfAChunkedResponseIsNoticed(isReset: Bool) async throws {
+        let text = head("Transfer-Encoding: chunked") + "5\r\n[1, 2\r\n6;x=y\r\n, 3, 4\r\n1\r\n]\r\n0\r\nX-Trailer: z\r\n\r\n"
+        try await cutEverywhere(Array(text.utf8), isReset: isReset)
+    }
+
+    // N1
+    @Test(arguments: ["length", "chunked", "close"])
+    func everyCutOfACompressedResponseIsNoticed(framing: String) async throws {
+        let packed = Fixture.gzip(Array("[{\"id\": 1}, {\"id\": 2}, {\"id\": 3}]".utf8))
+        var response: [UInt8]
+        switch framing {
+        case "length": response = Array(head("Content-Encoding: gzip", "Content-Length: \(packed.count)").utf8) + packed
+        case "chunked":
+            response = Array(head("Content-Encoding: gzip", "Transfer-Encoding: chunked").utf8)
+            response += Array("\(String(packed.count, radix: 16))\r\n".utf8) + packed + Array("\r\n0\r\n\r\n".utf8)
+        default: response = Array(head("Content-Encoding: gzip").utf8) + packed
+        }
+        try await cutEverywhere(response, isReset: false)
+    }
+
+    /// Cuts the response behind each byte: only the whole may pass for a page.
+    private func cutEverywhere(_ response: [UInt8], isReset: Bool) async throws {
+        let script: @Sendable (RawHTTPServer.Request, Int) -> [RawHTTPServer.Step] = { request, _ in
+            let length = Int(request.target.dropFirst()) ?? 0
+            return [.send(Array(response.prefix(length))), isReset ? .reset : .close]
+        }
+        try await with(script) { server, transport in
+            for length in 0..<response.count {
+                let outcome = try await fetch(server.url("/\(length)"), transport)
+                guard case .failed(let error) = outcome else {
+                    Issue.record("cut behind byte \(length): \(outcome)")
+                    continue
+                }
+                #expect([.reset, .shortBody].contains(error.kind), "cut behind byte \(length): \(error)")
+            }
+            guard !isReset else { return }  // a reset may overtake the last bytes
+            guard case .page = try await fetch(server.url("/\(response.count)"), transport) else { throw Unexpected() }
+        }
+    }
+
+    // MARK: Slowness
+
+    // N2
+    @Test func aSlowBodyEndsInTime() async throws {
+        let body = Array(repeating: UInt8(ascii: " "), count: 100_000)
+        let start = Array(head("Content-Length: \(body.count)").utf8)
+        try await with({ _, _ in [.send(start), .drip(body, every: .milliseconds(50))] }) { server, transport in
+            let clock = SystemClock()
+            for (expected, change) in [
+                (FetchError.Limit.total, { (http: inout HTTPConfiguration) in http.totalTimeout = .milliseconds(600) }),
+                (.speed, { $0.minSpeed = MinimumSpeed(perSecond: .bytes(1000), over: .milliseconds(400)) }),
+                (.idle, { $0.idleTimeout = .milliseconds(20) }),
+            ] {
+                let begin = clock.instant
+                let outcome = try await fetch(server.url(), transport) { change(&$0.http) }
+                #expect(outcome.error?.kind == .timeout(expected))
+                #expect(begin.duration(to: clock.instant) < .seconds(5))
+            }
+            await server.allConnectionsClosed()
+        }
+    }
+
+    // N2
+    @Test func aHeadThatNeverEndsEndsInTime() async throws {
+        let endless = Array("HTTP/1.1 200 OK\r\nX-Slow: ".utf8) + Array(repeating: UInt8(ascii: "x"), count: 100_000)
+        try await with({ request, _ in request.target == "/hang" ? [.hang] : [.drip(endless, every: .milliseconds(20))] }) { server, transport in
+            for path in ["/hang", "/drip"] {
+                let outcome = try await fetch(server.url(path), transport) {
+                    $0.http.connectTimeout = .milliseconds(100)
+                    $0.http.firstByteTimeout = .milliseconds(300)
+                }
+                #expect(outcome.error?.kind == .timeout(.firstByte), "\(path)")
+            }
+            await server.allConnectionsClosed()
+        }
+    }
+
+    // N2
+    @Test func endlessChunksAndEarlyHintsEndInTime() async throws {
+        let start = Array(head("Transfer-Encoding: chunked").utf8)
+        let script: @Sendable (RawHTTPServer.Request, Int) -> [RawHTTPServer.Step] = { request, _ in
+            switch request.target {
+            case "/hints": [.flood(Array("HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n".utf8))]
+            case "/continue": [.send(Array("HTTP/1.1 100 Continue\r\n\r\n".utf8)), .hang]
+            case "/extension": [.send(start + Array("1;".utf8)), .flood(Array(repeating: UInt8(ascii: "x"), count: 65_536))]
+            default: [.send(start), .hang]
+            }
+        }
+        try await with(script) { server, transport in
+            for path in ["/hints", "/continue", "/extension", "/chunks"] {
+                let before = Fixture.residentMemory()
+                let outcome = try await fetch(server.url(path), transport) { $0.http.totalTimeout = .milliseconds(500) }
+                guard case .failed(let error) = outcome else {
+                    Issue.record("\(path): \(outcome)")
+                    continue
+                }
+                #expect([.timeout(.total), .malformed, .reset].contains(error.kind), "\(path): \(error)")
+                #expect(Fixture.residentMemory() - before < 48 << 20, "\(path)")
+            }
+            await server.allConnectionsClosed()
+        }
+    }
+
+    // N2
+    @Test func aConnectionClosedUnderUsIsRetried() async throws {
+        let response = Fixture.response("[1]")
+        try await with({ _, index in index == 1 ? [.reset] : [.send(response), .keepAlive] }) { server, transport in
+            guard case .page = try await fetch(server.url(), transport) else { throw Unexpected() }
+            let outcome = try await fetch(server.url(), transport) {
+                $0.retry.attempts = 2
+                $0.retry.base = .milliseconds(1)
+            }
+            guard case .page(let page) = outcome else { throw Unexpected() }
+            #expect(page.attempts == 2)
+        }
+    }
+
+    @Test func cancellingClosesTheConnection() async throws {
+        let start = Array(head("Content-Length: 1000").utf8)
+        try await with({ request, _ in request.target == "/body" ? [.send(start), .hang] : [.hang] }) { server, transport in
+            for (index, path) in ["/head", "/body"].enumerated() {
+                let url = server.url(path)
+                let task = Task { try await fetch(url, transport) }
+                await server.requests(atLeast: index + 1)
+                task.cancel()
+                guard case .cancelled = try await task.value else { throw Unexpected() }
+                await server.allConnectionsClosed()
+            }
+        }
+    }
+
+    // MARK: Bombs
+
+    // N3
+    @Test func bombsAreRefusedEarlyAndWithoutMemory() async throws {
+        let gzip = head("Content-Encoding: gzip")
+        let bomb = Fixture.bomb(of: 256 << 20)
+        let double = Fixture.gzip(bomb)
+        let plain = head()
+        let script: @Sendable (RawHTTPServer.Request, Int) -> [RawHTTPServer.Step] = { request, _ in
+            switch request.target {
+            case "/ratio": [.send(Array(gzip.utf8) + bomb), .close]
+            case "/twice": [.send(Array(gzip.utf8) + double), .close]
+            case "/named-twice": [.send(Array(head("Content-Encoding: gzip, gzip").utf8) + double), .close]
+            case "/members": [.send(Array(gzip.utf8)), .flood(Fixture.gzip([]))]
+            case "/endless": [.send(Array(plain.utf8)), .flood(Array(repeating: UInt8(ascii: " "), count: 65_536))]
+            case "/announced": [.send(Array(head("Content-Length: 2147483648").utf8)), .hang]
+            case "/headers": [.send(Array("HTTP/1.1 200 OK\r\n".utf8)), .flood(Array("X-A: b\r\n".utf8))]
+            case "/header": [.send(Array("HTTP/1.1 200 OK\r\nX-A: ".utf8)), .flood(Array(repeating: UInt8(ascii: "x"), count: 65_536))]
+            case "/trailers":
+                [.send(Array((head("Transfer-Encoding: chunked") + "2\r\n[]\r\n0\r\n").utf8)), .flood(Array("X-A: b\r\n".utf8))]
+            case "/chunks":
+                [.send(Array(head("Transfer-Encoding: chunked").utf8)), .flood(Array(String(repeating: "1\r\n \r\n", count: 10_000).utf8))]
+            default: [.close]
+            }
+        }
+        let expected: [(String, [FetchError.Kind])] = [
+            ("/ratio", [.tooLarge(.ratio)]), ("/named-twice", [.refused(.contentEncoding("gzip, gzip"))]),
+            ("/members", [.tooLarge(.gzipMembers)]), ("/endless", [.tooLarge(.compressedBody)]),
+            ("/announced", [.tooLarge(.compressedBody)]), ("/headers", [.tooLarge(.header)]), ("/header", [.tooLarge(.header)]),
+            ("/trailers", [.tooLarge(.header), .malformed, .shortBody]), ("/chunks", [.tooLarge(.compressedBody)]),
+        ]
+        try await with(script) { server, transport in
+            let clock = SystemClock()
+            for (path, kinds) in expected {
+                let before = Fixture.residentMemory()
+                let begin = clock.instant
+                let outcome = try await fetch(server.url(path), transport) {
+                    // One byte at a time takes long enough for a part of the cap.
+                    if path == "/chunks" { $0.http.maxBodyCompressed = .kibibytes(256) }
+                }
+                let kind = outcome.error?.kind
+                #expect(kind.map(kinds.contains) == true, "\(path): \(outcome)")
+                #expect(Fixture.residentMemory() - before < 48 << 20, "\(path)")
+                #expect(begin.duration(to: clock.instant) < .seconds(20), "\(path)")
+            }
+            // A bomb in a bomb is unpacked once only, and is no JSON then.
+            guard case .page(let page) = try await fetch(server.url("/twice"), transport) else { throw Unexpected() }
+            #expect(page.body == bomb)
+            await server.allConnectionsClosed()
+        }
+    }
+
+    // N3
+    @Test(arguments: [
+        ("Content-Length: 3", "[1, 2]"), ("Content-Length: 3\r\nContent-Length: 6", "[1, 2]"), ("Content-Length: -6", "[1, 2]"),
+        ("Content-Length: 6\r\nTransfer-Encoding: chunked", "[1, 2]"), ("Transfer-Encoding: chunked", "zz\r\n[1, 2]\r\n0\r\n\r\n"),
+        ("Transfer-Encoding: chunked", "ffffffffffffffffff\r\n"), ("Transfer-Encoding: chunked", "6\r\n[1, 2]xx0\r\n\r\n"),
+    ])
+    func framingThatLiesIsNoPage(fields: String, body: String) async throws {
+        let response = Array((head(fields) + body).utf8)
+        try await with({ _, _ in [.send(response), .close] }) { server, transport in
+            let outcome = try await fetch(server.url(), transport)
+            if case .page(let page) = outcome {
+                // A body that is longer than announced ends where it was announced to.
+                #expect(fields == "Content-Length: 3")
+                #expect(page.body.count == 3)
+            } else {
+                #expect(outcome.error != nil)
+            }
+        }
+    }
+
+    @Test func whatIsNotHTTPIsMalformed() async throws {
+        try await with({ _, _ in [.send(Array("SSH-2.0-OpenSSH_9.2\r\n\r\n".utf8)), .close] }) { server, transport in
+            let outcome = try await fetch(server.url(), transport)
+            #expect(outcome.error?.kind == .malformed)
+        }
+    }
+
+    // MARK: Redirects
+
+    // N4, R10
+    @Test func noCredentialReachesASecondServer() async throws {
+        let second = try await RawHTTPServer(.send(Fixture.response("[]")), .close)
+        let target = second.url("/items")
+        let redirect = Array("HTTP/1.1 302 Found\r\nLocation: \(target)\r\nContent-Length: 0\r\n\r\n".utf8)
+        try await with({ _, _ in [.send(redirect), .keepAlive] }) { server, transport in
+            for authentication in [
+                AuthenticationConfiguration.bearer(.init(token: .credential("t"))), .apiKey(.init(value: .credential("t"))),
+            ] {
+                let outcome = try await fetch(server.url(), transport, cookies: RunCookies(), secrets: Fixture.secret("topsecret")) {
+                    $0.authentication = authentication
+                    $0.http.redirects = .any
+                    $0.headers = [HeaderField(name: "X-Api-Key-2", value: "topsecret")]
+                }
+                guard case .page(let page) = outcome else { throw Unexpected() }
+                #expect(page.address.description == target)
+            }
+            #expect(server.requests.allSatisfy { $0.headers.values.contains { $0.contains("topsecret") } })
+            #expect(second.requests.count == 2)
+            #expect(second.requests.allSatisfy { !"\($0.headers)\($0.line)".contains("topsecret") })
+            let refused = try await fetch(server.url(), transport)
+            let other = try HTTPAddress(target).origin
+            #expect(refused.error?.kind == .refused(.otherOrigin(other)))
+        }
+        await second.shutdown()
+    }
+
+    // N4
+    @Test func hopsAreCountedAndBadOnesRefused() async throws {
+        let script: @Sendable (RawHTTPServer.Request, Int) -> [RawHTTPServer.Step] = { request, _ in
+            let hops = request.target.split(separator: "/").last.flatMap { Int($0) }
+            let location: String?
+            switch (request.target.split(separator: "/").first ?? "", hops) {
+            case ("hops", 0?): return [.send(Fixture.response("[]")), .keepAlive]
+            case ("hops", let hops?): location = "/hops/\(hops - 1)"
+            case ("loop", _): location = request.target == "/loop/a" ? "/loop/b" : "/loop/a"
+            case ("file", _): location = "file:///etc/passwd"
+            case ("gopher", _): location = "gopher://127.0.0.1/"
+            case ("user", _): location = "http://u:p@127.0.0.1/"
+            case ("empty", _): location = ""
+            case ("zone", _): location = "http://[fe80::1%25lo]/"
+            default: location = nil
+            }
+            let field = location.map { "Location: \($0)\r\n" } ?? ""
+            return [.send(Array("HTTP/1.1 307 Moved\r\n\(field)Content-Length: 2\r\n\r\n..".utf8)), .keepAlive]
+        }
+        try await with(script) { server, transport in
+            guard case .page(let page) = try await fetch(server.url("/hops/3"), transport) else { throw Unexpected() }
+            #expect(page.address.url.path == "/hops/0")
+            for hops in [4, 11] {
+                #expect(try await fetch(server.url("/hops/\(hops)"), transport).error?.kind == .refused(.tooManyRedirects(3)))
+            }
+            for (path, refusal) in [
+                ("/loop/a", Refusal.redirectLoop), ("/file/", .scheme("file")), ("/gopher/", .scheme("gopher")),
+                ("/user/", .userInformation), ("/empty/", .emptyAddress), ("/none/", .missingLocation),
+            ] {
+                #expect(try await fetch(server.url(path), transport).error?.kind == .refused(refusal), "\(path)")
+            }
+            guard case .refused = try await fetch(server.url("/zone/"), transport) else { throw Unexpected() }
+            #expect(server.connectionCount == 1)
+        }
+    }
+
+    // MARK: Addresses
+
+    // N5
+    @Test func aNameThatLeadsToThisMachineIsRefusedBeforeAnyRequest() async throws {
+        var options = TransportOptions.test
+        options.allowsPrivateNetworks = false
+        let response = Fixture.response("[]")
+        try await with({ _, _ in [.send(response), .keepAlive] }, options: options) { server, transport in
+            // The name is judged by no one before the connection stands; the transport looks at the address it leads to.
+            for host in ["localhost", "127.0.0.1", "2130706433", "0x7f.1"] {
+                let request = HTTPRequest(address: try HTTPAddress("http://\(host):\(server.port)/"), headers: [:])
+                let error = await #expect(throws: FetchError.self) { _ = try await transport.send(request) }
+                #expect(error?.kind == .refused(.privateAddress("127.0.0.1")), "\(host)")
+            }
+            #expect(server.requests.isEmpty)
+            await server.connections(atLeast: 4)
+            await server.allConnectionsClosed()
+        }
+    }
+
+    // N5
+    @Test func addressesInPlainSightAreRefusedWithoutAConnection() async throws {
+        let response = Fixture.response("[]")
+        try await with({ _, _ in [.send(response), .keepAlive] }) { server, transport in
+            for url in [server.url(), "http://localhost:\(server.port)/", "http://0177.0.0.1:\(server.port)/"] {
+                guard case .refused(let error) = try await fetch(url, transport, { $0.http.allowPrivateNetworks = .refuse }),
+                    case .refused(.privateAddress) = error.kind
+                else { throw Unexpected() }
+            }
+            #expect(server.connectionCount == 0)
+            // auto: the configured address names the machine itself, so it is meant.
+            guard case .page = try await fetch(server.url(), transport) else { throw Unexpected() }
+        }
+    }
+
+    // MARK: Connecting
+
+    @Test func aRefusedConnectionIsNamed() async throws {
+        let server = try await RawHTTPServer(.close)
+        let url = server.url()
+        await server.shutdown()
+        let transport = try AsyncHTTPClientTransport(.test)
+        #expect(try await fetch(url, transport).error?.kind == .connect)
+        await transport.shutdown()
+    }
+
+    // N7
+    @Test func aNameThatDoesNotExistIsNamed() async throws {
+        let transport = try AsyncHTTPClientTransport(.test)
+        let kind = try await fetch("http://cistern-does-not-exist.invalid/", transport) { $0.http.allowPrivateNetworks = .allow }.error?.kind
+        // Without a resolver the machine cannot tell that a name does not exist.
+        #expect(kind == .dnsNotFound || kind == .dnsTemporary)
+        await transport.shutdown()
+    }
+
+    // N6
+    @Test func plainTextWhereTLSIsExpectedIsNamed() async throws {
+        let server = try await RawHTTPServer(greeting: Array("220 mail.example ready\r\n".utf8))
+        let transport = try AsyncHTTPClientTransport(.test)
+        #expect(try await fetch("https://127.0.0.1:\(server.port)/", transport).error?.kind == .tls)
+        await transport.shutdown()
+        await server.shutdown()
+    }
+
+    @Test func aServerThatNeverAgreesOnTLSTimesOut() async throws {
+        var options = TransportOptions.test
+        options.connectTimeout = .milliseconds(300)
+        // A TLS greeting has no empty line in it, so the server just waits.
+        try await with({ _, _ in [.hang] }, options: options) { server, transport in
+            let outcome = try await fetch("https://127.0.0.1:\(server.port)/", transport)
+            #expect(outcome.error?.kind == .timeout(.connect))
+        }
+    }
+}
+
+extension TransportOptions {
+    /// What the tests of this folder connect with.
+    static var test: TransportOptions {
+        TransportOptions(
+            tls: SyncConfiguration.TLSConfiguration(), allowsPrivateNetworks: true, connectTimeout: .seconds(5), connectionsPerHost: 8)
+    }
+}

@@ -1,0 +1,109 @@
+import Foundation
+import SyncConfiguration
+import SyncTestSupport
+import Testing
+
+@testable import SyncPipeline
+
+// N6
+@Suite(.serialized) struct TLSTests {
+    /// Asks a server with a certificate for `names`, with the TLS options a test wants; returns the outcome and what the server saw.
+    private func ask(
+        names: [String], host: String = "127.0.0.1", steps: [RawHTTPServer.Step] = [.send(Fixture.response("[]")), .close],
+        secrets: SecretResolver = Fixture.secret("topsecret"), _ change: (inout SyncConfiguration.TLSConfiguration, TestIdentity) -> Void
+    ) async throws -> (FetchOutcome, [RawHTTPServer.Request]) {
+        let identity = try TestIdentity(for: names)
+        defer { identity.remove() }
+        let server = try await RawHTTPServer(identity: identity) { _, _ in steps }
+        var options = TransportOptions.test
+        change(&options.tls, identity)
+        let transport = try AsyncHTTPClientTransport(options, secrets: secrets)
+        let settings = try Fixture.settings("https://\(host):\(server.port)/", secrets: Fixture.secret("topsecret")) {
+            $0.retry.attempts = 1
+            $0.authentication = .bearer(.init(token: .credential("t")))
+        }
+        let environment = FetchEnvironment(settings: settings, transport: transport, clock: SystemClock())
+        let outcome = await PageFetch(PageRequest(address: settings.first), environment: environment).run()
+        let requests = server.requests
+        await transport.shutdown()
+        await server.shutdown()
+        return (outcome, requests)
+    }
+
+    @Test func aKnownAuthorityIsBelieved() async throws {
+        let (outcome, requests) = try await ask(names: ["IP:127.0.0.1"]) { $0.ca = .file($1.certificate) }
+        guard case .page = outcome else { throw Unexpected() }
+        #expect(requests.first?.headers["authorization"] == "Bearer topsecret")
+    }
+
+    @Test func anAuthorityMayBeACredential() async throws {
+        let identity = try TestIdentity(for: ["IP:127.0.0.1"])
+        defer { identity.remove() }
+        let pem = try String(contentsOfFile: identity.certificate, encoding: .utf8)
+        _ = try AsyncHTTPClientTransportProbe.make(ca: .credential("ca"), secrets: Fixture.secret(pem))
+        let error = #expect(throws: FetchError.self) {
+            try AsyncHTTPClientTransportProbe.make(ca: .credential("ca"), secrets: Fixture.secret("no certificate"))
+        }
+        #expect(error?.kind == .tls)
+        let missing = #expect(throws: FetchError.self) {
+            try AsyncHTTPClientTransportProbe.make(ca: .file("/does/not/exist.pem"), secrets: .none)
+        }
+        #expect(missing?.kind == .tls)
+    }
+
+    @Test func anUnknownAuthorityIsNotBelievedAndHearsNothing() async throws {
+        let (outcome, requests) = try await ask(names: ["IP:127.0.0.1"]) { _, _ in }
+        #expect(outcome.error?.kind == .tls)
+        #expect(requests.isEmpty)
+    }
+
+    @Test func aCertificateForAnotherNameIsNotBelieved() async throws {
+        for (names, host) in [(["DNS:other.example"], "127.0.0.1"), (["IP:127.0.0.1"], "localhost"), (["DNS:*.localhost"], "localhost")] {
+            let (outcome, requests) = try await ask(names: names, host: host) { $0.ca = .file($1.certificate) }
+            #expect(outcome.error?.kind == .tls, "\(names) \(host)")
+            #expect(requests.isEmpty)
+        }
+    }
+
+    @Test func aCertificateForTheNameIsBelieved() async throws {
+        let (outcome, _) = try await ask(names: ["IP:127.0.0.1", "DNS:localhost"], host: "localhost") { $0.ca = .file($1.certificate) }
+        guard case .page = outcome else { throw Unexpected() }
+    }
+
+    @Test(arguments: [
+        ("a.example", "a.example", true), ("A.Example.", "a.example", true), ("b.example", "a.example", false),
+        ("*.example.com", "a.example.com", true), ("*.example.com", "b.a.example.com", false), ("*.example.com", "example.com", false),
+        ("*.com", "example.com", false), ("*", "localhost", false), ("a*.example.com", "ab.example.com", false), ("", "", false),
+    ])
+    func namesAreComparedLabelByLabel(name: String, host: String, covers: Bool) {
+        #expect(ConnectionCheck.covers(name, host) == covers)
+    }
+
+    @Test func verificationIsOffOnlyWhenSaidSo() async throws {
+        let (outcome, _) = try await ask(names: ["DNS:other.example"]) { tls, _ in
+            tls.verify = false
+            tls.insecureReason = "test"
+        }
+        guard case .page = outcome else { throw Unexpected() }
+    }
+
+    @Test func aTruncatedBodyIsNotAPage() async throws {
+        // Nothing but the end of the connection ends this body; without the goodbye of TLS anybody could have ended it.
+        let head = Array("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n[1, 2]".utf8)
+        let (cut, _) = try await ask(names: ["IP:127.0.0.1"], steps: [.send(head), .truncate]) { $0.ca = .file($1.certificate) }
+        #expect(cut.error?.kind == .shortBody)
+        let (whole, _) = try await ask(names: ["IP:127.0.0.1"], steps: [.send(head), .close]) { $0.ca = .file($1.certificate) }
+        guard case .page(let page) = whole else { throw Unexpected() }
+        #expect(page.body == Array("[1, 2]".utf8))
+    }
+}
+
+/// Makes a transport, and shuts it down, only to see whether its options are accepted.
+private enum AsyncHTTPClientTransportProbe {
+    static func make(ca: SyncConfiguration.TLSConfiguration.CertificateAuthority, secrets: SecretResolver) throws {
+        var options = TransportOptions.test
+        options.tls.ca = ca
+        let transport = try AsyncHTTPClientTransport(options, secrets: secrets)
+        Task { await transport.shutdown() }
+    }
+}

@@ -1,0 +1,63 @@
+import SyncConfiguration
+import Testing
+
+@testable import SyncPipeline
+
+/// What may be concluded from absence (R6).
+@Suite struct SweepTests {
+    private func sweep(_ change: (inout DeletionConfiguration) -> Void = { _ in }) -> Sweep {
+        var configuration = DeletionConfiguration()
+        configuration.detect = .snapshot
+        change(&configuration)
+        return Sweep(configuration: configuration)
+    }
+
+    private let known = Set<Int64>(1...100)
+
+    @Test func oneCompleteRunWithoutARowRemovesNothing() {
+        let verdict = sweep().verdict(known: known, seen: known.subtracting([1]), missing: MissingKeys(), isAccepted: false)
+        #expect(verdict.doomed.isEmpty)
+        #expect(verdict.missing.counts == [1: 1])
+    }
+
+    @Test func theSecondCompleteRunWithoutARowRemovesIt() {
+        var missing = MissingKeys()
+        missing.counts = [1: 1]
+        let verdict = sweep().verdict(known: known, seen: known.subtracting([1]), missing: missing, isAccepted: false)
+        #expect(verdict.doomed == [1])
+        #expect(verdict.missing.counts.isEmpty)
+    }
+
+    @Test func aRowThatCameBackStartsFromZero() {
+        var missing = MissingKeys()
+        missing.counts = [1: 1]
+        #expect(sweep().verdict(known: known, seen: known, missing: missing, isAccepted: false) == Sweep.Verdict())
+    }
+
+    @Test func anEmptyListIsNotBelieved() {
+        let verdict = sweep { $0.confirmRuns = 1 }.verdict(known: known, seen: [], missing: MissingKeys(), isAccepted: false)
+        #expect(verdict.doomed.isEmpty)
+        #expect(verdict.held == 100)
+        #expect(verdict.guardName?.contains("min_expected") == true)
+    }
+
+    @Test func moreThanTheFractionIsHeldBack() {
+        let verdict = sweep { $0.confirmRuns = 1 }.verdict(known: known, seen: Set(1...89), missing: MissingKeys(), isAccepted: false)
+        #expect(verdict.doomed.isEmpty)
+        #expect(verdict.held == 11)
+        #expect(verdict.guardName?.contains("max_fraction") == true)
+    }
+
+    @Test func moreThanTheCountIsHeldBack() {
+        let many = Set<Int64>(1...100_000)
+        let verdict = sweep { $0.confirmRuns = 1 }.verdict(known: many, seen: Set(1...98_000), missing: MissingKeys(), isAccepted: false)
+        #expect(verdict.doomed.isEmpty)
+        #expect(verdict.guardName?.contains("max_count") == true)
+    }
+
+    @Test func heldDeletionsGoThroughWhenTheyWereAccepted() {
+        let verdict = sweep { $0.confirmRuns = 1 }.verdict(known: known, seen: Set(1...10), missing: MissingKeys(), isAccepted: true)
+        #expect(verdict.doomed == Set(11...100))
+        #expect(verdict.guardName == nil)
+    }
+}

@@ -1,0 +1,42 @@
+import Foundation
+
+/// A program that a test runs, and what came of it.
+struct Tool {
+    struct Outcome {
+        let status: Int32
+        let output: String
+        let errors: String
+    }
+
+    /// Whether a program of that name is installed.
+    static func isInstalled(_ name: String) -> Bool {
+        ["/usr/local/bin", "/usr/bin", "/bin", "/usr/sbin", "/sbin"].contains {
+            FileManager.default.isExecutableFile(atPath: "\($0)/\(name)")
+        }
+    }
+
+    /// Runs it to its end. A status above 128 is a signal's.
+    static func run(_ arguments: [String], environment: [String: String] = [:]) throws -> Outcome {
+        let process = Process()
+        process.executableURL = URL(filePath: "/usr/bin/env")
+        process.arguments = arguments
+        process.environment = ProcessInfo.processInfo.environment.merging(environment) { _, new in new }
+        // Into files: two pipes read one after the other could fill up.
+        let folder = FileManager.default.temporaryDirectory.appending(path: "tool-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let (output, errors) = (folder.appending(path: "out"), folder.appending(path: "err"))
+        try Data().write(to: output)
+        try Data().write(to: errors)
+        process.standardInput = FileHandle.nullDevice
+        process.standardOutput = try FileHandle(forWritingTo: output)
+        process.standardError = try FileHandle(forWritingTo: errors)
+        try process.run()
+        process.waitUntilExit()
+        let signalled = process.terminationReason == .uncaughtSignal
+        return Outcome(
+            status: process.terminationStatus + (signalled ? 128 : 0),
+            output: String(decoding: try Data(contentsOf: output), as: UTF8.self),
+            errors: String(decoding: try Data(contentsOf: errors), as: UTF8.self))
+    }
+}

@@ -1,0 +1,174 @@
+import ArgumentParser
+import Foundation
+import SyncConfiguration
+import SyncControl
+import Synchronization
+import Testing
+
+@testable import cisternctl
+
+/// What the tool writes where, and how it ends.
+final class Outcome: Sendable {
+    private let texts = Mutex((out: "", error: ""))
+
+    var out: String { texts.withLock { $0.out } }
+    var error: String { texts.withLock { $0.error } }
+
+    func surroundings(
+        _ files: [String: String] = [:], environment: [String: String] = [:], existing: Set<String> = [], isTerminal: Bool = false
+    ) -> Surroundings {
+        Surroundings(
+            environment: environment,
+            console: Console(
+                write: { text in self.texts.withLock { $0.out += text } }, writeError: { text in self.texts.withLock { $0.error += text } },
+                isTerminal: isTerminal, width: 80, hasColour: false),
+            files: ConfigurationTexts(files), exists: { existing.contains($0) }, now: { Date(timeIntervalSince1970: 0) })
+    }
+}
+
+@Suite struct CisternctlTests {
+    private let outcome = Outcome()
+    private let configuration = """
+        version = 1
+        [[source]]
+        name = "iso"
+        base_url = "http://127.0.0.1:1"
+        [[source.resource]]
+        name = "countries"
+        entity = "Country"
+        path = "/countries"
+        [entity.Country]
+        key = ["code"]
+        [entity.Country.attributes]
+        code = { type = "string", optional = false }
+        [control]
+        socket = "/elsewhere/control.sock"
+
+        """
+
+    private func run(_ arguments: String..., files: [String: String] = [:], environment: [String: String] = [:]) async -> ControlExitCode {
+        await Cisternctl.run(arguments: arguments, surroundings: outcome.surroundings(files, environment: environment))
+    }
+
+    @Test func helpAndVersionAreZero() async {
+        #expect(await run("--help") == .success)
+        #expect(outcome.out.contains("accept-deletes"))
+        #expect(await run("--version") == .success)
+        #expect(outcome.out.contains(CisternVersion.current))
+    }
+
+    @Test(arguments: [["frobnicate"], ["sync", "--bogus"], ["accept-deletes"], ["accept-deletes", "github"], ["quarantine", "list", "--limit", "0"], ["try"]])
+    func aBadCommandLineIs64(_ arguments: [String]) async {
+        #expect(await Cisternctl.run(arguments: arguments, surroundings: outcome.surroundings()) == .usage)
+        #expect(!outcome.error.isEmpty)
+        #expect(outcome.out.isEmpty)
+    }
+
+    @Test func noVerbIsTheHelpAndNotSuccess() async {
+        #expect(await run() == .usage)
+        #expect(outcome.out.contains("USAGE: cisternctl"))
+    }
+
+    @Test func withoutTheDaemonEveryVerbSaysHowToStartIt() async {
+        for verb in [["status"], ["sync"], ["reload"], ["pause"], ["quarantine", "list"]] {
+            let code = await Cisternctl.run(arguments: verb + ["--socket", "/nonexistent/s"], surroundings: outcome.surroundings())
+            #expect(code == .unavailable)
+        }
+        #expect(
+            outcome.error.hasPrefix(
+                "cisternctl: cisternd is not running (no socket at /nonexistent/s); start it with `systemctl start cisternd`\n"))
+    }
+
+    @Test func optionsMayStandBeforeTheVerb() async {
+        #expect(Cisternctl.verbFirst(["--socket", "/s", "reload", "--wait"]) == ["reload", "--wait", "--socket", "/s"])
+        #expect(Cisternctl.verbFirst(["--json", "--config=/c", "query", "--", "-x"]) == ["query", "--json", "--config=/c", "--", "-x"])
+        #expect(Cisternctl.verbFirst(["--help"]) == ["--help"])
+        #expect(Cisternctl.verbFirst(["--socket"]) == ["--socket"])
+        #expect(await run("--socket", "/nonexistent/s", "reload", "--wait") == .unavailable)
+    }
+
+    @Test func theSocketIsTheOneThatIsNamedFirst() throws {
+        let files = ["/c.toml": configuration]
+        func socket(_ arguments: [String], _ environment: [String: String] = [:], existing: Set<String> = []) throws -> String {
+            let verb = try #require(try Cisternctl.parseAsRoot(["status"] + arguments) as? StatusVerb)
+            return outcome.surroundings(files, environment: environment, existing: existing).socket(verb.options)
+        }
+        #expect(try socket([]) == "/run/cistern/control.sock")
+        #expect(try socket([], ["RUNTIME_DIRECTORY": "/run/cistern-a"]) == "/run/cistern-a/control.sock")
+        #expect(try socket(["--config", "/c.toml"], ["RUNTIME_DIRECTORY": "/run/x"]) == "/elsewhere/control.sock")
+        #expect(try socket(["--socket", "/s", "--config", "/c.toml"]) == "/s")
+        let user = "/run/user/7/cistern/control.sock"
+        #expect(try socket([], ["XDG_RUNTIME_DIR": "/run/user/7"], existing: [user]) == user)
+        #expect(try socket([], ["XDG_RUNTIME_DIR": "/run/user/7"]) == "/run/cistern/control.sock")
+    }
+
+    @Test func aGoodConfigurationChecksWithZero() async {
+        #expect(await run("check", "--config", "/c.toml", files: ["/c.toml": configuration]) == .success)
+        #expect(outcome.out.contains("The configuration can be used: 1 source, 1 resource, 1 entity"))
+    }
+
+    @Test func aBadConfigurationChecksWith78AndSaysWhere() async {
+        let bad = configuration.replacing("base_url", with: "base_ur")
+        #expect(await run("check", "--config", "/c.toml", files: ["/c.toml": bad]) == .configuration)
+        #expect(outcome.out.contains("/c.toml:4: "))
+        #expect(outcome.out.contains("did you mean \"base_url\"?"))
+        #expect(outcome.out.contains("error"))
+    }
+
+    @Test func aMissingConfigurationIs78() async {
+        #expect(await run("check", "--config", "/c.toml") == .configuration)
+        #expect(outcome.out.contains("/c.toml: the file cannot be read"))
+    }
+
+    @Test func configShowPrintsWhatFilesSetAndResolvedPrintsAll() async {
+        let files = ["/c.toml": configuration]
+        #expect(await run("config", "show", "--config", "/c.toml", files: files) == .success)
+        #expect(outcome.out.contains("path = \"/countries\""))
+        #expect(!outcome.out.contains("shutdown_grace"))
+        let all = Outcome()
+        let code = await Cisternctl.run(
+            arguments: ["config", "show", "--resolved", "--origin", "--config", "/c.toml"], surroundings: all.surroundings(files))
+        #expect(code == .success)
+        #expect(all.out.contains("shutdown_grace = \"20s\"  # default"))
+        #expect(all.out.contains("# /c.toml:8"))
+    }
+
+    @Test func configDefaultIsAConfigurationFile() async {
+        #expect(await run("config", "default") == .success)
+        let reading = ConfigurationReader(path: "/d.toml", files: ConfigurationTexts(["/d.toml": outcome.out])).read()
+        #expect(reading.errors == [])
+    }
+
+    @Test func tryNamesTheResourcesThereAre() async {
+        #expect(await run("try", "iso/contries", "--config", "/c.toml", files: ["/c.toml": configuration]) == .usage)
+        #expect(outcome.error == "cisternctl: there is no resource \"iso/contries\"; there are iso/countries\n")
+    }
+
+    @Test func queryNeedsAStoreAndTheProgram() async {
+        let files = ["/c.toml": configuration]
+        let state = ["STATE_DIRECTORY": "/state"]
+        #expect(await run("query", "select 1", "--config", "/c.toml", files: files, environment: state) == .unavailable)
+        #expect(outcome.error.contains("there is no store at /state/StoreContent/persistentStore"))
+        let second = Outcome()
+        let code = await Cisternctl.run(
+            arguments: ["query", "select 1", "--config", "/c.toml"],
+            surroundings: second.surroundings(
+                files, environment: state.merging(["PATH": "/bin"]) { $1 }, existing: ["/state/StoreContent/persistentStore"]))
+        #expect(code == .unavailable)
+        #expect(second.error.contains("the program sqlite3 is not installed; install it (apt install sqlite3)"))
+    }
+
+    @Test func queryIsReadOnlyAndSafe() {
+        let arguments = QueryVerb.arguments(store: "/s", sql: "select 1", json: false, isTerminal: false)
+        #expect(arguments.contains("-readonly"))
+        #expect(arguments.contains("-safe"))
+        #expect(arguments.suffix(2) == ["/s", "select 1"])
+        #expect(QueryVerb.arguments(store: "/s", sql: "", json: true, isTerminal: true).contains("-json"))
+        #expect(QueryVerb.find("sqlite3", in: "/a:/b", exists: { $0 == "/b/sqlite3" }) == "/b/sqlite3")
+    }
+
+    @Test func theVersionIsSaidWithoutTheDaemonToo() async {
+        #expect(await run("version", "--socket", "/nonexistent/s") == .success)
+        #expect(outcome.out == "cisternctl \(CisternVersion.current)\ncisternd does not answer\n")
+    }
+}

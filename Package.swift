@@ -24,8 +24,8 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
         .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
         .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
+        .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
         .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
-        .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
         .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1"),
     ],
     targets: [
@@ -55,6 +55,7 @@ let package = Package(
             name: "SyncControl",
             dependencies: [
                 .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
             ],
             swiftSettings: strict),
@@ -75,24 +76,25 @@ let package = Package(
             name: "SyncDaemon",
             dependencies: [
                 "OpenCoreData", "SyncConfiguration", "SyncControl", "SyncPipeline", "Systemd",
+                .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Hummingbird", package: "hummingbird"),
+                .product(name: "HummingbirdCore", package: "hummingbird"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
-                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             ],
             swiftSettings: strict),
         .executableTarget(
             name: "cisternd",
             dependencies: [
-                "SyncConfiguration", "SyncDaemon",
+                "SyncDaemon",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: strict),
         .executableTarget(
             name: "cisternctl",
             dependencies: [
-                "OpenCoreData", "SyncConfiguration", "SyncControl", "SyncPipeline",
+                "SyncConfiguration", "SyncControl", "SyncPipeline",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: strict),
@@ -104,24 +106,53 @@ let package = Package(
         .target(
             name: "SyncTestSupport",
             dependencies: [
-                "OpenCoreData", "SyncConfiguration", "SyncPipeline",
+                "SyncPipeline",
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
+                .product(name: "NIOSSL", package: "swift-nio-ssl"),
             ],
             path: "Tests/Support/SyncTestSupport", swiftSettings: strict),
         .testTarget(
             name: "OpenCoreDataTests", dependencies: ["OpenCoreData", "CoreData", "OpenCoreDataTestSupport"],
             swiftSettings: strict),
         .testTarget(name: "JSONReaderTests", dependencies: ["JSONReader"], swiftSettings: strict),
-        .testTarget(name: "SystemdTests", dependencies: ["Systemd"], swiftSettings: strict),
+        .testTarget(
+            name: "SystemdTests", dependencies: ["Systemd", .product(name: "Logging", package: "swift-log")], swiftSettings: strict),
         .testTarget(name: "SyncConfigurationTests", dependencies: ["SyncConfiguration"], swiftSettings: strict),
         .testTarget(name: "SyncControlTests", dependencies: ["SyncControl"], swiftSettings: strict),
         .testTarget(
-            name: "SyncPipelineTests", dependencies: ["SyncPipeline", "SyncTestSupport", "OpenCoreDataTestSupport"],
+            name: "SyncPipelineTests",
+            dependencies: [
+                "SyncPipeline", "SyncConfiguration", "OpenCoreData", "SyncTestSupport", "CZlib",
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+            ],
             swiftSettings: strict),
-        .testTarget(name: "SyncDaemonTests", dependencies: ["SyncDaemon", "SyncTestSupport"], swiftSettings: strict),
-        .testTarget(name: "EndToEndTests", dependencies: ["SyncControl", "SyncTestSupport"], swiftSettings: strict),
+        .testTarget(
+            name: "SyncDaemonTests",
+            dependencies: [
+                "SyncDaemon", "SyncConfiguration", "SyncControl", "SyncPipeline", "Systemd",
+                .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
+            ],
+            swiftSettings: strict),
+        .testTarget(
+            name: "cisterndTests", dependencies: ["cisternd", "SyncDaemon"],
+            swiftSettings: strict),
+        .testTarget(
+            name: "cisternctlTests",
+            dependencies: [
+                "cisternctl", "SyncConfiguration", "SyncControl",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ],
+            swiftSettings: strict),
+        .testTarget(
+            name: "EndToEndTests", dependencies: ["SyncControl", "cisternd", "cisternctl"],
+            exclude: ["Fixtures", "in-box"], swiftSettings: strict),
     ],
     swiftLanguageModes: [.v6],
     cxxLanguageStandard: .cxx17

@@ -158,7 +158,8 @@ final class DaemonDesk: Sendable {
                 reloadError: facts.reloadError, status: text, watchdog: watchdog),
             document: StatusSnapshot.Document(
                 path: facts.document?.path ?? facts.configuration.document.path, unsavedChanges: unsaved,
-                oldestUnsavedSeconds: unsaved == 0 ? nil : facts.document?.oldestUnsavedSeconds, lastSaveAt: saving.lastSave, error: saving.error, held: saving.held),
+                oldestUnsavedSeconds: unsaved == 0 ? nil : facts.document?.oldestUnsavedSeconds, lastSaveAt: saving.lastSave, error: saving.error,
+                held: saving.held),
             resources: resources)
     }
 }

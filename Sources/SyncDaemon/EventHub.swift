@@ -1,5 +1,5 @@
-import Synchronization
 import SyncPipeline
+import Synchronization
 
 /// Hands each event of the pipeline to everyone who wants to know. Listeners are called one after the other on the thread that sends, with
 /// no lock held; they return quickly and do not call back.

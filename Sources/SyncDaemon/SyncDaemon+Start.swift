@@ -124,7 +124,9 @@ extension SyncDaemon {
             DispatchQueue(label: "cistern.open").async {
                 continuation.resume(
                     with: Result {
-                        try parts.assemble(configuration) { hub.send($0) } onSaved: {
+                        try parts.assemble(configuration) {
+                            hub.send($0)
+                        } onSaved: {
                             if desk.recorder.document.error != nil { hub.send(.saveRecovered) } else { desk.recorder.saved() }
                         }
                     })

@@ -123,9 +123,13 @@ public final class SyncDaemon: Sendable {
             options.notify.status("Fatal: \(line)")
         }
         for line in failure.message.split(separator: "\n") {
-            reporter.send(JournalEntry(String(line), priority: failure.status == .ioError ? .critical : .error, fields: JournalNarrator.make([
-                ("CISTERN_EXIT_STATUS", "\(failure.status.rawValue)"), ("ERRNO", failure.code.map { "\($0)" } ?? ""),
-            ].filter { !$0.1.isEmpty })))
+            reporter.send(
+                JournalEntry(
+                    String(line), priority: failure.status == .ioError ? .critical : .error,
+                    fields: JournalNarrator.make(
+                        [
+                            ("CISTERN_EXIT_STATUS", "\(failure.status.rawValue)"), ("ERRNO", failure.code.map { "\($0)" } ?? ""),
+                        ].filter { !$0.1.isEmpty })))
         }
         flush()
         return failure.status

@@ -52,7 +52,8 @@ public enum PageTrial {
                 if let error = outcome.error { throw error }
                 throw SyncError.cancelled
             }
-            let (read, facts) = try read(page, resource: resource, mapping: mapping, settings: settings, document: document, limit: limit, now: clock.wallTime)
+            let (read, facts) = try read(
+                page, resource: resource, mapping: mapping, settings: settings, document: document, limit: limit, now: clock.wallTime)
             let step = pagination.advance(facts)
             result.append(read(step.words))
             guard case .next = step else { break }

@@ -1,7 +1,7 @@
 import Foundation
 public import OpenCoreData
-import Synchronization
 public import SyncConfiguration
+import Synchronization
 
 /// Remote JSON to managed objects: polls each resource when it is due, fetches its pages, parses them in operations of their own and saves them through the
 /// document's stack. It tells the world by events and otherwise nothing.
@@ -154,7 +154,10 @@ public final class SyncPipeline: Sendable {
                 if isEnabled && !worker.status.isPaused {
                     let due: Date
                     if let known = worker.status.nextPollAt {
-                        due = min(known, schedule.pollOnRequest(now: now, lastStarted: nil, parkedUntil: worker.parkedUntil).advanced(by: resource.schedule.every.duration))
+                        due = min(
+                            known,
+                            schedule.pollOnRequest(now: now, lastStarted: nil, parkedUntil: worker.parkedUntil).advanced(
+                                by: resource.schedule.every.duration))
                     } else {
                         due = schedule.firstPoll(
                             now: now, daemon: configuration.daemon, stored: nil, lastSuccess: stored.lastSuccess,

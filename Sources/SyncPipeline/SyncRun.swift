@@ -1,7 +1,7 @@
 import Foundation
 import OpenCoreData
-import Synchronization
 import SyncConfiguration
+import Synchronization
 
 /// One run of one resource: page after page, fetched, parsed and saved; then the conclusions.
 final class SyncRun: Sendable {
@@ -246,7 +246,8 @@ final class SyncRun: Sendable {
         var isHeld = false
         while let free = DiskSpace.free(at: environment.document.fileURL), free < environment.store.minFreeDisk.bytes {
             if !isHeld {
-                environment.observe(.held(reason: "only \(free >> 20) MiB are free, less than store.min_free_disk = \(environment.store.minFreeDisk)"))
+                environment.observe(
+                    .held(reason: "only \(free >> 20) MiB are free, less than store.min_free_disk = \(environment.store.minFreeDisk)"))
             }
             isHeld = true
             if progress.mustStop { throw SyncError.cancelled }

@@ -27,8 +27,9 @@ import Testing
         #expect(runs["geo/cities"]?.quarantined == 7)
         try await expectTheWholeWorld(shop)
         let cities = try #require(runs["geo/cities"])
-        Evidence.note("geo: \(cities.inserted + cities.updated) cities of \(cities.bytes) bytes in "
-            + "\(Int(cities.endedAt.timeIntervalSince(cities.startedAt))) s")
+        Evidence.note(
+            "geo: \(cities.inserted + cities.updated) cities of \(cities.bytes) bytes in "
+                + "\(Int(cities.endedAt.timeIntervalSince(cities.startedAt))) s")
 
         // The same again: asked, answered with 304, and nothing is written, not one byte.
         let before = try fingerprint(shop), asked = server.requests.count
@@ -97,15 +98,16 @@ import Testing
         try await snapshot(shop)
         let cities = try await variant(shop, "cities.json", keep: [])
         // States that somebody refers to stay in the listing, so that only what is to be seen is seen.
-        let used = try await shop.sql("SELECT DISTINCT state FROM City WHERE state IS NOT NULL UNION SELECT parent FROM State WHERE parent IS NOT NULL")
+        let used = try await shop.sql(
+            "SELECT DISTINCT state FROM City WHERE state IS NOT NULL UNION SELECT parent FROM State WHERE parent IS NOT NULL")
         let states = try await variant(shop, "states.json", keep: used.compactMap { Int($0) })
         try #require(cities.changed.count > 550 && cities.removed.count == 20 && cities.added.count == 20)
         try #require(states.changed.count > 40 && states.removed.count == 20 && states.added.count == 20)
 
         var runs = try await shop.sync()
         let city = try #require(runs["geo/cities"]), state = try #require(runs["geo/states"])
-        #expect([city.inserted, city.updated, city.deleted] == [20, cities.changed.count, 20])
-        #expect([state.inserted, state.updated, state.deleted] == [20, states.changed.count, 0])
+        #expect([city.inserted, city.updated, city.deleted] as [Int] == [20, cities.changed.count, 20])
+        #expect([state.inserted, state.updated, state.deleted] as [Int] == [20, states.changed.count, 0])
         #expect(runs["geo/countries"]?.notModifiedPages == 1)
         #expect(try await moved(shop, "City") == (cities.changed + cities.removed + cities.added).sorted())
         #expect(try await moved(shop, "State") == (states.changed + states.added).sorted())

@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import SyncControl
 import Testing
 
 /// Recorded answers of GitHub's API: pages linked by headers, objects inside of objects.

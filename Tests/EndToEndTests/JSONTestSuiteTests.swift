@@ -67,8 +67,9 @@ import Testing
         }
         #expect(counts["y"]?.read == 95 && counts["n"]?.refused == 188)
         let open = counts["i"] ?? (0, 0)
-        Evidence.note("JSONTestSuite: \(counts["y"]?.read ?? 0)/95 read, \(counts["n"]?.refused ?? 0)/188 refused, "
-            + "of 35 that may be either \(open.read) read and \(open.refused) refused")
+        Evidence.note(
+            "JSONTestSuite: \(counts["y"]?.read ?? 0)/95 read, \(counts["n"]?.refused ?? 0)/188 refused, "
+                + "of 35 that may be either \(open.read) read and \(open.refused) refused")
         #expect(daemon.isRunning)
         #expect(try await shop.damage() == [])
         daemon.signal(SIGTERM)

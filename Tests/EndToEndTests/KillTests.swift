@@ -60,8 +60,9 @@ import Testing
         #expect(await daemon.end() == 0)
         let differences = try await compareWithAnUndisturbedImport(shop, server)
         #expect(differences == [], "seed \(Self.seed)")
-        Evidence.note("kill -9: \(Self.kills) kills, seed \(Self.seed), \(inTheMiddle) with an import in the middle; \(found.count) findings; "
-            + "rows \(differences.isEmpty ? "equal" : "differ from") those of an undisturbed import")
+        Evidence.note(
+            "kill -9: \(Self.kills) kills, seed \(Self.seed), \(inTheMiddle) with an import in the middle; \(found.count) findings; "
+                + "rows \(differences.isEmpty ? "equal" : "differ from") those of an undisturbed import")
     }
 
     // MARK: After a kill
@@ -156,7 +157,9 @@ import Testing
         ] {
             for (first, second) in [("main.", "other."), ("other.", "main.")] {
                 let (a, b) = (query.replacingOccurrences(of: "@", with: first), query.replacingOccurrences(of: "@", with: second))
-                differences += try await shop.sql("ATTACH 'file:\(other.store)?mode=ro' AS other; \(a) EXCEPT \(b) LIMIT 5").map { "\(first) only: \($0)" }
+                differences += try await shop.sql("ATTACH 'file:\(other.store)?mode=ro' AS other; \(a) EXCEPT \(b) LIMIT 5").map {
+                    "\(first) only: \($0)"
+                }
             }
         }
         return differences

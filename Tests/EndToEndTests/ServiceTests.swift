@@ -33,7 +33,8 @@ import Testing
         let binaries = URL(fileURLWithPath: try Workshop.binary("cisternd")).deletingLastPathComponent().path
         _ = try Workshop.binary("cisternctl")
         // The programs as they were built need the toolchain's libraries, wherever they are.
-        let libraries = try await shop.run("sh", ["-c", "ldd \"$1\" | sed -n 's/.*=> \\(.*\\)\\/libswiftCore.so.*/\\1/p'", "-", "\(binaries)/cisternd"])
+        let libraries = try await shop.run(
+            "sh", ["-c", "ldd \"$1\" | sed -n 's/.*=> \\(.*\\)\\/libswiftCore.so.*/\\1/p'", "-", "\(binaries)/cisternd"])
         // In the box, /tmp is another one.
         let result = try await shop.run(
             Self.box,

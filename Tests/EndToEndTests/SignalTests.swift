@@ -13,7 +13,8 @@ import Testing
     }
 
     // C11
-    @Test(.timeLimit(.minutes(1)), arguments: [SIGTERM, SIGINT]) func aStopBeforeTheFirstInstructionEndsWithNothingLost(_ signal: Int32) async throws {
+    @Test(.timeLimit(.minutes(1)), arguments: [SIGTERM, SIGINT]) func aStopBeforeTheFirstInstructionEndsWithNothingLost(_ signal: Int32) async throws
+    {
         let (shop, _) = try await workshop()
         defer { shop.close() }
         // Blocked from the beginning, as in a service manager that is asked to stop while it starts: the signal waits for the daemon.

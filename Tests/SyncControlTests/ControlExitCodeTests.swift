@@ -20,11 +20,13 @@ import Testing
         #expect(ControlExitCode.sync([], expected: 0) == .success)
     }
 
-    @Test(arguments: [
-        ("failed", nil, ControlExitCode.unavailable), ("failed", 503, .unavailable), ("failed", 429, .unavailable), ("failed", 401, .noPermission),
-        ("failed", 403, .noPermission), ("failed", 404, .protocolError), ("failed", 200, .protocolError), ("incomplete", 200, .protocolError),
-        ("parked", 429, .temporaryFailure), ("cancelled", nil, .temporaryFailure),
-    ] as [(String, Int?, ControlExitCode)])
+    @Test(
+        arguments: [
+            ("failed", nil, ControlExitCode.unavailable), ("failed", 503, .unavailable), ("failed", 429, .unavailable),
+            ("failed", 401, .noPermission),
+            ("failed", 403, .noPermission), ("failed", 404, .protocolError), ("failed", 200, .protocolError), ("incomplete", 200, .protocolError),
+            ("parked", 429, .temporaryFailure), ("cancelled", nil, .temporaryFailure),
+        ] as [(String, Int?, ControlExitCode)])
     func oneBadRunDecides(_ outcome: String, _ status: Int?, _ code: ControlExitCode) {
         #expect(ControlExitCode.sync([Self.run("succeeded"), Self.run(outcome, status: status)], expected: 2) == code)
     }

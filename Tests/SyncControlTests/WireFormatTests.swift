@@ -50,10 +50,11 @@ import Testing
         #expect(try json(SyncProgress.runFinished(Self.run)).contains(#""event":"run_finished","http_status":200"#))
     }
 
-    @Test(arguments: [
-        (0, "0s"), (42.4, "42s"), (89, "89s"), (90, "2min"), (240, "4min"), (5399, "90min"), (5400, "2h"), (86400, "24h"), (172_800, "2d"),
-        (-5, "0s"),
-    ] as [(Double, String)])
+    @Test(
+        arguments: [
+            (0, "0s"), (42.4, "42s"), (89, "89s"), (90, "2min"), (240, "4min"), (5399, "90min"), (5400, "2h"), (86400, "24h"), (172_800, "2d"),
+            (-5, "0s"),
+        ] as [(Double, String)])
     func spansAreSaidAsAPersonSaysThem(_ seconds: Double, _ text: String) {
         #expect(RelativeTime.text(seconds) == text)
     }

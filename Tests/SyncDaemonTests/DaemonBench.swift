@@ -1,10 +1,11 @@
 import Foundation
 import Glibc
 import SyncConfiguration
-@testable import SyncDaemon
 import SyncPipeline
 import Synchronization
 import Systemd
+
+@testable import SyncDaemon
 
 /// What a daemon under test is put into: files in memory, a manager that records, a journal that records, a socket of its own.
 final class DaemonBench: Sendable {

@@ -1,9 +1,10 @@
 import Foundation
 import SyncConfiguration
 import SyncControl
+import Synchronization
+
 @testable import SyncDaemon
 @testable import SyncPipeline
-import Synchronization
 
 /// Records what is asked of it, and answers as it was told to.
 final class FakePipeline: SyncPipelining {

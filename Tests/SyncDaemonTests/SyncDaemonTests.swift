@@ -2,12 +2,14 @@ import Foundation
 import Glibc
 import SyncConfiguration
 import SyncControl
-import enum SyncDaemon.ExitStatus
-@testable import SyncDaemon
-@testable import SyncPipeline
 import Synchronization
 import Systemd
 import Testing
+
+import enum SyncDaemon.ExitStatus
+
+@testable import SyncDaemon
+@testable import SyncPipeline
 
 /// The whole life of a daemon, with a pipeline that records. Signals are delivered by hand; the socket is a real one.
 @Suite struct SyncDaemonTests {

@@ -1,5 +1,6 @@
 import Foundation
 import NIOHTTP1
+import OpenCoreData
 import SyncTestSupport
 import Synchronization
 import Testing
@@ -126,7 +127,9 @@ import Testing
     }
 
     @Test func whatACompleteListNoLongerNamesBecomesATombstone() async throws {  // R6
-        let bodies = [#"[{"id": 1, "name": "Ada"}, {"id": 2, "name": "Bo"}]"#, #"[{"id": 1, "name": "Ada"}]"#, #"[{"id": 1}, {"id": 2, "name": "Bo"}]"#]
+        let bodies = [
+            #"[{"id": 1, "name": "Ada"}, {"id": 2, "name": "Bo"}]"#, #"[{"id": 1, "name": "Ada"}]"#, #"[{"id": 1}, {"id": 2, "name": "Bo"}]"#,
+        ]
         let fixture = try await PipelineFixture(Self.people) { _, index in Self.json(bodies[min(index, 2)]) }
         try await fixture.sync()
         let second = try #require(try await fixture.sync().first)

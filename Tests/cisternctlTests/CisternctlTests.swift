@@ -57,7 +57,9 @@ final class Outcome: Sendable {
         #expect(outcome.out.contains(CisternVersion.current))
     }
 
-    @Test(arguments: [["frobnicate"], ["sync", "--bogus"], ["accept-deletes"], ["accept-deletes", "github"], ["quarantine", "list", "--limit", "0"], ["try"]])
+    @Test(arguments: [
+        ["frobnicate"], ["sync", "--bogus"], ["accept-deletes"], ["accept-deletes", "github"], ["quarantine", "list", "--limit", "0"], ["try"],
+    ])
     func aBadCommandLineIs64(_ arguments: [String]) async {
         #expect(await Cisternctl.run(arguments: arguments, surroundings: outcome.surroundings()) == .usage)
         #expect(!outcome.error.isEmpty)

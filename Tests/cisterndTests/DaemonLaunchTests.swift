@@ -1,7 +1,8 @@
 import Foundation
-import enum SyncDaemon.ExitStatus
 import SyncDaemon
 import Testing
+
+import enum SyncDaemon.ExitStatus
 
 @testable import cisternd
 

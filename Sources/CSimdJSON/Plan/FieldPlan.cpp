@@ -17,51 +17,52 @@ struct csj_plan::Draft {
     uint32_t provisional_slots = 0;
     std::vector<uint32_t> final_slots;
 
-    void number(csj_plan &plan, const Branch &branch) {
-        uint32_t id = uint32_t(plan.nodes.size());
-        plan.nodes.emplace_back();
-        csj::Node node;
-        node.id = id;
+    /// Makes the final node of a branch and of all below it. The depth is that of a configured path, a handful of levels: calling itself
+    /// is fine here.
+    const csj::Node *compile(csj_plan &plan, const Branch &branch) {
+        csj::Node &node = plan.nodes.emplace_back();
+        node.plan = &plan;
+        node.is_root = &branch == &root;
         node.slots = plan.slot_count;
-        node.captures = uint32_t(plan.captures.size());
-        for (csj::Capture capture : branch.captures) {
+        std::vector<csj::Capture> &captures = plan.captures.emplace_back(branch.captures);
+        for (csj::Capture &capture : captures) {
             final_slots[capture.slot] = plan.slot_count;
             capture.slot = plan.slot_count++;
-            plan.captures.push_back(capture);
         }
-        node.captures_end = uint32_t(plan.captures.size());
+        node.captures = captures.data();
+        node.captures_end = captures.data() + captures.size();
 
-        // Depth is that of a configured path, a handful of levels: calling itself is fine here.
-        std::map<const Branch *, uint32_t> children;
+        size_t size = 4;
+        while (size < 2 * branch.keys.size()) { size *= 2; }
+        std::vector<csj::KeyEntry> &table = plan.tables.emplace_back(size, csj::KeyEntry{});
+        std::map<const Branch *, const csj::Node *> children;
         for (auto &key : branch.keys) {
-            children[key.second.get()] = uint32_t(plan.nodes.size());
-            number(plan, *key.second);
+            const csj::Node *child = compile(plan, *key.second);
+            children[key.second.get()] = child;
+            const std::string &text = plan.texts.emplace_back(key.first);
+            csj::Key form(reinterpret_cast<const uint8_t *>(text.data()), text.size());
+            csj::KeyEntry entry{};
+            entry.first = form.first;
+            entry.last = form.last;
+            entry.length = form.length;
+            entry.text = text.data();
+            entry.number = node.key_count++;
+            entry.node = child;
+            bool is_leaf = !child->has_keys() && !child->has_elements() && child->captures_end - child->captures == 1 &&
+                           child->captures->kind == CSJ_CAPTURE_VALUE;
+            entry.leaf_slot = is_leaf ? child->captures->slot : csj::KeyEntry::no_slot;
+            size_t at = size_t(form.hash) & (size - 1);
+            while (table[at].node) { at = (at + 1) & (size - 1); }
+            table[at] = entry;
         }
-        if (!branch.keys.empty()) {
-            node.has_keys = true;
-            uint32_t size = 4;
-            while (size < 2 * branch.keys.size()) { size *= 2; }
-            node.table = uint32_t(plan.entries.size());
-            node.table_mask = size - 1;
-            plan.entries.resize(plan.entries.size() + size);
-            for (auto &key : branch.keys) {
-                csj::KeyEntry entry;
-                entry.hash = csj::hash_key(reinterpret_cast<const uint8_t *>(key.first.data()), key.first.size());
-                entry.text = uint32_t(plan.texts.size());
-                entry.length = uint32_t(key.first.size());
-                entry.node = children[key.second.get()];
-                plan.texts += key.first;
-                uint32_t at = uint32_t(entry.hash) & node.table_mask;
-                while (plan.entries[node.table + at].node != 0) { at = (at + 1) & node.table_mask; }
-                plan.entries[node.table + at] = entry;
-            }
-        }
-        node.elements = uint32_t(plan.elements.size());
-        for (auto &element : branch.elements) { plan.elements.push_back({element.first, children[element.second]}); }
-        node.elements_end = uint32_t(plan.elements.size());
+        node.table = table.data();
+        node.table_mask = uint32_t(size - 1);
+        std::vector<csj::ElementEntry> &elements = plan.elements.emplace_back();
+        for (auto &element : branch.elements) { elements.push_back({element.first, children[element.second]}); }
+        node.elements = elements.data();
+        node.elements_end = elements.data() + elements.size();
         node.slots_end = plan.slot_count;
-        node.nodes_end = uint32_t(plan.nodes.size());
-        plan.nodes[id] = node;
+        return &node;
     }
 };
 
@@ -71,10 +72,11 @@ csj_plan::~csj_plan() { delete draft; }
 void csj_plan::seal() {
     if (!draft) { return; }
     draft->final_slots.resize(draft->provisional_slots);
-    draft->number(*this, draft->root);
+    draft->compile(*this, draft->root);
     for (auto &slots : draft->fields) {
         field_starts.push_back(uint32_t(field_slots.size()));
         for (uint32_t slot : slots) { field_slots.push_back(draft->final_slots[slot]); }
+        direct_slots.push_back(slots.size() == 1 ? field_slots.back() : CSJ_SEVERAL_SLOTS);
     }
     field_starts.push_back(uint32_t(field_slots.size()));
     delete draft;
@@ -109,11 +111,7 @@ void csj_plan_collect_unknown_keys(csj_plan *plan) { plan->collects_unknown_keys
 
 void csj_plan_seal(csj_plan *plan) { plan->seal(); }
 
-uint32_t csj_view_field_count(const csj_view *view, uint32_t instance) {
-    return uint32_t(view->instances[instance].plan->field_starts.size() - 1);
-}
-
-csj_cell csj_view_cell(const csj_view *view, uint32_t instance, uint32_t field) {
+csj_cell csj_view_first_cell(const csj_view *view, uint32_t instance, uint32_t field) {
     const csj_instance &record = view->instances[instance];
     const csj_plan &plan = *record.plan;
     const csj_cell *cells = view->cells + record.cells;

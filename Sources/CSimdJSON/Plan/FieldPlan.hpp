@@ -2,11 +2,12 @@
 #define CSJ_FIELD_PLAN_HPP
 
 #include <cstdint>
+#include <deque>
 #include <string>
 #include <vector>
 
 #include "CSimdJSON.h"
-#include "KeyHash.hpp"
+#include "Key.hpp"
 
 namespace csj {
 
@@ -17,63 +18,83 @@ struct Capture {
     const csj_plan *nested;
 };
 
+struct KeyEntry;
+struct ElementEntry;
+
 /// A node of the tree which all paths of a plan make together; the root stands for the record itself.
-/// Nodes and slots are numbered in depth-first order, so that everything below a node is one range.
+/// Slots are numbered in depth-first order, so that those of everything below a node are one range.
 struct Node {
-    uint32_t captures = 0, captures_end = 0;
-    /// The table of children by key: a power of two of entries, none if the node has no such children.
-    uint32_t table = 0, table_mask = 0;
-    bool has_keys = false;
+    /// Children by key: a table with a power of two of entries.
+    const KeyEntry *table = nullptr;
+    uint32_t table_mask = 0;
+    uint32_t key_count = 0;
+    const Capture *captures = nullptr, *captures_end = nullptr;
     /// Children by array index.
-    uint32_t elements = 0, elements_end = 0;
-    uint32_t id = 0, nodes_end = 0;
+    const ElementEntry *elements = nullptr, *elements_end = nullptr;
+    const csj_plan *plan = nullptr;
     uint32_t slots = 0, slots_end = 0;
+    bool is_root = false;
+
+    bool has_keys() const { return key_count != 0; }
+    bool has_elements() const { return elements != elements_end; }
+    inline const KeyEntry *child(const Key &key) const;
+    inline const Node *element(uint64_t index) const;
 };
 
 struct KeyEntry {
-    uint64_t hash = 0;
-    uint32_t text = 0, length = 0;
-    /// 0: no entry here; the root is nobody's child.
-    uint32_t node = 0;
+    uint64_t first, last;
+    uint32_t length;
+    /// The number of the key among those of its node.
+    uint32_t number;
+    const Node *node;
+    /// If all that is wanted of the value is one `.value` capture: its slot.
+    uint32_t leaf_slot;
+    const char *text;
+
+    static constexpr uint32_t no_slot = UINT32_MAX;
 };
 
 struct ElementEntry {
     uint32_t index;
-    uint32_t node;
+    const Node *node;
 };
+
+inline const KeyEntry *Node::child(const Key &key) const {
+    for (uint32_t at = uint32_t(key.hash) & table_mask;; at = (at + 1) & table_mask) {
+        const KeyEntry &entry = table[at];
+        if (entry.first == key.first && entry.last == key.last && entry.length == key.length && entry.node &&
+            (key.length <= Key::short_length || memcmp(entry.text, key.text, key.length) == 0)) {
+            return &entry;
+        }
+        if (!entry.node) { return nullptr; }
+    }
+}
+
+inline const Node *Node::element(uint64_t index) const {
+    for (const ElementEntry *entry = elements; entry < elements_end; ++entry) {
+        if (entry->index == index) { return entry->node; }
+    }
+    return nullptr;
+}
 
 }  // namespace csj
 
 struct csj_plan {
-    std::vector<csj::Node> nodes;
-    std::vector<csj::Capture> captures;
-    std::vector<csj::KeyEntry> entries;
-    std::vector<csj::ElementEntry> elements;
-    std::string texts;
+    /// In deques: their elements stay where they are.
+    std::deque<csj::Node> nodes;
+    std::deque<std::vector<csj::KeyEntry>> tables;
+    std::deque<std::vector<csj::Capture>> captures;
+    std::deque<std::vector<csj::ElementEntry>> elements;
+    std::deque<std::string> texts;
     /// The slots of field f: `field_slots[field_starts[f] ..< field_starts[f + 1]]`.
     std::vector<uint32_t> field_starts;
     std::vector<uint32_t> field_slots;
+    /// For a field of one path its slot, for another one CSJ_SEVERAL_SLOTS.
+    std::vector<uint32_t> direct_slots;
     uint32_t slot_count = 0;
     bool collects_unknown_keys = false;
 
-    const csj::Node *child(const csj::Node &node, uint64_t hash, const uint8_t *key, size_t length) const {
-        uint32_t at = uint32_t(hash) & node.table_mask;
-        for (;;) {
-            const csj::KeyEntry &entry = entries[node.table + at];
-            if (entry.node == 0) { return nullptr; }
-            if (entry.hash == hash && entry.length == length && memcmp(texts.data() + entry.text, key, length) == 0) {
-                return &nodes[entry.node];
-            }
-            at = (at + 1) & node.table_mask;
-        }
-    }
-
-    const csj::Node *element(const csj::Node &node, uint64_t index) const {
-        for (uint32_t at = node.elements; at < node.elements_end; ++at) {
-            if (elements[at].index == index) { return &nodes[elements[at].node]; }
-        }
-        return nullptr;
-    }
+    const csj::Node *root() const { return &nodes.front(); }
 
     // Only used until the plan is sealed.
     struct Draft;

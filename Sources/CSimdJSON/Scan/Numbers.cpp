@@ -44,7 +44,7 @@ static Number read_double(const uint8_t *token, const uint8_t *end, bool negativ
     return {NumberKind::float64, bits_of(value)};
 }
 
-Number read_number(const uint8_t *token, const uint8_t *end, uint64_t max_digits, bool wanted) {
+Number read_any_number(const uint8_t *token, const uint8_t *end, uint64_t max_digits, bool wanted) {
     const Number malformed = {NumberKind::malformed, 0};
     const uint8_t *at = token;
     bool negative = *at == '-';

@@ -2,8 +2,7 @@
 #define CSJ_ARENA_HPP
 
 #include <cstdint>
-#include <vector>
-
+#include "../Plan/Stack.hpp"
 #include "CSimdJSON.h"
 
 namespace csj {
@@ -14,12 +13,11 @@ void return_view(csj_view *view);
 
 /// The cells of one record, or of the envelope. Emptied and filled again for every record, so that nothing is allocated per record.
 struct Arena {
-    std::vector<csj_cell> cells;
-    std::vector<csj_instance> instances;
-    std::vector<csj_cell> items;
-    std::vector<uint32_t> next_item;
-    std::vector<uint8_t> seen;
-    std::vector<uint8_t> scratch;
+    Stack<csj_cell> cells;
+    Stack<csj_instance> instances;
+    Stack<csj_cell> items;
+    Stack<uint32_t> next_item;
+    Stack<uint8_t> scratch;
     csj_view *view = obtain_view();
 
     Arena() = default;
@@ -32,18 +30,15 @@ struct Arena {
         instances.clear();
         items.clear();
         next_item.clear();
-        seen.clear();
         scratch.clear();
     }
 
     void trim() {
-        clear();
-        cells.shrink_to_fit();
-        instances.shrink_to_fit();
-        items.shrink_to_fit();
-        next_item.shrink_to_fit();
-        seen.shrink_to_fit();
-        scratch.shrink_to_fit();
+        cells.trim();
+        instances.trim();
+        items.trim();
+        next_item.trim();
+        scratch.trim();
     }
 
     /// What counts against the limit on cells.

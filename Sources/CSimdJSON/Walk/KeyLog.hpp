@@ -3,7 +3,9 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <vector>
+
+#include "../Plan/Key.hpp"
+#include "../Plan/Stack.hpp"
 
 namespace csj {
 
@@ -12,38 +14,35 @@ namespace csj {
 /// Works in time proportional to the keys whatever they are, and knows the usual case: an object with exactly the keys of the one before.
 class KeyLog {
   public:
-    struct Key {
-        /// The text between the quotes.
-        uint32_t offset, length;
-        bool escaped;
-    };
-
     void clear();
     void trim();
     size_t size() const { return hashes.size(); }
 
-    void add(uint64_t hash, Key key) {
-        hashes.push_back(hash);
-        keys.push_back(key);
+    /// `offset` is that of the opening quote.
+    void add(uint64_t hash, uint32_t offset) {
+        hashes.push(hash);
+        offsets.push(offset);
     }
 
-    /// Takes away the keys from `start` on, which are those of one object. Returns the offset of the first one that repeats another
-    /// (of its quote), or `none`.
+    /// Takes away the keys from `start` on, which are those of one object. Returns the offset of the first one that repeats another,
+    /// or `none`.
     uint32_t close(const uint8_t *body, size_t start, size_t depth);
 
     static constexpr uint32_t none = UINT32_MAX;
 
   private:
+    static constexpr size_t depths = 8;
+
     uint32_t find(const uint8_t *body, size_t start);
     uint32_t find_among_many(const uint8_t *body, size_t start);
-    bool same(const uint8_t *body, const Key &a, const Key &b);
+    bool same(const uint8_t *body, uint32_t a, uint32_t b);
 
-    std::vector<uint64_t> hashes;
-    std::vector<Key> keys;
+    Stack<uint64_t> hashes;
+    Stack<uint32_t> offsets;
     /// Key sequences found to be free of repetition, by nesting depth.
-    std::vector<uint64_t> proven[8];
-    std::vector<uint32_t> table;
-    std::vector<uint8_t> texts[2];
+    Stack<uint64_t> proven[depths];
+    Stack<uint32_t> table;
+    Stack<uint8_t> texts[2];
 };
 
 }  // namespace csj

@@ -1,4 +1,5 @@
 #include <mutex>
+#include <vector>
 
 #include "Arena.hpp"
 

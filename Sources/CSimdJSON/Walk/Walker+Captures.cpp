@@ -1,3 +1,4 @@
+#include "../Scan/Strings.hpp"
 #include "Walker.hpp"
 
 namespace csj {
@@ -53,8 +54,9 @@ bool Walker::found_records(uint32_t offset, int what, Frame *frame) {
 
 bool Walker::capture_container(Frame &frame) {
     // Records among the hits (of a list's element, or of the whole document) take the extent of the container.
-    if (frame.is_record) { opens.push_back({Open::instance, &record, 0}); }
-    for (const Collector &target : targets) {
+    if (frame.is_record) { opens.push({Open::instance, &record, 0}); }
+    for (size_t at = 0; at < targets.size(); ++at) {
+        const Collector target = targets[at];
         csj_cell cell{};
         cell.offset = frame.offset;
         cell.kind = CSJ_RAW;
@@ -68,20 +70,20 @@ bool Walker::capture_container(Frame &frame) {
             }
         }
         target.arena->items[target.at] = cell;
-        opens.push_back({Open::item, target.arena, target.at});
+        opens.push({Open::item, target.arena, target.at});
     }
     // The list grows while it is worked off: a nested plan adds its root.
     for (size_t at = 0; at < hits.size(); ++at) {
         const Hit hit = hits[at];
-        for (uint32_t next = hit.node->captures; next < hit.node->captures_end; ++next) {
-            const Capture capture = hit.plan->captures[next];
-            uint32_t slot = hit.arena->instances[hit.instance].cells + capture.slot;
+        for (const Capture *next = hit.node->captures; next < hit.node->captures_end; ++next) {
+            const Capture capture = *next;
+            uint32_t slot = hit.cells + capture.slot;
             csj_cell cell{};
             cell.offset = frame.offset;
             cell.kind = CSJ_RAW;
             if (capture.kind == CSJ_CAPTURE_LOCATE) {
                 if (!found_records(frame.offset, frame.is_object ? CSJ_FOUND_OBJECT : CSJ_FOUND_ARRAY, &frame)) { return false; }
-                if (frame.is_record) { opens.push_back({Open::instance, &record, 0}); }
+                if (frame.is_record) { opens.push({Open::instance, &record, 0}); }
             } else if (capture.kind == CSJ_CAPTURE_RECORD && frame.is_object) {
                 uint32_t instance = nested_instance(*hit.arena, capture.nested, frame.offset);
                 if (instance == no_instance) {
@@ -93,14 +95,16 @@ bool Walker::capture_container(Frame &frame) {
             } else if (capture.kind == CSJ_CAPTURE_RECORD) {
                 cell.kind = CSJ_ARRAY;
                 cell.payload = uint64_t(CSJ_NO_ITEM) << 32 | CSJ_NO_ITEM;
-                collectors.push_back({hit.arena, capture.nested, slot});
+                collectors.push({hit.arena, capture.nested, slot});
             }
             hit.arena->cells[slot] = cell;
-            opens.push_back({Open::cell, hit.arena, slot});
+            opens.push({Open::cell, hit.arena, slot});
         }
-        bool goes_on = frame.is_object ? hit.node->has_keys || (hit.node->id == 0 && hit.plan->collects_unknown_keys)
-                                       : hit.node->elements < hit.node->elements_end;
-        if (goes_on) { actives.push_back(hit); }
+        bool collects = hit.node->is_root && hit.node->plan->collects_unknown_keys;
+        if (frame.is_object ? hit.node->has_keys() || collects : hit.node->has_elements()) {
+            actives.push({hit, 0, uint32_t(marks.size())});
+            if (hit.node->key_count > 64) { marks.extend_with_zero(hit.node->key_count - 64); }
+        }
     }
     return true;
 }
@@ -110,62 +114,94 @@ uint32_t Walker::make_instance(Arena &arena, const csj_plan *plan, uint32_t offs
     uint32_t at = uint32_t(arena.instances.size());
     csj_instance instance{};
     instance.plan = plan;
+    instance.slots = plan->direct_slots.data();
+    instance.field_count = uint32_t(plan->direct_slots.size());
     instance.cells = uint32_t(arena.cells.size());
-    instance.seen = uint32_t(arena.seen.size());
     instance.offset = offset;
     instance.first_unknown = instance.last_unknown = CSJ_NO_ITEM;
-    arena.instances.push_back(instance);
-    arena.cells.resize(arena.cells.size() + plan->slot_count);
-    arena.seen.resize(arena.seen.size() + plan->nodes.size());
-    hits.push_back({&arena, plan, &plan->nodes[0], at});
+    arena.instances.push(instance);
+    arena.cells.extend_with_zero(plan->slot_count);
+    hits.push({&arena, plan->root(), at, instance.cells});
     return at;
 }
 
 uint32_t Walker::nested_instance(Arena &arena, const csj_plan *plan, uint32_t offset) {
-    const Node *root = &plan->nodes[0];
-    for (const Hit &hit : hits) {
-        if (hit.node == root && hit.arena == &arena) { return hit.instance; }
+    const Node *root = plan->root();
+    for (size_t at = 0; at < hits.size(); ++at) {
+        if (hits[at].node == root && hits[at].arena == &arena) { return hits[at].instance; }
     }
     uint32_t at = make_instance(arena, plan, offset);
-    if (at != no_instance) { opens.push_back({Open::instance, &arena, at}); }
+    if (at != no_instance) { opens.push({Open::instance, &arena, at}); }
     return at;
 }
 
-bool Walker::match(const Hit &active, uint64_t hash, const uint8_t *key, size_t length, uint32_t offset, bool is_escaped) {
-    const Node *child = active.node->has_keys ? active.plan->child(*active.node, hash, key, length) : nullptr;
-    if (!child) {
-        if (active.node->id != 0 || !active.plan->collects_unknown_keys) { return true; }
-        return add_unknown_key(active, offset, is_escaped);
-    }
+/// The key of a wanted value stands in its object once more.
+bool Walker::match_again(const Hit &active, const Node *child, uint32_t offset) {
     Arena &arena = *active.arena;
-    csj_instance &instance = arena.instances[active.instance];
-    uint8_t *seen = arena.seen.data() + instance.seen;
-    if (seen[child->id]) {
-        bool is_locator = active.plan == request.locator;
-        if (request.duplicate_keys == CSJ_DUPLICATES_FIRST) { return true; }
-        if (&arena == &envelope && (is_locator || request.duplicate_keys == CSJ_DUPLICATES_REJECT)) {
-            // Paging by one of two cursors, or records already handed out that do not count: neither can be put right later.
-            return fail(CSJ_FAILURE_AMBIGUOUS_ENVELOPE, offset);
-        }
-        if (request.duplicate_keys == CSJ_DUPLICATES_REJECT) {
-            note(CSJ_PROBLEM_DUPLICATE_KEY, offset);
-            return true;
-        }
-        // The last one counts, and nothing of what was below the one before.
-        for (uint32_t slot = child->slots; slot < child->slots_end; ++slot) { arena.cells[instance.cells + slot] = csj_cell{}; }
-        for (uint32_t node = child->id; node < child->nodes_end; ++node) { seen[node] = 0; }
+    if (request.duplicate_keys == CSJ_DUPLICATES_FIRST) { return true; }
+    if (&arena == &envelope && (active.node->plan == request.locator || request.duplicate_keys == CSJ_DUPLICATES_REJECT)) {
+        // Paging by one of two cursors, or records already handed out that do not count: neither can be put right later.
+        return fail(CSJ_FAILURE_AMBIGUOUS_ENVELOPE, offset);
     }
-    seen[child->id] = 1;
-    hits.push_back({active.arena, active.plan, child, active.instance});
+    if (request.duplicate_keys == CSJ_DUPLICATES_REJECT) {
+        note(CSJ_PROBLEM_DUPLICATE_KEY, offset);
+        return true;
+    }
+    // The last one counts, and nothing of what was below the one before.
+    for (uint32_t slot = child->slots; slot < child->slots_end; ++slot) { arena.cells[active.cells + slot] = csj_cell{}; }
+    hits.push({active.arena, child, active.instance, active.cells});
     return true;
+}
+
+/// Whether the key has been there before in this object; from now on it has.
+bool Walker::mark(Active &active, uint32_t number) {
+    if (number < 64) {
+        bool before = active.seen >> number & 1;
+        active.seen |= uint64_t(1) << number;
+        return before;
+    }
+    uint8_t &place = marks[active.marks + number - 64];
+    bool before = place;
+    place = 1;
+    return before;
+}
+
+/// What the next element of an array is wanted for.
+bool Walker::add_elements(const Frame &frame, uint32_t element) {
+    for (size_t at = frame.actives; at < actives.size(); ++at) {
+        const Hit &active = actives[at].hit;
+        if (const Node *node = active.node->element(element)) { hits.push({active.arena, node, active.instance, active.cells}); }
+    }
+    for (size_t at = frame.collectors; at < collectors.size(); ++at) {
+        const Collector &collector = collectors[at];
+        uint32_t item;
+        csj_cell empty{};
+        if (!add_to_array(*collector.arena, collector.at, empty, item)) { return false; }
+        if (item != CSJ_NO_ITEM) { targets.push({collector.arena, collector.plan, item}); }
+    }
+    return true;
+}
+
+/// The string decoded into the arena's own buffer.
+csj_cell Walker::in_scratch(Arena &arena, csj_cell value) {
+    size_t start = arena.scratch.size();
+    const uint8_t *text = body + value.offset + 1;
+    size_t raw_length = value.length - 2;
+    uint8_t *target = arena.scratch.extend(raw_length);
+    Decoded decoded = decode_string(text, text + raw_length, target, request.nul_in_text == CSJ_NUL_STRIP);
+    arena.scratch.drop_to(start + decoded.length);
+    value.flags = CSJ_IN_SCRATCH;
+    value.payload = start;
+    value.count = uint32_t(decoded.length);
+    return value;
 }
 
 bool Walker::add_item(Arena &arena, csj_cell item, uint32_t &at) {
     at = CSJ_NO_ITEM;
-    if (!has_room(arena, 1, positions[token])) { return failure == CSJ_FAILURE_NONE; }
+    if (!has_room(arena, 1, token_offset())) { return failure == CSJ_FAILURE_NONE; }
     at = uint32_t(arena.items.size());
-    arena.items.push_back(item);
-    arena.next_item.push_back(CSJ_NO_ITEM);
+    arena.items.push(item);
+    arena.next_item.push(CSJ_NO_ITEM);
     return true;
 }
 
@@ -185,11 +221,11 @@ bool Walker::add_to_array(Arena &arena, uint32_t cell, csj_cell item, uint32_t &
     return true;
 }
 
-bool Walker::add_unknown_key(const Hit &active, uint32_t offset, bool is_escaped) {
+bool Walker::add_unknown_key(const Hit &active, uint32_t offset, uint32_t end, bool is_escaped) {
     csj_cell key{};
     key.kind = CSJ_STRING;
     key.offset = offset;
-    key.length = token_end(offset) - offset;
+    key.length = end - offset;
     key.payload = offset + 1;
     key.count = key.length - 2;
     Arena &arena = *active.arena;

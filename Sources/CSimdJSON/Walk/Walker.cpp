@@ -1,5 +1,6 @@
 #include "Walker.hpp"
 
+#include "../Scan/Numbers.hpp"
 #include "../Scan/Strings.hpp"
 
 namespace csj {
@@ -13,138 +14,72 @@ bool Walker::fail(int code, size_t offset) {
     return false;
 }
 
-bool Walker::begin(const csj_request &what) {
-    end();
-    request = what;
-    body = request.body;
-    failure = CSJ_FAILURE_NONE;
-    failure_offset = 0;
-    problem = CSJ_PROBLEM_NONE;
-    found = CSJ_FOUND_NOTHING;
-    found_offset = 0;
-    record_count = 0;
-    token = 0;
-    backslash = 0;
-    in_record = logs_keys = false;
-    frames.clear();
-    actives.clear();
-    collectors.clear();
-    opens.clear();
-    key_log.clear();
-    hits.clear();
-    targets.clear();
-    record.clear();
-    envelope.clear();
+bool Walker::ended() { return failure ? false : fail(CSJ_FAILURE_UNEXPECTED_END, request.length); }
 
-    size_t offset;
-    int error = index.build(body, request.length, offset);
-    if (error) { return fail(error, offset); }
-    positions = index.positions;
-    token_count = index.count;
-    backslash = 0;
-    backslash = next_backslash(0);
-
-    if (request.envelope && make_instance(envelope, request.envelope, 0) == no_instance) { return false; }
-    if (request.locator) {
-        if (make_instance(envelope, request.locator, 0) == no_instance) { return false; }
-    } else if (!start_record(positions[0])) {
+bool Walker::next_window() {
+    token = token_count = 0;
+    if (!index.next()) {
+        if (index.error) { fail(index.error, index.error_offset); }
         return false;
     }
-    state = State::value;
+    positions = index.positions;
+    token_count = index.count;
+    base = uint32_t(index.base);
     return true;
 }
 
-void Walker::end() {
-    state = State::done;
-    record.expire();
-    envelope.expire();
-    body = nullptr;
-    positions = nullptr;
-    token_count = 0;
+inline uint32_t Walker::token_end(uint32_t offset) const {
+    uint32_t end = base + positions[token + 1];
+    while (end > offset + 1 && is_space(body[end - 1])) { --end; }
+    return end;
 }
 
-void Walker::trim() {
-    end();
-    index.trim();
-    record.trim();
-    envelope.trim();
-    key_log.trim();
-    frames.shrink_to_fit();
-    actives = {};
-    collectors = {};
-    opens = {};
-    hits = {};
-    targets = {};
-    key_text = {};
-}
-
-int Walker::step() {
-    record.expire();
-    if (failure) { return CSJ_STEP_FAILED; }
-    int result = walk();
-    if (result == CSJ_STEP_RECORD) {
-        record.publish(body, request.length);
-        record.view->record_index = record_count - 1;
-        record.view->problem = problem;
-        record.view->problem_offset = problem_offset;
-        record.view->problem_limit = problem_limit();
-    } else if (result == CSJ_STEP_END) {
-        envelope.publish(body, request.length);
-    }
-    return result;
-}
-
-uint64_t Walker::problem_limit() const {
-    switch (problem) {
-        case CSJ_PROBLEM_NUMBER_DIGITS: return request.max_number_digits;
-        case CSJ_PROBLEM_STRING_LENGTH: return request.max_string;
-        case CSJ_PROBLEM_KEY_LENGTH: return request.max_key;
-        case CSJ_PROBLEM_CELLS: return request.max_cells;
-        default: return 0;
-    }
+/// Strings come in the order of the document, so that the document is searched for backslashes once in all.
+uint32_t Walker::find_backslash(uint32_t from) {
+    const void *at = memchr(body + from, '\\', request.length - from);
+    backslash = at ? uint32_t(static_cast<const uint8_t *>(at) - body) : UINT32_MAX;
+    return backslash;
 }
 
 int Walker::walk() {
-    bool ends_record = false;
     for (;;) {
         switch (state) {
             case State::done: return failure ? CSJ_STEP_FAILED : CSJ_STEP_END;
+            case State::members:
+                if (!read_members()) { return CSJ_STEP_FAILED; }
+                break;
+            case State::element:
+                if (!next_element()) { return CSJ_STEP_FAILED; }
+                break;
             case State::value:
                 if (!read_value()) { return CSJ_STEP_FAILED; }
                 // A scalar in the record list is a (bad) record by itself.
-                if (state == State::after && in_record && (frames.empty() || frames.back().is_record_list)) {
+                if (in_record && state == State::after && (frames.empty() || frames.back().is_record_list)) {
                     in_record = logs_keys = false;
                     return CSJ_STEP_RECORD;
                 }
                 break;
             case State::after: {
-                if (frames.empty()) {
-                    if (token < token_count) {
-                        fail(CSJ_FAILURE_TRAILING_DATA, positions[token]);
-                        return CSJ_STEP_FAILED;
-                    }
+                bool is_open = !frames.empty();
+                if (!has_token()) {
+                    if (is_open) { ended(); }
                     state = State::done;
-                    return CSJ_STEP_END;
+                    break;
                 }
-                if (token >= token_count) {
-                    fail(CSJ_FAILURE_UNEXPECTED_END, request.length);
-                    return CSJ_STEP_FAILED;
+                uint32_t offset = token_offset();
+                if (!is_open) {
+                    fail(CSJ_FAILURE_TRAILING_DATA, offset);
+                    break;
                 }
-                uint32_t offset = positions[token];
                 uint8_t byte = body[offset];
-                bool is_object = frames.back().is_object;
+                const Frame &frame = frames.back();
+                ++token;
                 if (byte == ',') {
-                    ++token;
-                    if (!(is_object ? read_key() : next_element())) { return CSJ_STEP_FAILED; }
-                    state = State::value;
-                } else if (byte == (is_object ? '}' : ']')) {
-                    ++token;
-                    ends_record = false;
-                    if (!close_container(offset, ends_record)) { return CSJ_STEP_FAILED; }
-                    if (ends_record) { return CSJ_STEP_RECORD; }
+                    state = frame.is_object ? State::members : State::element;
+                } else if (byte == (frame.is_object ? '}' : ']')) {
+                    if (close_container(offset)) { return CSJ_STEP_RECORD; }
                 } else {
-                    fail(is_object ? CSJ_FAILURE_EXPECTED_COMMA_OR_BRACE : CSJ_FAILURE_EXPECTED_COMMA_OR_BRACKET, offset);
-                    return CSJ_STEP_FAILED;
+                    fail(frame.is_object ? CSJ_FAILURE_EXPECTED_COMMA_OR_BRACE : CSJ_FAILURE_EXPECTED_COMMA_OR_BRACKET, offset);
                 }
                 break;
             }
@@ -152,12 +87,21 @@ int Walker::walk() {
     }
 }
 
-bool Walker::read_value() {
-    if (token >= token_count) { return fail(CSJ_FAILURE_UNEXPECTED_END, request.length); }
-    uint32_t offset = positions[token];
+inline bool Walker::read_value() {
+    if (!has_token()) { return ended(); }
+    uint32_t offset = token_offset();
     uint8_t byte = body[offset];
     if (byte == '{' || byte == '[') { return open_container(offset, byte == '{'); }
-    if (!read_scalar(offset)) { return false; }
+    uint32_t end = token_end(offset);
+    if (in_record && (frames.empty() || frames.back().is_record_list)) {
+        if (request.locator) { note(CSJ_PROBLEM_NOT_AN_OBJECT, offset); }
+        record.instances[0].length = end - offset;
+    }
+    csj_cell value;
+    bool is_escaped = false;
+    bool wanted = is_wanted();
+    if (!read_scalar(offset, end, wanted, value, is_escaped)) { return false; }
+    if (wanted) { capture_scalar(value, is_escaped); }
     ++token;
     state = State::after;
     return true;
@@ -172,28 +116,29 @@ bool Walker::open_container(uint32_t offset, bool is_object) {
     frame.collectors = uint32_t(collectors.size());
     frame.opens = uint32_t(opens.size());
     frame.keys = uint32_t(key_log.size());
+    frame.marks = uint32_t(marks.size());
     frame.is_record = in_record && (frames.empty() || frames.back().is_record_list);
     if (frame.is_record && !is_object && request.locator) {
         // An array is a record if some field wants one of its elements.
-        const Node &root = request.plan->nodes[0];
-        if (root.elements == root.elements_end) { note(CSJ_PROBLEM_NOT_AN_OBJECT, offset); }
+        if (!request.plan->root()->has_elements()) { note(CSJ_PROBLEM_NOT_AN_OBJECT, offset); }
     }
-    if (!(hits.empty() && targets.empty()) && !capture_container(frame)) { return false; }
-    frames.push_back(frame);
+    if (is_wanted() && !capture_container(frame)) { return false; }
+    frames.push(frame);
     ++token;
-    if (token >= token_count) { return fail(CSJ_FAILURE_UNEXPECTED_END, request.length); }
-    if (body[positions[token]] == (is_object ? '}' : ']')) {
+    if (!has_token()) { return ended(); }
+    if (body[token_offset()] == (is_object ? '}' : ']')) {
         // Empty: closed by the next round, as after an element.
         state = State::after;
-        return true;
+    } else {
+        state = is_object ? State::members : State::element;
     }
-    state = State::value;
-    return is_object ? read_key() : next_element();
+    return true;
 }
 
-bool Walker::close_container(uint32_t offset, bool &ends_record) {
+/// True: that was the end of a record.
+bool Walker::close_container(uint32_t offset) {
     const Frame frame = frames.back();
-    frames.pop_back();
+    frames.pop();
     uint32_t end = offset + 1;
     while (opens.size() > frame.opens) {
         const Open &open = opens.back();
@@ -202,101 +147,252 @@ bool Walker::close_container(uint32_t offset, bool &ends_record) {
             case Open::item: open.arena->items[open.at].length = end - frame.offset; break;
             case Open::instance: open.arena->instances[open.at].length = end - frame.offset; break;
         }
-        opens.pop_back();
+        opens.pop();
     }
-    actives.resize(frame.actives);
-    collectors.resize(frame.collectors);
+    actives.drop_to(frame.actives);
+    marks.drop_to(frame.marks);
+    collectors.drop_to(frame.collectors);
     if (key_log.size() > frame.keys) {
         uint32_t repeated = key_log.close(body, frame.keys, frames.size());
         if (repeated != KeyLog::none) { note(CSJ_PROBLEM_DUPLICATE_KEY, repeated); }
     }
-    if (frame.is_record) {
-        ends_record = true;
-        in_record = logs_keys = false;
-    }
-    return true;
+    if (frame.is_record) { in_record = logs_keys = false; }
+    return frame.is_record;
 }
 
+/// From a key on through the members of the innermost object, as long as their values are scalars; the usual things without any detour.
+inline bool Walker::read_members() {
+    const uint32_t first = frames.back().actives;
+    const size_t count = actives.size() - first;
+    // A record is an object which one plan looks at, and its parts are nearly always such, or ones which nobody looks at.
+    Active *const only = count == 1 ? &actives[first] : nullptr;
+    for (;;) {
+        // Key, colon, value and what comes after it: where the window ends, step by step.
+        if (token + 3 >= token_count) { return read_key(); }
+        const uint32_t *place = positions + token;
+        uint32_t offset = base + place[0];
+        uint32_t colon = base + place[1];
+        if (body[offset] != '"' || body[colon] != ':') { return read_key(); }
+        uint32_t end = token_end(offset);
+        const uint8_t *text;
+        size_t length;
+        bool is_escaped;
+        if (!check_key(offset, end, text, length, is_escaped)) { return false; }
+
+        hits.clear();
+        targets.clear();
+        csj_cell *leaf = nullptr;
+        if (logs_keys || count) {
+            Key key(text, length);
+            if (logs_keys) { key_log.add(key.hash, offset); }
+            const KeyEntry *entry = only ? only->hit.node->child(key) : nullptr;
+            if (entry && entry->leaf_slot != KeyEntry::no_slot && entry->number < 64 && !(only->seen >> entry->number & 1)) {
+                only->seen |= uint64_t(1) << entry->number;
+                leaf = &only->hit.arena->cells[only->hit.cells + entry->leaf_slot];
+                uint8_t byte = body[base + place[2]];
+                if (byte == '{' || byte == '[') {
+                    hits.push({only->hit.arena, entry->node, only->hit.instance, only->hit.cells});
+                    leaf = nullptr;
+                }
+            } else if (count && !find_hits(key, offset, end, is_escaped)) {
+                return false;
+            }
+        }
+
+        token += 2;
+        offset = base + place[2];
+        uint8_t byte = body[offset];
+        if (byte == '{' || byte == '[') { return open_container(offset, byte == '{'); }
+        // Read to where it stays, if that is one place: copying a cell that was just written part by part makes the processor wait.
+        csj_cell elsewhere;
+        csj_cell &value = leaf ? *leaf : elsewhere;
+        is_escaped = false;
+        bool wanted = leaf || !hits.empty();
+        if (!read_scalar(offset, token_end(offset), wanted, value, is_escaped)) { return false; }
+        if (!leaf) {
+            if (wanted) { capture_scalar(value, is_escaped); }
+        } else if (is_escaped) {
+            value = in_scratch(*only->hit.arena, value);
+        }
+        ++token;
+        if (body[base + place[3]] != ',') {
+            state = State::after;
+            return true;
+        }
+        ++token;
+    }
+}
+
+/// The same for one key, wherever the window ends; the value is left to `read_value`.
 bool Walker::read_key() {
     hits.clear();
     targets.clear();
-    if (token >= token_count) { return fail(CSJ_FAILURE_UNEXPECTED_END, request.length); }
-    uint32_t offset = positions[token];
+    if (!has_token()) { return ended(); }
+    uint32_t offset = token_offset();
     if (body[offset] != '"') { return fail(CSJ_FAILURE_EXPECTED_KEY, offset); }
     uint32_t end = token_end(offset);
-    if (end - offset < 2 || body[end - 1] != '"') { return fail(CSJ_FAILURE_UNCLOSED_STRING, offset); }
-
-    const uint8_t *key = body + offset + 1;
-    size_t length = end - offset - 2;
-    uint32_t raw_length = uint32_t(length);
-    bool is_escaped = next_backslash(offset) < end;
-    if (is_escaped) {
-        key_text.resize(length);
-        Decoded decoded = decode_string(key, key + length, key_text.data(), false);
-        if (decoded.malformed) { return fail(CSJ_FAILURE_BAD_ESCAPE, size_t(decoded.malformed - body)); }
-        if (decoded.lone_surrogate && request.lone_surrogates == CSJ_SURROGATES_REJECT) {
-            note(CSJ_PROBLEM_LONE_SURROGATE, size_t(decoded.lone_surrogate - body));
-        }
-        key = key_text.data();
-        length = decoded.length;
+    const uint8_t *text;
+    size_t length;
+    bool is_escaped;
+    if (!check_key(offset, end, text, length, is_escaped)) { return false; }
+    if (logs_keys || frames.back().actives < actives.size()) {
+        Key key(text, length);
+        if (logs_keys) { key_log.add(key.hash, offset); }
+        if (!find_hits(key, offset, end, is_escaped)) { return false; }
     }
-    if (length > request.max_key && !exceed(CSJ_PROBLEM_KEY_LENGTH, CSJ_FAILURE_MAX_KEY, offset)) { return false; }
-
-    uint32_t first = frames.back().actives;
-    if (logs_keys || first < actives.size()) {
-        uint64_t hash = hash_key(key, length);
-        if (logs_keys) { key_log.add(hash, {offset + 1, raw_length, is_escaped}); }
-        // By index and by copy: a match may make the vectors move.
-        for (size_t at = first; at < actives.size(); ++at) {
-            const Hit active = actives[at];
-            if (!match(active, hash, key, length, offset, is_escaped)) { return false; }
-        }
-    }
-
     ++token;
-    if (token >= token_count) { return fail(CSJ_FAILURE_UNEXPECTED_END, request.length); }
-    if (body[positions[token]] != ':') { return fail(CSJ_FAILURE_EXPECTED_COLON, positions[token]); }
+    if (!has_token()) { return ended(); }
+    if (body[token_offset()] != ':') { return fail(CSJ_FAILURE_EXPECTED_COLON, token_offset()); }
     ++token;
+    state = State::value;
     return true;
 }
 
-bool Walker::next_element() {
+inline bool Walker::check_key(uint32_t offset, uint32_t end, const uint8_t *&text, size_t &length, bool &is_escaped) {
+    if (end - offset < 2 || body[end - 1] != '"') { return fail(CSJ_FAILURE_UNCLOSED_STRING, offset); }
+    text = body + offset + 1;
+    length = end - offset - 2;
+    is_escaped = next_backslash(offset) < end;
+    if (is_escaped && !decode_key(text, length)) { return false; }
+    return length <= request.max_key || exceed(CSJ_PROBLEM_KEY_LENGTH, CSJ_FAILURE_MAX_KEY, offset);
+}
+
+/// What the value of this key is wanted for.
+bool Walker::find_hits(const Key &key, uint32_t offset, uint32_t end, bool is_escaped) {
+    for (size_t at = frames.back().actives; at < actives.size(); ++at) {
+        Active &active = actives[at];
+        const Hit &hit = active.hit;
+        const KeyEntry *entry = hit.node->child(key);
+        if (!entry) {
+            bool collects = hit.node->is_root && hit.node->plan->collects_unknown_keys;
+            if (collects && !add_unknown_key(hit, offset, end, is_escaped)) { return false; }
+        } else if (mark(active, entry->number)) {
+            if (!match_again(hit, entry->node, offset)) { return false; }
+        } else {
+            hits.push({hit.arena, entry->node, hit.instance, hit.cells});
+        }
+    }
+    return true;
+}
+
+bool Walker::decode_key(const uint8_t *&key, size_t &length) {
+    key_text.clear();
+    uint8_t *target = key_text.extend(length + 1);
+    Decoded decoded = decode_string(key, key + length, target, false);
+    if (decoded.malformed) { return fail(CSJ_FAILURE_BAD_ESCAPE, size_t(decoded.malformed - body)); }
+    if (decoded.lone_surrogate && request.lone_surrogates == CSJ_SURROGATES_REJECT) {
+        note(CSJ_PROBLEM_LONE_SURROGATE, size_t(decoded.lone_surrogate - body));
+    }
+    key = target;
+    length = decoded.length;
+    return true;
+}
+
+inline bool Walker::next_element() {
     hits.clear();
     targets.clear();
+    state = State::value;
     Frame &frame = frames.back();
     uint32_t element = frame.element++;
-    if (token >= token_count) { return fail(CSJ_FAILURE_UNEXPECTED_END, request.length); }
-    if (frame.is_record_list && !start_record(positions[token])) { return false; }
-    for (size_t at = frame.actives; at < actives.size(); ++at) {
-        const Hit active = actives[at];
-        if (const Node *node = active.plan->element(*active.node, element)) {
-            hits.push_back({active.arena, active.plan, node, active.instance});
-        }
+    if (!has_token()) { return ended(); }
+    if (frame.is_record_list && !start_record(token_offset())) { return false; }
+    if (frame.actives == actives.size() && frame.collectors == collectors.size()) { return true; }
+    return add_elements(frame, element);
+}
+
+inline bool Walker::read_scalar(uint32_t offset, uint32_t end, bool wanted, csj_cell &value, bool &is_escaped) {
+    value = csj_cell{};
+    value.offset = offset;
+    value.length = end - offset;
+    const uint8_t *text = body + offset;
+    uint8_t byte = *text;
+    if (byte == '"') { return read_string(offset, end, value, is_escaped); }
+    if (byte == '-' || uint8_t(byte - '0') <= 9) { return read_number_token(offset, end, wanted, value); }
+    switch (byte) {
+        case 't': value.kind = CSJ_TRUE; return check_literal("true", 4, value);
+        case 'f': value.kind = CSJ_FALSE; return check_literal("false", 5, value);
+        case 'n': value.kind = CSJ_NULL; return check_literal("null", 4, value);
+        default: return fail(CSJ_FAILURE_EXPECTED_VALUE, offset);
     }
-    for (size_t at = frame.collectors; at < collectors.size(); ++at) {
-        const Collector collector = collectors[at];
-        uint32_t item;
-        csj_cell empty{};
-        if (!add_to_array(*collector.arena, collector.at, empty, item)) { return false; }
-        if (item != CSJ_NO_ITEM) { targets.push_back({collector.arena, collector.plan, item}); }
+}
+
+inline bool Walker::check_literal(const char *word, uint32_t length, const csj_cell &value) {
+    if (value.length == length && memcmp(body + value.offset, word, length) == 0) { return true; }
+    return fail(CSJ_FAILURE_BAD_LITERAL, value.offset);
+}
+
+inline bool Walker::read_string(uint32_t offset, uint32_t end, csj_cell &value, bool &is_escaped) {
+    if (end - offset < 2 || body[end - 1] != '"') { return fail(CSJ_FAILURE_UNCLOSED_STRING, offset); }
+    value.kind = CSJ_STRING;
+    value.payload = offset + 1;
+    value.count = value.length - 2;
+    is_escaped = next_backslash(offset) < end;
+    if (is_escaped && !check_escapes(offset, end, value)) { return false; }
+    if (value.count <= request.max_string) { return true; }
+    // Not to be looked at, and above all not to be copied.
+    value = csj_cell{};
+    is_escaped = false;
+    return exceed(CSJ_PROBLEM_STRING_LENGTH, CSJ_FAILURE_MAX_STRING, offset);
+}
+
+/// Checked and measured before anything is copied: what nobody wants is not copied at all, and what is too long is not either.
+bool Walker::check_escapes(uint32_t offset, uint32_t end, csj_cell &value) {
+    Decoded decoded = decode_string(body + offset + 1, body + end - 1, nullptr, request.nul_in_text == CSJ_NUL_STRIP);
+    if (decoded.malformed) { return fail(CSJ_FAILURE_BAD_ESCAPE, size_t(decoded.malformed - body)); }
+    if (decoded.lone_surrogate && request.lone_surrogates == CSJ_SURROGATES_REJECT) {
+        note(CSJ_PROBLEM_LONE_SURROGATE, size_t(decoded.lone_surrogate - body));
+    }
+    if (decoded.nul && request.nul_in_text == CSJ_NUL_REJECT) { note(CSJ_PROBLEM_NUL, size_t(decoded.nul - body)); }
+    value.count = uint32_t(decoded.length);
+    return true;
+}
+
+inline bool Walker::read_number_token(uint32_t offset, uint32_t end, bool wanted, csj_cell &value) {
+    Number number = read_number(body + offset, body + end, request.max_number_digits, wanted);
+    value.payload = number.bits;
+    value.kind = CSJ_BIG_NUMBER;
+    switch (number.kind) {
+        case NumberKind::int64: value.kind = CSJ_INT64; break;
+        case NumberKind::float64: value.kind = CSJ_DOUBLE; break;
+        case NumberKind::malformed: return fail(CSJ_FAILURE_BAD_NUMBER, offset);
+        case NumberKind::big_integer:
+            if (request.big_integers == CSJ_NUMBERS_REJECT) { note(CSJ_PROBLEM_BIG_INTEGER, offset); }
+            break;
+        case NumberKind::overflow:
+            if (request.number_overflow == CSJ_NUMBERS_REJECT) { note(CSJ_PROBLEM_NUMBER_OVERFLOW, offset); }
+            break;
+        case NumberKind::underflow: break;
+        case NumberKind::too_many_digits:
+            return exceed(CSJ_PROBLEM_NUMBER_DIGITS, CSJ_FAILURE_MAX_NUMBER_DIGITS, offset);
     }
     return true;
 }
 
-/// The end of the scalar token at the current place: there is nothing but white space between it and the token that follows.
-uint32_t Walker::token_end(uint32_t offset) const {
-    uint32_t end = positions[token + 1];
-    while (end > offset + 1 && is_space(body[end - 1])) { --end; }
-    return end;
-}
-
-/// Where the first backslash at or after `from` is. Strings come in the order of the document, so that the document is searched once in all.
-uint32_t Walker::next_backslash(uint32_t from) {
-    if (backslash < from || from == 0) {
-        const void *at = memchr(body + from, '\\', request.length - from);
-        backslash = at ? uint32_t(static_cast<const uint8_t *>(at) - body) : UINT32_MAX;
+void Walker::capture_scalar(const csj_cell &value, bool is_escaped) {
+    for (size_t at = 0; at < targets.size(); ++at) {
+        const Collector &target = targets[at];
+        target.arena->items[target.at] = is_escaped ? in_scratch(*target.arena, value) : value;
     }
-    return backslash;
+    for (size_t at = 0; at < hits.size(); ++at) {
+        const Hit &hit = hits[at];
+        for (const Capture *next = hit.node->captures; next < hit.node->captures_end; ++next) {
+            const Capture &capture = *next;
+            csj_cell &cell = hit.arena->cells[hit.cells + capture.slot];
+            if (capture.kind == CSJ_CAPTURE_RAW) {
+                cell = csj_cell{};
+                cell.kind = CSJ_RAW;
+                cell.offset = value.offset;
+                cell.length = value.length;
+            } else if (is_escaped) {
+                cell = in_scratch(*hit.arena, value);
+            } else {
+                cell = value;
+            }
+            if (capture.kind == CSJ_CAPTURE_LOCATE) {
+                found_records(value.offset, value.kind == CSJ_NULL ? CSJ_FOUND_NULL : CSJ_FOUND_SCALAR, nullptr);
+            }
+        }
+    }
 }
 
 }  // namespace csj

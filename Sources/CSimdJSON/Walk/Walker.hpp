@@ -2,22 +2,30 @@
 #define CSJ_WALKER_HPP
 
 #include <cstdint>
-#include <vector>
 
+#include "../Plan/FieldPlan.hpp"
+#include "../Scan/StructuralIndex.hpp"
 #include "Arena.hpp"
 #include "CSimdJSON.h"
-#include "../Plan/FieldPlan.hpp"
 #include "KeyLog.hpp"
-#include "../Scan/StructuralIndex.hpp"
 
 namespace csj {
 
 /// A value of interest: the node of a plan which the value stands for, for one instance of that plan.
 struct Hit {
     Arena *arena;
-    const csj_plan *plan;
     const Node *node;
     uint32_t instance;
+    /// Where the instance's cells start.
+    uint32_t cells;
+};
+
+/// A hit whose value is a container that is open now.
+struct Active {
+    Hit hit;
+    /// Which of the node's keys have been there; beyond the 64th on the stack of marks, from `marks` on.
+    uint64_t seen;
+    uint32_t marks;
 };
 
 /// An array of which every element goes to a nested plan; or, as a target, the one element that comes next.
@@ -39,7 +47,7 @@ struct Frame {
     uint32_t offset;
     uint32_t element;
     /// Where the entries of this container start on the stacks of the walker.
-    uint32_t actives, collectors, opens, keys;
+    uint32_t actives, collectors, opens, keys, marks;
     bool is_object;
     /// The elements of this array are the records.
     bool is_record_list;
@@ -65,40 +73,61 @@ class Walker {
     uint64_t record_count = 0;
 
   private:
-    enum class State { value, after, done };
+    /// What comes next. One step leads to the next by way of this and never by a call: nesting costs no stack.
+    enum class State { value, members, element, after, done };
 
     int walk();
     uint64_t problem_limit() const;
 
-    // Grammar (Walker.cpp)
+    // Tokens: `token` counts within the window of the structural index.
+
+    bool has_token() { return token < token_count || next_window(); }
+    /// The place of the current token in the body. There must be one.
+    uint32_t token_offset() const { return base + positions[token]; }
+    /// The end of the scalar token at the current place: there is nothing but white space between it and the token that follows.
+    uint32_t token_end(uint32_t offset) const;
+    bool next_window();
+    uint32_t next_backslash(uint32_t from) { return backslash >= from ? backslash : find_backslash(from); }
+    uint32_t find_backslash(uint32_t from);
+
+    // The grammar; false: failed (Walker.cpp)
     bool fail(int code, size_t offset);
+    /// There is no token where the grammar wants one.
+    bool ended();
     bool read_value();
+    bool read_members();
     bool read_key();
+    bool check_key(uint32_t offset, uint32_t end, const uint8_t *&text, size_t &length, bool &is_escaped);
+    bool find_hits(const Key &key, uint32_t offset, uint32_t end, bool is_escaped);
     bool next_element();
     bool open_container(uint32_t offset, bool is_object);
-    bool close_container(uint32_t offset, bool &ends_record);
-    uint32_t token_end(uint32_t offset) const;
-    uint32_t next_backslash(uint32_t from);
-
-    // Scalars (Walker+Scalars.cpp)
-    bool read_scalar(uint32_t offset);
-    bool read_string(uint32_t offset, uint32_t end);
-    bool read_number_token(uint32_t offset, uint32_t end);
-    void capture_scalar(const csj_cell &value, bool is_escaped);
-    csj_cell in_scratch(Arena &arena, csj_cell value);
+    bool close_container(uint32_t offset);
+    bool read_scalar(uint32_t offset, uint32_t end, bool wanted, csj_cell &value, bool &is_escaped);
+    bool check_literal(const char *word, uint32_t length, const csj_cell &value);
+    bool read_string(uint32_t offset, uint32_t end, csj_cell &value, bool &is_escaped);
+    bool read_number_token(uint32_t offset, uint32_t end, bool wanted, csj_cell &value);
+    bool check_escapes(uint32_t offset, uint32_t end, csj_cell &value);
+    bool decode_key(const uint8_t *&key, size_t &length);
 
     // Captures (Walker+Captures.cpp)
+    bool is_wanted() const { return !(hits.empty() && targets.empty()); }
+    void capture_scalar(const csj_cell &value, bool is_escaped);
     bool start_record(uint32_t offset);
     bool found_records(uint32_t offset, int what, Frame *frame);
     bool capture_container(Frame &frame);
-    bool match(const Hit &active, uint64_t hash, const uint8_t *key, size_t length, uint32_t offset, bool is_escaped);
+    bool match_again(const Hit &active, const Node *child, uint32_t offset);
+    bool mark(Active &active, uint32_t number);
+    bool add_elements(const Frame &frame, uint32_t element);
     bool add_item(Arena &arena, csj_cell item, uint32_t &index);
     bool add_to_array(Arena &arena, uint32_t cell, csj_cell item, uint32_t &index);
-    bool add_unknown_key(const Hit &active, uint32_t offset, bool is_escaped);
+    bool add_unknown_key(const Hit &active, uint32_t offset, uint32_t end, bool is_escaped);
+    csj_cell in_scratch(Arena &arena, csj_cell value);
     /// An instance for the value being opened, whose root becomes a hit; or `no_instance`: over the limit.
     uint32_t make_instance(Arena &arena, const csj_plan *plan, uint32_t offset);
     /// The same for a nested plan: one instance per value and plan, whoever wants it.
     uint32_t nested_instance(Arena &arena, const csj_plan *plan, uint32_t offset);
+
+    // Refusals (Walker+Captures.cpp)
     /// False: the record (or, for the envelope, the page) is refused.
     bool has_room(Arena &arena, uint64_t more, size_t offset);
     /// A record-level refusal.
@@ -112,22 +141,24 @@ class Walker {
     StructuralIndex index;
     const uint8_t *body = nullptr;
     const uint32_t *positions = nullptr;
-    uint32_t token = 0, token_count = 0;
+    uint32_t token = 0, token_count = 0, base = 0;
+    /// The first backslash at or after some place before the current token.
     uint32_t backslash = 0;
     State state = State::done;
     bool in_record = false;
     bool logs_keys = false;
 
-    std::vector<Frame> frames;
-    std::vector<Hit> actives;
-    std::vector<Collector> collectors;
-    std::vector<Open> opens;
+    Stack<Frame> frames;
+    Stack<Active> actives;
+    Stack<uint8_t> marks;
+    Stack<Collector> collectors;
+    Stack<Open> opens;
     KeyLog key_log;
-    std::vector<uint8_t> key_text;
+    Stack<uint8_t> key_text;
 
     // What the value that comes next is wanted for.
-    std::vector<Hit> hits;
-    std::vector<Collector> targets;
+    Stack<Hit> hits;
+    Stack<Collector> targets;
 };
 
 }  // namespace csj

@@ -1,9 +1,9 @@
 /// The strict JSON walker behind the `JSONReader` module, as plain C.
 ///
-/// libsimdjson finds the structure of a document (the first stage of its on-demand parser: structural positions, UTF-8 and string
-/// checks with SIMD instructions); the walker of this target goes over that structure exactly once, checks the whole grammar, and
-/// copies out the positions of those values that a compiled field plan asks for. It never calls itself, so a document cannot exhaust
-/// the stack, and it never reads beyond the bytes it is given, so no padding is needed.
+/// libsimdjson finds the structure of a document, window by window (the first stage of its on-demand parser: structural positions, UTF-8
+/// and string checks with SIMD instructions); the walker of this target goes over that structure exactly once, checks the whole grammar,
+/// and copies out the positions of those values that a compiled field plan asks for. It never calls itself, so a document cannot exhaust
+/// the stack, and it never reads beyond the bytes it is given, so no padding is needed. Memory does not grow with the document.
 ///
 /// Nothing in here is thread safe; a plan that is sealed may be used by several readers at the same time.
 #ifndef CSIMDJSON_H
@@ -60,8 +60,10 @@ typedef struct csj_cell {
 /// One object (or array) read by a plan.
 typedef struct csj_instance {
     const struct csj_plan *plan;
+    /// The cell of field f is `cells[slots[f]]`, or has to be chosen among alternatives.
+    const uint32_t *slots;
+    uint32_t field_count;
     uint32_t cells;
-    uint32_t seen;
     uint32_t offset;
     uint32_t length;
     /// Keys no field asked for, as a list of string items. Only filled when the plan collects them.
@@ -70,6 +72,9 @@ typedef struct csj_instance {
     uint32_t unknown_count;
     uint32_t reserved;
 } csj_instance;
+
+/// Instead of a slot: the field has alternatives.
+#define CSJ_SEVERAL_SLOTS UINT32_MAX
 
 /// Where the cells of the current record (or of the envelope) are. A view is never given back to the operating system: whoever keeps one
 /// too long sees another generation and not freed memory.
@@ -120,9 +125,17 @@ void csj_plan_add_path(csj_plan *plan, const csj_segment *segments, size_t segme
 void csj_plan_collect_unknown_keys(csj_plan *plan);
 /// After this the plan does not change any more.
 void csj_plan_seal(csj_plan *plan);
-uint32_t csj_view_field_count(const csj_view *view, uint32_t instance);
-/// The cell of a field: that of the first alternative which was there.
-csj_cell csj_view_cell(const csj_view *view, uint32_t instance, uint32_t field);
+/// The cell of a field with alternatives: that of the first one which was there.
+csj_cell csj_view_first_cell(const csj_view *view, uint32_t instance, uint32_t field);
+
+static inline uint32_t csj_view_field_count(const csj_view *view, uint32_t instance) { return view->instances[instance].field_count; }
+
+/// The cell of a field. The field must exist.
+static inline csj_cell csj_view_cell(const csj_view *view, uint32_t instance, uint32_t field) {
+    const csj_instance *record = &view->instances[instance];
+    uint32_t slot = record->slots[field];
+    return slot == CSJ_SEVERAL_SLOTS ? csj_view_first_cell(view, instance, field) : view->cells[record->cells + slot];
+}
 
 // MARK: Reading
 
@@ -198,6 +211,8 @@ typedef struct csj_request {
     uint64_t max_number_digits;
     uint64_t max_records;
     uint64_t max_cells;
+    /// Bytes whose structure is found at a time; 0: what is good for the processor. Makes no difference to what is read.
+    size_t window;
     uint8_t duplicate_keys;
     uint8_t lone_surrogates;
     uint8_t nul_in_text;
@@ -212,7 +227,9 @@ enum { CSJ_STEP_FAILED = 0, CSJ_STEP_RECORD = 1, CSJ_STEP_END = 2 };
 /// NULL when there is no memory.
 csj_reader *csj_reader_create(void);
 void csj_reader_destroy(csj_reader *reader);
-/// Finds the structure of the body. The body and the plans must stay until the last step. False: see `csj_reader_failure`.
+/// Whether the bytes are well-formed UTF-8.
+int csj_is_utf8(const uint8_t *bytes, size_t length);
+/// Gets ready for a body. The body and the plans must stay until the last step. False: see `csj_reader_failure`.
 int csj_reader_begin(csj_reader *reader, const csj_request *request);
 /// Walks to the end of the next record. The views change with each step.
 int csj_reader_step(csj_reader *reader);

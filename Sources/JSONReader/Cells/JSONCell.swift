@@ -58,6 +58,8 @@ extension JSONCell {
         if case .bool(let value) = self { value } else { nil }
     }
 
+    /// Inlined so that the parts are written to where they stay: copying a cell that was just written part by part is what takes time.
+    @inline(__always)
     init(_ cell: csj_cell, in page: JSONPageReference) {
         switch Int(cell.kind) {
         case CSJ_NULL: self = .null

@@ -1,7 +1,7 @@
 import CSimdJSON
 
-/// A 128-bit XXH3 hash: the same for the same bytes, on every machine and in every version. Tells "as last time" from "changed"; it does not
-/// protect against somebody who wants two different texts to look the same.
+/// A 128-bit XXH3 hash: the same for the same bytes, on every machine and in every version. Tells "as last time" from "changed"; it
+/// does not protect against somebody who wants two different texts to look the same.
 public struct JSONHash: Sendable, Hashable {
     public let high: UInt64
     public let low: UInt64

@@ -8,6 +8,7 @@ public struct JSONRawValue {
     /// Bytes of UTF-8; never 0.
     public let utf8Count: Int
 
+    @inline(__always)
     init(_ cell: csj_cell, in page: JSONPageReference) {
         self.init(page: page, byteOffset: Int(cell.offset), utf8Count: Int(cell.length))
     }
@@ -20,7 +21,9 @@ public struct JSONRawValue {
 
     /// Calls the closure with the bytes of the text, which must not be kept.
     @inline(__always)
-    public func withBytes<Result, Failure: Error>(_ body: (UnsafeBufferPointer<UInt8>) throws(Failure) -> Result) throws(Failure) -> Result {
+    public func withBytes<Result, Failure: Error>(
+        _ body: (UnsafeBufferPointer<UInt8>) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
         try body(UnsafeBufferPointer(start: page.view.pointee.body + byteOffset, count: utf8Count))
     }
 

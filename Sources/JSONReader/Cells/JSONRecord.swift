@@ -39,6 +39,7 @@ public struct JSONRecord {
         }
     }
 
+    @inline(__always)
     private func cell(_ field: Int) -> csj_cell {
         let view = page.view
         precondition(field >= 0 && field < csj_view_field_count(view, instance), "JSONRecord: the plan has no field \(field)")

@@ -8,6 +8,7 @@ public struct JSONString {
     /// Bytes of UTF-8.
     public let utf8Count: Int
 
+    @inline(__always)
     init(_ cell: csj_cell, in page: JSONPageReference) {
         self.page = page
         start = Int(cell.payload)

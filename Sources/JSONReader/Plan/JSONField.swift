@@ -6,8 +6,8 @@ public struct JSONField: Sendable {
         case value
         /// The JSON text of the value, whatever it is (also of a scalar and of `null`).
         case raw
-        /// An object as a record of its own, read by the plan; an array as a ``JSONArray`` of such records or scalars; a scalar as itself (a
-        /// foreign key).
+        /// An object as a record of its own, read by the plan; an array as a ``JSONArray`` of such records or scalars; a scalar as itself
+        /// (a foreign key).
         case record(JSONFieldPlan)
     }
 

@@ -58,12 +58,29 @@ public final class JSONFieldPlan: @unchecked Sendable {
         state.withLock { $0.fields ?? [] }
     }
 
-    /// Lets go of the plans this one names, to break a circle. The plan cannot be used any more, and no reader may be using it now.
+    /// Ends the circle of plans which this one is part of: it and all plans that it leads to and that lead back to it let go of the plans
+    /// they name. None of them can be used any more, and no reader may be using one now. A plan outside of any circle only lets go of its
+    /// own.
     public func invalidate() {
-        state.withLock { state in
-            state.isInvalidated = true
-            state.fields = nil
+        // All of them first: letting go of one hides the way back from others.
+        let circle = reachable().filter { plan in plan === self || plan.reachable().contains { $0 === self } }
+        for plan in circle {
+            plan.state.withLock { state in
+                state.isInvalidated = true
+                state.fields = nil
+            }
         }
+    }
+
+    /// This plan and all that it leads to.
+    private func reachable() -> [JSONFieldPlan] {
+        var reached: [ObjectIdentifier: JSONFieldPlan] = [:]
+        var open = [self]
+        while let plan = open.popLast() {
+            guard reached.updateValue(plan, forKey: ObjectIdentifier(plan)) == nil else { continue }
+            for case .record(let nested) in plan.fields.lazy.map(\.capture) { open.append(nested) }
+        }
+        return Array(reached.values)
     }
 
     private func compile(_ path: JSONPath, _ capture: JSONField.Capture) {
@@ -109,14 +126,10 @@ public final class JSONFieldPlan: @unchecked Sendable {
 
     /// Traps if this plan or one that it leads to has no fields (yet, or any more). Looked at before each page: a handful of plans.
     func checkComplete() {
-        var reached: Set<ObjectIdentifier> = []
-        var open = [self]
-        while let plan = open.popLast() {
-            guard reached.insert(ObjectIdentifier(plan)).inserted else { continue }
+        for plan in reachable() {
             plan.state.withLock { state in
                 precondition(!state.isInvalidated, "JSONFieldPlan: a plan in use was invalidated")
-                guard let fields = state.fields else { preconditionFailure("JSONFieldPlan: a plan in use has no fields; call define") }
-                for case .record(let nested) in fields.lazy.map(\.capture) { open.append(nested) }
+                precondition(state.fields != nil, "JSONFieldPlan: a plan in use has no fields; call define")
             }
         }
     }

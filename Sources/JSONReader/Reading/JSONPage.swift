@@ -24,6 +24,12 @@ struct JSONPage {
 
     var markLength: Int { whole.count - document.count }
 
+    /// The page with U+FFFD for what is not UTF-8, if that is wanted and there is such a thing.
+    func repaired() -> [UInt8]? {
+        guard policies.invalidUTF8 == .replace, csj_is_utf8(whole.baseAddress, whole.count) == 0 else { return nil }
+        return Array(String(decoding: whole, as: UTF8.self).utf8)
+    }
+
     /// What can be told from the first bytes.
     func checkBeginning() throws(JSONReaderError) -> Beginning {
         if markLength > 0 && policies.byteOrderMark == .rejectPage {
@@ -31,7 +37,7 @@ struct JSONPage {
         }
         // A JSON document starts with an ASCII character, so a zero byte among the first two means wider code units.
         if whole.starts(with: [0xFE, 0xFF]) || whole.starts(with: [0xFF, 0xFE]) || document.prefix(2).contains(0) {
-            throw JSONReaderError(.encoding, "the document is UTF-16 or UTF-32, or contains zero bytes; JSON is UTF-8", offset: 0, in: whole)
+            throw JSONReaderError(.encoding, "UTF-16, UTF-32 or zero bytes where JSON, which is UTF-8, was expected", offset: 0, in: whole)
         }
         let isSpace: (UInt8) -> Bool = { $0 == 0x20 || $0 == 0x0A || $0 == 0x0D || $0 == 0x09 }
         if document.allSatisfy(isSpace) {

@@ -2,18 +2,25 @@ import CSimdJSON
 
 /// Reads pages of records, one after the other: strict, in one walk over each page, with nothing allocated per value.
 ///
-/// The reader keeps its buffers from page to page (about the size of the largest page it met); ``releaseBuffers()`` gives them back. It
-/// belongs to one thread at a time.
+/// The body is not copied, and what the reader needs beside it does not grow with it, but with the largest record. It keeps those buffers
+/// from page to page; ``releaseBuffers()`` gives them back. A reader belongs to one thread at a time.
 ///
-/// The whole of a document is checked, also what no field asks for: the grammar of RFC 8259, UTF-8, escapes, the limits. Numbers are exact or
-/// say that they are not (``JSONCell``). An error is thrown where it is found, which may be after records were handed out: **until `read`
-/// returns, nothing of a page counts.**
+/// The whole of a document is checked, also what no field asks for: the grammar of RFC 8259, UTF-8, escapes, the limits. Numbers are exact
+/// or say that they are not (``JSONCell``). An error is thrown where it is found, which may be after records were handed out: **until
+/// `read` returns, nothing of a page counts.**
 public final class JSONRecordReader {
     private let reader: OpaquePointer
     private var locator: (path: JSONPath, plan: JSONLocator)?
     private var isReading = false
+    private let window: Int
 
-    public init() {
+    public convenience init() {
+        self.init(window: 0)
+    }
+
+    /// With a window of another size than the usual one, which makes no difference to what is read.
+    init(window: Int) {
+        self.window = window
         guard let reader = csj_reader_create() else { preconditionFailure("JSONRecordReader: out of memory") }
         self.reader = reader
     }
@@ -22,7 +29,7 @@ public final class JSONRecordReader {
         csj_reader_destroy(reader)
     }
 
-    /// Gives the memory of the largest page so far back.
+    /// Gives the memory that the largest record so far took back.
     public func releaseBuffers() {
         precondition(!isReading, "JSONRecordReader: releaseBuffers was called from inside of read")
         csj_reader_trim(reader)
@@ -61,17 +68,12 @@ public final class JSONRecordReader {
         let locator = locator(for: records)
         let reading = JSONReading(locator: locator, plan: plan, envelope: envelope)
         return try withExtendedLifetime(reading) {
-            do {
-                return try walk(page, reading, path: records, each: each)
-            } catch let error as JSONReaderError where error.kind == .invalidUTF8 && policies.invalidUTF8 == .replace {
-                // The structure is found before the first record is handed out, so nothing is handed out twice.
-                let repaired = Array(String(decoding: page.whole, as: UTF8.self).utf8)
-                return try repaired.withUnsafeBufferPointer { repaired in
-                    let page = JSONPage(whole: repaired, limits: limits, policies: policies)
-                    var summary = try walk(page, reading, path: records, each: each)
-                    summary.wasRepaired = true
-                    return summary
-                }
+            guard let repaired = page.repaired() else { return try walk(page, reading, path: records, each: each) }
+            return try repaired.withUnsafeBufferPointer { repaired in
+                let page = JSONPage(whole: repaired, limits: limits, policies: policies)
+                var summary = try walk(page, reading, path: records, each: each)
+                summary.wasRepaired = true
+                return summary
             }
         }
     }
@@ -92,14 +94,11 @@ public final class JSONRecordReader {
     ) throws -> JSONRecordProblem? {
         var policies = policies
         policies.emptyBody = .error
-        var problem: JSONRecordProblem?
-        let reading = JSONReading(locator: nil, plan: JSONRecordReader.nothing, envelope: nil)
         let page = JSONPage(whole: bytes.bindMemory(to: UInt8.self), limits: limits, policies: policies)
-        do {
-            _ = try walk(page, reading, path: .root) { problem = $0.problem }
-        } catch let error as JSONReaderError where error.kind == .invalidUTF8 && policies.invalidUTF8 == .replace {
-            problem = try validate(body: Array(String(decoding: page.whole, as: UTF8.self).utf8), limits: limits, policies: policies)
-        }
+        if let repaired = page.repaired() { return try validate(body: repaired, limits: limits, policies: policies) }
+        let reading = JSONReading(locator: nil, plan: JSONRecordReader.nothing, envelope: nil)
+        var problem: JSONRecordProblem?
+        _ = try walk(page, reading, path: .root) { problem = $0.problem }
         return problem
     }
 
@@ -113,7 +112,9 @@ public final class JSONRecordReader {
         return plan
     }
 
-    private func walk(_ page: JSONPage, _ reading: JSONReading, path: JSONPath, each: (JSONRecord) throws -> Void) throws -> JSONPageSummary {
+    private func walk(
+        _ page: JSONPage, _ reading: JSONReading, path: JSONPath, each: (JSONRecord) throws -> Void
+    ) throws -> JSONPageSummary {
         precondition(!isReading, "JSONRecordReader: a page was opened from inside of read; use another reader")
         isReading = true
         defer {
@@ -127,6 +128,7 @@ public final class JSONRecordReader {
             return summary
         }
         var request = page.request(reading)
+        request.window = window
         guard csj_reader_begin(reader, &request) != 0 else { throw failure(page) }
         let view = csj_reader_record_view(reader)!
         walking: while true {

@@ -1,13 +1,6 @@
 import Foundation
 import Synchronization
 
-/// Kinds of contexts, with Apple's raw values.
-public enum NSManagedObjectContextConcurrencyType: UInt, Sendable {
-    case confinementConcurrencyType = 0
-    case privateQueueConcurrencyType = 1
-    case mainQueueConcurrencyType = 2
-}
-
 /// A scratch pad of objects: what is changed in it stays in it until `save()` hands the changes one level up, to the parent context or to the store.
 ///
 /// It belongs to a queue. `perform` and `performAndWait` run blocks there; everything else must be called from such a block (or, for a main-queue

@@ -1,14 +1,5 @@
 import Foundation
 
-/// Kinds of merge policies, with Apple's raw values.
-public enum NSMergePolicyType: UInt, Sendable {
-    case errorMergePolicyType = 0
-    case mergeByPropertyStoreTrumpMergePolicyType = 1
-    case mergeByPropertyObjectTrumpMergePolicyType = 2
-    case overwriteMergePolicyType = 3
-    case rollbackMergePolicyType = 4
-}
-
 /// What to do where the store has moved on since a context read it.
 // Immutable.
 open class NSMergePolicy: NSObject, @unchecked Sendable {
@@ -50,67 +41,4 @@ open class NSMergePolicy: NSObject, @unchecked Sendable {
             return (row, changed)
         }
     }
-}
-
-/// An object whose row changed in the store since its context read it.
-// Immutable values about objects.
-public final class NSMergeConflict: NSObject, @unchecked Sendable {
-    public let sourceObjectID: NSManagedObjectID
-    /// The values this context last read, by property name.
-    public let objectSnapshot: [String: Any]?
-    /// The newer values.
-    public let cachedSnapshot: [String: Any]?
-    public let persistedSnapshot: [String: Any]?
-    public let oldVersionNumber: Int
-    /// 0: the row was deleted.
-    public let newVersionNumber: Int
-
-    init(_ conflict: StoreConflict.VersionConflict, base: RowSnapshot?) {
-        sourceObjectID = conflict.id
-        objectSnapshot = base.map(Self.values)
-        cachedSnapshot = conflict.stored.map(Self.values)
-        persistedSnapshot = nil
-        oldVersionNumber = Int(base?.version ?? 0)
-        newVersionNumber = Int(conflict.stored?.version ?? 0)
-    }
-
-    private static func values(_ row: RowSnapshot) -> [String: Any] {
-        var result: [String: Any] = [:]
-        for (slot, name) in row.layout.names.enumerated() where !row.layout.isTransient[slot] { result[name] = row[slot].any ?? NSNull() }
-        return result
-    }
-
-    public override var description: String {
-        "NSMergeConflict for \(sourceObjectID): read version \(oldVersionNumber), the store has \(newVersionNumber)"
-    }
-}
-
-/// Objects that have one unique key.
-// Immutable values about objects.
-public final class NSConstraintConflict: NSObject, @unchecked Sendable {
-    /// The attributes of the constraint.
-    public let constraint: [String]
-    /// Their values, by name.
-    public let constraintValues: [String: Any]
-    /// The object that could not be saved.
-    public let conflictingObjectIDs: [NSManagedObjectID]
-    /// The object that has the key.
-    public let databaseObjectID: NSManagedObjectID?
-
-    init(constraint: [String], values: [AttributeValue], objectID: NSManagedObjectID, ownerID: NSManagedObjectID?) {
-        self.constraint = constraint
-        var named: [String: Any] = [:]
-        for (name, value) in zip(constraint, values) { named[name] = value.any ?? NSNull() }
-        constraintValues = named
-        conflictingObjectIDs = [objectID]
-        databaseObjectID = ownerID
-    }
-
-    var sentence: String {
-        let key = constraint.map { "\($0) = \(constraintValues[$0] ?? "nil")" }.joined(separator: ", ")
-        let id = conflictingObjectIDs.first.map(\.description) ?? "?"
-        return "\(id) has \(key), which belongs to \(databaseObjectID.map(\.description) ?? "another object")."
-    }
-
-    public override var description: String { "NSConstraintConflict: \(sentence)" }
 }

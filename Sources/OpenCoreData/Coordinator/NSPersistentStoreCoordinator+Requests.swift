@@ -99,7 +99,8 @@ extension NSPersistentStoreCoordinator: PersistentStoreChannel {
         let all = persistentStores
         guard !all.isEmpty else {
             throw NSError.coreData(
-                .coreData, "This context's coordinator has no persistent stores; it can't perform a save. Nothing was lost: add a store and save again.")
+                .coreData,
+                "This context's coordinator has no persistent stores; it can't perform a save. Nothing was lost: add a store and save again.")
         }
         func place(_ id: NSManagedObjectID) throws -> NSPersistentStore {
             if let store = ownStore(of: id) { return store }

@@ -59,7 +59,8 @@ enum Violation {
 
     // As above.
     static func otherContext(_ id: String) -> Never {
-        fatalError("OpenCoreData: illegal attempt to relate or use \(id) in a different context from its own. Pass its objectID and use object(with:).")
+        fatalError(
+            "OpenCoreData: illegal attempt to relate or use \(id) in a different context from its own. Pass its objectID and use object(with:).")
     }
 
     // As above.

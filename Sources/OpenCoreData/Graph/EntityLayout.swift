@@ -1,13 +1,5 @@
 import Foundation
 
-/// Where a property of an entity lives.
-public enum PropertyPlace: Hashable, Sendable {
-    /// An attribute or to-one: a slot of the row.
-    case slot(Int)
-    /// A to-many: not in the row; a number of its own.
-    case toMany(Int)
-}
-
 /// The form of an entity's rows, computed once when the model is frozen: property name → slot. The slots of an ancestor come first, so
 /// that a row of a subentity can be read by the ancestor's layout.
 // Immutable after construction; the descriptions it names are frozen with it.

@@ -59,7 +59,8 @@ extension NSManagedObject {
             // The row is gone: the object shows nil values and counts as deleted, as `shouldDeleteInaccessibleFaults` says.
             guard context.shouldDeleteInaccessibleFaults else { Violation.inaccessibleFault("\(objectID)") }
             row = RowSnapshot.make(entity.layout)
-            base = row
+            // No base: there is nothing to delete, so touching it (as the inverse of a stale reference) must not be saved.
+            base = nil
             state = .deleted
             return
         }

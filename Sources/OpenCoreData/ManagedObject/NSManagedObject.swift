@@ -183,8 +183,9 @@ extension NSEntityDescription {
         if let known = explicitClass as? NSManagedObject.Type { return known }
         guard let name = managedObjectClassName, name != "NSManagedObject" else { return NSManagedObject.self }
         guard let found = NSClassFromString(name) as? NSManagedObject.Type else {
-            Violation.misuse("entity \(self.name ?? "?") names the class \(name), which does not exist or is not an NSManagedObject; "
-                + "write it as Module.Class")
+            Violation.misuse(
+                "entity \(self.name ?? "?") names the class \(name), which does not exist or is not an NSManagedObject; "
+                    + "write it as Module.Class")
         }
         return found
     }

@@ -1,13 +1,5 @@
 import Foundation
 
-/// What happens to the other side when an object is deleted.
-public enum NSDeleteRule: UInt, Sendable {
-    case noActionDeleteRule = 0
-    case nullifyDeleteRule = 1
-    case cascadeDeleteRule = 2
-    case denyDeleteRule = 3
-}
-
 /// A reference to one object or a set of objects of another entity.
 // Mutable only until the model is frozen, as its superclass says.
 open class NSRelationshipDescription: NSPropertyDescription, @unchecked Sendable {

@@ -1,8 +1,5 @@
 public import Foundation
 
-/// Lets an initialiser in an extension of `NSPredicate` return a subclass, which only initialisers in protocol extensions can.
-public protocol PredicateFormatInitializable {}
-
 extension NSPredicate: PredicateFormatInitializable {}
 
 extension PredicateFormatInitializable where Self: NSPredicate {

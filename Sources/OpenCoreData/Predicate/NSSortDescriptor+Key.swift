@@ -1,8 +1,5 @@
 public import Foundation
 
-/// Lets an initialiser in an extension of `NSSortDescriptor` return a subclass, which only initialisers in protocol extensions can.
-public protocol SortKeyInitializable {}
-
 extension NSSortDescriptor: SortKeyInitializable {}
 
 extension SortKeyInitializable where Self: NSSortDescriptor {

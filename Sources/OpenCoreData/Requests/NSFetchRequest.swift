@@ -1,37 +1,5 @@
 import Foundation
 
-/// What a fetch may yield: managed objects, object IDs, dictionaries or numbers.
-public protocol NSFetchRequestResult {}
-
-extension NSDictionary: NSFetchRequestResult {}
-extension NSNumber: NSFetchRequestResult {}
-
-/// What a fetch yields, with Apple's raw values.
-public struct NSFetchRequestResultType: OptionSet, Hashable, Sendable {
-    public let rawValue: UInt
-    public init(rawValue: UInt) { self.rawValue = rawValue }
-    public static let managedObjectResultType = NSFetchRequestResultType([])
-    public static let managedObjectIDResultType = NSFetchRequestResultType(rawValue: 1)
-    public static let dictionaryResultType = NSFetchRequestResultType(rawValue: 2)
-    public static let countResultType = NSFetchRequestResultType(rawValue: 4)
-}
-
-/// Kinds of requests that a store can be asked.
-public enum NSPersistentStoreRequestType: UInt, Sendable {
-    case fetchRequestType = 1
-    case saveRequestType = 2
-    case batchInsertRequestType = 5
-    case batchUpdateRequestType = 6
-    case batchDeleteRequestType = 7
-}
-
-/// A request to a store.
-open class NSPersistentStoreRequest: NSObject {
-    /// The stores that should answer; nil: all.
-    open var affectedStores: [NSPersistentStore]?
-    open var requestType: NSPersistentStoreRequestType { .fetchRequestType }
-}
-
 /// A search for objects of one entity.
 open class NSFetchRequest<ResultType>: NSPersistentStoreRequest {
     private var storedEntity: NSEntityDescription?

@@ -39,7 +39,8 @@ struct DocumentOpening: Sendable {
                     code: code)
             }
             throw StartFailure(
-                .cannotCreate, "the document's directory \(package) cannot be made: \(systemError(code)); set [document] path to a place that "
+                .cannotCreate,
+                "the document's directory \(package) cannot be made: \(systemError(code)); set [document] path to a place that "
                     + "cisternd may write", code: code)
         }
         guard access(package, W_OK | X_OK) == 0 else {

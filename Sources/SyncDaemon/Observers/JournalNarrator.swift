@@ -122,7 +122,8 @@ struct JournalNarrator: Sendable {
                 report.scope, "run \(error)",
                 JournalEntry(id, "\(report.scope): \(verb): \(error)", fields: fields + Self.make([("CISTERN_ERROR", error)])))
         case .cancelled:
-            return JournalEntry("\(report.scope): the run was cancelled: \(report.error ?? "the daemon stops or reloads")", priority: .debug, fields: fields)
+            return JournalEntry(
+                "\(report.scope): the run was cancelled: \(report.error ?? "the daemon stops or reloads")", priority: .debug, fields: fields)
         case .parked:
             failures[report.scope, default: 0] += 1
             return nil
@@ -141,12 +142,14 @@ struct JournalNarrator: Sendable {
 
     private mutating func saveFailed(_ reason: String, isFatal: Bool, isRetried: Bool) -> JournalEntry? {
         if isFatal {
-            return JournalEntry(.storeCorrupt, "the store cannot be trusted any more, the daemon ends: \(reason)", fields: Self.make([("CISTERN_ERROR", reason)]))
+            return JournalEntry(
+                .storeCorrupt, "the store cannot be trusted any more, the daemon ends: \(reason)", fields: Self.make([("CISTERN_ERROR", reason)]))
         }
         let fields = Self.make([("CISTERN_ERROR", reason)])
         if isRetried {
             let text = "the document cannot be saved, nothing is lost, it is tried again: \(reason)"
-            return say("save", Self.isDisk(reason) ? JournalEntry(.diskLow, text, fields: fields) : JournalEntry(text, priority: .error, fields: fields))
+            return say(
+                "save", Self.isDisk(reason) ? JournalEntry(.diskLow, text, fields: fields) : JournalEntry(text, priority: .error, fields: fields))
         }
         return JournalEntry("the store refused changes; they were rolled back and will be fetched again: \(reason)", priority: .error, fields: fields)
     }

@@ -85,7 +85,8 @@ package final class RecordMapper {
             let value = isMissing ? field.fallback : try field.value(cell, of: record)
             if value.isNull && field.isRequired {
                 throw ConversionProblem(
-                    path: field.conversion.path, message: "\(mapping.name).\(field.conversion.attribute.name) is required and \(isMissing ? "missing" : "null")")
+                    path: field.conversion.path,
+                    message: "\(mapping.name).\(field.conversion.attribute.name) is required and \(isMissing ? "missing" : "null")")
             }
             draft.row.update(field.slot, to: value)
             draft.present.insert(field.slot)

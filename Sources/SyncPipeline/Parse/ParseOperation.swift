@@ -1,8 +1,8 @@
 import Foundation
 import JSONReader
 import OpenCoreData
-import Synchronization
 import SyncConfiguration
+import Synchronization
 
 /// What a parsed and saved page came to.
 struct ParsedPage: Sendable {

@@ -37,8 +37,11 @@ struct SyncVerb: Verb {
             let expected = bar.withLock { $0.total }
             if !json {
                 if console.isTerminal { console.write("\r\u{1B}[K") }
-                if runs.isEmpty { console.out("nothing was polled: paused, disabled, or not yet due again") }
-                else if console.isTerminal { for run in runs { console.out(RunText.line(run)) } }
+                if runs.isEmpty {
+                    console.out("nothing was polled: paused, disabled, or not yet due again")
+                } else if console.isTerminal {
+                    for run in runs { console.out(RunText.line(run)) }
+                }
             }
             return ControlExitCode.sync(runs, expected: expected)
         }

@@ -26,6 +26,8 @@ final class Child: Sendable {
         var waiters: [CheckedContinuation<Int32, Never>] = []
     }
 
+    private static let spawning = NSLock()
+
     let program: String
     let pid: Int32
     private let input: Int32
@@ -37,6 +39,9 @@ final class Child: Sendable {
         folder: String? = nil, blockedSignals: [Int32] = []
     ) throws {
         self.program = program
+        // One at a time: no other child may get hold of these pipes.
+        Self.spawning.lock()
+        defer { Self.spawning.unlock() }
         let (inputEnds, outputEnds, errorEnds) = (try Self.pipe(), try Self.pipe(), try Self.pipe())
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)
@@ -44,7 +49,6 @@ final class Child: Sendable {
         posix_spawn_file_actions_adddup2(&actions, inputEnds.read, 0)
         posix_spawn_file_actions_adddup2(&actions, outputEnds.write, 1)
         posix_spawn_file_actions_adddup2(&actions, errorEnds.write, 2)
-        if let folder { posix_spawn_file_actions_addchdir_np(&actions, folder) }
         var attributes = posix_spawnattr_t()
         posix_spawnattr_init(&attributes)
         defer { posix_spawnattr_destroy(&attributes) }
@@ -53,11 +57,12 @@ final class Child: Sendable {
         for signal in blockedSignals { sigaddset(&mask, signal) }
         posix_spawnattr_setsigmask(&attributes, &mask)
         posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK))
-        var words = ([program] + arguments).map { strdup($0) } + [nil]
+        // `env` becomes the program, so that the number is the program's.
+        var words = (["env", "--chdir=\(folder ?? ".")", program] + arguments).map { strdup($0) } + [nil]
         var variables = environment.map { strdup("\($0.key)=\($0.value)") } + [nil]
         defer { for text in words + variables { free(text) } }
         var pid: pid_t = 0
-        let code = posix_spawnp(&pid, program, &actions, &attributes, &words, &variables)
+        let code = posix_spawnp(&pid, "env", &actions, &attributes, &words, &variables)
         for descriptor in [inputEnds.read, outputEnds.write, errorEnds.write] { close(descriptor) }
         input = inputEnds.write
         self.pid = pid
@@ -76,7 +81,8 @@ final class Child: Sendable {
 
     private static func pipe() throws -> (read: Int32, write: Int32) {
         var ends: [Int32] = [0, 0]
-        guard pipe2(&ends, O_CLOEXEC) == 0 else { throw Failure(description: "no pipe: \(String(cString: strerror(errno)))") }
+        guard Glibc.pipe(&ends) == 0 else { throw Failure(description: "no pipe: \(String(cString: strerror(errno)))") }
+        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
         return (ends[0], ends[1])
     }
 

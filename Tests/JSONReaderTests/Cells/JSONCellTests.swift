@@ -10,10 +10,12 @@ struct JSONCellTests {
         ("10000000000000000999", .bigNumber("10000000000000000999")), ("999999999999999999", .int64(999_999_999_999_999_999)),
         ("9999999999999999999", .bigNumber("9999999999999999999")), ("1.0", .double(1)), ("1e6", .double(1e6)), ("1E+2", .double(100)),
         ("1.000000000000000005", .double(1)), ("-0", .double(-0.0)), ("-0.0", .double(-0.0)), ("0e99999999999999999999", .double(0)),
-        ("1E-999", .bigNumber("1E-999")), ("-1e-400", .bigNumber("-1e-400")), ("5e-324", .double(.leastNonzeroMagnitude)), ("2.2250738585072014e-308", .double(.leastNormalMagnitude)),
+        ("1E-999", .bigNumber("1E-999")), ("-1e-400", .bigNumber("-1e-400")), ("5e-324", .double(.leastNonzeroMagnitude)),
+        ("2.2250738585072014e-308", .double(.leastNormalMagnitude)),
         ("1.7976931348623157e308", .double(1.7976931348623157e308)), ("0.1", .double(0.1)), ("123456.789e3", .double(123_456_789)),
-        ("9007199254740993.0", .double(9007199254740993.0)), ("1e22", .double(1e22)), ("3.141592653589793238462643", .double(3.141592653589793238462643)),
-        ("0.000000000000000000000000000001", .double(1e-30)), // Just above the middle between two doubles.
+        ("9007199254740993.0", .double(9007199254740993.0)), ("1e22", .double(1e22)),
+        ("3.141592653589793238462643", .double(3.141592653589793238462643)),
+        ("0.000000000000000000000000000001", .double(1e-30)),  // Just above the middle between two doubles.
         ("100000000000000000000000.5", .double(1.0000000000000001e23)), ("1e23", .double(9.999999999999999e22)),
     ])
     func numbersAreExactOrSayThatTheyAreNot(text: String, expected: JSONValue) throws {
@@ -39,17 +41,28 @@ struct JSONCellTests {
         }
         var policies = JSONReaderPolicies()
         policies.numberOverflow = .keep
-        let page = try Page.read("[{\"v\":[" + texts.joined(separator: ",") + "]}]", texts.indices.map { JSONField("v", path: JSONPath(segments: [.key("v"), .index($0)])) }, policies: policies)
+        let page = try Page.read(
+            "[{\"v\":[" + texts.joined(separator: ",") + "]}]",
+            texts.indices.map { JSONField("v", path: JSONPath(segments: [.key("v"), .index($0)])) }, policies: policies)
         for (text, value) in zip(texts, page.rows[0]) {
             let expected = Double(text)!
-            if expected.isInfinite || expected == 0 { #expect(value == .bigNumber(text)) } else { #expect(value == .double(expected), "\(text)") }
+            if expected.isInfinite || expected == 0 {
+                #expect(value == .bigNumber(text))
+            } else {
+                #expect(
+                    value == .double(expected),
+                    "\(text)")
+            }
         }
     }
 
     @Test(arguments: [
-        (#""""#, ""), (#""a""#, "a"), (#""\"\\\/\b\f\n\r\t""#, "\"\\/\u{8}\u{C}\n\r\t"), (#""\u0041\u00e9\u20AC""#, "Aé€"), (#""\uD83D\uDE00""#, "😀"),
-        (#""😀 é""#, "😀 é"), (#""\u0000x""#, "\0x"), (#""\uD800""#, "\u{FFFD}"), (#""\uDC00a""#, "\u{FFFD}a"), (#""\uD800\uD800\n""#, "\u{FFFD}\u{FFFD}\n"),
-        (#""\uD888\u1234""#, "\u{FFFD}\u{1234}"), (#""\uDd1e\uD834""#, "\u{FFFD}\u{FFFD}"), (#""\ud800abc""#, "\u{FFFD}abc"), (#""a\\""#, "a\\"),
+        (#""""#, ""), (#""a""#, "a"), (#""\"\\\/\b\f\n\r\t""#, "\"\\/\u{8}\u{C}\n\r\t"), (#""\u0041\u00e9\u20AC""#, "Aé€"),
+        (#""\uD83D\uDE00""#, "😀"),
+        (#""😀 é""#, "😀 é"), (#""\u0000x""#, "\0x"), (#""\uD800""#, "\u{FFFD}"), (#""\uDC00a""#, "\u{FFFD}a"),
+        (#""\uD800\uD800\n""#, "\u{FFFD}\u{FFFD}\n"),
+        (#""\uD888\u1234""#, "\u{FFFD}\u{1234}"), (#""\uDd1e\uD834""#, "\u{FFFD}\u{FFFD}"), (#""\ud800abc""#, "\u{FFFD}abc"),
+        (#""a\\""#, "a\\"),
         (#""\\u0041""#, "\\u0041"), (#""\u202e\u007f""#, "\u{202e}\u{7f}"), ("\"\u{7f}\u{2028}\"", "\u{7f}\u{2028}"),
     ])
     func stringsAreDecoded(text: String, expected: String) throws {
@@ -60,7 +73,10 @@ struct JSONCellTests {
         let body = "{\"n\":[{\"v\":\(text)},\(text)],\"v\":\(text)}"
         let nested = JSONFieldPlan([JSONField(key: "v")])
         let plan = JSONFieldPlan([JSONField(key: "n", capture: .record(nested)), JSONField(key: "v")])
-        let summary = try JSONRecordReader().read(body: Array(body.utf8), plan: plan, envelope: JSONFieldPlan([JSONField(key: "v")])) { record in
+        let summary = try JSONRecordReader().read(
+            body: Array(body.utf8), plan: plan,
+            envelope: JSONFieldPlan([JSONField(key: "v")])
+        ) { record in
             guard case .array(let items) = record[0] else {
                 Issue.record("not an array")
                 return

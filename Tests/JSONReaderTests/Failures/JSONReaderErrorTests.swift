@@ -3,12 +3,20 @@ import Testing
 
 struct JSONReaderErrorTests {
     @Test(arguments: [
-        ("[1,]", 3, "expected a value"), ("[,1]", 1, "expected a value"), (#"{"a":0,}"#, 7, "expected a key"), (#"{a:1}"#, 1, "expected a key"),
-        (#"{"a" 1}"#, 5, "expected \":\""), (#"{"a":1 "b":2}"#, 7, "expected \",\" or \"}\""), ("[1 2]", 3, "expected \",\" or \"]\""), ("[1}", 2, "expected \",\" or \"]\""),
-        ("[tru]", 1, "true, false or null"), ("[nul", 1, "true, false or null"), ("[01]", 1, "number"), ("[1.]", 1, "number"), ("[-]", 1, "number"), ("[+1]", 1, "expected a value"),
-        (#"["\x"]"#, 2, "escape"), (#"["a\u12G4"]"#, 3, "escape"), ("[\"a\u{1}\"]", 3, "control character"), ("[\"a", 1, "not closed"), ("[1", 2, "ends in the middle"),
-        (#"{"a":"#, 5, "ends in the middle"), (#"{"a""#, 4, "ends in the middle"), ("[", 1, "ends in the middle"), (#"["a\"]"#, 1, "not closed"), ("['a']", 1, "expected a value"),
-        ("[\"a\nb\"]", 3, "control character"), ("[\"a\\\nb\"]", 4, "control character"), ("[1,2", 4, "ends in the middle"), ("nope", 0, "true, false or null"), ("]", 0, "expected a value"),
+        ("[1,]", 3, "expected a value"), ("[,1]", 1, "expected a value"), (#"{"a":0,}"#, 7, "expected a key"),
+        (#"{a:1}"#, 1, "expected a key"),
+        (#"{"a" 1}"#, 5, "expected \":\""), (#"{"a":1 "b":2}"#, 7, "expected \",\" or \"}\""), ("[1 2]", 3, "expected \",\" or \"]\""),
+        ("[1}", 2, "expected \",\" or \"]\""),
+        ("[tru]", 1, "true, false or null"), ("[nul", 1, "true, false or null"), ("[01]", 1, "number"), ("[1.]", 1, "number"),
+        ("[-]", 1, "number"),
+        ("[+1]", 1, "expected a value"),
+        (#"["\x"]"#, 2, "escape"), (#"["a\u12G4"]"#, 3, "escape"), ("[\"a\u{1}\"]", 3, "control character"), ("[\"a", 1, "not closed"),
+        ("[1", 2, "ends in the middle"),
+        (#"{"a":"#, 5, "ends in the middle"), (#"{"a""#, 4, "ends in the middle"), ("[", 1, "ends in the middle"),
+        (#"["a\"]"#, 1, "not closed"),
+        ("['a']", 1, "expected a value"),
+        ("[\"a\nb\"]", 3, "control character"), ("[\"a\\\nb\"]", 4, "control character"), ("[1,2", 4, "ends in the middle"),
+        ("nope", 0, "true, false or null"), ("]", 0, "expected a value"),
     ])
     func aSyntaxErrorSaysWhatAndWhere(text: String, offset: Int, part: String) throws {
         let error = try #require(pageError(text))

@@ -27,7 +27,8 @@ struct JSONPathTests {
         ("$[-1]", 3, "not supported in this version"), ("$[1:2]", 4, "not supported in this version"), ("$['a','b']", 6, "list of paths"),
         ("$[]", 3, "not supported in this version"), ("$[1", 2, "not closed"), ("$['a", 3, "not closed"), ("$[01]", 3, "leading zeros"),
         ("$[a]", 3, "quoted key"), ("$['a'x]", 6, "expected \"]\""), (#"$['\n']"#, 5, "escape"), ("/a~2", 4, "followed by"),
-        ("/a~", 4, "followed by"), ("/-", 2, "never exists"), ("$.a b", 4, "expected"), ("$[4294967296]", 3, "larger"), ("$['a\\", 3, "not closed"),
+        ("/a~", 4, "followed by"), ("/-", 2, "never exists"), ("$.a b", 4, "expected"), ("$[4294967296]", 3, "larger"),
+        ("$['a\\", 3, "not closed"),
     ])
     func whatIsWrongWithAPathIsSaidWithItsPlace(text: String, position: Int, part: String) {
         #expect {

@@ -12,11 +12,18 @@ struct JSONFieldPlanTests {
         let page = try Page.read(
             #"[{"owner":{"login":"a","id":7},"n":1}]"#,
             [
-                JSONField("raw", path: "$.owner", capture: .raw), JSONField("login", path: "$.owner.login"), JSONField("again", path: "$.owner"),
+                JSONField("raw", path: "$.owner", capture: .raw), JSONField("login", path: "$.owner.login"),
+                JSONField("again", path: "$.owner"),
                 JSONField("id", path: "$.owner.id"), JSONField("n", path: "$.n"), JSONField("all", path: "$"), JSONField("m", path: "$.n"),
             ])
         let owner = JSONValue.raw(#"{"login":"a","id":7}"#)
-        #expect(page.rows == [[owner, .string("a"), owner, .int64(7), .int64(1), .raw(#"{"owner":{"login":"a","id":7},"n":1}"#), .int64(1)]])
+        #expect(
+            page.rows == [
+                [
+                    owner, .string("a"), owner, .int64(7), .int64(1), .raw(#"{"owner":{"login":"a","id":7},"n":1}"#),
+                    .int64(1),
+                ]
+            ])
     }
 
     @Test func rawFieldsGiveTheTextOfAnyValue() throws {
@@ -60,7 +67,9 @@ struct JSONFieldPlanTests {
     @Test func aNestedPlanReadsObjectsArraysAndForeignKeys() throws {
         let user = JSONFieldPlan([JSONField(key: "id"), JSONField(key: "login")])
         let plan = JSONFieldPlan([JSONField(key: "user", capture: .record(user)), JSONField(key: "n")])
-        let body = #"[{"user":{"login":"x","id":1},"n":1},{"user":17},{"user":null},{},{"user":[{"id":2},3,"k",[4],null,{"id":5,"login":"y"}],"n":6}]"#
+        let body =
+            #"[{"user":{"login":"x","id":1},"n":1},{"user":17},{"user":null},{},"#
+            + #"{"user":[{"id":2},3,"k",[4],null,{"id":5,"login":"y"}],"n":6}]"#
         var seen: [String] = []
         _ = try JSONRecordReader().read(body: Array(body.utf8), plan: plan) { record in
             switch record[0] {
@@ -69,7 +78,11 @@ struct JSONFieldPlanTests {
                 #expect(users.count == 6)
                 var items: [String] = []
                 users.forEachRaw { cell, raw in
-                    if case .object(let user) = cell { items.append("\(JSONValue(user[0]))\(JSONValue(user[1]))") } else { items.append("\(JSONValue(cell))") }
+                    if case .object(let user) = cell {
+                        items.append("\(JSONValue(user[0]))\(JSONValue(user[1]))")
+                    } else {
+                        items.append("\(JSONValue(cell))")
+                    }
                     items.append("\(raw)")
                 }
                 seen.append(items.joined(separator: " "))
@@ -88,7 +101,9 @@ struct JSONFieldPlanTests {
 
     @Test func aPlanCanReadItself() throws {
         let person = JSONFieldPlan()
-        person.define([JSONField(key: "id"), JSONField(key: "mother", capture: .record(person)), JSONField(key: "children", capture: .record(person))])
+        person.define([
+            JSONField(key: "id"), JSONField(key: "mother", capture: .record(person)), JSONField(key: "children", capture: .record(person)),
+        ])
         defer { person.invalidate() }
         func ids(_ record: JSONRecord) -> String {
             var text = record[0].int64Value.map { "\($0)" } ?? "?"
@@ -99,7 +114,8 @@ struct JSONFieldPlanTests {
             return text
         }
         var seen: [String] = []
-        let body = #"[{"mother":{"id":2,"mother":{"children":[{"id":4},null],"id":3}},"id":1,"children":[{"id":5,"children":[]},{"id":6}]}]"#
+        let body =
+            #"[{"mother":{"id":2,"mother":{"children":[{"id":4},null],"id":3}},"id":1,"children":[{"id":5,"children":[]},{"id":6}]}]"#
         _ = try JSONRecordReader().read(body: Array(body.utf8), plan: person) { seen.append(ids($0)) }
         #expect(seen == ["1<2<3(4 -)(5() 6)"])
     }
@@ -130,9 +146,15 @@ struct JSONFieldPlanTests {
 
     @Test func keysNobodyAsksForAreListedOnDemand() throws {
         let nested = JSONFieldPlan([JSONField(key: "id")], collectsUnknownKeys: true)
-        let plan = JSONFieldPlan([JSONField(key: "a"), JSONField("deep", path: "$.b.c"), JSONField(key: "n", capture: .record(nested))], collectsUnknownKeys: true)
+        let plan = JSONFieldPlan(
+            [JSONField(key: "a"), JSONField("deep", path: "$.b.c"), JSONField(key: "n", capture: .record(nested))],
+            collectsUnknownKeys: true)
         var seen: [[String]] = []
-        _ = try JSONRecordReader().read(body: Array(#"[{"z":1,"a":2,"b":{"x":1},"\u0079":3,"n":{"id":1,"q":{}}},{"a":1}]"#.utf8), plan: plan) { record in
+        _ = try JSONRecordReader().read(
+            body: Array(#"[{"z":1,"a":2,"b":{"x":1},"\u0079":3,"n":{"id":1,"q":{}}},{"a":1}]"#.utf8),
+            plan: plan
+        ) {
+            record in
             seen.append(record.unknownKeys.compactMap(\.stringValue))
             if case .object(let nested) = record[2] { seen.append(nested.unknownKeys.compactMap(\.stringValue)) }
         }
@@ -174,14 +196,42 @@ struct JSONFieldPlanTests {
         #expect(sums[0] > 1_999_000)
     }
 
+    @Test func plansInACircleAreFreedOnceOneIsInvalidated() {
+        weak var kept: JSONFieldPlan?
+        weak var other: JSONFieldPlan?
+        do {
+            let a = JSONFieldPlan()
+            let b = JSONFieldPlan()
+            let outside = JSONFieldPlan([JSONField(key: "x")])
+            let field = { (plan: JSONFieldPlan) in JSONField(key: "n", capture: .record(plan)) }
+            a.define([field(a), field(b), field(outside)])
+            b.define([field(b), field(a), field(outside)])
+            (kept, other) = (a, b)
+            a.invalidate()
+            #expect(outside.fields.count == 1)
+        }
+        #expect(kept == nil)
+        #expect(other == nil)
+    }
+
     @Test func misuseOfAPlanTraps() async {
         await #expect(processExitsWith: .failure) { JSONFieldPlan([]).define([]) }
-        await #expect(processExitsWith: .failure) { _ = try JSONRecordReader().read(body: Array("[]".utf8), plan: JSONFieldPlan()) { _ in } }
+        await #expect(processExitsWith: .failure) {
+            _ = try JSONRecordReader().read(
+                body: Array("[]".utf8),
+                plan: JSONFieldPlan()
+            ) { _ in }
+        }
         await #expect(processExitsWith: .failure) {
             let open = JSONFieldPlan([JSONField(key: "n", capture: .record(JSONFieldPlan()))])
             _ = try JSONRecordReader().read(body: Array("[]".utf8), plan: open) { _ in }
         }
         await #expect(processExitsWith: .failure) { _ = JSONField("self", path: .root, capture: .record(JSONFieldPlan())) }
-        await #expect(processExitsWith: .failure) { _ = try JSONRecordReader().read(body: Array("[{}]".utf8), plan: JSONFieldPlan([])) { _ = $0[0] } }
+        await #expect(processExitsWith: .failure) {
+            _ = try JSONRecordReader().read(
+                body: Array("[{}]".utf8),
+                plan: JSONFieldPlan([])
+            ) { _ = $0[0] }
+        }
     }
 }

@@ -36,7 +36,9 @@ struct JSONTestSuiteTests {
             }
             // As a page: everything but a single string, number or boolean is one.
             do {
-                _ = try Page.read(bytes, [JSONField(key: "a"), JSONField("0", path: "$[0]", capture: .raw)], envelope: [JSONField("$", path: .root)])
+                _ = try Page.read(
+                    bytes, [JSONField(key: "a"), JSONField("0", path: "$[0]", capture: .raw)],
+                    envelope: [JSONField("$", path: .root)])
             } catch let error as JSONReaderError {
                 #expect(error.kind == .recordsNotAList, "\(name): \(error)")
             }
@@ -71,7 +73,8 @@ struct JSONTestSuiteTests {
         "i_number_pos_double_huge_exp": .accepted(.numberOverflow), "i_number_real_neg_overflow": .accepted(.numberOverflow),
         "i_number_real_pos_overflow": .accepted(.numberOverflow),
         // Integers of any size are exact.
-        "i_number_too_big_neg_int": .accepted(nil), "i_number_too_big_pos_int": .accepted(nil), "i_number_very_big_negative_int": .accepted(nil),
+        "i_number_too_big_neg_int": .accepted(nil), "i_number_too_big_pos_int": .accepted(nil),
+        "i_number_very_big_negative_int": .accepted(nil),
         // Halves of surrogate pairs become U+FFFD.
         "i_object_key_lone_2nd_surrogate": .accepted(nil), "i_string_1st_surrogate_but_2nd_missing": .accepted(nil),
         "i_string_1st_valid_surrogate_2nd_invalid": .accepted(nil), "i_string_incomplete_surrogate_and_escape_valid": .accepted(nil),
@@ -84,7 +87,8 @@ struct JSONTestSuiteTests {
         "i_string_lone_utf8_continuation_byte": .refused(.invalidUTF8), "i_string_not_in_unicode_range": .refused(.invalidUTF8),
         "i_string_overlong_sequence_2_bytes": .refused(.invalidUTF8), "i_string_overlong_sequence_6_bytes": .refused(.invalidUTF8),
         "i_string_overlong_sequence_6_bytes_null": .refused(.invalidUTF8), "i_string_truncated-utf-8": .refused(.invalidUTF8),
-        "i_string_UTF-16LE_with_BOM": .refused(.encoding), "i_string_utf16BE_no_BOM": .refused(.encoding), "i_string_utf16LE_no_BOM": .refused(.encoding),
+        "i_string_UTF-16LE_with_BOM": .refused(.encoding), "i_string_utf16BE_no_BOM": .refused(.encoding),
+        "i_string_utf16LE_no_BOM": .refused(.encoding),
         // 500 levels are more than max_depth.
         "i_structure_500_nested_arrays": .refused(.limit(depth)),
         // A byte order mark is skipped.
@@ -117,7 +121,9 @@ struct JSONTestSuiteTests {
             let text = String(decoding: bytes, as: UTF8.self)
             if file.hasPrefix("number") {
                 let number = text.filter { !"[] \n".contains($0) }
-                let page = try Page.read("{\"v\":\(text)}", [JSONField("v", path: "$.v[0]"), JSONField("raw", path: "$.v[0]", capture: .raw)])
+                let page = try Page.read(
+                    "{\"v\":\(text)}",
+                    [JSONField("v", path: "$.v[0]"), JSONField("raw", path: "$.v[0]", capture: .raw)])
                 #expect(page.rows[0][1] == .raw(number))
                 switch page.rows[0][0] {
                 case .int64(let value): #expect(String(value) == number)

@@ -84,7 +84,11 @@ struct LimitTests {
     @Test func digitsAreCountedWhereverTheyStand() throws {
         var limits = JSONReaderLimits()
         limits.maxNumberDigits = 6
-        for (number, isGood) in [("123456", true), ("1234567", false), ("-123456", true), ("123.456", true), ("123.4567", false), ("123.4e56", true), ("123.4e567", false), ("0.000001", false)] {
+        for (number, isGood) in [
+            ("123456", true), ("1234567", false), ("-123456", true), ("123.456", true), ("123.4567", false), ("123.4e56", true),
+            ("123.4e567", false),
+            ("0.000001", false),
+        ] {
             #expect((try Page.problem("{\"v\":\(number)}", limits: limits) == nil) == isGood, "\(number)")
         }
         #expect(pageError(#"{"data":[],"x":1234567}"#, records: "$.data", limits: limits)?.limit?.description == "max_number_digits = 6")
@@ -120,7 +124,11 @@ struct LimitTests {
         #expect(problems.count == 2)
         #expect(problems[0].contains("max_cells = 1000000"))
         #expect(problems[1].isEmpty)
-        #expect(pageError(bomb.replacing("list", with: "a"), records: "$.a[0]", envelope: [JSONField(key: "a", capture: .record(wide))])?.limit?.name == .maxCells)
+        #expect(
+            pageError(
+                bomb.replacing("list", with: "a"), records: "$.a[0]",
+                envelope: [JSONField(key: "a", capture: .record(wide))])?.limit?.name
+                == .maxCells)
     }
 
     @Test func manyKeysAndManyElementsAreWalked() throws {

@@ -5,7 +5,8 @@ struct RecordListTests {
     static let id = [JSONField(key: "id")]
 
     @Test(arguments: [
-        ("$", #"[{"id":1},{"id":2}]"#), ("$.data", #"{"data":[{"id":1},{"id":2}]}"#), ("$.a.b['3166-1']", #"{"a":{"x":[{"id":9}],"b":{"3166-1":[{"id":1},{"id":2}]}}}"#),
+        ("$", #"[{"id":1},{"id":2}]"#), ("$.data", #"{"data":[{"id":1},{"id":2}]}"#),
+        ("$.a.b['3166-1']", #"{"a":{"x":[{"id":9}],"b":{"3166-1":[{"id":1},{"id":2}]}}}"#),
         ("$[1].items", #"[{"items":[{"id":7}]},{"items":[{"id":1},{"id":2}]},[]]"#), ("/4217", #"{"4217":[{"id":1},{"id":2}]}"#),
         ("$.d\u{e9}", #"{"d\u00e9":[{"id":1},{"id":2}]}"#),
     ])
@@ -70,15 +71,20 @@ struct RecordListTests {
 
     @Test func theEnvelopeIsReadBeforeAndAfterTheRecords() throws {
         let envelope = [
-            JSONField("next", path: "$.page.next"), JSONField("more", path: "$.has_more"), JSONField("total", path: "$.total"), JSONField("none", path: "$.none"),
+            JSONField("next", path: "$.page.next"), JSONField("more", path: "$.has_more"), JSONField("total", path: "$.total"),
+            JSONField("none", path: "$.none"),
             JSONField("meta", path: "$.page", capture: .raw), JSONField("first", path: "$.data[0].id"), JSONField("escaped", path: "$.e"),
         ]
         let before = #""total":12345678901234567890,"e":"\u00e9","page":{"next":"c\n2","n":[1]}"#
         let list = #""data":[{"id":1,"e":"\u0041"},{"id":"\u0042\u0043"}]"#
         let expected: [JSONValue] = [
-            .string("c\n2"), .bool(true), .bigNumber("12345678901234567890"), .missing, .raw(#"{"next":"c\n2","n":[1]}"#), .int64(1), .string("é"),
+            .string("c\n2"), .bool(true), .bigNumber("12345678901234567890"), .missing, .raw(#"{"next":"c\n2","n":[1]}"#), .int64(1),
+            .string("é"),
         ]
-        for body in ["{\(before),\(list),\"has_more\":true}", "{\"has_more\":true,\(list),\(before)}", "{\"has_more\":true,\(before),\(list)}"] {
+        for body in [
+            "{\(before),\(list),\"has_more\":true}", "{\"has_more\":true,\(list),\(before)}",
+            "{\"has_more\":true,\(before),\(list)}",
+        ] {
             let page = try Page.read(body, records: "$.data", Self.id, envelope: envelope)
             #expect(page.rows == [[.int64(1)], [.string("BC")]])
             #expect(page.summary.envelope == expected)
@@ -89,7 +95,10 @@ struct RecordListTests {
         let page = JSONFieldPlan([JSONField(key: "n")])
         let result = try Page.read(
             #"{"data":{"id":1},"page":{"n":2},"list":[{"n":3}]}"#, records: "$.data", Self.id,
-            envelope: [JSONField(key: "page", capture: .record(page)), JSONField(key: "list", capture: .record(page)), JSONField("id", path: "$.data.id")])
+            envelope: [
+                JSONField(key: "page", capture: .record(page)), JSONField(key: "list", capture: .record(page)),
+                JSONField("id", path: "$.data.id"),
+            ])
         #expect(result.summary.envelope == [.raw(#"{"n":2}"#), .raw(#"[{"n":3}]"#), .int64(1)])
     }
 
@@ -103,10 +112,18 @@ struct RecordListTests {
 
         var policies = JSONReaderPolicies()
         policies.duplicateKeys = .last
-        #expect(try Page.read(#"{"next":1,"data":[],"next":2}"#, records: "$.data", [], envelope: next, policies: policies).summary.envelope == [.int64(2)])
+        #expect(
+            try Page.read(
+                #"{"next":1,"data":[],"next":2}"#, records: "$.data", [], envelope: next,
+                policies: policies
+            ).summary.envelope == [
+                .int64(2)
+            ])
         #expect(pageError(#"{"data":[],"data":[{}]}"#, records: "$.data", policies: policies)?.kind == .ambiguousEnvelope)
         policies.duplicateKeys = .first
-        let first = try Page.read(#"{"next":1,"data":[{"id":1}],"next":2,"data":[{"id":2},{"id":3}]}"#, records: "$.data", Self.id, envelope: next, policies: policies)
+        let first = try Page.read(
+            #"{"next":1,"data":[{"id":1}],"next":2,"data":[{"id":2},{"id":3}]}"#, records: "$.data", Self.id, envelope: next,
+            policies: policies)
         #expect(first.summary.envelope == [.int64(1)])
         #expect(first.rows == [[.int64(1)]])
     }

@@ -40,7 +40,10 @@ struct Page: Equatable {
     }
 
     /// The value of key `v` of the only record.
-    static func value(_ json: String, capture: JSONField.Capture = .value, policies: JSONReaderPolicies = JSONReaderPolicies()) throws -> JSONValue {
+    static func value(
+        _ json: String, capture: JSONField.Capture = .value,
+        policies: JSONReaderPolicies = JSONReaderPolicies()
+    ) throws -> JSONValue {
         try read("{\"v\":\(json)}", [JSONField(key: "v", capture: capture)], policies: policies).rows[0][0]
     }
 

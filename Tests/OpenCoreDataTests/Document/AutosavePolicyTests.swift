@@ -15,7 +15,9 @@ import Testing
         #expect(AutosavePolicy().interval == 15)
     }
 
-    @Test(arguments: [(13, "transient"), (5, "transient"), (6, "transient"), (8, "transient"), (10, "disk"), (11, "disk"), (26, "disk"), (19, "permanent")])
+    @Test(arguments: [
+        (13, "transient"), (5, "transient"), (6, "transient"), (8, "transient"), (10, "disk"), (11, "disk"), (26, "disk"), (19, "permanent"),
+    ])
     func whatASQLiteResultMeansForAFailedSave(_ code: Int, _ kind: String) {
         let underlying = NSError(domain: NSSQLiteErrorDomain, code: code)
         #expect("\(SaveFailure(underlying))" == kind)

@@ -70,8 +70,8 @@ struct NSSortDescriptorKeyTests {
 
     // F7
     @Test func objectsWithKeysSort() {
-        let ann = Person(1, ["name": "Ann"])
-        let ben = Person(2, ["name": "Ben"])
+        let ann = KeyedPerson(1, ["name": "Ann"])
+        let ben = KeyedPerson(2, ["name": "Ben"])
         #expect(NSSortDescriptor(key: "name", ascending: true).compare(ann, to: ben) == .orderedAscending)
     }
 

@@ -148,7 +148,7 @@ struct PredicateComparisonTests {
 
     // Q7
     @Test func keyPathsCrossDictionariesAndObjects() throws {
-        let author = Person(1, ["name": "Ann", "home": ["city": "Bern"] as [String: Any]])
+        let author = KeyedPerson(1, ["name": "Ann", "home": ["city": "Bern"] as [String: Any]])
         #expect(try holds("author.name == 'Ann'", ["author": author]))
         #expect(try holds("author.home.city == 'Bern'", ["author": author]))
         #expect(try holds("author.name == nil", [String: Any]()))
@@ -158,25 +158,25 @@ struct PredicateComparisonTests {
 
     // Q7
     @Test func anObjectEqualsItselfAndItsID() throws {
-        let ann = Person(1)
-        let ben = Person(2)
-        let dog = Person(3, ["owner": ann])
+        let ann = KeyedPerson(1)
+        let ben = KeyedPerson(2)
+        let dog = KeyedPerson(3, ["owner": ann])
 
-        #expect(try holds("owner == %@", dog, ann) && holds("owner == %@", dog, ann.id) && holds("owner == %@", dog, Person(1)))
+        #expect(try holds("owner == %@", dog, ann) && holds("owner == %@", dog, ann.id) && holds("owner == %@", dog, KeyedPerson(1)))
         #expect(try !holds("owner == %@", dog, ben) && holds("owner != %@", dog, ben.id))
         #expect(try holds("SELF == %@", dog, dog) && holds("SELF == %@", dog, dog.id) && !holds("SELF == %@", dog, ann))
         #expect(try holds("SELF IN %@", dog, [ann, dog]) && holds("SELF IN %@", dog, Set([dog.id])) && !holds("SELF IN %@", dog, [ann]))
         #expect(try holds("owner != nil", dog) && holds("owner == nil", ann))
         #expect(try holds("%@ == owner", dog, ann.id))
-        let many = (0..<100).map { Person.ID(number: $0) }
-        #expect(try holds("owner IN %@", dog, many) && !holds("owner IN %@", Person(5, ["owner": Person(500)]), many))
-        #expect(try holds("ANY pets == %@", Person(9, ["pets": [dog]]), dog.id))
-        #expect(try holds("pets CONTAINS %@", Person(9, ["pets": [dog]]), dog))
+        let many = (0..<100).map { KeyedPerson.ID(number: $0) }
+        #expect(try holds("owner IN %@", dog, many) && !holds("owner IN %@", KeyedPerson(5, ["owner": KeyedPerson(500)]), many))
+        #expect(try holds("ANY pets == %@", KeyedPerson(9, ["pets": [dog]]), dog.id))
+        #expect(try holds("pets CONTAINS %@", KeyedPerson(9, ["pets": [dog]]), dog))
     }
 
     // Q7
     @Test func aFrozenPredicateHoldsIdentitiesInPlaceOfObjects() throws {
-        let ann = Person(1)
+        let ann = KeyedPerson(1)
         let frozen = try node("owner == %@ AND SELF IN %@", ann, [ann]).frozen()
 
         guard case .and(let children) = frozen, case .comparison(let first) = children[0], case .comparison(let second) = children[1],
@@ -186,9 +186,9 @@ struct PredicateComparisonTests {
             Issue.record("not the expected tree")
             return
         }
-        #expect(object.isFrozen && object.object is Person.ID)
-        #expect(element.isFrozen && element.object is Person.ID)
-        #expect(frozen.evaluate(Person(1, ["owner": ann])))
+        #expect(object.isFrozen && object.object is KeyedPerson.ID)
+        #expect(element.isFrozen && element.object is KeyedPerson.ID)
+        #expect(frozen.evaluate(KeyedPerson(1, ["owner": ann])))
     }
 
     // Q2

@@ -2,7 +2,7 @@ import Foundation
 import OpenCoreData
 
 /// An object with keys and an identity, as managed objects have.
-final class Person: KeyValueCoding, PredicateIdentity {
+final class KeyedPerson: KeyValueCoding, PredicateIdentity {
     struct ID: Hashable, Sendable, PredicateIdentity {
         let number: Int
         var predicateIdentity: any Hashable & Sendable { self }

@@ -140,7 +140,8 @@ import Testing
                 #expect(
                     try names(NSSortDescriptor(key: "department.name", ascending: false), NSSortDescriptor(key: "name", ascending: true))
                         == ["B", "b", "C", "a"])
-                #expect(try names(NSSortDescriptor(key: "nick", ascending: true), NSSortDescriptor(key: "name", ascending: true)) == ["a", "b", "C", "B"])
+                #expect(
+                    try names(NSSortDescriptor(key: "nick", ascending: true), NSSortDescriptor(key: "name", ascending: true)) == ["a", "b", "C", "B"])
                 #expect(try names(NSSortDescriptor(key: "name", ascending: true)) == ["B", "C", "a", "b"])
                 try stack.root.save()
             }

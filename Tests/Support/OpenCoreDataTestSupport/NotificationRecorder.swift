@@ -5,8 +5,8 @@ import Synchronization
 /// Writes down the notifications of one context while it lives.
 // The list is guarded by a lock; notifications are posted on the context's queue.
 public final class NotificationRecorder: @unchecked Sendable {
+    // Read by the test after the context has posted it.
     private struct Entry: @unchecked Sendable {
-        // Read by the test after the context has posted it.
         let notification: Notification
         let thread: pthread_t
     }
@@ -14,8 +14,8 @@ public final class NotificationRecorder: @unchecked Sendable {
     private let entries = Mutex<[Entry]>([])
     private let tokens = Mutex<[Token]>([])
 
+    // Only handed back to the centre that made it.
     private struct Token: @unchecked Sendable {
-        // Only handed back to the centre that made it.
         let value: any NSObjectProtocol
     }
 

@@ -3,9 +3,10 @@ import Glibc
 import Logging
 import SyncConfiguration
 import SyncControl
+import Testing
+
 @testable import SyncDaemon
 @testable import SyncPipeline
-import Testing
 
 /// The server on a real socket, with a pipeline that records, asked by the real client.
 @Suite struct ControlServerTests {
@@ -33,7 +34,8 @@ import Testing
             let made = try ControlListener(path: path)
             let listener = passed ? ControlListener(passed: made.descriptor) : made
             let control = DaemonControl(desk: desk, pipeline: pipeline, hub: hub)
-            server = ControlServer(listener: listener, routes: ControlRoutes(backend: control), logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+            server = ControlServer(
+                listener: listener, routes: ControlRoutes(backend: control), logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
             client = ControlClient(socket: path)
         }
     }

@@ -20,7 +20,8 @@ import Testing
         #expect(failure?.status == .temporaryFailure)
         #expect(
             failure?.message
-                == "the document \(folder) is in use by another cisternd (process \(getpid())); stop it, or give this one a [document] path of its own")
+                == "the document \(folder) is in use by another cisternd (process \(getpid())); stop it, or give this one a [document] path of its own"
+        )
         withExtendedLifetime(first) {}
     }
 

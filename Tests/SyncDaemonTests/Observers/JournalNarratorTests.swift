@@ -64,7 +64,8 @@ import Testing
 
     @Test func theCatalogueEntriesHaveTheFieldsTheirTextsName() {
         var narrator = JournalNarrator()
-        let held = narrator.entry(for: .deletesHeld(scope: Example.countries, run: Example.run, count: 40, known: 50, guardName: "deletion.max_fraction"))
+        let held = narrator.entry(
+            for: .deletesHeld(scope: Example.countries, run: Example.run, count: 40, known: 50, guardName: "deletion.max_fraction"))
         #expect(held?.messageID == .deletesBlocked)
         #expect(field(held, "CISTERN_DELETED") == "40")
         #expect(held?.message.hasSuffix("cisternctl accept-deletes iso/countries") == true)
@@ -83,7 +84,8 @@ import Testing
     @Test func addressesAndBodiesAreRefusedUnderTheirOwnIDs() {
         var narrator = JournalNarrator()
         #expect(narrator.entry(for: .refused(scope: Example.countries, url: "u", reason: "private", isAddress: true))?.messageID == .redirectRefused)
-        #expect(narrator.entry(for: .refused(scope: Example.countries, url: "u", reason: "too large", isAddress: false))?.messageID == .responseRefused)
+        #expect(
+            narrator.entry(for: .refused(scope: Example.countries, url: "u", reason: "too large", isAddress: false))?.messageID == .responseRefused)
         let tls = narrator.entry(for: .runFinished(Example.report(Example.countries, .failed, status: nil, error: "https://x: TLS failed (expired)")))
         #expect(tls?.messageID == .tlsFailed)
     }

@@ -65,9 +65,10 @@ import Testing
                 == "Degraded: github unreachable for 42min (retry in 18min); 2 of 3 sources ok")
     }
 
-    @Test(arguments: [
-        (nil, "unreachable"), (503, "answers 503"), (401, "refuses the credentials"), (200, "sends what cannot be used"),
-    ] as [(Int?, String)])
+    @Test(
+        arguments: [
+            (nil, "unreachable"), (503, "answers 503"), (401, "refuses the credentials"), (200, "sends what cannot be used"),
+        ] as [(Int?, String)])
     func theCauseIsInWords(_ status: Int?, _ words: String) {
         let board = board([.runFinished(Example.report(issues, .failed, status: status))])
         #expect(board.text(at: now) == "Degraded: github \(words) for 0s; 2 of 3 sources ok")
@@ -90,7 +91,8 @@ import Testing
 
     @Test func aSaveThatFailsComesBeforeEverything() {
         var board = board([
-            .runFinished(Example.report(issues, .failed, status: nil)), .saveFailed(reason: "database or disk is full", isFatal: false, isRetried: true),
+            .runFinished(Example.report(issues, .failed, status: nil)),
+            .saveFailed(reason: "database or disk is full", isFatal: false, isRetried: true),
         ])
         #expect(board.text(at: now) == "Degraded: cannot save: database or disk is full; 2 of 3 sources ok")
         board.record(.saveRecovered, at: now)

@@ -1,6 +1,6 @@
 import Foundation
-import Synchronization
 import SyncTestSupport
+import Synchronization
 import Testing
 
 @testable import SyncPipeline

@@ -55,9 +55,10 @@ import Testing
         #expect(text.contains("Last reload failed, the configuration before it is in force: x.toml:4: no"))
     }
 
-    @Test(arguments: [
-        (true, [:], true), (false, [:], false), (true, ["NO_COLOR": "1"], false), (true, ["NO_COLOR": ""], true), (true, ["TERM": "dumb"], false),
-    ] as [(Bool, [String: String], Bool)])
+    @Test(
+        arguments: [
+            (true, [:], true), (false, [:], false), (true, ["NO_COLOR": "1"], false), (true, ["NO_COLOR": ""], true), (true, ["TERM": "dumb"], false),
+        ] as [(Bool, [String: String], Bool)])
     func coloursAreForTerminalsWithoutNoColor(_ isTerminal: Bool, _ environment: [String: String], _ expected: Bool) {
         #expect(Console.colour(isTerminal: isTerminal, environment: environment) == expected)
     }

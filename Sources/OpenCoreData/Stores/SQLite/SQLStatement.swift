@@ -46,11 +46,14 @@ final class SQLStatement {
         case .double(let value): code = sqlite3_bind_double(raw, index, value)
         case .text(var value):
             code = value.withUTF8 { bytes in
-                bytes.withMemoryRebound(to: CChar.self) { sqlite3_bind_text(raw, index, $0.baseAddress ?? Self.empty, Int32($0.count), Self.transient) }
+                bytes.withMemoryRebound(to: CChar.self) {
+                    sqlite3_bind_text(raw, index, $0.baseAddress ?? Self.empty, Int32($0.count), Self.transient)
+                }
             }
         case .blob(let value):
             code = value.withUnsafeBytes { bytes in
-                bytes.isEmpty ? sqlite3_bind_zeroblob(raw, index, 0) : sqlite3_bind_blob(raw, index, bytes.baseAddress, Int32(bytes.count), Self.transient)
+                bytes.isEmpty
+                    ? sqlite3_bind_zeroblob(raw, index, 0) : sqlite3_bind_blob(raw, index, bytes.baseAddress, Int32(bytes.count), Self.transient)
             }
         }
         if code != SQLITE_OK { throw failure("while binding") }

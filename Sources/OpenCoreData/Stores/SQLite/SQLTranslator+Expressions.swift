@@ -144,7 +144,9 @@ extension SQLTranslator {
             return try aggregate(aggregated, elements)
         }
         if name == "distinct:", arguments.count == 1 { return try operand(arguments[0], scope) }
-        guard name != "median:", name != "now", PredicateFunction(name)?.argumentCount == arguments.count else { throw refusal("the function \(name)") }
+        guard name != "median:", name != "now", PredicateFunction(name)?.argumentCount == arguments.count else {
+            throw refusal("the function \(name)")
+        }
         let values = try arguments.map { try value($0, scope) }
         let arithmetic = ["add:to:": "+", "from:subtract:": "-", "multiply:by:": "*", "divide:by:": "/"]
         if let sign = arithmetic[name] {

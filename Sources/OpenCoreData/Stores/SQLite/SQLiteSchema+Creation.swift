@@ -10,7 +10,8 @@ extension SQLiteSchema {
             sql: "CREATE TABLE Z_PRIMARYKEY (Z_ENT INTEGER PRIMARY KEY, Z_NAME VARCHAR, Z_SUPER INTEGER, Z_MAX INTEGER)")
         try database.execute(sql: "CREATE TABLE Z_MODELCACHE (Z_CONTENT BLOB)")
         for table in tables {
-            let columns = ["Z_PK INTEGER PRIMARY KEY", "Z_ENT INTEGER", "Z_OPT INTEGER"] + table.columns.map { "\($0.name.sqlName) \($0.declaration)" }
+            let columns =
+                ["Z_PK INTEGER PRIMARY KEY", "Z_ENT INTEGER", "Z_OPT INTEGER"] + table.columns.map { "\($0.name.sqlName) \($0.declaration)" }
             try database.execute(sql: "CREATE TABLE \(table.name.sqlName) (\(columns.joined(separator: ", ")))")
             for index in table.indexes { try database.execute(sql: index.sql) }
         }

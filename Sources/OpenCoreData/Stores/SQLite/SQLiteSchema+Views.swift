@@ -13,8 +13,8 @@ extension SQLiteSchema {
         }
         let shown = entities.filter { $0.entity.hasView }
         for map in shown {
-            add(map.entity.viewName, entityView(map))
-            if let attribute = map.entity.liveAttribute { add("\(map.entity.viewName)_tombstone", entityView(map, isLive: false, by: attribute)) }
+            add(map.entity.viewName, entityView(map, isLive: true))
+            if liveColumn(of: map) != nil { add("\(map.entity.viewName)_tombstone", entityView(map, isLive: false)) }
         }
         for map in shown {
             for (number, relationship) in map.layout.toManys.enumerated() where relationship.entity === map.entity {
@@ -22,7 +22,7 @@ extension SQLiteSchema {
                     let destination = relationship.destinationEntity, destination.hasView, let target = self[destination]
                 else { continue }
                 add(
-                    "\(map.name)_\(relationship.name)",
+                    "\(map.entity.viewName)_\(relationship.name)",
                     pairView(of: map, to: target, relationship: relationship, join: joins[join].name, mine: mine, theirs: theirs, order: order))
             }
         }
@@ -35,7 +35,7 @@ extension SQLiteSchema {
         return result
     }
 
-    private func entityView(_ map: EntityMap, isLive: Bool = true, by attribute: String? = nil) -> String {
+    private func entityView(_ map: EntityMap, isLive: Bool) -> String {
         var names: Set<String> = [], columns: [String] = []
         for column in map.columns {
             guard let column else { continue }
@@ -46,7 +46,8 @@ extension SQLiteSchema {
             columns.append("\(text(of: column, in: "t", map)) AS \(name.sqlName)")
         }
         columns.append("t.Z_PK AS \(unused("_pk", among: &names).sqlName)")
-        return "SELECT \(columns.joined(separator: ", ")) FROM \(map.tableName.sqlName) AS t" + filter(map, alias: "t", keyword: "WHERE")
+        return "SELECT \(columns.joined(separator: ", ")) FROM \(map.tableName.sqlName) AS t"
+            + Self.filter(conditions(on: map, alias: "t", isLive: isLive))
     }
 
     private func unused(_ wanted: String, among used: inout Set<String>) -> String {
@@ -55,10 +56,24 @@ extension SQLiteSchema {
         return name
     }
 
-    private func filter(_ map: EntityMap, alias: String, keyword: String) -> String {
+    /// The column that is null in the live rows of an entity, where it has one.
+    private func liveColumn(of map: EntityMap) -> String? {
+        map.entity.liveAttribute.flatMap { map.layout.slot(of: $0) }.flatMap { map.columns[$0]?.name.sqlName }
+    }
+
+    /// What rows of an entity's table must fulfil to be shown.
+    private func conditions(on map: EntityMap, alias: String, isLive: Bool) -> [String] {
+        var result: [String] = []
         let numbers = numbers(of: map.entity)
-        if numbers.count == tables[map.table].members.count { return "" }
-        return " \(keyword) \(alias).Z_ENT IN (\(numbers.map(String.init).joined(separator: ", ")))"
+        if numbers.count < tables[map.table].members.count {
+            result.append("\(alias).Z_ENT IN (\(numbers.map(String.init).joined(separator: ", ")))")
+        }
+        if let column = liveColumn(of: map) { result.append("\(alias).\(column) IS \(isLive ? "" : "NOT ")NULL") }
+        return result
+    }
+
+    private static func filter(_ conditions: [String]) -> String {
+        conditions.isEmpty ? "" : " WHERE " + conditions.joined(separator: " AND ")
     }
 
     private func pairView(
@@ -66,12 +81,13 @@ extension SQLiteSchema {
         order: String?
     ) -> String {
         var names: Set<String> = []
-        let first = unused(map.name, among: &names)
-        let second = unused(target.entity === map.entity ? relationship.name : target.name, among: &names)
+        let first = unused(map.entity.viewName, among: &names)
+        let second = unused(target.entity === map.entity ? relationship.name : target.entity.viewName, among: &names)
         let position = order.map { ", j.\($0.sqlName) AS \(unused("_position", among: &names).sqlName)" } ?? ""
         return "SELECT \(identifier(of: map, alias: "a")) AS \(first.sqlName), \(identifier(of: target, alias: "b")) AS \(second.sqlName)\(position) "
             + "FROM \(join.sqlName) AS j JOIN \(map.tableName.sqlName) AS a ON a.Z_PK = j.\(mine.sqlName) "
-            + "JOIN \(target.tableName.sqlName) AS b ON b.Z_PK = j.\(theirs.sqlName)" + filter(map, alias: "a", keyword: "WHERE")
+            + "JOIN \(target.tableName.sqlName) AS b ON b.Z_PK = j.\(theirs.sqlName)"
+            + Self.filter(conditions(on: map, alias: "a", isLive: true) + conditions(on: target, alias: "b", isLive: true))
     }
 
     /// What stands for an object of this entity: its key attribute, where the entity has a single-attribute constraint, else its primary key.

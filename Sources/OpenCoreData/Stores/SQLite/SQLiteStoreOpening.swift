@@ -110,7 +110,8 @@ struct SQLiteStoreOpening {
             for name in Set(stored.keys).union(wanted.keys).sorted() where stored[name] != wanted[name] {
                 differences.append(
                     wanted[name] == nil
-                        ? "entity \(name) is only in the store" : stored[name] == nil ? "entity \(name) is only in the model" : "entity \(name) differs")
+                        ? "entity \(name) is only in the store"
+                        : stored[name] == nil ? "entity \(name) is only in the model" : "entity \(name) differs")
             }
         }
         throw NSError.coreData(
@@ -131,7 +132,8 @@ struct SQLiteStoreOpening {
                 if !missing.isEmpty {
                     throw NSError.coreData(
                         .persistentStoreIncompatibleSchema,
-                        "\(url.path) lacks what the model needs: \(missing.prefix(10).joined(separator: ", ")). Open it with the model it was made with.")
+                        "\(url.path) lacks what the model needs: \(missing.prefix(10).joined(separator: ", ")). Open it with the model it was made with."
+                    )
                 }
             }
             var metadata = probe.metadata

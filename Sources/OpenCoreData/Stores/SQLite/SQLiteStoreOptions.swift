@@ -41,7 +41,8 @@ struct SQLiteStoreOptions: Sendable {
     private static func add(_ name: String, _ value: String, to values: inout [String: String]) throws {
         let name = name.lowercased()
         let isPlain = { (text: String, more: String) in
-            !text.isEmpty && text.unicodeScalars.allSatisfy { ("a"..."z").contains($0) || ("0"..."9").contains($0) || more.unicodeScalars.contains($0) }
+            !text.isEmpty
+                && text.unicodeScalars.allSatisfy { ("a"..."z").contains($0) || ("0"..."9").contains($0) || more.unicodeScalars.contains($0) }
         }
         guard isPlain(name, "_"), isPlain(value.lowercased(), "_-+.") else {
             throw NSError.coreData(.persistentStoreOpen, "The pragma \(name) = \(value) makes no sense.")

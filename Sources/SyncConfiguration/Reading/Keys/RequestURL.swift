@@ -39,8 +39,7 @@ enum RequestURL {
     /// Characters that never stand in a URL.
     static func complaint(characters text: String) -> (message: String, suggestion: String?)? {
         if text.contains("#") { return ("a fragment (\"#…\") is never sent", "remove it") }
-        if let odd = text.unicodeScalars.first(where: { $0.value <= 0x20 || $0.value >= 0x7F || "\"<>\\^`{|}".unicodeScalars.contains($0) })
-        {
+        if let odd = text.unicodeScalars.first(where: { $0.value <= 0x20 || $0.value >= 0x7F || "\"<>\\^`{|}".unicodeScalars.contains($0) }) {
             let encoded = String(odd).utf8.map { "%" + ($0 < 16 ? "0" : "") + String($0, radix: 16, uppercase: true) }.joined()
             return ("\"\(odd)\" may not stand in a URL", "write it as \(encoded)")
         }

@@ -52,7 +52,9 @@ struct RandomStorePredicates {
 
     /// A comparison of what is reached from `SELF`, or from a variable that stands for a pet.
     private mutating func comparison(base: String?, depth: Int) -> PredicateComparison {
-        let kind = numbers.pick(Kind.allCases), options = numbers.pick([[], [], [.caseInsensitive], [.diacriticInsensitive], [.caseInsensitive, .diacriticInsensitive]] as [NSComparisonPredicate.Options])
+        let kind = numbers.pick(Kind.allCases),
+            options = numbers.pick(
+                [[], [], [.caseInsensitive], [.diacriticInsensitive], [.caseInsensitive, .diacriticInsensitive]] as [NSComparisonPredicate.Options])
         let other = numbers.chance(7) ? numbers.pick(Kind.allCases) : kind
         if base == nil && numbers.chance(25) {
             let (path, kind) = collection()
@@ -97,11 +99,13 @@ struct RandomStorePredicates {
 
     private mutating func collection() -> ([String], Kind) {
         numbers.pick([
-            (["pets"], .object), (["pets", "name"], .string), (["pets", "weight"], .number), (["pets", "price"], .decimal), (["pets", "owner"], .object),
+            (["pets"], .object), (["pets", "name"], .string), (["pets", "weight"], .number), (["pets", "price"], .decimal),
+            (["pets", "owner"], .object),
             (["pets", "owner", "name"], .string), (["pets", "tags", "word"], .string), (["boss", "pets", "name"], .string),
             (["boss", "pets", "owner", "age"], .number), (["pets", "owner", "pets", "born"], .date), (["pets", "tags", "pets", "name"], .string),
             (["reports", "name"], .string), (["reports", "boss"], .object), (["reports", "pets", "owner", "boss", "name"], .string),
-            (["boss", "reports", "boss", "reports", "token"], .uuid), (["seen", "name"], .string), (["reports", "boss", "boss", "pets", "name"], .string),
+            (["boss", "reports", "boss", "reports", "token"], .uuid), (["seen", "name"], .string),
+            (["reports", "boss", "boss", "pets", "name"], .string),
         ])
     }
 
@@ -149,14 +153,16 @@ struct RandomStorePredicates {
             case 5: return .function(numbers.pick(["abs:", "floor:", "ceiling:", "trunc:"]), [scalar(.number, base: base, depth: depth - 1)])
             case 6:
                 return .conditional(
-                    .comparison(comparison(base: base, depth: depth - 1)), scalar(.number, base: base, depth: 0), scalar(.number, base: base, depth: 0))
+                    .comparison(comparison(base: base, depth: depth - 1)), scalar(.number, base: base, depth: 0),
+                    scalar(.number, base: base, depth: 0))
             default:
                 let name = numbers.pick(["add:to:", "from:subtract:", "multiply:by:", "divide:by:", "modulus:by:"])
                 return .function(name, [scalar(.number, base: base, depth: depth - 1), scalar(.number, base: base, depth: depth - 1)])
             }
         case .decimal where base == nil && numbers.chance(60): return path(to, numbers.pick([.sum, .min, .max, .avg]), ["price"])
         case .decimal:
-            return .function(numbers.pick(["add:to:", "from:subtract:", "multiply:by:"]), [scalar(.decimal, base: base, depth: 0), .constant(.integer(2))])
+            return .function(
+                numbers.pick(["add:to:", "from:subtract:", "multiply:by:"]), [scalar(.decimal, base: base, depth: 0), .constant(.integer(2))])
         case .string where base == nil && numbers.chance(40): return path(to, numbers.pick([.min, .max]), ["name"])
         case .string: return .function(numbers.pick(["uppercase:", "lowercase:"]), [scalar(.string, base: base, depth: depth - 1)])
         case .date where base == nil: return path(to, numbers.pick([.min, .max]), ["born"])
@@ -171,11 +177,13 @@ struct RandomStorePredicates {
         case .number:
             return numbers.pick([
                 .integer(Int64.random(in: -3...5, using: &numbers)), .double(Double(Int.random(in: -8...12, using: &numbers)) / 4),
-                .bool(numbers.chance(50)), .decimal(Decimal(Int.random(in: -3...5, using: &numbers))), .integer(.max), .decimal(Decimal(string: "0.25") ?? 0),
+                .bool(numbers.chance(50)), .decimal(Decimal(Int.random(in: -3...5, using: &numbers))), .integer(.max),
+                .decimal(Decimal(string: "0.25") ?? 0),
             ])
         case .decimal:
             return numbers.pick([
-                .decimal(Decimal(string: numbers.pick(Self.decimals)) ?? 0), .integer(Int64.random(in: -2...3, using: &numbers)), .double(2.5), .double(0.1),
+                .decimal(Decimal(string: numbers.pick(Self.decimals)) ?? 0), .integer(Int64.random(in: -2...3, using: &numbers)), .double(2.5),
+                .double(0.1),
             ])
         case .string: return .string(numbers.pick(Self.strings))
         case .date: return .date(Date(timeIntervalSinceReferenceDate: numbers.pick(Self.dates)))

@@ -7,14 +7,16 @@ struct SQLiteLayoutTests {
     // X1, X3
     @Test func tablesAndColumnsAreNamedAndTypedAsCoreDataDoes() throws {
         let fixture = try StoreFixture(StoreModels.everything())
-        #expect(try fixture.shell.column("SELECT name FROM sqlite_master WHERE type='table' ORDER BY name") == [
-            "ZTHING", "Z_METADATA", "Z_MODELCACHE", "Z_PRIMARYKEY",
-        ])
-        #expect(try fixture.shell.rows("SELECT name, type, pk FROM pragma_table_info('ZTHING')").map { $0.joined(separator: " ") } == [
-            "Z_PK INTEGER 1", "Z_ENT INTEGER 0", "Z_OPT INTEGER 0", "ZFLAG INTEGER 0", "ZLARGE INTEGER 0", "ZMEDIUM INTEGER 0",
-            "ZSMALL INTEGER 0", "ZREAL FLOAT 0", "ZSHORT FLOAT 0", "ZWHEN TIMESTAMP 0", "ZMONEY DECIMAL 0", "ZLINK VARCHAR 0", "ZTEXT VARCHAR 0",
-            "ZBYTES BLOB 0", "ZLIST BLOB 0", "ZUUID BLOB 0",
-        ])
+        #expect(
+            try fixture.shell.column("SELECT name FROM sqlite_master WHERE type='table' ORDER BY name") == [
+                "ZTHING", "Z_METADATA", "Z_MODELCACHE", "Z_PRIMARYKEY",
+            ])
+        #expect(
+            try fixture.shell.rows("SELECT name, type, pk FROM pragma_table_info('ZTHING')").map { $0.joined(separator: " ") } == [
+                "Z_PK INTEGER 1", "Z_ENT INTEGER 0", "Z_OPT INTEGER 0", "ZFLAG INTEGER 0", "ZLARGE INTEGER 0", "ZMEDIUM INTEGER 0",
+                "ZSMALL INTEGER 0", "ZREAL FLOAT 0", "ZSHORT FLOAT 0", "ZWHEN TIMESTAMP 0", "ZMONEY DECIMAL 0", "ZLINK VARCHAR 0", "ZTEXT VARCHAR 0",
+                "ZBYTES BLOB 0", "ZLIST BLOB 0", "ZUUID BLOB 0",
+            ])
         #expect(try fixture.shell.column("SELECT name FROM pragma_table_info('Z_METADATA')") == ["Z_VERSION", "Z_UUID", "Z_PLIST"])
         #expect(try fixture.shell.column("SELECT name FROM pragma_table_info('Z_PRIMARYKEY')") == ["Z_ENT", "Z_NAME", "Z_SUPER", "Z_MAX"])
         #expect(try fixture.shell.column("SELECT name FROM pragma_table_info('Z_MODELCACHE')") == ["Z_CONTENT"])
@@ -25,9 +27,10 @@ struct SQLiteLayoutTests {
         let fixture = try StoreFixture(StoreModels.animals())
         let puppy = try fixture.insert("Puppy", ["name": .string("Bo")])
         try fixture.store.close()
-        #expect(try fixture.shell.rows("SELECT Z_ENT, Z_NAME, Z_SUPER, Z_MAX FROM Z_PRIMARYKEY ORDER BY Z_ENT") == [
-            ["1", "Animal", "0", "1"], ["2", "Dog", "1", "0"], ["3", "Puppy", "2", "0"], ["4", "Person", "0", "0"],
-        ])
+        #expect(
+            try fixture.shell.rows("SELECT Z_ENT, Z_NAME, Z_SUPER, Z_MAX FROM Z_PRIMARYKEY ORDER BY Z_ENT") == [
+                ["1", "Animal", "0", "1"], ["2", "Dog", "1", "0"], ["3", "Puppy", "2", "0"], ["4", "Person", "0", "0"],
+            ])
         #expect(try fixture.shell.rows("SELECT Z_PK, Z_ENT, Z_OPT, ZNAME FROM ZANIMAL") == [["\(puppy.key)", "3", "1", "Bo"]])
     }
 
@@ -57,22 +60,24 @@ struct SQLiteLayoutTests {
     // X4
     @Test func indexesAreThoseOfCoreData() throws {
         let animals = try StoreFixture(StoreModels.animals())
-        #expect(try animals.shell.column("SELECT name FROM sqlite_master WHERE type='index' ORDER BY name") == [
-            "ZANIMAL_ZOWNER_INDEX", "ZANIMAL_Z_ENT_INDEX", "ZPERSON_ZFAVOURITE_INDEX",
-        ])
+        #expect(
+            try animals.shell.column("SELECT name FROM sqlite_master WHERE type='index' ORDER BY name") == [
+                "ZANIMAL_ZOWNER_INDEX", "ZANIMAL_Z_ENT_INDEX", "ZPERSON_ZFAVOURITE_INDEX",
+            ])
         let keys = try StoreFixture(StoreModels.keys())
-        #expect(try keys.shell.rows("SELECT name, sql FROM sqlite_master WHERE type='index' AND name LIKE '%UNIQUE%' ORDER BY name") == [
-            ["Z_City_UNIQUE_code", "CREATE UNIQUE INDEX \"Z_City_UNIQUE_code\" ON \"ZCITY\" (\"ZCODE\" COLLATE BINARY)"],
-            ["Z_City_UNIQUE_number", "CREATE UNIQUE INDEX \"Z_City_UNIQUE_number\" ON \"ZCITY\" (\"ZNUMBER\" COLLATE BINARY)"],
-            ["Z_Item_UNIQUE_serial", "CREATE UNIQUE INDEX \"Z_Item_UNIQUE_serial\" ON \"ZITEM\" (\"ZSERIAL\" COLLATE BINARY)"],
-            ["Z_Labelled_UNIQUE_tag", "CREATE UNIQUE INDEX \"Z_Labelled_UNIQUE_tag\" ON \"ZITEM\" (\"ZTAG\" COLLATE BINARY) WHERE Z_ENT IN (3)"],
-            [
-                "Z_Pair_UNIQUE_left_right",
-                "CREATE UNIQUE INDEX \"Z_Pair_UNIQUE_left_right\" ON \"ZPAIR\" (\"ZLEFT\" COLLATE BINARY, \"ZRIGHT\" COLLATE BINARY)",
-            ],
-            ["Z_Token_UNIQUE_amount", "CREATE UNIQUE INDEX \"Z_Token_UNIQUE_amount\" ON \"ZTOKEN\" (\"ZAMOUNT\" COLLATE BINARY)"],
-            ["Z_Token_UNIQUE_uuid", "CREATE UNIQUE INDEX \"Z_Token_UNIQUE_uuid\" ON \"ZTOKEN\" (\"ZUUID\" COLLATE BINARY)"],
-        ])
+        #expect(
+            try keys.shell.rows("SELECT name, sql FROM sqlite_master WHERE type='index' AND name LIKE '%UNIQUE%' ORDER BY name") == [
+                ["Z_City_UNIQUE_code", "CREATE UNIQUE INDEX \"Z_City_UNIQUE_code\" ON \"ZCITY\" (\"ZCODE\" COLLATE BINARY)"],
+                ["Z_City_UNIQUE_number", "CREATE UNIQUE INDEX \"Z_City_UNIQUE_number\" ON \"ZCITY\" (\"ZNUMBER\" COLLATE BINARY)"],
+                ["Z_Item_UNIQUE_serial", "CREATE UNIQUE INDEX \"Z_Item_UNIQUE_serial\" ON \"ZITEM\" (\"ZSERIAL\" COLLATE BINARY)"],
+                ["Z_Labelled_UNIQUE_tag", "CREATE UNIQUE INDEX \"Z_Labelled_UNIQUE_tag\" ON \"ZITEM\" (\"ZTAG\" COLLATE BINARY) WHERE Z_ENT IN (3)"],
+                [
+                    "Z_Pair_UNIQUE_left_right",
+                    "CREATE UNIQUE INDEX \"Z_Pair_UNIQUE_left_right\" ON \"ZPAIR\" (\"ZLEFT\" COLLATE BINARY, \"ZRIGHT\" COLLATE BINARY)",
+                ],
+                ["Z_Token_UNIQUE_amount", "CREATE UNIQUE INDEX \"Z_Token_UNIQUE_amount\" ON \"ZTOKEN\" (\"ZAMOUNT\" COLLATE BINARY)"],
+                ["Z_Token_UNIQUE_uuid", "CREATE UNIQUE INDEX \"Z_Token_UNIQUE_uuid\" ON \"ZTOKEN\" (\"ZUUID\" COLLATE BINARY)"],
+            ])
     }
 
     // X4
@@ -84,10 +89,11 @@ struct SQLiteLayoutTests {
         descending.isAscending = false
         person.indexes = [NSFetchIndexDescription(name: "byAge", elements: [descending, NSFetchIndexElementDescription(property: name)])]
         let fixture = try StoreFixture(NSManagedObjectModel(entities: [person]))
-        #expect(try fixture.shell.rows("SELECT name, sql FROM sqlite_master WHERE type='index' ORDER BY name") == [
-            ["Z_Person_byAge", "CREATE INDEX \"Z_Person_byAge\" ON \"ZPERSON\" (\"ZAGE\" COLLATE BINARY DESC, \"ZNAME\" COLLATE BINARY ASC)"],
-            ["Z_Person_name", "CREATE INDEX \"Z_Person_name\" ON \"ZPERSON\" (\"ZNAME\" COLLATE BINARY)"],
-        ])
+        #expect(
+            try fixture.shell.rows("SELECT name, sql FROM sqlite_master WHERE type='index' ORDER BY name") == [
+                ["Z_Person_byAge", "CREATE INDEX \"Z_Person_byAge\" ON \"ZPERSON\" (\"ZAGE\" COLLATE BINARY DESC, \"ZNAME\" COLLATE BINARY ASC)"],
+                ["Z_Person_name", "CREATE INDEX \"Z_Person_name\" ON \"ZPERSON\" (\"ZNAME\" COLLATE BINARY)"],
+            ])
     }
 
     // X5

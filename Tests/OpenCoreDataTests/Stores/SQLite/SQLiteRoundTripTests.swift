@@ -23,9 +23,10 @@ struct SQLiteRoundTripTests {
         for (name, value) in values { #expect(row[name] == value, "\(name)") }
         #expect(row.version == 1)
         #expect(row["hidden"] == .null)
-        #expect(try fixture.shell.rows("SELECT ZSMALL, ZFLAG, ZWHEN, hex(ZUUID), ZLINK, ZMONEY FROM ZTHING") == [
-            ["-32768", "1", "-1.5", "0F1E2D3C4B5A69788796A5B4C3D2E1F0", "https://example.org/a?b=c", "12.34"]
-        ])
+        #expect(
+            try fixture.shell.rows("SELECT ZSMALL, ZFLAG, ZWHEN, hex(ZUUID), ZLINK, ZMONEY FROM ZTHING") == [
+                ["-32768", "1", "-1.5", "0F1E2D3C4B5A69788796A5B4C3D2E1F0", "https://example.org/a?b=c", "12.34"]
+            ])
     }
 
     @Test func nullsAndEmptyValuesAreToldApart() throws {

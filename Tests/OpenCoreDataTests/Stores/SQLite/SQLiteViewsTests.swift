@@ -13,14 +13,16 @@ struct SQLiteViewsTests {
                 "small": .int64(5), "flag": .bool(true), "money": .decimal(Decimal(string: "12345678901234567890.5") ?? 0), "text": .string("hi"),
                 "when": .date(0), "uuid": .uuid(uuid), "link": .object(ObjectBox(URL(string: "https://example.org") ?? URL(fileURLWithPath: "/"))),
             ])
-        #expect(try fixture.shell.rows("SELECT small, flag, money, text, \"when\", uuid, link, _pk, real FROM Thing") == [
-            ["5", "1", "12345678901234567890.5", "hi", "2001-01-01T00:00:00Z", uuid.uuidString.lowercased(), "https://example.org", "1", "∅"]
-        ])
+        #expect(
+            try fixture.shell.rows("SELECT small, flag, money, text, \"when\", uuid, link, _pk, real FROM Thing") == [
+                ["5", "1", "12345678901234567890.5", "hi", "2001-01-01T00:00:00Z", uuid.uuidString.lowercased(), "https://example.org", "1", "∅"]
+            ])
         #expect(try fixture.shell.column("SELECT name FROM pragma_table_info('Thing')").contains("hidden") == false)
     }
 
     @Test(arguments: [
-        (0.5, "2001-01-01T00:00:00.5Z"), (0.125, "2001-01-01T00:00:00.125Z"), (0.0001, "2001-01-01T00:00:00Z"), (-978_307_200, "1970-01-01T00:00:00Z"),
+        (0.5, "2001-01-01T00:00:00.5Z"), (0.125, "2001-01-01T00:00:00.125Z"), (0.0001, "2001-01-01T00:00:00Z"),
+        (-978_307_200, "1970-01-01T00:00:00Z"),
         (800_000_000.25, "2026-05-09T06:13:20.25Z"), (-0.1, "2000-12-31T23:59:59.9Z"), (60, "2001-01-01T00:01:00Z"),
     ])
     func datesAreISO8601(seconds: Double, text: String) throws {
@@ -75,5 +77,40 @@ struct SQLiteViewsTests {
         changed.entitiesByName["Person"]?.userInfo = [ViewAnnotation.hidden: true]
         try fixture.second(changed).close()
         #expect(try fixture.shell.column("SELECT name FROM sqlite_master WHERE type='view' ORDER BY name") == ["Animal", "Dog", "Puppy", "mine"])
+    }
+
+    @Test func rowsThatAreNotLiveStandInAViewOfTheirOwn() throws {
+        let city = StoreModels.entity("City", [StoreModels.attribute("name", .string), StoreModels.attribute("deletedAt", .date)])
+        let tag = StoreModels.entity("Tag", [StoreModels.attribute("word", .string)])
+        StoreModels.relate(city, "tags", toMany: true, tag, "cities", inverseToMany: true)
+        city.userInfo = [ViewAnnotation.liveWhereNull: "deletedAt"]
+        let fixture = try StoreFixture(NSManagedObjectModel(entities: [city, tag]))
+        var changes = ChangeSet()
+        let bern = try fixture.insert("City", ["name": .string("Bern")], into: &changes)
+        let atlantis = try fixture.insert("City", ["name": .string("Atlantis"), "deletedAt": .date(0)], into: &changes)
+        let word = try fixture.insert("Tag", ["word": .string("wet")], into: &changes)
+        guard case .toMany(let number)? = city.layout.place(of: "tags") else { return }
+        for id in [bern, atlantis] {
+            var pairs = PairChanges()
+            pairs.add(word)
+            changes.pairs[RelationshipKey(owner: id, toMany: number)] = pairs
+        }
+        try fixture.save(changes)
+        #expect(try fixture.shell.column("SELECT name FROM City") == ["Bern"])
+        #expect(try fixture.shell.rows("SELECT name, deletedAt FROM City_tombstone") == [["Atlantis", "2001-01-01T00:00:00Z"]])
+        #expect(try fixture.shell.column("SELECT City FROM City_tags") == ["\(bern.key)"])
+        #expect(try fixture.shell.column("SELECT City FROM Tag_cities") == ["\(bern.key)"])
+    }
+
+    @Test func annotationsNameViewsAndColumnsAndAddViews() throws {
+        let name = StoreModels.attribute("remoteName", .string), secret = StoreModels.attribute("secret", .string)
+        name.userInfo = [ViewAnnotation.column: "name"]
+        secret.userInfo = [ViewAnnotation.column: ""]
+        let run = StoreModels.entity("Run", [name, secret])
+        run.userInfo = [ViewAnnotation.name: "cistern_run", ViewAnnotation.extra: ["loud": "SELECT upper(name) AS name FROM cistern_run"]]
+        let fixture = try StoreFixture(NSManagedObjectModel(entities: [run]))
+        try fixture.insert("Run", ["remoteName": .string("a"), "secret": .string("b")])
+        #expect(try fixture.shell.column("SELECT name FROM pragma_table_info('cistern_run')") == ["name", "_pk"])
+        #expect(try fixture.shell.column("SELECT name FROM loud") == ["A"])
     }
 }

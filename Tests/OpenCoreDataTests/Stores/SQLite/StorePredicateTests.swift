@@ -53,7 +53,8 @@ struct StorePredicateTests {
             }
             for _ in 0..<45 {
                 var values: [String: AttributeValue] = [
-                    "name": string(), "weight": number { .double(Double(Int.random(in: 0...12, using: &$0)) / 4) }, "price": decimal(), "born": date(),
+                    "name": string(), "weight": number { .double(Double(Int.random(in: 0...12, using: &$0)) / 4) }, "price": decimal(),
+                    "born": date(),
                 ]
                 if numbers.chance(85) { values["owner"] = one(numbers.pick(Array(owners.prefix(20)))) }
                 pets.append(try add("Pet", values))

@@ -81,26 +81,3 @@ public enum Company {
         there.inverseRelationship = back
     }
 }
-
-public final class Department: NSManagedObject {
-    @Managed public var name: String
-    @Managed public var code: String?
-    @Managed public var budget: Double
-    @Managed public var employees: Set<Person>
-}
-
-public class Person: NSManagedObject {
-    @Managed public var name: String
-    @Managed public var age: Int32
-    @Managed public var nick: String?
-    @Managed public var note: String?
-    @Managed public var department: Department?
-    @Managed public var manager: Person?
-    @Managed public var reports: Set<Person>
-    @Managed public var badge: NSManagedObject?
-    @Managed public var skills: Set<NSManagedObject>
-}
-
-public final class Engineer: Person {
-    @Managed public var language: String?
-}

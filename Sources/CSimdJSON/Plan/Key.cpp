@@ -1,10 +1,11 @@
+#include "Key.hpp"
+
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
 #include <random>
 
 #include "CSimdJSON.h"
-#include "KeyHash.hpp"
 
 namespace csj {
 
@@ -15,7 +16,11 @@ static uint64_t draw() {
 
 const uint64_t key_seed[2] = {draw(), draw()};
 
-uint64_t hash_long_key(const uint8_t *key, size_t length) { return XXH3_64bits_withSeed(key, length, key_seed[0]); }
+void Key::read_long() {
+    XXH128_hash_t both = XXH3_128bits_withSeed(text, length, key_seed[0]);
+    first = both.high64;
+    last = hash = both.low64;
+}
 
 }  // namespace csj
 

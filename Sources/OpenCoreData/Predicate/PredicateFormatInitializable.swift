@@ -1,0 +1,2 @@
+/// Lets an initialiser in an extension of `NSPredicate` return a subclass, which only initialisers in protocol extensions can.
+public protocol PredicateFormatInitializable {}

@@ -1,0 +1,6 @@
+import Foundation
+import OpenCoreData
+
+public final class Engineer: Person {
+    @Managed public var language: String?
+}

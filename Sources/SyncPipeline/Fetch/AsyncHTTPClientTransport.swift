@@ -23,7 +23,8 @@ public final class AsyncHTTPClientTransport: HTTPTransport {
         shared.tlsConfiguration = try Self.tls(options.tls, secrets: secrets)
         shared.redirectConfiguration = .disallow
         shared.decompression = .disabled
-        shared.httpVersion = .automatic
+        // HTTP/2 is left out of this version: an exchange over it was seen to stall, and a stalled mirror is worse than a second connection.
+        shared.httpVersion = .http1Only
         shared.proxy = nil
         shared.timeout = HTTPClient.Configuration.Timeout(connect: .milliseconds(options.connectTimeout.milliseconds))
         shared.connectionPool = HTTPClient.Configuration.ConnectionPool(

@@ -43,6 +43,9 @@ import Testing
                 context.rollback()
                 logs[level] = []
             default:
+                // What a deletion above did to related objects is a change made there (N12, N37): edits below it would be judged otherwise
+                // by a model that replays levels in order.
+                if logs[(level + 1)...].contains(where: { log in log.contains { if case .delete = $0 { true } else { false } } }) { return }
                 let before = expected(at: level)
                 let edit = before.randomEdit(using: &random, next: next, deletes: isTop(level))
                 next += 1

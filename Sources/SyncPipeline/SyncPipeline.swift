@@ -15,6 +15,8 @@ public final class SyncPipeline: Sendable {
         var parkedUntil: Date?
         var acceptsDeletes = false
         var mustRunAgain = false
+        /// Who asked for the run that is due.
+        var askedBy: RunCause?
         var since: Date
     }
 
@@ -224,6 +226,7 @@ public final class SyncPipeline: Sendable {
                 state.workers[scope]?.mustRunAgain = true
                 return nil
             }
+            state.workers[scope]?.askedBy = cause
             return worker.schedule.pollOnRequest(now: now, lastStarted: worker.lastStarted, parkedUntil: worker.parkedUntil)
         }
         guard let due else { return }
@@ -253,7 +256,8 @@ public final class SyncPipeline: Sendable {
         let now = clock.wallTime
         state.withLock { state in
             guard state.isRunning, var worker = state.workers[scope], worker.running == nil, !worker.status.isPaused else { return }
-            let run = SyncRun(worker.resource, cause: cause, environment: environment(state))
+            let run = SyncRun(worker.resource, cause: worker.askedBy ?? cause, environment: environment(state))
+            worker.askedBy = nil
             let accepts = worker.acceptsDeletes
             worker.acceptsDeletes = false
             worker.lastStarted = now

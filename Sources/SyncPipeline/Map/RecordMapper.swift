@@ -263,7 +263,8 @@ package final class RecordMapper {
         }
         if draft.knowledge == .record {
             if stored[slots.hash] != .int64(draft.hash) { set(slots.hash, .int64(draft.hash)) }
-            counts.updated += 1
+            // An object that was only named until now is new with its own record.
+            if stored[slots.stub] == .bool(true) { counts.inserted += 1 } else { counts.updated += 1 }
         }
         set(slots.lastChanged, now)
         set(slots.run, run)

@@ -179,7 +179,7 @@ def _has_reason(file, index):
 
 UNFINISHED = re.compile(r"\b(" + "|".join(["TO" + "DO", "FIX" + "ME", "XX" + "X", "HA" + "CK"]) + r")\b")
 MACHINE_PATHS = re.compile(
-    r"(?<![\w.])/(?:work|Users)/\w+|(?<![\w.])/home/(?!\$)\w+|(?<![\w.])/root/\S+|/tmp/w/|shared/(?:design|seeds|tools)\b")
+    r"(?<![\w.])/(?:work|Users)/\w+|(?<![\w.])/home/(?!\$)\w+|(?<![\w.])/root/\S+|shared/(?:design|seeds|tools)\b")
 
 
 def leftovers(root):

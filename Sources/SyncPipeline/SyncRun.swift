@@ -371,8 +371,12 @@ final class SyncRun: Sendable {
         let request = NSFetchRequest<NSManagedObject>(entityName: StateModel.request)
         request.predicate = NSPredicate(format: "scope == %@", "\(scope)")
         for object in try worker.fetch(request) {
-            guard let key = object.value(forKey: "request") as? String, !keys.contains(key) else { continue }
-            worker.delete(object)
+            guard let key = object.value(forKey: "request") as? String else { continue }
+            if !keys.contains(key) {
+                worker.delete(object)
+            } else if object.value(forKey: "previous") != nil {
+                object.setValue(nil, forKey: "previous")
+            }
         }
     }
 

@@ -27,7 +27,9 @@ struct RunState: Sendable {
             let request = NSFetchRequest<NSManagedObject>(entityName: StateModel.request)
             request.predicate = NSPredicate(format: "scope == %@", "\(scope)")
             for object in try worker.fetch(request) {
-                if let data = object.value(forKey: "members") as? Data, let set = KeySet(data) { members.keys.formUnion(set.keys) }
+                for name in ["members", "previous"] {
+                    if let data = object.value(forKey: name) as? Data, let set = KeySet(data) { members.keys.formUnion(set.keys) }
+                }
             }
             return RunState(
                 number: row.integer("runNumber") + 1, members: members, missing: MissingKeys(row.data("missing") ?? Data()),

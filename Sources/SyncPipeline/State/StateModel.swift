@@ -26,7 +26,8 @@ enum StateModel {
                 [
                     ("scope", .string), ("request", .string), ("etag", .string), ("lastModified", .string), ("bodyHash", .string),
                     // What the page named as the next one: followed again when it answers 304.
-                    ("next", .string), ("recordCount", .integer64), ("members", .binaryData), ("mapping", .string), ("run", .integer64),
+                    ("next", .string), ("recordCount", .integer64), ("members", .binaryData), ("previous", .binaryData), ("mapping", .string),
+                    ("run", .integer64),
                     ("savedAt", .date),
                 ]),
             entity(

@@ -26,6 +26,11 @@ struct StoredRequest: Sendable {
         row["bodyHash"] = AttributeValue(facts?.digest.description)
         row["next"] = AttributeValue(try facts.map { String(decoding: try JSONEncoder().encode($0), as: UTF8.self) })
         row["recordCount"] = AttributeValue(facts?.records)
+        // What the page vouched for until now and no complete run has judged yet must not be forgotten: a run may be cut off before it does.
+        var gone = KeySet(row.data("previous") ?? Data()) ?? KeySet()
+        gone.keys.formUnion((KeySet(row.data("members") ?? Data()) ?? KeySet()).keys)
+        gone.keys.subtract(members.keys)
+        row["previous"] = gone.keys.isEmpty ? .null : .data(gone.data)
         row["members"] = .data(members.data)
         row["mapping"] = .string(mapping)
         row["run"] = .int64(run)

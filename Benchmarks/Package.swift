@@ -7,6 +7,7 @@ let package = Package(
     dependencies: [
         .package(name: "cistern", path: ".."),
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
+        .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
     ],
     targets: [
         .executableTarget(
@@ -17,7 +18,11 @@ let package = Package(
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
             ],
-            path: "Sources/CisternBenchmark")
+            path: "Sources/CisternBenchmark"),
+        .executableTarget(
+            name: "stack-benchmark",
+            dependencies: [.product(name: "OpenCoreData", package: "cistern"), .product(name: "GRDB", package: "GRDB.swift")],
+            path: "Sources/StackBenchmark"),
     ],
     swiftLanguageModes: [.v6]
 )

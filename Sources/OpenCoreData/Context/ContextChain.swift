@@ -4,6 +4,16 @@ import Synchronization
 /// dictionary work only, never while calling out.
 final class ContextChain: Sendable {
     private let lock = Mutex(())
+    /// Counts the changes of what is published. A row that was read at one count is the current one as long as it stays.
+    private let count = Atomic<UInt64>(1)
+
+    /// Called with every change of a level, within the lock.
+    func noteChange() { count.add(1, ordering: .releasing) }
+
+    /// Differs from an earlier one if anything has changed since, in a level of this chain or in the rows of its coordinator.
+    func stamp(with coordinator: NSPersistentStoreCoordinator?) -> UInt64 {
+        count.load(ordering: .acquiring) &+ (coordinator?.rowCache.changeCount ?? 0)
+    }
 
     func withLock<T, E: Error>(_ body: () throws(E) -> T) throws(E) -> T {
         // The state under the lock lives in `ContextLevel`s; the lock itself guards nothing of its own.
@@ -20,14 +30,18 @@ final class ContextChain: Sendable {
 /// chain's lock, without running anything on the context's queue.
 // Every access is made within `ContextChain.withLock`.
 final class ContextLevel: @unchecked Sendable {
+    /// The chain that this level belongs to; set anew when the context gets its parent.
+    unowned var chain: ContextChain
     /// Unsaved changes.
-    var pending = ChangeSet()
+    var pending = ChangeSet() { didSet { chain.noteChange() } }
     /// What a save in progress is writing; changes that come meanwhile go to `pending`.
-    var saving: ChangeSet?
+    var saving: ChangeSet? { didSet { chain.noteChange() } }
     /// Pushed change sets which this context's own objects have not seen yet.
     var inbox: [ChangeSet] = []
     /// Indexes of unique keys over `pending` and `saving`, made when first asked for.
     private var keyIndexes: [KeyIndex.Name: KeyIndex] = [:]
+
+    init(chain: ContextChain) { self.chain = chain }
 
     /// What this level says about a row.
     func change(of id: NSManagedObjectID) -> PendingRow? {
@@ -41,7 +55,7 @@ final class ContextLevel: @unchecked Sendable {
     /// - Returns: whether anything is left of it.
     @discardableResult
     func record(_ id: NSManagedObjectID, _ change: PendingRow) -> Bool {
-        let before = self.change(of: id)
+        let before = keyIndexes.isEmpty ? nil : self.change(of: id)
         let now = PendingRow.compose(pending[id], change, isSaving: saving?[id] != nil)
         pending.set(id, now)
         updateIndexes(id, before: before)
@@ -59,7 +73,7 @@ final class ContextLevel: @unchecked Sendable {
 
     /// Replaces or forgets what is pending for a row.
     func replace(_ id: NSManagedObjectID, with change: PendingRow?) {
-        let before = self.change(of: id)
+        let before = keyIndexes.isEmpty ? nil : self.change(of: id)
         pending.set(id, change)
         updateIndexes(id, before: before)
     }

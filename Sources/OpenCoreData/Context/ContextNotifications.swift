@@ -41,6 +41,17 @@ extension NSManagedObjectContext {
         case invalidatedObjectIDs = "invalidated_objectIDs"
     }
 
+    /// After a merge.
+    func postDidMerge(_ changes: ChangedObjectIDs) {
+        guard materializesNotificationObjects else { return }
+        typealias Key = NotificationKey
+        var info: [AnyHashable: Any] = [:]
+        if !changes.inserted.isEmpty { info[Key.insertedObjectIDs.rawValue] = Set(changes.inserted) }
+        if !changes.updated.isEmpty { info[Key.updatedObjectIDs.rawValue] = Set(changes.updated) }
+        if !changes.deleted.isEmpty { info[Key.deletedObjectIDs.rawValue] = Set(changes.deleted) }
+        NotificationCenter.default.post(name: .NSManagedObjectContextDidMergeChangesObjectIDs, object: self, userInfo: info)
+    }
+
     func postWillSave() {
         NotificationCenter.default.post(name: .NSManagedObjectContextWillSave, object: self)
     }
@@ -52,6 +63,7 @@ extension NSManagedObjectContext {
         self.events = ContextEvents()
         for object in events.updated.values { object.eventSlots = SlotSet() }
         for object in events.inserted.values { object.eventSlots = SlotSet() }
+        guard events.concernsObjects else { return }
         var inserted = Set(events.inserted.values), updated = Set(events.updated.values), deleted = Set(events.deleted.values)
         let refreshed = Set(events.refreshed.values)
         if materializesNotificationObjects {
@@ -75,12 +87,16 @@ extension NSManagedObjectContext {
     func postDidSave(_ changes: ChangeSet, inserted: [NSManagedObject], updated: [NSManagedObject], deleted: [NSManagedObject]) {
         var sets = (inserted: Set(inserted), updated: Set(updated), deleted: Set(deleted))
         if materializesNotificationObjects {
-            sets.inserted.formUnion(changes.ids(.inserted).map { object(with: $0) })
-            sets.updated.formUnion(changes.ids(.updated).map { object(with: $0) })
+            // Those that a child pushed and that have no instance here yet.
+            if sets.inserted.count < changes.insertedCount { sets.inserted.formUnion(changes.ids(.inserted).map { object(with: $0) }) }
+            if sets.updated.count < changes.updatedCount { sets.updated.formUnion(changes.ids(.updated).map { object(with: $0) }) }
         }
         NotificationCenter.default.post(
             name: .NSManagedObjectContextDidSave, object: self,
-            userInfo: [NSInsertedObjectsKey: sets.inserted, NSUpdatedObjectsKey: sets.updated, NSDeletedObjectsKey: sets.deleted])
+            userInfo: [
+                NSInsertedObjectsKey: sets.inserted, NSUpdatedObjectsKey: sets.updated, NSDeletedObjectsKey: sets.deleted,
+                ChangeSet.notificationKey: changes,
+            ])
         guard materializesNotificationObjects else { return }
         typealias Key = NotificationKey
         NotificationCenter.default.post(
@@ -90,4 +106,9 @@ extension NSManagedObjectContext {
                 Key.deletedObjectIDs.rawValue: Set(changes.ids(.deleted)),
             ])
     }
+}
+
+extension ChangeSet {
+    /// Under this key a didSave notification carries what was saved, for merging it elsewhere without touching its objects.
+    static let notificationKey = "org.cistern.changes"
 }

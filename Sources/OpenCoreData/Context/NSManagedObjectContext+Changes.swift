@@ -9,8 +9,14 @@ struct ContextEvents {
     var refreshed: [NSManagedObjectID: NSManagedObject] = [:]
     /// Pushed by children; objects are made of them only when the notification is.
     var pushed: [ChangeSet] = []
+    /// Merged from elsewhere: what was done with it is in the sets above, for the objects that are in use.
+    var merged: [ChangedObjectIDs] = []
 
-    var isEmpty: Bool { inserted.isEmpty && updated.isEmpty && deleted.isEmpty && refreshed.isEmpty && pushed.isEmpty }
+    var isEmpty: Bool {
+        inserted.isEmpty && updated.isEmpty && deleted.isEmpty && refreshed.isEmpty && pushed.isEmpty && merged.isEmpty
+    }
+    /// Whether there is anything to say to those who listen for objects.
+    var concernsObjects: Bool { !(inserted.isEmpty && updated.isEmpty && deleted.isEmpty && refreshed.isEmpty && pushed.isEmpty) }
 }
 
 /// Making, changing and deleting objects, and what is unsaved.
@@ -96,10 +102,10 @@ extension NSManagedObjectContext {
         if object.state == .clean {
             object.state = .updated
             if object.base == nil { object.base = object.row }
-            registry.hold(object)
         }
         if object.isPublished {
             object.isPublished = false
+            registry.hold(object)
             unpublished.append(object)
         }
     }

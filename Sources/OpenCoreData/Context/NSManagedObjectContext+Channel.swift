@@ -140,6 +140,7 @@ extension NSManagedObjectContext: PersistentStoreChannel {
             }
         }
         changeObserver.withLock { $0 }?()
+        subscribers.announce(ChangedObjectIDs(changes), except: sender)
     }
 
     /// A child that read an older state of a row than the one that is current here hands over what it changed, not what it read.

@@ -9,7 +9,7 @@ extension NSManagedObjectContext {
         receiveMail()
         undelivered = []
         unpublished = []
-        discarded = []
+        dropDiscarded()
         chain.withLock { level.discard() }
         for object in registry.objects {
             object.members = [:]
@@ -106,7 +106,20 @@ extension NSManagedObjectContext {
             if object.hasChanges { reload(object) } else { object.turnIntoFault() }
             events.refreshed[object.objectID] = object
         }
+        refreshRowsWithoutObjects()
         processPendingChanges()
+    }
+
+    /// Changes that a child pushed and that have no object here are moved onto the current values, too.
+    private func refreshRowsWithoutObjects() {
+        let ids = chain.withLock { level.pending.ids(.updated) }.filter { registry[$0] == nil }
+        guard !ids.isEmpty, let below = try? channel(to: "refresh").rows(for: ids) else { return }
+        chain.withLock {
+            for id in ids {
+                guard let row = below[id], let pending = level.pending[id], pending.base !== row else { continue }
+                level.replace(id, with: pending.moved(onto: row))
+            }
+        }
     }
 
     private func forgetChanges(of object: NSManagedObject) {
@@ -116,7 +129,6 @@ extension NSManagedObjectContext {
         object.state = .clean
         events.updated[object.objectID] = nil
         registry.release(object.objectID)
-        registry.add(object, held: false)
     }
 
     /// Brings in the current values from below, under the object's own changes.

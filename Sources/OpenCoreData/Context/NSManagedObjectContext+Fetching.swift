@@ -15,7 +15,23 @@ extension NSManagedObjectContext {
             return [NSNumber(value: try count(plan))].compactMap { $0 as? T }
         default:
             let found = try fetch(plan)
-            return found.compactMap { materialise($0, asFault: request.returnsObjectsAsFaults) as? T }
+            registry.reserve(found.count)
+            let mayBePending = mayHaveChanges
+            var objects: [T] = []
+            objects.reserveCapacity(found.count)
+            var known: ObjectIdentifier?
+            for row in found {
+                let object = materialise(row, asFault: request.returnsObjectsAsFaults, mayBePending: mayBePending)
+                let type = ObjectIdentifier(Swift.type(of: object))
+                if type == known {
+                    // An object of the same class has just been cast; asking the runtime again costs more than making the object.
+                    objects.append(unsafeBitCast(object, to: T.self))
+                } else if let cast = object as? T {
+                    if T.self is AnyClass { known = type }
+                    objects.append(cast)
+                }
+            }
+            return objects
         }
     }
 
@@ -99,14 +115,21 @@ extension NSManagedObjectContext {
         return try rows(for: [id])[id]
     }
 
+    /// Whether this level has anything to say about any row.
+    var mayHaveChanges: Bool { chain.withLock { level.hasChanges } }
+
     /// The instance for a row: the registered one, or a new one in the state that this level gives it.
-    func materialise(_ found: FetchedRow, asFault: Bool) -> NSManagedObject {
+    ///
+    /// - Parameter mayBePending: false where the caller knows that this level has no changes.
+    func materialise(_ found: FetchedRow, asFault: Bool, mayBePending: Bool = true) -> NSManagedObject {
         if let known = registry[found.id] { return known }
         let object = found.id.entity.objectClass.init(existing: found.id, in: self)
         object.row = found.row
-        let change = chain.withLock { level.hasChanges ? level.change(of: found.id) : nil }
+        if found.row != nil { object.fetchStamp = chain.stamp(with: endOfChain) }
+        let change = mayBePending ? chain.withLock { level.change(of: found.id) } : nil
         if let change { object.take(change) }
-        registry.add(object, held: change != nil)
+        // What a child pushed is kept by the level; an object of it is held only while it has something of its own to say.
+        registry.add(object)
         if !asFault && object.isFaulted && object.row != nil { object.fire() }
         return object
     }
@@ -115,6 +138,8 @@ extension NSManagedObjectContext {
 
     /// The values of a fault: from the nearest level that has them in memory, else what the fetch brought, else from the store.
     func loadRow(for object: NSManagedObject) -> RowSnapshot? {
+        // Nothing was pushed, saved or merged anywhere since the fetch that brought the row.
+        if let fetched = object.row, object.fetchStamp == chain.stamp(with: endOfChain) { return fetched }
         switch rowInMemory(object.objectID) {
         case .row(let row): return row
         case .deleted: return nil

@@ -10,6 +10,7 @@ extension NSManagedObjectContext {
             level.inbox = []
             return mail
         }
+        if !mail.isEmpty { hasPushedChanges = true }
         for changes in mail {
             if !registry.isEmpty { apply(changes) }
             events.pushed.append(changes)

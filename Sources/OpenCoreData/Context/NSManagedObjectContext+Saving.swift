@@ -46,12 +46,15 @@ extension NSManagedObjectContext {
     /// L17: changes made in `willSave()` are saved too, and make another round, until nothing changes any more.
     private func callWillSave() throws {
         publish()
-        var next = registry.objects.filter { $0.hasChanges }
+        var next: [NSManagedObject] = []
+        for object in hasPushedChanges ? registry.objects : Array(registry.heldObjects) where object.hasHooks && object.hasChanges {
+            next.append(object)
+        }
         for _ in 0..<100 {
-            for object in next where Swift.type(of: object) != NSManagedObject.self { object.willSave() }
+            for object in next where object.hasHooks { object.willSave() }
             next = unpublished
-            publish()
             if next.isEmpty { return }
+            publish()
         }
         throw NSError.coreData(
             .coreData, "willSave() of \(next.first.map { "\($0.objectID)" } ?? "an object") goes on changing objects; stopped after 100 rounds.")
@@ -161,27 +164,24 @@ extension NSManagedObjectContext {
 
     /// The objects take their new state; hooks and notifications follow.
     private func finish(_ outcome: SaveOutcome) {
-        var saved: [NSManagedObject] = []
-        var deleted: [NSManagedObject] = []
-        let watches = outcome.changes.rowCount < registry.capacityInUse
+        var inserted: [NSManagedObject] = [], updated: [NSManagedObject] = [], deleted: [NSManagedObject] = []
         func settle(_ object: NSManagedObject, _ change: PendingRow) {
-            if change.kind == .deleted {
-                deleted.append(object)
-            } else {
-                if let row = change.row, object.row !== row {
-                    object.row = row
-                    object.ownsRow = false
-                }
-                saved.append(object)
+            if change.kind == .deleted { return deleted.append(object) }
+            if let row = change.row, object.row !== row {
+                object.row = row
+                object.ownsRow = false
             }
+            if object.state == .inserted { inserted.append(object) } else if object.state == .updated { updated.append(object) }
+            object.becomeClean()
         }
-        if watches {
+        if !hasPushedChanges && outcome.refreshed.isEmpty {
+            for object in registry.heldObjects { outcome.changes[object.objectID].map { settle(object, $0) } }
+        } else if outcome.changes.rowCount < registry.capacityInUse {
             outcome.changes.forEach { id, change in registry[id].map { settle($0, change) } }
         } else {
             for object in registry.objects { outcome.changes[object.objectID].map { settle(object, $0) } }
         }
-        let inserted = saved.filter { $0.state == .inserted }, updated = saved.filter { $0.state == .updated }
-        for object in saved { object.becomeClean() }
+        hasPushedChanges = false
         for id in outcome.refreshed {
             if let object = registry[id] {
                 object.becomeClean()
@@ -190,18 +190,26 @@ extension NSManagedObjectContext {
             registry.release(id)
         }
         // To-many changes without a row of their own.
-        for object in registry.objects where object.state == .updated && chainHasNothing(for: object) { object.becomeClean() }
-        for object in saved + deleted where Swift.type(of: object) != NSManagedObject.self { object.didSave() }
+        var touched: [NSManagedObject] = []
+        for object in registry.heldObjects where object.state == .updated && chainHasNothing(for: object) { touched.append(object) }
+        for object in touched { object.becomeClean() }
+        for object in inserted where object.hasHooks { object.didSave() }
+        for object in updated where object.hasHooks { object.didSave() }
         for object in deleted {
+            if object.hasHooks { object.didSave() }
             registry.remove(object.objectID)
             object.detach()
         }
         dropDiscarded()
+        let clean = inserted.map(\.objectID) + (updated + touched).map(\.objectID)
         postDidSave(outcome.changes, inserted: inserted, updated: updated, deleted: deleted)
-        for object in saved where object.state == .clean { registry.release(object.objectID) }
+        (inserted, updated, touched) = ([], [], [])
+        // Nobody holds them any more but those who use them.
+        registry.release(clean)
+        subscribers.announce(ChangedObjectIDs(outcome.changes))
     }
 
-    private func dropDiscarded() {
+    func dropDiscarded() {
         for object in discarded where object.state == .deleted {
             registry.remove(object.objectID)
             object.detach()
@@ -231,6 +239,9 @@ extension NSManagedObjectContext {
 }
 
 extension NSManagedObject {
+    /// Whether its class may have something to say when it is saved.
+    var hasHooks: Bool { Swift.type(of: self) != NSManagedObject.self }
+
     /// Nothing is unsaved any more.
     func becomeClean() {
         state = .clean

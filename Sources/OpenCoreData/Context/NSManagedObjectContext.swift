@@ -19,10 +19,12 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
 
     public let concurrencyType: NSManagedObjectContextConcurrencyType
     let queue: ContextQueue
-    private(set) var chain = ContextChain()
+    private(set) var chain: ContextChain
     /// Children share the chain they found here, so it does not change any more.
     private let hasChildren = Atomic(false)
-    let level = ContextLevel()
+    let level: ContextLevel
+    /// Children that merge by themselves what comes into this context.
+    package let subscribers = ChangeSubscribers()
     /// Set when a child has pushed something that this context's objects have not seen.
     let hasMail = Atomic(false)
 
@@ -39,6 +41,10 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     /// Deleted objects of which nothing is left to save: they leave at the next save.
     var discarded: [NSManagedObject] = []
 
+    /// Children have pushed changes that have not been saved yet: objects of them may have changes without being held.
+    var hasPushedChanges = false
+    /// Whether this context merges by itself what its parent takes in.
+    var followsParent = false
     /// Rows were changed without instances here, and nobody has checked them yet.
     var hasImportedRows = false
 
@@ -66,6 +72,8 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
             case .privateQueueConcurrencyType: .privateQueue
             case .mainQueueConcurrencyType: .main
             }
+        chain = ContextChain()
+        level = ContextLevel(chain: chain)
         queue = ContextQueue(kind: kind, label: "NSManagedObjectContext \(kind)")
         super.init()
     }
@@ -100,6 +108,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
             if hasChildren.load(ordering: .relaxed) { Violation.misuse("a context gets its parent before it becomes a parent itself") }
             newValue.hasChildren.store(true, ordering: .relaxed)
             upstream = newValue
+            level.chain = newValue.chain
             chain = newValue.chain
             newValue.publishIfHere()
         }

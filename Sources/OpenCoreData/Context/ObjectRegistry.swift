@@ -1,66 +1,83 @@
-/// The objects of one context by ID: one instance per ID. Objects with unsaved changes are held; the others live as long as somebody uses them.
+/// The objects of one context by ID: one instance per ID. Objects with unsaved changes of their own are held; the others live as long as
+/// somebody uses them.
 struct ObjectRegistry {
-    private enum Entry {
-        case held(NSManagedObject)
-        case weak(WeakObject)
-    }
-
-    private struct WeakObject {
+    /// A class, so that a table of them can grow and be read without copying weak references, which costs more than an allocation.
+    private final class WeakObject {
         weak var object: NSManagedObject?
+
+        init(_ object: NSManagedObject) { self.object = object }
     }
 
-    private var entries: [NSManagedObjectID: Entry] = [:]
+    private var held: [NSManagedObjectID: NSManagedObject] = [:]
+    private var used: [NSManagedObjectID: WeakObject] = [:]
     private var sweepAt = 1024
 
     /// All objects are held, changed or not.
     var retainsAll = false
 
     subscript(id: NSManagedObjectID) -> NSManagedObject? {
-        switch entries[id] {
-        case .held(let object)?: object
-        case .weak(let reference)?: reference.object
-        case nil: nil
-        }
+        if !held.isEmpty, let object = held[id] { return object }
+        return used.isEmpty ? nil : used[id]?.object
     }
 
-    var isEmpty: Bool { entries.isEmpty }
-    var capacityInUse: Int { entries.count }
+    var isEmpty: Bool { held.isEmpty && used.isEmpty }
+    /// How many objects there are at most.
+    var capacityInUse: Int { held.count + used.count }
+    /// The objects that are held: all that have unsaved changes of their own.
+    var heldObjects: Dictionary<NSManagedObjectID, NSManagedObject>.Values { held.values }
 
     var objects: [NSManagedObject] {
-        entries.values.compactMap { entry in
-            switch entry {
-            case .held(let object): object
-            case .weak(let reference): reference.object
-            }
-        }
+        var result = Array(held.values)
+        for reference in used.values { reference.object.map { result.append($0) } }
+        return result
     }
 
-    mutating func add(_ object: NSManagedObject, held: Bool) {
-        entries[object.objectID] = held || retainsAll ? .held(object) : .weak(WeakObject(object: object))
-        if entries.count > sweepAt { sweep() }
+    mutating func add(_ object: NSManagedObject) {
+        if retainsAll {
+            held[object.objectID] = object
+        } else {
+            used[object.objectID] = WeakObject(object)
+            if used.count > sweepAt { sweep() }
+        }
     }
 
     /// Keeps a changed object alive.
-    mutating func hold(_ object: NSManagedObject) { entries[object.objectID] = .held(object) }
+    mutating func hold(_ object: NSManagedObject) {
+        guard held.updateValue(object, forKey: object.objectID) == nil, !used.isEmpty else { return }
+        used[object.objectID] = nil
+    }
 
     /// Lets go of an object that has nothing unsaved any more. If nobody else uses it, it is gone.
     mutating func release(_ id: NSManagedObjectID) {
-        guard !retainsAll, case .held(let object)? = entries.removeValue(forKey: id) else { return }
-        var candidate: NSManagedObject? = object
-        _ = consume object
-        if !isKnownUniquelyReferenced(&candidate) {
-            entries[id] = .weak(WeakObject(object: candidate))
-        }
+        guard !retainsAll, var candidate = held.removeValue(forKey: id) else { return }
+        if !isKnownUniquelyReferenced(&candidate) { used[id] = WeakObject(candidate) }
+        if used.count > sweepAt { sweep() }
     }
 
-    mutating func remove(_ id: NSManagedObjectID) { entries[id] = nil }
-    mutating func removeAll() { entries = [:] }
+    /// Lets go of those of these objects that have nothing unsaved.
+    mutating func release(_ ids: [NSManagedObjectID]) {
+        for id in ids where held[id]?.state == .clean { release(id) }
+    }
 
+    mutating func remove(_ id: NSManagedObjectID) {
+        if held.removeValue(forKey: id) == nil { used[id] = nil }
+    }
+
+    mutating func removeAll() {
+        held = [:]
+        used = [:]
+    }
+
+    /// Makes room for objects that are about to come.
+    mutating func reserve(_ count: Int) {
+        guard count > 256 else { return }
+        used.reserveCapacity(used.count + count)
+        sweepAt = max(sweepAt, used.count + count)
+    }
+
+    /// Forgets which objects have gone.
     private mutating func sweep() {
-        entries = entries.filter { _, entry in
-            if case .weak(let reference) = entry { return reference.object != nil }
-            return true
-        }
-        sweepAt = max(1024, entries.count * 2)
+        used = used.filter { $0.value.object != nil }
+        sweepAt = max(1024, used.count * 2)
     }
 }

@@ -71,6 +71,7 @@ extension NSPersistentStoreCoordinator: PersistentStoreChannel {
                 rowCache.commit(part)
             }
         }
+        subscribers.announce(ChangedObjectIDs(changes), except: sender)
     }
 
     private func stores(keeping entity: NSEntityDescription) throws -> [NSPersistentStore] {

@@ -9,6 +9,7 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
     /// A name for diagnostics.
     open var name: String?
     package let rowCache: RowCache
+    package let subscribers = ChangeSubscribers()
     let keys = KeyReservoir()
     private let stores = Mutex<[NSPersistentStore]>([])
     private let waiting = StoreIdentity(uuid: nil)

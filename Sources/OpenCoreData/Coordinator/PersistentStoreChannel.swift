@@ -18,6 +18,8 @@ package protocol PersistentStoreChannel: AnyObject, Sendable {
     func relatedIDs(_ key: RelationshipKey) throws -> [NSManagedObjectID]
     /// Which objects have these keys.
     func objects(of entity: NSEntityDescription, constraint: Int, keys: [UniqueKey]) throws -> [UniqueKey: FetchedRow]
+    /// Who follows what goes in here.
+    var subscribers: ChangeSubscribers { get }
     /// Takes over a child's changes, all or nothing.
     func receive(_ changes: ChangeSet, from sender: NSManagedObjectContext) throws
 }

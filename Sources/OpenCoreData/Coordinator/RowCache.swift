@@ -14,6 +14,10 @@ package final class RowCache: Sendable {
     /// Bytes per generation.
     private let share: Int
     private let state = Mutex(State())
+    private let changes = Atomic<UInt64>(0)
+
+    /// Goes up whenever rows were committed or forgotten.
+    var changeCount: UInt64 { changes.load(ordering: .acquiring) }
 
     package init(share: Int = 16 << 20) { self.share = share }
 
@@ -29,6 +33,7 @@ package final class RowCache: Sendable {
     /// Adds rows read from a store. A newer version that is already there stays.
     package func add(_ rows: some Sequence<FetchedRow>) {
         state.withLock { state in
+            if rows.underestimatedCount > 1024 { state.young.reserveCapacity(state.young.count + rows.underestimatedCount) }
             for fetched in rows {
                 guard let row = fetched.row, !state.gone.contains(fetched.id) else { continue }
                 if let known = state.young[fetched.id] ?? state.old[fetched.id], known.version >= row.version { continue }
@@ -39,6 +44,7 @@ package final class RowCache: Sendable {
 
     /// Adds rows that were committed, and forgets those that were deleted.
     package func commit(_ changes: ChangeSet) {
+        defer { self.changes.add(1, ordering: .releasing) }
         state.withLock { state in
             changes.forEach { id, pending in
                 if pending.kind == .deleted {
@@ -55,6 +61,7 @@ package final class RowCache: Sendable {
     }
 
     package func remove(_ ids: some Sequence<NSManagedObjectID>) {
+        defer { changes.add(1, ordering: .releasing) }
         state.withLock { state in
             for id in ids {
                 state.young[id] = nil
@@ -63,7 +70,10 @@ package final class RowCache: Sendable {
         }
     }
 
-    package func removeAll() { state.withLock { $0 = State() } }
+    package func removeAll() {
+        defer { changes.add(1, ordering: .releasing) }
+        state.withLock { $0 = State() }
+    }
 
     private func insert(_ row: RowSnapshot, for id: NSManagedObjectID, into state: inout State) {
         if state.youngCost > share {

@@ -12,6 +12,8 @@ package final class EntityLayout: @unchecked Sendable {
 
     package unowned let entity: NSEntityDescription
     package let slots: [Slot]
+    /// How many slots a row has.
+    package let count: Int
     package let toManys: [NSRelationshipDescription]
     /// Attribute types by slot; `.objectIDAttributeType` for a to-one.
     package let types: [NSAttributeType]
@@ -24,6 +26,12 @@ package final class EntityLayout: @unchecked Sendable {
     /// The values of a new object.
     package let defaults: [AttributeValue]
     private let places: [String: PropertyPlace]
+    /// The places of `@Managed` properties that have been used.
+    let managedPlaces = PropertyPlaceCache()
+    /// The slots whose values can break a rule of the model at all.
+    let ruledSlots: [Int]
+    /// The to-manys with a minimum or a maximum.
+    let countedToManys: [Int]
 
     init(entity: NSEntityDescription) {
         self.entity = entity
@@ -43,6 +51,7 @@ package final class EntityLayout: @unchecked Sendable {
             }
         }
         self.slots = slots
+        self.count = slots.count
         self.toManys = toManys
         self.places = places
         var types: [NSAttributeType] = [], names: [String] = [], transient: [Bool] = [], toOnes: [Int] = []
@@ -71,6 +80,13 @@ package final class EntityLayout: @unchecked Sendable {
         self.hasTransients = transient.contains(true)
         self.toOneSlots = toOnes
         self.defaults = defaults
+        self.ruledSlots = slots.indices.filter { index in
+            switch slots[index] {
+            case .attribute(let attribute): attribute.hasRules
+            case .toOne(let relationship): !relationship.isOptional
+            }
+        }
+        self.countedToManys = toManys.indices.filter { toManys[$0].hasCounts }
         self.constraints = entity.constraintNames.map { names in
             names.compactMap { name in
                 if case .slot(let slot)? = places[name] { return slot }

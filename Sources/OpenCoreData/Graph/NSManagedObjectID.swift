@@ -54,6 +54,13 @@ public final class NSManagedObjectID: Hashable, Sendable, CustomStringConvertibl
         hasher.combine(root)
     }
 
+    /// Keys are counted up and come from nobody who could choose them, so one multiplication spreads them well enough; IDs are what the
+    /// engine's dictionaries are keyed by.
+    public func _rawHashValue(seed: Int) -> Int {
+        let mixed = (UInt64(bitPattern: key) ^ UInt64(UInt(bitPattern: seed))) &* 0x9E37_79B9_7F4A_7C15
+        return Int(truncatingIfNeeded: mixed ^ (mixed >> 32))
+    }
+
     /// `x-coredata://<store UUID>/<Entity>/p<key>`; temporary: `x-coredata:///<Entity>/t<UUID><key>`.
     public func uriRepresentation() -> URL {
         let name = entity.name ?? "?"

@@ -6,53 +6,63 @@ import Synchronization
 /// that moves is `version`: when a row is committed it is stamped with the version it got in the store, so that everybody who
 /// holds it, at whatever level, knows from which version his own changes start.
 // Shared rows are immutable but for the atomic version: `update` is called only on a row that its caller has just made and nobody else holds.
-package final class RowSnapshot: @unchecked Sendable {
-    package let layout: EntityLayout
-    private let storedVersion: Atomic<Int64>
-    private let values: UnsafeMutablePointer<AttributeValue>
+//
+// The values lie behind the object's own fields, in one allocation.
+package struct RowSnapshot: @unchecked Sendable {
+    private let storage: Storage
 
-    private init(layout: EntityLayout, version: Int64, values: UnsafeMutablePointer<AttributeValue>) {
-        self.layout = layout
-        self.storedVersion = Atomic(version)
-        self.values = values
+    private final class Storage: ManagedBuffer<RowHeader, AttributeValue> {
+        deinit {
+            let count = header.layout.count
+            _ = withUnsafeMutablePointerToElements { $0.deinitialize(count: count) }
+        }
+    }
+
+    /// A row whose values `fill` initialises, all of them.
+    private static func make(
+        _ layout: EntityLayout, version: Int64, fill: (UnsafeMutablePointer<AttributeValue>) -> Void
+    ) -> RowSnapshot {
+        let buffer = Storage.create(minimumCapacity: layout.count) { _ in RowHeader(layout: layout, version: version) }
+        buffer.withUnsafeMutablePointerToElements(fill)
+        return RowSnapshot(storage: unsafeDowncast(buffer, to: Storage.self))
     }
 
     /// A row of nulls.
     package static func make(_ layout: EntityLayout, version: Int64 = 0) -> RowSnapshot {
-        let values = UnsafeMutablePointer<AttributeValue>.allocate(capacity: layout.slots.count)
-        values.initialize(repeating: .null, count: layout.slots.count)
-        return RowSnapshot(layout: layout, version: version, values: values)
+        make(layout, version: version) { $0.initialize(repeating: .null, count: layout.count) }
     }
 
     /// A row of a new object: the entity's default values.
     package static func defaults(_ layout: EntityLayout) -> RowSnapshot {
-        let values = UnsafeMutablePointer<AttributeValue>.allocate(capacity: layout.slots.count)
-        layout.defaults.withUnsafeBufferPointer { defaults in
-            if let base = defaults.baseAddress { values.initialize(from: base, count: defaults.count) }
+        make(layout, version: 0) { values in
+            layout.defaults.withUnsafeBufferPointer { defaults in
+                if let base = defaults.baseAddress { values.initialize(from: base, count: defaults.count) }
+            }
         }
-        return RowSnapshot(layout: layout, version: 0, values: values)
     }
 
+    package var layout: EntityLayout { storage.header.layout }
     package var entity: NSEntityDescription { layout.entity }
     /// The version of these values in the store (`Z_OPT`); 0 before the first save.
-    package var version: Int64 { storedVersion.load(ordering: .relaxed) }
-    package var count: Int { layout.slots.count }
+    package var version: Int64 { atomicVersion { $0.pointee.load(ordering: .relaxed) } }
+    package var count: Int { storage.header.layout.count }
 
-    package subscript(slot: Int) -> AttributeValue { values[slot] }
+    package subscript(slot: Int) -> AttributeValue { storage.withUnsafeMutablePointerToElements { $0[slot] } }
 
     /// The value of a property by name; null for an unknown one.
     package subscript(name: String) -> AttributeValue {
-        layout.slot(of: name).map { values[$0] } ?? .null
+        layout.slot(of: name).map { self[$0] } ?? .null
     }
 
     /// Sets a value of a row that has not been shared yet.
-    package func update(_ slot: Int, to value: AttributeValue) { values[slot] = value }
+    package func update(_ slot: Int, to value: AttributeValue) { storage.withUnsafeMutablePointerToElements { $0[slot] = value } }
 
     /// A copy that may be changed until it is shared.
     package func copy(version: Int64? = nil) -> RowSnapshot {
-        let copied = UnsafeMutablePointer<AttributeValue>.allocate(capacity: count)
-        copied.initialize(from: values, count: count)
-        return RowSnapshot(layout: layout, version: version ?? self.version, values: copied)
+        let count = count
+        return storage.withUnsafeMutablePointerToElements { values in
+            RowSnapshot.make(layout, version: version ?? self.version) { $0.initialize(from: values, count: count) }
+        }
     }
 
     /// The values that a store keeps: itself, or a copy in which transient values are null.
@@ -64,25 +74,54 @@ package final class RowSnapshot: @unchecked Sendable {
     }
 
     /// Records the version that these values got when they were committed.
-    package func stamp(version: Int64) { storedVersion.store(version, ordering: .relaxed) }
+    package func stamp(version: Int64) { atomicVersion { $0.pointee.store(version, ordering: .relaxed) } }
 
     /// The slots whose values differ.
     package func differences(from other: RowSnapshot) -> SlotSet {
         var result = SlotSet()
         if self === other { return result }
-        for slot in 0..<count where values[slot] != other.values[slot] { result.insert(slot) }
+        for slot in 0..<count where self[slot] != other[slot] { result.insert(slot) }
         return result
     }
 
     /// Roughly what it takes in memory, in bytes.
     package var cost: Int {
-        var total = 64
-        for slot in 0..<count { total += values[slot].cost }
-        return total
+        let count = count
+        return storage.withUnsafeMutablePointerToElements { values in
+            var total = 64
+            for slot in 0..<count { total += values[slot].cost }
+            return total
+        }
     }
 
-    deinit {
-        values.deinitialize(count: layout.slots.count)
-        values.deallocate()
+    /// The version in the header, as the atomic number that it is: a header must be copyable, which `Atomic` is not, and the two have one layout.
+    private func atomicVersion<T>(_ body: (UnsafeMutablePointer<Atomic<Int64>>) -> T) -> T {
+        storage.withUnsafeMutablePointerToHeader { header in
+            let place = UnsafeMutableRawPointer(header) + Self.versionOffset
+            return body(place.assumingMemoryBound(to: Atomic<Int64>.self))
+        }
     }
+
+    private static let versionOffset = MemoryLayout<RowHeader>.offset(of: \.version) ?? 0
+
+    /// Whether two are one and the same row, shared.
+    package static func === (left: RowSnapshot, right: RowSnapshot) -> Bool { left.storage === right.storage }
+    package static func !== (left: RowSnapshot, right: RowSnapshot) -> Bool { left.storage !== right.storage }
+}
+
+package func === (left: RowSnapshot?, right: RowSnapshot?) -> Bool {
+    switch (left, right) {
+    case (let left?, let right?): left === right
+    case (nil, nil): true
+    default: false
+    }
+}
+
+package func !== (left: RowSnapshot?, right: RowSnapshot?) -> Bool { !(left === right) }
+
+/// What a row knows besides its values.
+private struct RowHeader {
+    let layout: EntityLayout
+    /// Read and written through `RowSnapshot.atomicVersion` once the row is shared.
+    let version: Int64
 }

@@ -7,9 +7,8 @@ import Synchronization
 /// not optional gives that type's zero value, as scalar accessors do.
 @propertyWrapper
 public struct Managed<Value: ManagedValue> {
-    /// Where the property lives; found on first use of each object.
-    private var place: PropertyPlace?
-    private var mark: UInt64 = 0
+    /// Set for a moment, to find out what the property is called.
+    private var mark = false
 
     public init() {}
 
@@ -30,15 +29,16 @@ public struct Managed<Value: ManagedValue> {
     private static func place<Owner: NSManagedObject>(
         in owner: Owner, _ storage: ReferenceWritableKeyPath<Owner, Managed<Value>>
     ) -> PropertyPlace {
-        if let place = owner[keyPath: storage].place { return place }
+        let cache = owner.entity.layout.managedPlaces
+        if let place = cache[storage] { return place }
         let name = ManagedNames.name(of: storage, class: Owner.self) {
             // The label of the wrapper's own storage tells the name: mark it, look for the mark, remember.
-            owner[keyPath: storage].mark = .max
-            defer { owner[keyPath: storage].mark = 0 }
+            owner[keyPath: storage].mark = true
+            defer { owner[keyPath: storage].mark = false }
             var mirror: Mirror? = Mirror(reflecting: owner)
             while let current = mirror {
                 for child in current.children {
-                    if let wrapper = child.value as? Managed<Value>, wrapper.mark == .max, let label = child.label {
+                    if let wrapper = child.value as? Managed<Value>, wrapper.mark, let label = child.label {
                         return String(label.dropFirst())
                     }
                 }
@@ -47,7 +47,7 @@ public struct Managed<Value: ManagedValue> {
             Violation.misuse("a @Managed property of \(Owner.self) has no name")
         }
         let place = owner.place(of: name)
-        owner[keyPath: storage].place = place
+        cache.remember(place, for: storage)
         return place
     }
 }

@@ -14,9 +14,10 @@ enum RowValidation {
     static func check(
         _ row: RowSnapshot, id: NSManagedObjectID, object: NSManagedObject?, memberCount: ((Int) -> Int)?
     ) throws {
-        var errors: [NSError] = []
         let layout = row.layout
-        for slot in 0..<layout.slots.count {
+        if layout.ruledSlots.isEmpty && layout.countedToManys.isEmpty { return }
+        var errors: [NSError] = []
+        for slot in layout.ruledSlots {
             switch layout.slots[slot] {
             case .attribute(let attribute):
                 if let error = check(row[slot], attribute, id: id, object: object) { errors.append(error) }
@@ -26,15 +27,11 @@ enum RowValidation {
                 }
             }
         }
-        for (number, relationship) in layout.toManys.enumerated() where needsCount(relationship) {
+        for number in layout.countedToManys {
             guard let count = memberCount?(number) else { continue }
-            if let error = check(count, relationship, id: id, object: object) { errors.append(error) }
+            if let error = check(count, layout.toManys[number], id: id, object: object) { errors.append(error) }
         }
         try throwAny(errors)
-    }
-
-    static func needsCount(_ relationship: NSRelationshipDescription) -> Bool {
-        !relationship.isOptional || relationship.minCount > 0 || relationship.maxCount > 1
     }
 
     private static func throwAny(_ errors: [NSError]) throws {
@@ -147,4 +144,17 @@ enum RowValidation {
             }
         }
     }
+}
+
+extension NSAttributeDescription {
+    /// Whether a value of the right type can be wrong.
+    var hasRules: Bool {
+        let isNarrow = attributeType == .integer16AttributeType || attributeType == .integer32AttributeType
+        return (!isOptional && !isTransient) || isNarrow || minimumValue != nil || maximumValue != nil || regularExpression != nil
+    }
+}
+
+extension NSRelationshipDescription {
+    /// Whether the number of members can be wrong.
+    var hasCounts: Bool { !isOptional || minCount > 0 || maxCount > 1 }
 }

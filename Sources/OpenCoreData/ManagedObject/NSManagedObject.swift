@@ -12,6 +12,8 @@ open class NSManagedObject: NSObject {
     final var state: ObjectState = .detached
     /// The values; nil while nothing is known of them.
     final var row: RowSnapshot?
+    /// When `row` was fetched, as long as this is a fault (see `ContextChain.stamp`).
+    final var fetchStamp: UInt64 = 0
     /// Whether `row` is this object's own copy, not shared with anybody.
     final var ownsRow = false
     /// Whether the values have been asked for yet.
@@ -142,6 +144,9 @@ open class NSManagedObject: NSObject {
         context = nil
         state = .detached
     }
+
+    /// By instance, as equality is.
+    open override var hash: Int { Int(bitPattern: ObjectIdentifier(self)) >> 4 }
 
     open override var description: String {
         let values: String

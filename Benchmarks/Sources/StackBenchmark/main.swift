@@ -1,0 +1,120 @@
+import Foundation
+import GRDB
+import OpenCoreData
+
+// One measurement a process, printed as one line of JSON. The main thread serves the main queue.
+
+func fail(_ message: String) -> Never {
+    FileHandle.standardError.write(Data("stack-benchmark: \(message)\n".utf8))
+    exit(1)
+}
+
+let usage = """
+    usage: stack-benchmark import DESIGN(1|2|3) COUNT SAVE-EVERY STORE
+           stack-benchmark insert|fetch cistern|grdb COUNT STORE
+    """
+let arguments = Array(CommandLine.arguments.dropFirst())
+
+/// The largest resident size of this process, in MiB.
+func peakMemory() -> Double {
+    let status = (try? String(contentsOfFile: "/proc/self/status", encoding: .utf8)) ?? ""
+    let line = status.split(separator: "\n").first { $0.hasPrefix("VmHWM:") }
+    return (line?.split(whereSeparator: \.isWhitespace).dropFirst().first.flatMap { Double($0) } ?? 0) / 1024
+}
+
+@Sendable func openCoordinator(_ path: String) throws -> NSPersistentStoreCoordinator {
+    let coordinator = NSPersistentStoreCoordinator(managedObjectModel: Stop.model())
+    try coordinator.addPersistentStore(
+        ofType: NSSQLiteStoreType, configurationName: nil, at: URL(fileURLWithPath: path),
+        options: [NSSQLitePragmasOption: ["synchronous": "FULL"]])
+    return coordinator
+}
+
+@Sendable func close(_ coordinator: NSPersistentStoreCoordinator) throws {
+    for store in coordinator.persistentStores { try coordinator.remove(store) }
+}
+
+@Sendable func seconds(_ body: () throws -> Void) rethrows -> Double {
+    let start = DispatchTime.now().uptimeNanoseconds
+    try body()
+    return Double(DispatchTime.now().uptimeNanoseconds - start) / 1e9
+}
+
+@Sendable func openDatabase(_ path: String) throws -> DatabasePool {
+    var configuration = Configuration()
+    configuration.prepareDatabase { try $0.execute(sql: "PRAGMA synchronous = FULL") }
+    return try DatabasePool(path: path, configuration: configuration)
+}
+
+/// Wall time of what was asked for, with everything durable.
+@Sendable func measure() throws -> Double {
+    switch (arguments.first, arguments.count) {
+    case ("import", 5):
+        guard let design = Int(arguments[1]).flatMap(Design.init), let count = Int(arguments[2]), let every = Int(arguments[3]) else {
+            fail(usage)
+        }
+        let coordinator = try openCoordinator(arguments[4])
+        let wall = try seconds { try Import(design: design, count: count, saveEvery: every, coordinator: coordinator).run() }
+        try close(coordinator)
+        return wall
+    case ("insert", 4):
+        guard let count = Int(arguments[2]) else { fail(usage) }
+        if arguments[1] == "grdb" {
+            let pool = try openDatabase(arguments[3])
+            try pool.write { try StopRecord.createTable(in: $0) }
+            return try seconds {
+                try pool.write { database in
+                    for number in 0..<count { try StopRecord(number).insert(database) }
+                }
+            }
+        }
+        let coordinator = try openCoordinator(arguments[3])
+        let context = NSManagedObjectContext(.privateQueueConcurrencyType)
+        context.persistentStoreCoordinator = coordinator
+        let wall = try seconds {
+            try context.performAndWait {
+                for number in 0..<count { Stop(context: context).fill(number) }
+                try context.save()
+            }
+        }
+        try close(coordinator)
+        return wall
+    case ("fetch", 4):
+        var length = 0
+        let wall: Double
+        if arguments[1] == "grdb" {
+            let pool = try openDatabase(arguments[3])
+            wall = try seconds {
+                for stop in try pool.read({ try StopRecord.fetchAll($0) }) { length += stop.name.utf8.count }
+            }
+        } else {
+            let coordinator = try openCoordinator(arguments[3])
+            let context = NSManagedObjectContext(.privateQueueConcurrencyType)
+            context.persistentStoreCoordinator = coordinator
+            wall = try seconds {
+                try context.performAndWait {
+                    for stop in try context.fetch(NSFetchRequest<Stop>(entityName: "Stop")) { length += stop.name.utf8.count }
+                }
+            }
+            try close(coordinator)
+        }
+        if length == 0 { fail("\(arguments[3]) holds no stops; insert some first") }
+        return wall
+    default: fail(usage)
+    }
+}
+
+Task.detached {
+    do {
+        let wall = try measure()
+        print(
+            """
+            {"wall_s": \(wall), "peak_rss_mib": \(peakMemory()), "main_queue_s": \(Double(MainQueueLoad.total) / 1e9), \
+            "main_queue_longest_ms": \(Double(MainQueueLoad.longest) / 1e6)}
+            """)
+        exit(0)
+    } catch {
+        fail("\(error)")
+    }
+}
+RunLoop.main.run()

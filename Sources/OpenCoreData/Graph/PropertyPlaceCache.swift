@@ -1,0 +1,73 @@
+import Synchronization
+
+/// The places of one entity's `@Managed` properties, by the key path of their storage. Read without a lock, from any thread.
+///
+/// Each entry is one word: the address of the key path and the place. A key path that has an entry is kept alive for good, so that its
+/// address means nothing else; the compiler makes one per property, and where it does not (generic classes) the table stops growing.
+// The table is reached through atomics only, and its storage lives as long as it does.
+final class PropertyPlaceCache: @unchecked Sendable {
+    private static let size = 256
+    private static let probes = 4
+    private let entries: UnsafeMutablePointer<Atomic<UInt64>>
+    private let used = Atomic<Int>(0)
+
+    init() {
+        entries = .allocate(capacity: Self.size)
+        for index in 0..<Self.size { (entries + index).initialize(to: Atomic(0)) }
+    }
+
+    deinit {
+        entries.deinitialize(count: Self.size)
+        entries.deallocate()
+    }
+
+    subscript(_ path: AnyKeyPath) -> PropertyPlace? {
+        let mark = Self.mark(path)
+        for index in Self.indices(mark) {
+            let entry = entries[index].load(ordering: .relaxed)
+            if entry & ~0xfff == mark { return Self.place(entry) }
+            if entry == 0 { return nil }
+        }
+        return nil
+    }
+
+    func remember(_ place: PropertyPlace, for path: AnyKeyPath) {
+        guard let code = Self.code(place), used.load(ordering: .relaxed) < Self.size / 2 else { return }
+        let mark = Self.mark(path)
+        for index in Self.indices(mark) {
+            let entry = entries[index].load(ordering: .relaxed)
+            if entry & ~0xfff == mark { return }
+            guard entry == 0 else { continue }
+            // Kept before it can be found: nobody may see an address that could come to mean another key path.
+            let kept = Unmanaged.passRetained(path)
+            if entries[index].compareExchange(expected: 0, desired: mark | code, ordering: .relaxed).exchanged {
+                used.add(1, ordering: .relaxed)
+            } else {
+                kept.release()
+            }
+            return
+        }
+    }
+
+    private static func mark(_ path: AnyKeyPath) -> UInt64 {
+        (UInt64(UInt(bitPattern: Unmanaged.passUnretained(path).toOpaque())) >> 4) << 12
+    }
+
+    private static func indices(_ mark: UInt64) -> some Sequence<Int> {
+        let start = Int((mark &* 0x9E37_79B9_7F4A_7C15) >> 56)
+        return (0..<probes).lazy.map { (start + $0) % size }
+    }
+
+    private static func code(_ place: PropertyPlace) -> UInt64? {
+        switch place {
+        case .slot(let number) where number < 2048: UInt64(number) << 1
+        case .toMany(let number) where number < 2048: UInt64(number) << 1 | 1
+        default: nil
+        }
+    }
+
+    private static func place(_ entry: UInt64) -> PropertyPlace {
+        let number = Int(entry & 0xfff) >> 1
+        return entry & 1 == 0 ? .slot(number) : .toMany(number)
+    }
+}

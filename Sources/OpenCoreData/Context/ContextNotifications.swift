@@ -50,6 +50,8 @@ extension NSManagedObjectContext {
         guard !events.isEmpty else { return }
         let events = self.events
         self.events = ContextEvents()
+        defer { tellListeners(ContextChangeIDs(events)) }
+        if events.hasNoObjects { return }
         for object in events.updated.values { object.eventSlots = SlotSet() }
         for object in events.inserted.values { object.eventSlots = SlotSet() }
         var inserted = Set(events.inserted.values), updated = Set(events.updated.values), deleted = Set(events.deleted.values)

@@ -9,8 +9,12 @@ struct ContextEvents {
     var refreshed: [NSManagedObjectID: NSManagedObject] = [:]
     /// Pushed by children; objects are made of them only when the notification is.
     var pushed: [ChangeSet] = []
+    /// Rows that are not any more what was announced of them: listeners by ID hear of them, the notification does not.
+    var reverted: Set<NSManagedObjectID> = []
 
-    var isEmpty: Bool { inserted.isEmpty && updated.isEmpty && deleted.isEmpty && refreshed.isEmpty && pushed.isEmpty }
+    var isEmpty: Bool { hasNoObjects && reverted.isEmpty }
+    /// Whether there is nothing for the notification.
+    var hasNoObjects: Bool { inserted.isEmpty && updated.isEmpty && deleted.isEmpty && refreshed.isEmpty && pushed.isEmpty }
 }
 
 /// Making, changing and deleting objects, and what is unsaved.

@@ -134,7 +134,8 @@ extension NSManagedObjectContext: PersistentStoreChannel {
             postObjectsDidChange()
         } else {
             queue.async { [weak self] in
-                guard let self, self.hasMail.load(ordering: .acquiring) else { return }
+                // A fetch may have taken the mail meanwhile, and then nobody has heard of it yet.
+                guard let self, self.hasMail.load(ordering: .acquiring) || !self.events.pushed.isEmpty else { return }
                 self.receiveMail()
                 self.postObjectsDidChange()
             }

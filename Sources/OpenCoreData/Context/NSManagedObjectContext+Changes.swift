@@ -110,7 +110,9 @@ extension NSManagedObjectContext {
 
     /// After an object's value changed.
     func didChange(_ object: NSManagedObject) {
-        if object.state == .updated && events.inserted[object.objectID] == nil { events.updated[object.objectID] = object }
+        // A new object that was announced in an earlier event is updated in this one, like any other.
+        let isLive = object.state == .updated || object.state == .inserted
+        if isLive && events.inserted[object.objectID] == nil { events.updated[object.objectID] = object }
         noteActivity()
     }
 

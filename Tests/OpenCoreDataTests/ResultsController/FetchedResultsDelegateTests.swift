@@ -106,24 +106,22 @@ import Testing
     // V2: sections that change places are deleted and inserted, and what is in them moves.
     @Test func sectionsThatChangePlacesTakeTheirObjectsAlong() throws {
         let stack = TestStack(), recorder = ResultsRecorder()
-        do {
-            try stack.root.performAndWait { () throws in
-                let first = stack.root.make("Department", ["name": "first", "budget": 1.0])
-                let second = stack.root.make("Department", ["name": "second", "budget": 2.0])
-                for (name, department) in [("a", first), ("b", first), ("c", second)] {
-                    stack.root.make("Person", ["name": name, "department": department])
-                }
-                let controller = stack.root.persons(sort: ["department.budget", "name"], sections: "department.name")
-                controller.delegate = recorder
-                try controller.performFetch()
-                recorder.shown = Shown(controller)
-                stack.root.processPendingChanges()
-                first.setValue(3.0, forKey: "budget")
-                stack.root.processPendingChanges()
-                #expect(controller.sections?.map(\.name) == ["second", "first"] && controller.names == ["c", "a", "b"])
-                #expect(Set(recorder.sections.map(\.type)) == [.delete, .insert] && recorder.objects.allSatisfy { $0.type == .move })
-                #expect(recorder.shown == Shown(controller))
+        try stack.root.performAndWait { () throws in
+            let first = stack.root.make("Department", ["name": "first", "budget": 1.0])
+            let second = stack.root.make("Department", ["name": "second", "budget": 2.0])
+            for (name, department) in [("a", first), ("b", first), ("c", second)] {
+                stack.root.make("Person", ["name": name, "department": department])
             }
+            let controller = stack.root.persons(sort: ["department.budget", "name"], sections: "department.name")
+            controller.delegate = recorder
+            try controller.performFetch()
+            recorder.shown = Shown(controller)
+            stack.root.processPendingChanges()
+            first.setValue(3.0, forKey: "budget")
+            stack.root.processPendingChanges()
+            #expect(controller.sections?.map(\.name) == ["second", "first"] && controller.names == ["c", "a", "b"])
+            #expect(Set(recorder.sections.map(\.type)) == [.delete, .insert] && recorder.objects.allSatisfy { $0.type == .move })
+            #expect(recorder.shown == Shown(controller))
         }
     }
 

@@ -30,7 +30,7 @@ open class NSPersistentContainer: NSObject, @unchecked Sendable {
     }
 
     /// Where Core Data would look for a compiled model of this name in the main bundle.
-    @available(*, unavailable, message: "There are no bundles with compiled models here. Use init(name:managedObjectModel:) with a model made in code.")
+    @available(*, unavailable, message: "There are no compiled models to look up here. Use init(name:managedObjectModel:).")
     public convenience init(name: String) {
         self.init(name: name, managedObjectModel: NSManagedObjectModel())
     }

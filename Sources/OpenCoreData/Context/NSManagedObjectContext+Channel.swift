@@ -115,6 +115,7 @@ extension NSManagedObjectContext: PersistentStoreChannel {
             publish()
         }
         let policy = root.mergePolicy
+        var unified: Set<NSManagedObjectID> = []
         try chain.withLock {
             var incoming = changes
             let twins = keyTwins(of: incoming)
@@ -123,12 +124,15 @@ extension NSManagedObjectContext: PersistentStoreChannel {
                     throw NSError.constraintConflict(twins, from: sender.diagnosticName)
                 }
                 incoming = unify(twins, in: incoming, policy: policy)
+                unified = Set(twins.flatMap { [$0.id, $0.owner] })
             }
             incoming = rebase(incoming)
             level.merge(incoming)
             level.inbox.append(incoming)
             hasMail.store(true, ordering: .releasing)
         }
+        // The sender saves on its own queue, which is where this runs.
+        if !sender.changeListeners.isEmpty { sender.events.reverted.formUnion(unified) }
         if isHere {
             receiveMail()
             postObjectsDidChange()

@@ -7,7 +7,9 @@ struct ResultEntry {
     let section: String
 
     /// Whether it would stand where the other one stands.
-    func standsLike(_ other: ResultEntry) -> Bool { keys == other.keys && section == other.section }
+    func standsLike(_ other: ResultEntry) -> Bool {
+        section == other.section && zip(keys, other.keys).allSatisfy { RowOrdering.compare($0, $1) == .orderedSame }
+    }
 }
 
 /// The order of results: by the sort keys, then by primary key, so that no two are alike.

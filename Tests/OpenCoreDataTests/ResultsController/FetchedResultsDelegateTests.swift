@@ -4,35 +4,6 @@ import OpenCoreDataTestSupport
 import Testing
 
 @Suite struct FetchedResultsDelegateTests {
-    /// A controller of saved persons by nick and name, and a recorder that has seen nothing yet. On the queue of the stack's root.
-    private struct Fixture {
-        let stack: TestStack
-        let controller: NSFetchedResultsController<NSManagedObject>
-        let recorder = ResultsRecorder()
-        let people: [String: NSManagedObject]
-
-        init(_ stack: TestStack, _ format: String?, _ names: [String]) throws {
-            self.stack = stack
-            var people: [String: NSManagedObject] = [:]
-            for name in names { people[name] = stack.root.make("Person", ["name": name, "nick": String(name.prefix(1))]) }
-            try stack.root.save()
-            self.people = people
-            controller = stack.root.persons(format, sort: ["nick", "name"], sections: "nick")
-            controller.delegate = recorder
-            try controller.performFetch()
-            recorder.shown = Shown(controller)
-        }
-
-        func set(_ name: String, _ key: String, _ value: Any) { people[name]?.setValue(value, forKey: key) }
-
-        func process() { stack.root.processPendingChanges() }
-    }
-
-    private func withFixture(_ names: String..., format: String? = nil, body: (Fixture) throws -> Void) throws {
-        let stack = TestStack()
-        try stack.root.performAndWait { () throws in try body(try Fixture(stack, format, names)) }
-    }
-
     // V2
     @Test func changeTypesHaveApplesRawValues() {
         let types: [NSFetchedResultsChangeType] = [.insert, .delete, .move, .update]
@@ -41,7 +12,7 @@ import Testing
 
     // V2
     @Test func sectionsAreReportedBeforeObjectsBetweenWillAndDid() throws {
-        try withFixture("a1", "b1", "c1") { fixture in
+        try ResultsFixture.use("a1", "b1", "c1") { fixture in
             fixture.stack.root.delete(try #require(fixture.people["b1"]))
             fixture.stack.root.make("Person", ["name": "d1", "nick": "d"])
             fixture.process()
@@ -55,7 +26,7 @@ import Testing
 
     // V2
     @Test func anUpdateThatChangesNoPlaceIsAnUpdate() throws {
-        try withFixture("a1", "a2", "a3") { fixture in
+        try ResultsFixture.use("a1", "a2", "a3") { fixture in
             fixture.set("a2", "age", 40)
             fixture.process()
             #expect(fixture.recorder.calls == ["will", "object", "did"] && fixture.recorder.lines == ["update 0.1 0.1"])
@@ -68,7 +39,7 @@ import Testing
 
     // V2
     @Test func aMoveImpliesAnUpdate() throws {
-        try withFixture("a1", "a2", "a3", "b1") { fixture in
+        try ResultsFixture.use("a1", "a2", "a3", "b1") { fixture in
             fixture.set("a1", "name", "a4")
             fixture.process()
             #expect(fixture.recorder.lines == ["move 0.0 0.2"])
@@ -84,7 +55,7 @@ import Testing
 
     // V2
     @Test func anUpdateBelowAnInsertionSaysBothPlaces() throws {
-        try withFixture("a2", "a3") { fixture in
+        try ResultsFixture.use("a2", "a3") { fixture in
             fixture.stack.root.make("Person", ["name": "a1", "nick": "a"])
             fixture.set("a3", "age", 1)
             fixture.process()
@@ -94,7 +65,7 @@ import Testing
 
     // V2
     @Test func twoThatChangePlacesAreOneMoveAndOneUpdate() throws {
-        try withFixture("a1", "a2") { fixture in
+        try ResultsFixture.use("a1", "a2") { fixture in
             fixture.set("a1", "name", "a2")
             fixture.set("a2", "name", "a1")
             fixture.process()
@@ -127,7 +98,7 @@ import Testing
 
     // V3
     @Test func enteringAndLeavingByThePredicateIsInsertAndDelete() throws {
-        try withFixture("a1", "a2", format: "age < 30") { fixture in
+        try ResultsFixture.use("a1", "a2", format: "age < 30") { fixture in
             fixture.set("a1", "age", 50)
             fixture.process()
             #expect(fixture.recorder.lines == ["delete 0.0 -"] && fixture.controller.names == ["a2"])
@@ -139,7 +110,7 @@ import Testing
 
     // V3
     @Test func unrelatedChangesAreNotReported() throws {
-        try withFixture("a1", format: "age < 30") { fixture in
+        try ResultsFixture.use("a1", format: "age < 30") { fixture in
             fixture.stack.root.make("Department", ["name": "new"])
             fixture.stack.root.make("Person", ["name": "old", "age": 80])
             fixture.process()
@@ -327,105 +298,6 @@ import Testing
             stack.root.make("Person", ["name": "first"])
             stack.root.processPendingChanges()
             #expect(rounds == 4 && controller.names.count == 4 && recorder.shown == Shown(controller))
-        }
-    }
-
-    // V3
-    @Test func rollbackTakesTheResultsBack() throws {
-        try withFixture("a1", "a2") { fixture in
-            let before = Shown(fixture.controller)
-            fixture.stack.root.make("Person", ["name": "a0", "nick": "a"])
-            fixture.set("a1", "name", "a9")
-            fixture.stack.root.delete(try #require(fixture.people["a2"]))
-            fixture.process()
-            #expect(fixture.controller.names == ["a0", "a9"])
-            fixture.stack.root.rollback()
-            #expect(Shown(fixture.controller) == before && fixture.recorder.shown == before && fixture.controller.names == ["a1", "a2"])
-        }
-    }
-
-    // V3, T8
-    @Test func afterAResetTheResultsAreFetchedAgain() throws {
-        try withFixture("a1", "a2") { fixture in
-            let old = try #require(fixture.controller.fetchedObjects)
-            fixture.stack.root.make("Person", ["name": "a0", "nick": "a"])
-            fixture.set("a1", "name", "a9")
-            fixture.process()
-            fixture.stack.root.reset()
-            #expect(fixture.controller.names == ["a1", "a2"] && fixture.recorder.shown == Shown(fixture.controller))
-            #expect(fixture.recorder.objects.map(\.type) == [.delete, .move, .update] || fixture.recorder.objects.map(\.type) == [.delete, .update, .move])
-            // The objects are new ones: the old ones have no context any more.
-            #expect(fixture.controller.fetchedObjects?.allSatisfy { object in !old.contains { $0 === object } } == true)
-        }
-    }
-
-    // F8: the window holds whatever changes.
-    @Test func theWindowIsKept() throws {
-        let stack = TestStack(), recorder = ResultsRecorder()
-        try stack.root.performAndWait { () throws in
-            for name in ["b", "c", "d", "e"] { stack.root.make("Person", ["name": name]) }
-            try stack.root.save()
-            let controller = stack.root.persons(limit: 2, offset: 1)
-            controller.delegate = recorder
-            try controller.performFetch()
-            recorder.shown = Shown(controller)
-            #expect(controller.names == ["c", "d"])
-            stack.root.make("Person", ["name": "a"])
-            stack.root.processPendingChanges()
-            #expect(controller.names == ["b", "c"] && recorder.lines == ["delete 0.1 -", "insert - 0.0"])
-        }
-    }
-
-    // V3: an object that a merge policy gave other values is judged by them.
-    @Test func whatAMergePolicySettledIsFollowed() throws {
-        let stack = TestStack(), recorder = ResultsRecorder()
-        stack.root.mergePolicy = .mergeByPropertyStoreTrump
-        let other = stack.independent()
-        let id = try stack.root.performAndWait { () throws in
-            let ada = stack.root.make("Person", ["name": "b"])
-            stack.root.make("Person", ["name": "c"])
-            try stack.root.save()
-            return ada.objectID
-        }
-        try stack.root.performAndWait { () throws in
-            let controller = stack.root.persons("age < 90")
-            controller.delegate = recorder
-            try controller.performFetch()
-            recorder.shown = Shown(controller)
-            let ada = stack.root.object(with: id)
-            ada.setValue("a", forKey: "name")
-            try other.performAndWait { () throws in
-                other.object(with: id).setValue("z", forKey: "name")
-                try other.save()
-            }
-            try stack.root.save()
-            #expect(ada.value(forKey: "name") as? String == "z" && controller.names == ["c", "z"])
-            #expect(recorder.lines == ["move 0.0 0.1"] && recorder.shown == Shown(controller))
-        }
-    }
-
-    // V3: a store that can't be read changes nothing; with the next change everything is fetched again.
-    @Test func aStoreThatCannotBeReadIsAskedAgain() throws {
-        let stack = TestStack(), recorder = ResultsRecorder()
-        let writer = stack.independent()
-        try stack.root.performAndWait { () throws in
-            let controller = stack.root.persons()
-            controller.delegate = recorder
-            try controller.performFetch()
-            recorder.shown = Shown(controller)
-            let id = try writer.performAndWait { () throws in
-                let made = writer.make("Person", ["name": "Ada"])
-                try writer.save()
-                return made.objectID
-            }
-            stack.coordinator.rowCache.removeAll()
-            stack.store.observe { request in if case .rows = request { throw CocoaError(.fileReadUnknown) } }
-            stack.root.tellListeners(ContextChangeIDs(refreshed: [id]))
-            #expect(controller.names.isEmpty && recorder.calls.isEmpty)
-            stack.store.observe(nil)
-            stack.root.make("Person", ["name": "Bob"])
-            stack.root.processPendingChanges()
-            #expect(controller.names == ["Ada", "Bob"] && recorder.shown == Shown(controller))
         }
     }
 }

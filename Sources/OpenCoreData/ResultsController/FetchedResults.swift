@@ -167,13 +167,18 @@ extension FetchedResults: ContextChangeListener {
         isTelling = true
         defer { isTelling = false }
         while !waiting.isEmpty || isWaitingForReset {
-            let ids = waiting, wasReset = isWaitingForReset
-            waiting = ContextChangeIDs()
-            isWaitingForReset = false
-            guard let plan, let sections else { return }
-            let delta = delta(ids, wasReset: wasReset, plan: plan, sections: sections)
+            let delta = nextDelta()
             if !delta.isEmpty { tell(delta) }
         }
+    }
+
+    /// What is to be done about everything that is waiting. Nobody holds the results when it is carried out, so that they need not be copied then.
+    private func nextDelta() -> ResultDelta {
+        let ids = waiting, wasReset = isWaitingForReset
+        waiting = ContextChangeIDs()
+        isWaitingForReset = false
+        guard let plan, let sections else { return ResultDelta() }
+        return delta(ids, wasReset: wasReset, plan: plan, sections: sections)
     }
 
     private func delta(_ ids: ContextChangeIDs, wasReset: Bool, plan: ResultPlan, sections: ResultSections) -> ResultDelta {

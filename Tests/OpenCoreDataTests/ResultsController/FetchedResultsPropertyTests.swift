@@ -155,7 +155,7 @@ import Testing
     @Test(arguments: 0..<6)
     func theResultsAreThoseOfAFreshFetchAndTheReportsLeadThere(_ part: Int) throws {
         let model = Company.model()
-        for seed in part * 20..<(part + 1) * 20 {
+        for seed in part * 12..<(part + 1) * 12 {
             let stack = TestStack(model), main = stack.child(of: stack.root, name: "main")
             main.materializesNotificationObjects = seed % 2 == 0
             var run = Run(stack: stack, main: main, random: SeededRandom(seed: seed + 1))

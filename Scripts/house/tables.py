@@ -60,7 +60,9 @@ LAYERS = [
     ["Stores"],
     ["Coordinator"],
     ["ManagedObject", "Context"],
+    ["ResultsController"],
     ["Migration"],
+    ["Container"],
     ["Document"],
 ]
 

@@ -61,9 +61,10 @@ extension NSManagedObjectContext {
         guard !events.isEmpty else { return }
         let events = self.events
         self.events = ContextEvents()
+        defer { tellListeners(ContextChangeIDs(events)) }
+        if events.hasNoObjects { return }
         for object in events.updated.values { object.eventSlots = SlotSet() }
         for object in events.inserted.values { object.eventSlots = SlotSet() }
-        guard events.concernsObjects else { return }
         var inserted = Set(events.inserted.values), updated = Set(events.updated.values), deleted = Set(events.deleted.values)
         let refreshed = Set(events.refreshed.values)
         if materializesNotificationObjects {

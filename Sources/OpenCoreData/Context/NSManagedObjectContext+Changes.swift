@@ -11,12 +11,12 @@ struct ContextEvents {
     var pushed: [ChangeSet] = []
     /// Merged from elsewhere: what was done with it is in the sets above, for the objects that are in use.
     var merged: [ChangedObjectIDs] = []
+    /// Rows that are not any more what was announced of them: listeners by ID hear of them, the notification does not.
+    var reverted: Set<NSManagedObjectID> = []
 
-    var isEmpty: Bool {
-        inserted.isEmpty && updated.isEmpty && deleted.isEmpty && refreshed.isEmpty && pushed.isEmpty && merged.isEmpty
-    }
-    /// Whether there is anything to say to those who listen for objects.
-    var concernsObjects: Bool { !(inserted.isEmpty && updated.isEmpty && deleted.isEmpty && refreshed.isEmpty && pushed.isEmpty) }
+    var isEmpty: Bool { hasNoObjects && reverted.isEmpty && merged.isEmpty }
+    /// Whether there is nothing for the notification.
+    var hasNoObjects: Bool { inserted.isEmpty && updated.isEmpty && deleted.isEmpty && refreshed.isEmpty && pushed.isEmpty }
 }
 
 /// Making, changing and deleting objects, and what is unsaved.
@@ -112,7 +112,9 @@ extension NSManagedObjectContext {
 
     /// After an object's value changed.
     func didChange(_ object: NSManagedObject) {
-        if object.state == .updated && events.inserted[object.objectID] == nil { events.updated[object.objectID] = object }
+        // A new object that was announced in an earlier event is updated in this one, like any other.
+        let isLive = object.state == .updated || object.state == .inserted
+        if isLive && events.inserted[object.objectID] == nil { events.updated[object.objectID] = object }
         noteActivity()
     }
 

@@ -115,6 +115,7 @@ extension NSManagedObjectContext: PersistentStoreChannel {
             publish()
         }
         let policy = root.mergePolicy
+        var unified: Set<NSManagedObjectID> = []
         try chain.withLock {
             var incoming = changes
             let twins = keyTwins(of: incoming)
@@ -123,18 +124,22 @@ extension NSManagedObjectContext: PersistentStoreChannel {
                     throw NSError.constraintConflict(twins, from: sender.diagnosticName)
                 }
                 incoming = unify(twins, in: incoming, policy: policy)
+                unified = Set(twins.flatMap { [$0.id, $0.owner] })
             }
             incoming = rebase(incoming)
             level.merge(incoming)
             level.inbox.append(incoming)
             hasMail.store(true, ordering: .releasing)
         }
+        // The sender saves on its own queue, which is where this runs.
+        if !sender.changeListeners.isEmpty { sender.events.reverted.formUnion(unified) }
         if isHere {
             receiveMail()
             postObjectsDidChange()
         } else {
             queue.async { [weak self] in
-                guard let self, self.hasMail.load(ordering: .acquiring) else { return }
+                // A fetch may have taken the mail meanwhile, and then nobody has heard of it yet.
+                guard let self, self.hasMail.load(ordering: .acquiring) || !self.events.pushed.isEmpty else { return }
                 self.receiveMail()
                 self.postObjectsDidChange()
             }

@@ -10,7 +10,11 @@ extension NSManagedObjectContext {
         undelivered = []
         unpublished = []
         dropDiscarded()
-        chain.withLock { level.discard() }
+        let lost = chain.withLock {
+            let lost = changeListeners.isEmpty ? [] : level.pending.allIDs
+            level.discard()
+            return lost
+        }
         for object in registry.objects {
             object.members = [:]
             guard object.hasChanges else { continue }
@@ -29,6 +33,7 @@ extension NSManagedObjectContext {
         events.updated = [:]
         events.deleted = [:]
         events.pushed = []
+        events.reverted = lost
         postObjectsDidChange()
     }
 
@@ -62,6 +67,7 @@ extension NSManagedObjectContext {
             }
         }
         for object in registry.objects { object.members = [:] }
+        if !changeListeners.isEmpty { events.reverted.formUnion(lost.allIDs) }
         postObjectsDidChange()
     }
 
@@ -82,6 +88,7 @@ extension NSManagedObjectContext {
         NotificationCenter.default.post(
             name: .NSManagedObjectContextObjectsDidChange, object: self,
             userInfo: [NSInvalidatedAllObjectsKey: objects.map(\.objectID)])
+        for listener in changeListeners.living() { listener.contextWasReset() }
     }
 
     /// Without merging, turns the object into a fault and drops its changes; with merging, reloads the values under them.

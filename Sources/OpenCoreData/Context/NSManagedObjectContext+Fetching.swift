@@ -38,7 +38,8 @@ extension NSManagedObjectContext {
     /// How many objects match, unsaved changes included.
     public func count<T>(for request: NSFetchRequest<T>) throws -> Int { try count(plan(for: request)) }
 
-    private func plan<T>(for request: NSFetchRequest<T>) throws -> FetchPlan {
+    /// The request as a value.
+    func plan<T>(for request: NSFetchRequest<T>) throws -> FetchPlan {
         checkQueue()
         receiveMail()
         guard let model = endOfChain?.managedObjectModel else { Violation.noParent(diagnosticName, doing: "fetch") }

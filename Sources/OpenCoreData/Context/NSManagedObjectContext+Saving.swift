@@ -41,6 +41,8 @@ extension NSManagedObjectContext {
         var changes: ChangeSet
         /// Objects whose changes were dropped: they show what the store has.
         var refreshed: [NSManagedObjectID] = []
+        /// Objects that got other values than this context saved, or lost their identity to another one.
+        var settled: Set<NSManagedObjectID> = []
     }
 
     /// L17: changes made in `willSave()` are saved too, and make another round, until nothing changes any more.
@@ -122,6 +124,7 @@ extension NSManagedObjectContext {
             }
             for conflict in conflicts {
                 guard let change = outcome.changes[conflict.id] else { continue }
+                outcome.settled.insert(conflict.id)
                 endOfChain?.rowCache.remove([conflict.id])
                 if let stored = conflict.stored { endOfChain?.rowCache.add([FetchedRow(id: conflict.id, row: stored)]) }
                 outcome.changes.set(conflict.id, settled(change, stored: conflict.stored))
@@ -136,6 +139,7 @@ extension NSManagedObjectContext {
             for conflict in conflicts {
                 guard identities[conflict.id] == nil, let mine = outcome.changes[conflict.id] else { continue }
                 identities[conflict.id] = conflict.owner
+                outcome.settled.formUnion([conflict.id, conflict.owner])
                 outcome.changes.set(conflict.id, nil)
                 outcome.refreshed.append(conflict.id)
                 guard outcome.changes[conflict.owner] == nil, let stored = conflict.stored,
@@ -207,6 +211,7 @@ extension NSManagedObjectContext {
         // Nobody holds them any more but those who use them.
         registry.release(clean)
         subscribers.announce(ChangedObjectIDs(outcome.changes))
+        tellListeners(ContextChangeIDs(refreshed: outcome.settled))
     }
 
     func dropDiscarded() {

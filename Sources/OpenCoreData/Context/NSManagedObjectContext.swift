@@ -33,6 +33,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     /// Objects with changes that have not been published yet.
     var unpublished: [NSManagedObject] = []
     var events = ContextEvents()
+    var changeListeners = ContextChangeListeners()
     private var isTurnScheduled = false
     private var storedName: String?
     private var upstream: (any PersistentStoreChannel)?

@@ -107,9 +107,7 @@ struct RowOrdering {
         case (.date(let left), .date(let right)): return order(left, right)
         case (.bool(let left), .bool(let right)): return order(left ? 1 : 0, right ? 1 : 0)
         case (.decimal(let left), .decimal(let right)): return order(left, right)
-        case (.string(let left), .string(let right)):
-            if left == right { return .orderedSame }
-            return left.utf8.lexicographicallyPrecedes(right.utf8) ? .orderedAscending : .orderedDescending
+        case (.string(let left), .string(let right)): return SortSelector.compare.compare(left, right)
         case (.uuid(let left), .uuid(let right)): return order(left.uuidString, right.uuidString)
         case (.data(let left), .data(let right)):
             if left == right { return .orderedSame }

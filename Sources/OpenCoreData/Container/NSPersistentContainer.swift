@@ -1,0 +1,114 @@
+import Foundation
+import Synchronization
+
+/// A model, a coordinator and a main-queue context, made together.
+///
+/// Make it, change `persistentStoreDescriptions` if the default does not fit, call `loadPersistentStores`, then use `viewContext` and
+/// contexts of the background. All of them are connected to the coordinator; none is another's parent.
+// The descriptions are guarded by a lock; everything else is immutable or safe by itself.
+open class NSPersistentContainer: NSObject, @unchecked Sendable {
+    /// The container's name, and that of its store's file unless a description says otherwise.
+    public let name: String
+    /// The context of the main queue.
+    public let viewContext: NSManagedObjectContext
+    public let managedObjectModel: NSManagedObjectModel
+    public let persistentStoreCoordinator: NSPersistentStoreCoordinator
+    private let descriptions = Mutex<[NSPersistentStoreDescription]>([])
+
+    /// A container with a model. Nothing is touched on disk until its stores are loaded.
+    public init(name: String, managedObjectModel model: NSManagedObjectModel) {
+        self.name = name
+        managedObjectModel = model
+        persistentStoreCoordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
+        persistentStoreCoordinator.name = name
+        viewContext = NSManagedObjectContext(.mainQueueConcurrencyType)
+        viewContext.name = "viewContext"
+        viewContext.persistentStoreCoordinator = persistentStoreCoordinator
+        super.init()
+        let file = Self.defaultDirectoryURL().appendingPathComponent("\(name).sqlite")
+        persistentStoreDescriptions = [NSPersistentStoreDescription(url: file)]
+    }
+
+    /// Where Core Data would look for a compiled model of this name in the main bundle.
+    @available(*, unavailable, message: "There are no compiled models to look up here. Use init(name:managedObjectModel:).")
+    public convenience init(name: String) {
+        self.init(name: name, managedObjectModel: NSManagedObjectModel())
+    }
+
+    /// Where stores are kept unless a description says otherwise: a directory named after the program in the user's directory for the data of
+    /// applications. It is made when the first store is loaded. Override it to keep them elsewhere.
+    open class func defaultDirectoryURL() -> URL {
+        let support =
+            FileManager.default.urls(for: .applicationSupportDirectory, in: .userDomainMask).first
+            ?? FileManager.default.homeDirectoryForCurrentUser.appendingPathComponent(".local/share", isDirectory: true)
+        return support.appendingPathComponent(ProcessInfo.processInfo.processName, isDirectory: true)
+    }
+
+    /// Which stores to load: one SQLite store in the default directory, unless set.
+    open var persistentStoreDescriptions: [NSPersistentStoreDescription] {
+        get { descriptions.withLock { $0 } }
+        set { descriptions.withLock { $0 = newValue } }
+    }
+
+    /// Opens the stores that are described. The handler is called once for each, with the error if it could not be opened: before this
+    /// returns, or on another thread where the description asks for that. A store that is loaded already is left alone, and the handler called for it.
+    open func loadPersistentStores(completionHandler block: @escaping (NSPersistentStoreDescription, (any Error)?) -> Void) {
+        for description in persistentStoreDescriptions {
+            if let url = description.url, description.storeType != NSInMemoryStoreType,
+                persistentStoreCoordinator.persistentStore(for: url) != nil
+            {
+                block(description, nil)
+                continue
+            }
+            do {
+                try makeDefaultDirectory(for: description)
+            } catch {
+                block(description, error)
+                continue
+            }
+            persistentStoreCoordinator.addPersistentStore(with: description, completionHandler: block)
+        }
+    }
+
+    /// The default directory is the container's to make; any other is somebody else's.
+    private func makeDefaultDirectory(for description: NSPersistentStoreDescription) throws {
+        let directory = Self.defaultDirectoryURL()
+        guard let url = description.url, description.storeType != NSInMemoryStoreType, !description.isReadOnly,
+            url.deletingLastPathComponent().standardizedFileURL.path == directory.standardizedFileURL.path
+        else { return }
+        do {
+            try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+        } catch {
+            throw NSError.coreData(.persistentStoreOpen, "The directory \(directory.path) can't be made.", underlying: error)
+        }
+    }
+
+    // MARK: Contexts
+
+    /// A new context with a queue of its own.
+    open func newBackgroundContext() -> NSManagedObjectContext {
+        let context = NSManagedObjectContext(.privateQueueConcurrencyType)
+        context.persistentStoreCoordinator = persistentStoreCoordinator
+        return context
+    }
+
+    /// Runs a block with a new context, on the context's queue, and returns at once.
+    open func performBackgroundTask(_ block: @escaping (NSManagedObjectContext) -> Void) {
+        let context = newBackgroundContext()
+        context.perform { block(context) }
+    }
+
+    /// Runs a block with a new context, on the context's queue, and gives its value or throws its error.
+    public nonisolated(nonsending) func performBackgroundTask<T>(
+        _ block: @escaping (NSManagedObjectContext) throws -> T
+    ) async throws -> T {
+        let context = newBackgroundContext()
+        return try await context.perform { try block(context) }
+    }
+
+    /// As above, for a block that can't fail.
+    public nonisolated(nonsending) func performBackgroundTask<T>(_ block: @escaping (NSManagedObjectContext) -> T) async -> T {
+        let context = newBackgroundContext()
+        return await context.perform { block(context) }
+    }
+}

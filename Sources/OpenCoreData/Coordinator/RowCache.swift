@@ -14,6 +14,8 @@ package final class RowCache: Sendable {
     /// Bytes per generation.
     private let share: Int
     private let state = Mutex(State())
+    /// Members of to-manys that were fetched ahead.
+    let relations = RelationCache()
 
     package init(share: Int = 16 << 20) { self.share = share }
 
@@ -39,6 +41,7 @@ package final class RowCache: Sendable {
 
     /// Adds rows that were committed, and forgets those that were deleted.
     package func commit(_ changes: ChangeSet) {
+        defer { relations.removeAll() }
         state.withLock { state in
             changes.forEach { id, pending in
                 if pending.kind == .deleted {
@@ -55,6 +58,7 @@ package final class RowCache: Sendable {
     }
 
     package func remove(_ ids: some Sequence<NSManagedObjectID>) {
+        defer { relations.removeAll() }
         state.withLock { state in
             for id in ids {
                 state.young[id] = nil
@@ -63,7 +67,10 @@ package final class RowCache: Sendable {
         }
     }
 
-    package func removeAll() { state.withLock { $0 = State() } }
+    package func removeAll() {
+        state.withLock { $0 = State() }
+        relations.removeAll()
+    }
 
     private func insert(_ row: RowSnapshot, for id: NSManagedObjectID, into state: inout State) {
         if state.youngCost > share {

@@ -23,6 +23,8 @@ package final class EntityLayout: @unchecked Sendable {
     package let constraints: [[Int]]
     /// The values of a new object.
     package let defaults: [AttributeValue]
+    /// Properties whose value is a fetch, by name.
+    package let fetchedProperties: [String: NSFetchedPropertyDescription]
     private let places: [String: PropertyPlace]
 
     init(entity: NSEntityDescription) {
@@ -42,6 +44,7 @@ package final class EntityLayout: @unchecked Sendable {
                 }
             }
         }
+        fetchedProperties = entity.propertiesByName.compactMapValues { $0 as? NSFetchedPropertyDescription }
         self.slots = slots
         self.toManys = toManys
         self.places = places

@@ -88,6 +88,15 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
         Violation.misuse("a store class must override relatedIDs(_:)")
     }
 
+    /// The members of many to-manys with their rows, each in order if it is ordered. A store overrides this to ask once a relationship, not
+    /// once a key; keys without members may be left out.
+    package func related(_ keys: [RelationshipKey]) throws -> [RelationshipKey: [FetchedRow]] {
+        var members: [RelationshipKey: [NSManagedObjectID]] = [:]
+        for key in keys { members[key] = try relatedIDs(key) }
+        let rows = try rows(for: Array(Set(members.values.joined())))
+        return members.mapValues { ids in ids.compactMap { id in rows[id].map { FetchedRow(id: id, row: $0) } } }
+    }
+
     /// Which objects have these keys, for the constraint of that number in the entity's layout. One query however many keys.
     package func objects(
         of entity: NSEntityDescription, constraint: Int, keys: [UniqueKey]

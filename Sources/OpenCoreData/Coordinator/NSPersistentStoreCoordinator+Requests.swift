@@ -28,6 +28,12 @@ extension NSPersistentStoreCoordinator: PersistentStoreChannel {
         return try fetch(plan).count
     }
 
+    /// The values of dictionaries where one store is asked and can tell them; nil: they have to be computed from rows.
+    func dictionaries(_ table: DictionaryPlan, _ plan: FetchPlan) throws -> [[AttributeValue]]? {
+        let asked = try stores(keeping: plan.entity).filter { plan.asks($0.identity) }
+        return asked.count == 1 ? try asked[0].dictionaries(table, plan) : nil
+    }
+
     package func rowInMemory(_ id: NSManagedObjectID) -> RowLookup {
         rowCache[id].map { .row($0) } ?? .unknown
     }

@@ -78,6 +78,9 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
     /// How many objects match.
     package func count(_ plan: FetchPlan) throws -> Int { try fetch(plan).count }
 
+    /// The values of dictionaries, in the order of the columns; nil where the store can't compute them, so that they are computed from rows.
+    package func dictionaries(_ table: DictionaryPlan, _ plan: FetchPlan) throws -> [[AttributeValue]]? { nil }
+
     /// The rows of these IDs; those that are gone are left out.
     package func rows(for ids: [NSManagedObjectID]) throws -> [NSManagedObjectID: RowSnapshot] {
         Violation.misuse("a store class must override rows(for:)")

@@ -33,14 +33,21 @@ import Testing
         _ stack: SQLiteStack, _ columns: [Any], by groups: [Any]? = nil, sort: String? = nil,
         _ change: (NSFetchRequest<NSDictionary>) -> Void = { _ in }
     ) throws -> [[String: String]] {
+        try fetch(stack.root, columns, by: groups, sort: sort, change)
+    }
+
+    private func fetch(
+        _ context: NSManagedObjectContext, _ columns: [Any], by groups: [Any]? = nil, sort: String? = nil,
+        _ change: (NSFetchRequest<NSDictionary>) -> Void = { _ in }
+    ) throws -> [[String: String]] {
         let request = NSFetchRequest<NSDictionary>(entityName: "Person")
         request.resultType = .dictionaryResultType
         request.propertiesToFetch = columns
         request.propertiesToGroupBy = groups
         request.sortDescriptors = sort.map { [NSSortDescriptor(key: $0, ascending: true)] }
         change(request)
-        return try stack.root.performAndWait { () throws in
-            try stack.root.fetch(request).map { found in
+        return try context.performAndWait { () throws in
+            try context.fetch(request).map { found in
                 Dictionary(found.map { ("\($0)", "\($1)") }) { _, last in last }
             }
         }
@@ -77,6 +84,43 @@ import Testing
             $0.fetchLimit = 1
         }
         #expect(window.map { $0["total"] } == ["90"])
+    }
+
+    // F12
+    @Test func theStoreComputesWhatItCanInOneQueryWithoutRows() throws {
+        let stack = try company()
+        stack.forget()
+        let columns: [Any] = ["department.name", column("total", "sum:", "age"), column("mean", "average:", "age")]
+        stack.expect(selects: 1) {
+            let found = try? fetch(stack, columns, by: ["department.name"], sort: "total") {
+                $0.havingPredicate = NSPredicate(format: "max(age) > 50")
+            }
+            #expect(found?.map { $0["total"] } == ["70", "120"])
+        }
+        let ids = try stack.fixture.fetch("Person").map(\.id)
+        #expect(ids.count == 7 && ids.allSatisfy { stack.coordinator.rowCache[$0] == nil })
+    }
+
+    // F12, Q13
+    @Test(arguments: [
+        "sum(age) > 80", "count(nick) == 0 AND NOT max(age) < 60", "$total > 60 OR name == nil", "min(age) IN {10, 20, 70}", "name BEGINSWITH 'p'",
+    ])
+    func aFileAndMemoryGiveTheSameGroups(having: String) throws {
+        let stack = try company(), memory = TestStack()
+        try memory.root.performAndWait { () throws in
+            for number in 0..<7 { memory.root.make("Person", ["name": "p\(number % 3)", "age": (number + 1) * 10]) }
+            try memory.root.save()
+        }
+        let columns: [Any] = [
+            "name", column("total", "sum:", "age", .doubleAttributeType), column("least", "min:", "age"), column("n", "count:", "age"),
+        ]
+        let change: (NSFetchRequest<NSDictionary>) -> Void = {
+            $0.havingPredicate = NSPredicate(format: having)
+            $0.predicate = NSPredicate(format: "age != 40")
+        }
+        let filed = try fetch(stack.root, columns, by: ["name"], sort: "name", change)
+        #expect(try filed == fetch(memory.root, columns, by: ["name"], sort: "name", change))
+        #expect(!filed.isEmpty)
     }
 
     // F12
@@ -118,6 +162,7 @@ import Testing
         let stack = try company()
         #expect(throws: NSError.self) { try fetch(stack, ["name", column("total", "sum:", "age")]) }
         #expect(throws: NSError.self) { try fetch(stack, ["name"], by: ["department"]) }
+        #expect(throws: NSError.self) { try fetch(stack, ["name"], by: ["name"]) { $0.havingPredicate = NSPredicate(format: "age > 3") } }
         #expect(throws: NSError.self) { try fetch(stack, ["name"], by: ["name"], sort: "age") }
         #expect(throws: NSError.self) { try fetch(stack, ["name"]) { $0.havingPredicate = NSPredicate(value: true) } }
     }

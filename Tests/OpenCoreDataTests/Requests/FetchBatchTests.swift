@@ -133,6 +133,50 @@ import Testing
         }
     }
 
+    // F7, F11, N28
+    @Test(arguments: 1..<13) func unsavedObjectsStandWhereTheStoreWouldPutThem(seed: Int) throws {
+        let stack = try SQLiteStack()
+        var random = SeededRandom(seed: seed)
+        let names = ["a", "A", "b", "B", "é", "e\u{301}", "", "aa", "Z", nil]
+        func values() -> [String: Any] {
+            var values: [String: Any] = ["age": random.next(upTo: 4)]
+            values["nick"] = random.element(names).flatMap { $0 }
+            return values
+        }
+        let child = stack.child(of: stack.root)
+        try stack.root.performAndWait { () throws in
+            for _ in 0..<60 { stack.root.make("Person", values()) }
+            try stack.root.save()
+            func edit(_ context: NSManagedObjectContext) throws {
+                for person in try context.all("Person") {
+                    switch random.next(upTo: 8) {
+                    case 0: context.delete(person)
+                    case 1: for (key, value) in values() { person.setValue(value, forKey: key) }
+                    case 2: context.make("Engineer", values())
+                    default: break
+                    }
+                }
+                context.processPendingChanges()
+            }
+            try edit(stack.root)
+            try child.performAndWait { () throws in
+                try edit(child)
+                let request = NSFetchRequest<NSManagedObject>(entityName: "Person")
+                request.sortDescriptors = [
+                    NSSortDescriptor(key: "nick", ascending: random.next(upTo: 2) == 0, selector: seed % 2 == 0 ? .caseInsensitiveCompare : .compare),
+                    NSSortDescriptor(key: "age", ascending: false),
+                ]
+                request.fetchBatchSize = random.next(upTo: 2) * 7
+                request.fetchOffset = random.next(upTo: 5)
+                request.fetchLimit = random.next(upTo: 2) * 30
+                let unsaved = try child.fetch(request).map(\.objectID)
+                try child.save()
+                try stack.root.save()
+                #expect(try stack.root.fetch(request).map(\.objectID) == unsaved)
+            }
+        }
+    }
+
     // F21
     @Test func withoutPropertyValuesTheFaultsHaveNoRows() throws {
         let stack = try SQLiteStack()

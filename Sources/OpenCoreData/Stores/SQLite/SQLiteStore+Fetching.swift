@@ -55,7 +55,7 @@ extension SQLiteStore {
     }
 
     /// Statements are kept prepared for the first few hundred forms of fetches; a program that makes forms without end does not fill memory.
-    private func fetchStatement(_ sql: String, in database: Database) throws -> SQLStatement {
+    func fetchStatement(_ sql: String, in database: Database) throws -> SQLStatement {
         let isKept = fetchTexts.withLock { texts in
             if texts.contains(sql) { return true }
             guard texts.count < 256 else { return false }

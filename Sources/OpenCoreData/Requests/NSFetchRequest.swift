@@ -50,9 +50,14 @@ open class NSFetchRequest<ResultType>: NSPersistentStoreRequest {
     /// The name given, or the entity's.
     open var entityName: String? { storedName ?? storedEntity?.name }
 
-    /// The entity; of a request by name only after it was executed.
+    /// The entity; of a request by name only after it was executed. Traps before: the name says nothing without a model.
     open var entity: NSEntityDescription? {
-        get { storedEntity }
+        get {
+            if storedEntity == nil, let storedName {
+                Violation.misuse("the entity of a fetch request for \"\(storedName)\" is not known before it was executed; its entityName is")
+            }
+            return storedEntity
+        }
         set {
             storedEntity = newValue
             storedName = newValue?.name
@@ -88,7 +93,8 @@ open class NSFetchRequest<ResultType>: NSPersistentStoreRequest {
 
     /// The entity in this model. Throws if there is none of that name.
     func resolvedEntity(in model: NSManagedObjectModel) throws -> NSEntityDescription {
-        if let storedEntity { return storedEntity }
+        // The same request may be used with several models.
+        if let storedEntity, storedEntity.managedObjectModel === model || storedName == nil { return storedEntity }
         guard let storedName else {
             throw NSError.coreData(.coreData, "A fetch request must name an entity.")
         }

@@ -14,14 +14,16 @@ extension NSManagedObjectContext: PersistentStoreChannel {
         var wider = plan
         wider.offset = 0
         wider.limit = plan.limit > 0 ? plan.offset + plan.limit + changed.count : 0
-        wider.includesRows = plan.includesRows || !plan.sort.isEmpty
-        var found = try below.fetch(wider).filter { changed[$0.id] == nil }
-        for (id, change) in changed where change.kind != .deleted {
+        wider = wider.orderable
+        let found = try below.fetch(wider).filter { changed[$0.id] == nil }
+        var mine: [FetchedRow] = []
+        for (id, change) in changed where change.kind != .deleted && plan.asks(id.storeIdentity) {
             guard let row = change.row else { continue }
             let view = RowView(id: id, row: row, channel: self)
-            if plan.predicate?.evaluate(view) ?? true { found.append(FetchedRow(id: id, row: row)) }
+            if plan.predicate?.evaluate(view) ?? true { mine.append(FetchedRow(id: id, row: row)) }
         }
-        return plan.windowed(RowOrdering(plan.sort, channel: self).sorted(found))
+        let ordering = RowOrdering(plan.sort, channel: self)
+        return plan.windowed(plan.sortsByOwnValues ? ordering.merged(found, with: mine) : ordering.sorted(found + mine))
     }
 
     package func count(_ plan: FetchPlan) throws -> Int {
@@ -81,6 +83,15 @@ extension NSManagedObjectContext: PersistentStoreChannel {
             ids = layer.members(of: key, relationship: relationship, over: ids)
         }
         return ids
+    }
+
+    package func prefetch(
+        _ keys: [RelationshipKey], remembering: Set<RelationshipKey>
+    ) throws -> [RelationshipKey: [NSManagedObjectID]] {
+        var members = try channel(to: "read relationships").prefetch(keys, remembering: remembering)
+        let layers = chain.withLock { [level.saving, level.pending].compactMap { $0 } }
+        for layer in layers where !layer.isEmpty { layer.apply(to: &members) }
+        return members
     }
 
     package func objects(of entity: NSEntityDescription, constraint: Int, keys: [UniqueKey]) throws -> [UniqueKey: FetchedRow] {

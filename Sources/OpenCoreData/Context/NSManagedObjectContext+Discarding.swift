@@ -95,6 +95,8 @@ extension NSManagedObjectContext {
     public func refresh(_ object: NSManagedObject, mergeChanges: Bool) {
         checkQueue()
         receiveMail()
+        object.fetched = [:]
+        endOfChain?.rowCache.relations.remove(object.objectID)
         if object.state == .inserted { return }
         if !mergeChanges {
             forgetChanges(of: object)
@@ -109,6 +111,7 @@ extension NSManagedObjectContext {
     public func refreshAllObjects() {
         checkQueue()
         receiveMail()
+        endOfChain?.rowCache.relations.removeAll()
         for object in registry.objects {
             if object.hasChanges { reload(object) } else { object.turnIntoFault() }
             events.refreshed[object.objectID] = object
@@ -140,7 +143,13 @@ extension NSManagedObjectContext {
 
     /// Brings in the current values from below, under the object's own changes.
     func reload(_ object: NSManagedObject) {
+        object.fetched = [:]
         guard let below = try? channel(to: "refresh").rows(for: [object.objectID])[object.objectID] else { return }
+        bring(below, under: object)
+    }
+
+    /// Lays the object's own changes over values from below.
+    func bring(_ below: RowSnapshot, under object: NSManagedObject) {
         object.members = object.members.filter { object.changedToManys.contains($0.key) }
         guard object.state == .updated, let mine = object.row else {
             if !object.isFaulted && object.state == .clean {

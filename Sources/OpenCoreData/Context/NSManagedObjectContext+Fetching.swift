@@ -5,34 +5,8 @@ extension NSManagedObjectContext {
     /// The objects that match, unsaved changes of this context and the levels below included. Throws for an unknown entity, a missing
     /// store, and a predicate that the store can't express.
     public func fetch<T>(_ request: NSFetchRequest<T>) throws -> [T] {
-        let plan = try plan(for: request)
-        switch request.resultType {
-        case .managedObjectIDResultType:
-            return try fetch(idsOnly(plan)).compactMap { $0.id as? T }
-        case .dictionaryResultType:
-            return try dictionaries(plan, properties: request.propertiesToFetch).compactMap { $0 as? T }
-        case .countResultType:
-            return [NSNumber(value: try count(plan))].compactMap { $0 as? T }
-        default:
-            let found = try fetch(plan)
-            registry.reserve(found.count)
-            let mayBePending = mayHaveChanges
-            var objects: [T] = []
-            objects.reserveCapacity(found.count)
-            var known: ObjectIdentifier?
-            for row in found {
-                let object = materialise(row, asFault: request.returnsObjectsAsFaults, mayBePending: mayBePending)
-                let type = ObjectIdentifier(Swift.type(of: object))
-                if type == known {
-                    // An object of the same class has just been cast; asking the runtime again costs more than making the object.
-                    objects.append(unsafeBitCast(object, to: T.self))
-                } else if let cast = object as? T {
-                    if T.self is AnyClass { known = type }
-                    objects.append(cast)
-                }
-            }
-            return objects
-        }
+        let fetch = try settled(request)
+        return try results(of: fetch, found: answer(fetch))
     }
 
     /// How many objects match, unsaved changes included.
@@ -49,6 +23,7 @@ extension NSManagedObjectContext {
         plan.limit = request.fetchLimit
         plan.offset = request.fetchOffset
         plan.includesPendingChanges = request.includesPendingChanges
+        plan.affectedStores = request.affectedStores.map { Set($0.compactMap(\.identity.uuid)) }
         plan.sort = (request.sortDescriptors ?? []).map { descriptor in
             guard let node = descriptor.node, let path = node.keyPath.keys else {
                 Violation.misuse("a fetch can sort by NSSortDescriptor(key:ascending:) only")
@@ -57,28 +32,6 @@ extension NSManagedObjectContext {
         }
         if plan.includesPendingChanges { publish() }
         return plan
-    }
-
-    private func idsOnly(_ plan: FetchPlan) -> FetchPlan {
-        var plan = plan
-        plan.includesRows = false
-        return plan
-    }
-
-    /// Dictionaries show what the store holds, never unsaved changes.
-    private func dictionaries(_ plan: FetchPlan, properties: [Any]?) throws -> [NSDictionary] {
-        var plan = plan
-        plan.includesPendingChanges = false
-        let names = properties?.compactMap { ($0 as? String) ?? ($0 as? NSPropertyDescription)?.name }
-        return try fetch(plan).compactMap { found in
-            guard let row = found.row else { return nil }
-            let result = NSMutableDictionary()
-            for (slot, name) in row.layout.names.enumerated() {
-                let wanted = names?.contains(name) ?? (row.layout.attribute(atSlot: slot) != nil && !row.layout.isTransient[slot])
-                if wanted, let value = row[slot].any { result.setObject(value, forKey: name as NSString) }
-            }
-            return result
-        }
     }
 
     // MARK: By ID
@@ -122,11 +75,18 @@ extension NSManagedObjectContext {
     /// The instance for a row: the registered one, or a new one in the state that this level gives it.
     ///
     /// - Parameter mayBePending: false where the caller knows that this level has no changes.
-    func materialise(_ found: FetchedRow, asFault: Bool, mayBePending: Bool = true) -> NSManagedObject {
-        if let known = registry[found.id] { return known }
+    /// - Parameter stamp: the chain's before the row was fetched.
+    func materialise(_ found: FetchedRow, asFault: Bool, mayBePending: Bool = true, stamp: UInt64 = 0) -> NSManagedObject {
+        if let known = registry[found.id] {
+            if known.isFaulted, let row = found.row {
+                known.row = row
+                known.fetchStamp = stamp
+            }
+            return known
+        }
         let object = found.id.entity.objectClass.init(existing: found.id, in: self)
         object.row = found.row
-        if found.row != nil { object.fetchStamp = chain.stamp(with: endOfChain) }
+        object.fetchStamp = stamp
         let change = mayBePending ? chain.withLock { level.change(of: found.id) } : nil
         if let change { object.take(change) }
         // What a child pushed is kept by the level; an object of it is held only while it has something of its own to say.
@@ -147,6 +107,7 @@ extension NSManagedObjectContext {
         case .unknown: break
         }
         if let fetched = object.row { return fetched }
+        if let batch = object.batch { return load(batch, for: object) }
         if let coordinator = endOfChain, !object.objectID.isTemporaryID {
             return (try? coordinator.rows(for: [object.objectID]))?[object.objectID]
         }

@@ -50,7 +50,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     var hasImportedRows = false
 
     /// Free for the user.
-    open var userInfo: [AnyHashable: Any] = [:]
+    public let userInfo = NSMutableDictionary()
     /// Goes into persistent history.
     open var transactionAuthor: String?
     /// What to do where a store refuses a save because somebody else was there first. Used by contexts whose parent is a coordinator.
@@ -77,6 +77,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
         level = ContextLevel(chain: chain)
         queue = ContextQueue(kind: kind, label: "NSManagedObjectContext \(kind)")
         super.init()
+        queue.owner = self
     }
 
     public convenience init(_ concurrencyType: NSManagedObjectContextConcurrencyType) {
@@ -91,10 +92,13 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
         for object in registry.objects { object.detach() }
     }
 
-    /// A name for diagnostics.
+    /// A name for diagnostics. It labels the context's private queue.
     open var name: String? {
         get { storedName }
-        set { storedName = newValue }
+        set {
+            storedName = newValue
+            queue.rename(newValue.map { "NSManagedObjectContext \($0)" } ?? "NSManagedObjectContext \(queue.kind)")
+        }
     }
 
     // MARK: What lies below

@@ -6,7 +6,7 @@ import Synchronization
 /// `DispatchQueue.sync` runs on the calling thread and traps when a queue is entered twice, so each thread keeps the list of the queues it
 /// holds: whoever holds a queue already runs at once, also child → parent → child. Whoever would wait for a queue that is
 /// held by somebody who (directly or not) waits for him is stopped with both sides named instead of hanging.
-// Immutable but for the label; the dispatch queue is safe to share.
+// What changes is under a lock, but for the owner, which is set before the queue is shared; the dispatch queue is safe to share.
 package final class ContextQueue: @unchecked Sendable {
     package enum Kind: Sendable {
         case privateQueue
@@ -15,18 +15,51 @@ package final class ContextQueue: @unchecked Sendable {
     }
 
     package let kind: Kind
-    package let label: String
-    private let dispatch: DispatchQueue?
+    /// The context it belongs to. Set once, before the queue is used.
+    weak var owner: AnyObject?
+    private let state: Mutex<State>
+    /// Blocks that run or wait to run.
+    let pending = Atomic<Int>(0)
+    /// What `lock()` holds, innermost last.
+    let holds = Mutex<[Hold]>([])
+
+    /// The queue and its label, which may be renamed.
+    private struct State: Sendable {
+        var label: String
+        var dispatch: DispatchQueue?
+        var isUsed = false
+    }
+
+    package var label: String { state.withLock { $0.label } }
 
     package init(kind: Kind, label: String) {
         self.kind = kind
-        self.label = label
+        let dispatch: DispatchQueue?
         switch kind {
         case .privateQueue: dispatch = DispatchQueue(label: label)
         case .main:
             MainQueueMark.set()
             dispatch = .main
         case .confinement: dispatch = nil
+        }
+        state = Mutex(State(label: label, dispatch: dispatch))
+    }
+
+    /// Gives a private queue another label, for debuggers and diagnostics. What is queued already runs before what comes from now on.
+    package func rename(_ label: String) {
+        state.withLock { state in
+            state.label = label
+            guard kind == .privateQueue, let current = state.dispatch else { return }
+            // A label can't be changed: a queue in use goes on behind a new one that hands everything to it.
+            state.dispatch = state.isUsed ? DispatchQueue(label: label, target: current) : DispatchQueue(label: label)
+        }
+    }
+
+    /// The dispatch queue, for work that begins now.
+    private var dispatch: DispatchQueue? {
+        state.withLock { state in
+            state.isUsed = true
+            return state.dispatch
         }
     }
 
@@ -41,15 +74,26 @@ package final class ContextQueue: @unchecked Sendable {
 
     /// Runs `block` in its turn.
     package func async(_ block: @escaping () -> Void) {
-        guard let dispatch else { Violation.confinement("perform(_:)") }
+        if kind == .confinement { Violation.confinement("perform(_:)") }
         let work = Unchecked(value: block)
-        dispatch.async { self.held { work.value() } }
+        enqueue { self.held { work.value() } }
+    }
+
+    /// Runs a block in its turn that does not count as being on the queue.
+    func enqueue(_ block: @escaping @Sendable () -> Void) {
+        pending.add(1, ordering: .relaxed)
+        dispatch?.async {
+            block()
+            self.pending.subtract(1, ordering: .relaxed)
+        }
     }
 
     /// Runs `block` now if this thread holds the queue, else as soon as the queue is free, and returns when it is done.
     package func sync<T, E: Error>(_ block: () throws(E) -> T) throws(E) -> T {
         guard let dispatch else { Violation.confinement("performAndWait(_:)") }
         if isCurrent { return try held(block) }
+        pending.add(1, ordering: .relaxed)
+        defer { pending.subtract(1, ordering: .relaxed) }
         // Entering another queue hides the main queue's mark, so what this thread holds is written down first.
         let mine = HeldQueues.current
         let onMain = MainQueueMark.isHere && !mine.contains(MainQueueMark.queue)

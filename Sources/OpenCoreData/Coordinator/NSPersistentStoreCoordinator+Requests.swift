@@ -4,7 +4,7 @@ extension NSPersistentStoreCoordinator: PersistentStoreChannel {
     package var endOfChain: NSPersistentStoreCoordinator? { self }
 
     package func fetch(_ plan: FetchPlan) throws -> [FetchedRow] {
-        let asked = try stores(keeping: plan.entity)
+        let asked = try stores(keeping: plan.entity).filter { plan.asks($0.identity) }
         var found: [FetchedRow]
         if asked.count == 1 {
             found = try asked[0].fetch(plan)
@@ -13,6 +13,7 @@ extension NSPersistentStoreCoordinator: PersistentStoreChannel {
             var open = plan
             open.limit = 0
             open.offset = 0
+            open = open.orderable
             found = try asked.flatMap { try $0.fetch(open) }
             found = RowOrdering(plan.sort, channel: self).sorted(found)
             found = plan.windowed(found)
@@ -22,9 +23,15 @@ extension NSPersistentStoreCoordinator: PersistentStoreChannel {
     }
 
     package func count(_ plan: FetchPlan) throws -> Int {
-        let asked = try stores(keeping: plan.entity)
+        let asked = try stores(keeping: plan.entity).filter { plan.asks($0.identity) }
         if asked.count == 1 { return try asked[0].count(plan) }
         return try fetch(plan).count
+    }
+
+    /// The values of dictionaries where one store is asked and can tell them; nil: they have to be computed from rows.
+    func dictionaries(_ table: DictionaryPlan, _ plan: FetchPlan) throws -> [[AttributeValue]]? {
+        let asked = try stores(keeping: plan.entity).filter { plan.asks($0.identity) }
+        return asked.count == 1 ? try asked[0].dictionaries(table, plan) : nil
     }
 
     package func rowInMemory(_ id: NSManagedObjectID) -> RowLookup {
@@ -47,7 +54,29 @@ extension NSPersistentStoreCoordinator: PersistentStoreChannel {
 
     package func relatedIDs(_ key: RelationshipKey) throws -> [NSManagedObjectID] {
         guard let store = ownStore(of: key.owner) else { return [] }
+        if let known = rowCache.relations[key] { return known }
         return try store.relatedIDs(key)
+    }
+
+    package func prefetch(
+        _ keys: [RelationshipKey], remembering: Set<RelationshipKey>
+    ) throws -> [RelationshipKey: [NSManagedObjectID]] {
+        var groups: [ObjectIdentifier: (NSPersistentStore, [RelationshipKey])] = [:]
+        var result: [RelationshipKey: [NSManagedObjectID]] = [:]
+        for key in keys {
+            result[key] = []
+            guard let store = ownStore(of: key.owner) else { continue }
+            groups[ObjectIdentifier(store), default: (store, [])].1.append(key)
+        }
+        let stamp = rowCache.relations.stamp
+        for (store, keys) in groups.values {
+            for (key, members) in try store.related(keys) {
+                rowCache.add(members)
+                result[key] = members.map(\.id)
+            }
+        }
+        rowCache.relations.remember(result.filter { remembering.contains($0.key) }, stamp: stamp)
+        return result
     }
 
     package func objects(of entity: NSEntityDescription, constraint: Int, keys: [UniqueKey]) throws -> [UniqueKey: FetchedRow] {

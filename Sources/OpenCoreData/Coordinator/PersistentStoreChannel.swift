@@ -16,6 +16,9 @@ package protocol PersistentStoreChannel: AnyObject, Sendable {
     func rows(for ids: [NSManagedObjectID]) throws -> [NSManagedObjectID: RowSnapshot]
     /// The members of a to-many, in order if it is ordered.
     func relatedIDs(_ key: RelationshipKey) throws -> [NSManagedObjectID]
+    /// The members of many to-manys, with one query a relationship and store; the members' rows come into memory with it. The answers for
+    /// the keys in `remembering` are kept for `relatedIDs(_:)` until something is committed.
+    func prefetch(_ keys: [RelationshipKey], remembering: Set<RelationshipKey>) throws -> [RelationshipKey: [NSManagedObjectID]]
     /// Which objects have these keys.
     func objects(of entity: NSEntityDescription, constraint: Int, keys: [UniqueKey]) throws -> [UniqueKey: FetchedRow]
     /// Who follows what goes in here.

@@ -18,6 +18,8 @@ package final class RowCache: Sendable {
 
     /// Goes up whenever rows were committed or forgotten.
     var changeCount: UInt64 { changes.load(ordering: .acquiring) }
+    /// Members of to-manys that were fetched ahead.
+    let relations = RelationCache()
 
     package init(share: Int = 16 << 20) { self.share = share }
 
@@ -44,7 +46,10 @@ package final class RowCache: Sendable {
 
     /// Adds rows that were committed, and forgets those that were deleted.
     package func commit(_ changes: ChangeSet) {
-        defer { self.changes.add(1, ordering: .releasing) }
+        defer {
+            self.changes.add(1, ordering: .releasing)
+            relations.removeAll()
+        }
         state.withLock { state in
             changes.forEach { id, pending in
                 if pending.kind == .deleted {
@@ -61,7 +66,10 @@ package final class RowCache: Sendable {
     }
 
     package func remove(_ ids: some Sequence<NSManagedObjectID>) {
-        defer { changes.add(1, ordering: .releasing) }
+        defer {
+            changes.add(1, ordering: .releasing)
+            relations.removeAll()
+        }
         state.withLock { state in
             for id in ids {
                 state.young[id] = nil
@@ -71,7 +79,10 @@ package final class RowCache: Sendable {
     }
 
     package func removeAll() {
-        defer { changes.add(1, ordering: .releasing) }
+        defer {
+            changes.add(1, ordering: .releasing)
+            relations.removeAll()
+        }
         state.withLock { $0 = State() }
     }
 

@@ -64,18 +64,59 @@ struct RowOrdering {
 
     func sorted(_ rows: [FetchedRow]) -> [FetchedRow] {
         guard !keys.isEmpty else { return rows.sorted { $0.id.key < $1.id.key } }
-        return rows.map { row in (row, keys.map { value(of: row, at: $0) }) }
-            .sorted { left, right in
-                for (index, key) in keys.enumerated() {
-                    switch RowOrdering.compare(left.1[index], right.1[index]) {
-                    case .orderedSame: continue
-                    case .orderedAscending: return key.isAscending
-                    case .orderedDescending: return !key.isAscending
-                    }
-                }
-                return left.0.id.key < right.0.id.key
+        return rows.map { Place($0, values(of: $0)) }.sorted(by: precedes).map(\.row)
+    }
+
+    /// Puts `others` into rows that are in this order already: the values of a few of those are looked at.
+    func merged(_ rows: [FetchedRow], with others: [FetchedRow]) -> [FetchedRow] {
+        if others.isEmpty { return rows }
+        var result: [FetchedRow] = []
+        result.reserveCapacity(rows.count + others.count)
+        var start = 0
+        for other in sorted(others) {
+            let place = Place(other, values(of: other))
+            var low = start, high = rows.count
+            while low < high {
+                let middle = (low + high) / 2
+                if precedes(Place(rows[middle], values(of: rows[middle])), place) { low = middle + 1 } else { high = middle }
             }
-            .map(\.0)
+            result += rows[start..<low]
+            result.append(other)
+            start = low
+        }
+        return result + rows[start...]
+    }
+
+    /// A row and the values that say where it stands.
+    private struct Place {
+        let row: FetchedRow
+        let values: [AttributeValue]
+
+        init(_ row: FetchedRow, _ values: [AttributeValue]) {
+            self.row = row
+            self.values = values
+        }
+    }
+
+    private func precedes(_ left: Place, _ right: Place) -> Bool {
+        for (index, key) in keys.enumerated() {
+            switch RowOrdering.compare(left.values[index], right.values[index]) {
+            case .orderedSame: continue
+            case .orderedAscending: return key.isAscending
+            case .orderedDescending: return !key.isAscending
+            }
+        }
+        return left.row.id.key < right.row.id.key
+    }
+
+    private func values(of fetched: FetchedRow) -> [AttributeValue] {
+        guard fetched.row == nil, let values = fetched.sortValues, values.count == keys.count else { return keys.map { value(of: fetched, at: $0) } }
+        return zip(values, keys).map { RowOrdering.folded($0, $1) }
+    }
+
+    static func folded(_ value: AttributeValue, _ key: SortKey) -> AttributeValue {
+        guard key.isCaseInsensitive, case .string(let string) = value else { return value }
+        return .string(StringFolding.fold(string, [.caseInsensitive]))
     }
 
     private func value(of fetched: FetchedRow, at key: SortKey) -> AttributeValue {
@@ -86,11 +127,7 @@ struct RowOrdering {
             else { return .null }
             row = next
         }
-        let value = key.path.last.map { row[$0] } ?? .null
-        if key.isCaseInsensitive, case .string(let string) = value {
-            return .string(StringFolding.fold(string, [.caseInsensitive]))
-        }
-        return value
+        return RowOrdering.folded(key.path.last.map { row[$0] } ?? .null, key)
     }
 
     /// Nil first, as SQLite sorts; strings by their UTF-8 bytes.
@@ -107,7 +144,9 @@ struct RowOrdering {
         case (.date(let left), .date(let right)): return order(left, right)
         case (.bool(let left), .bool(let right)): return order(left ? 1 : 0, right ? 1 : 0)
         case (.decimal(let left), .decimal(let right)): return order(left, right)
-        case (.string(let left), .string(let right)): return SortSelector.compare.compare(left, right)
+        case (.string(let left), .string(let right)):
+            let difference = StringComparison.order(left, right)
+            return difference == 0 ? .orderedSame : (difference < 0 ? .orderedAscending : .orderedDescending)
         case (.uuid(let left), .uuid(let right)): return order(left.uuidString, right.uuidString)
         case (.data(let left), .data(let right)):
             if left == right { return .orderedSame }

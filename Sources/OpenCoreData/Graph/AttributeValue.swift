@@ -1,6 +1,8 @@
 import Foundation
 
 /// One value of a row. Small (24 bytes), `Sendable`, and never an `Any`: what travels between levels, caches and the store.
+///
+/// Strings are equal when their UTF-8 bytes are, as in a store and in predicates: see `AttributeValue+Equality.swift`.
 package enum AttributeValue: Hashable, Sendable {
     case null
     case int64(Int64)

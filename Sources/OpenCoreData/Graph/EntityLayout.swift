@@ -25,6 +25,8 @@ package final class EntityLayout: @unchecked Sendable {
     package let constraints: [[Int]]
     /// The values of a new object.
     package let defaults: [AttributeValue]
+    /// Properties whose value is a fetch, by name.
+    package let fetchedProperties: [String: NSFetchedPropertyDescription]
     private let places: [String: PropertyPlace]
     /// The places of `@Managed` properties that have been used.
     let managedPlaces = PropertyPlaceCache()
@@ -50,6 +52,7 @@ package final class EntityLayout: @unchecked Sendable {
                 }
             }
         }
+        fetchedProperties = entity.propertiesByName.compactMapValues { $0 as? NSFetchedPropertyDescription }
         self.slots = slots
         self.count = slots.count
         self.toManys = toManys

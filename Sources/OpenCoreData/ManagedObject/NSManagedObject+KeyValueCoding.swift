@@ -10,6 +10,7 @@ extension NSManagedObject: KeyValueCoding {
             let objects = ids.map { context.object(with: $0) }
             return entity.layout.toManys[number].isOrdered ? NSOrderedSet(array: objects) : Set(objects)
         case nil:
+            if let property = entity.layout.fetchedProperties[key] { return objects(of: property) }
             if key == "objectID" { return objectID }
             if key == "self" { return self }
             Violation.unknownKey(key, entity: entity.name)

@@ -3,7 +3,12 @@ import Foundation
 /// Reading and writing by slot. Everything else (key-value coding, `@Managed`, relationships) comes here.
 extension NSManagedObject {
     final func place(of name: String) -> PropertyPlace {
-        guard let place = entity.layout.place(of: name) else { Violation.unknownKey(name, entity: entity.name) }
+        guard let place = entity.layout.place(of: name) else {
+            if entity.layout.fetchedProperties[name] != nil {
+                Violation.misuse("\(entity.name ?? "?").\(name) is a fetched property: it can only be read, with value(forKey:)")
+            }
+            Violation.unknownKey(name, entity: entity.name)
+        }
         return place
     }
 
@@ -82,6 +87,8 @@ extension NSManagedObject {
         changed = SlotSet()
         changedToManys = SlotSet()
         members = [:]
+        fetched = [:]
+        batch = nil
         didTurnIntoFault()
     }
 

@@ -24,6 +24,10 @@ open class NSManagedObject: NSObject {
     final var changed = SlotSet()
     /// To-manys that have been loaded, by number.
     final var members: [Int: [NSManagedObjectID]] = [:]
+    /// What the fetched property by name found, until the object is refreshed.
+    final var fetched: [String: [NSManagedObjectID]] = [:]
+    /// The objects whose values are loaded together with this one's.
+    final var batch: FetchBatch?
     /// Which to-manys changed since the last save.
     final var changedToManys = SlotSet()
     final var isPublished = true

@@ -21,6 +21,7 @@ extension NSPropertyDescription {
             lines.append("inverse=\(escaped(relationship.inverseRelationship?.name ?? ""))")
             lines.append("toMany=\(relationship.isToMany)")
             lines.append("ordered=\(relationship.isToMany && relationship.isOrdered)")
+        case let fetched as NSFetchedPropertyDescription: lines += fetched.hashLines.map(escapedLine)
         default: lines.append("other=")
         }
         return lines.joined(separator: "\n")
@@ -55,6 +56,12 @@ extension NSManagedObjectModel {
         else { return false }
         return stored == Dictionary(entities.map { ($0.name ?? "", $0.versionHash) }, uniquingKeysWith: { _, last in last })
     }
+}
+
+/// A line whose value may hold anything.
+private func escapedLine(_ line: String) -> String {
+    let parts = line.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+    return parts.count == 2 ? "\(parts[0])=\(escaped(String(parts[1])))" : escaped(line)
 }
 
 private func escaped(_ text: String) -> String {

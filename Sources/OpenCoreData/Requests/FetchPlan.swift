@@ -27,8 +27,12 @@ package struct FetchPlan: Sendable {
     package var offset = 0
     /// False: IDs only.
     package var includesRows = true
+    /// With IDs only: the values they are sorted by too, so that a level can put its unsaved rows in between without loading the others.
+    package var includesSortValues = false
     /// False: only what stores hold counts.
     package var includesPendingChanges = true
+    /// The UUIDs of the stores that answer; nil: all.
+    package var affectedStores: Set<String>?
 
     package init(entity: NSEntityDescription) { self.entity = entity }
 
@@ -36,15 +40,44 @@ package struct FetchPlan: Sendable {
     package var members: [NSEntityDescription] {
         includesSubentities ? entity.withDescendants : [entity]
     }
+
+    /// Whether the order is one of the objects' own values, which no unsaved change of other objects can alter.
+    package var sortsByOwnValues: Bool {
+        sort.allSatisfy { key in
+            guard key.path.count == 1, let slot = entity.layout.slot(of: key.path[0]), let attribute = entity.layout.attribute(atSlot: slot)
+            else { return false }
+            switch attribute.attributeType {
+            case .URIAttributeType, .transformableAttributeType, .compositeAttributeType, .undefinedAttributeType: return false
+            default: return !attribute.isTransient
+            }
+        }
+    }
+
+    /// Whether an object in this place may be found.
+    package func asks(_ place: StoreIdentity) -> Bool {
+        guard let affectedStores else { return true }
+        return place.uuid.map { affectedStores.contains($0) } ?? false
+    }
+
+    /// The same plan with what it takes to order its results where they are IDs only.
+    package var orderable: FetchPlan {
+        guard !includesRows, !sort.isEmpty else { return self }
+        var plan = self
+        if sortsByOwnValues { plan.includesSortValues = true } else { plan.includesRows = true }
+        return plan
+    }
 }
 
 /// One object found: its ID, and its row where rows were asked for.
 package struct FetchedRow: Sendable {
     package let id: NSManagedObjectID
     package let row: RowSnapshot?
+    /// The values that it was sorted by, where the plan asked for them and not for the row.
+    package let sortValues: [AttributeValue]?
 
-    package init(id: NSManagedObjectID, row: RowSnapshot?) {
+    package init(id: NSManagedObjectID, row: RowSnapshot?, sortValues: [AttributeValue]? = nil) {
         self.id = id
         self.row = row
+        self.sortValues = sortValues
     }
 }

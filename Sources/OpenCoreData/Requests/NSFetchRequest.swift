@@ -13,23 +13,30 @@ open class NSFetchRequest<ResultType>: NSPersistentStoreRequest {
     open var fetchLimit = 0
     /// How many of the first to leave out.
     open var fetchOffset = 0
-    /// How many rows to load at a time; 0: all at once.
+    /// How many rows to load at a time; 0: all at once. The objects come as faults, their identities and order fixed at once; when the first
+    /// of a batch is used, the values of the batch are loaded with one query.
     open var fetchBatchSize = 0
     open var resultType: NSFetchRequestResultType = .managedObjectResultType
     /// Whether objects of subentities are found too.
     open var includesSubentities = true
-    /// Whether the values are loaded into the row cache.
+    /// Whether the values are loaded together with the identities. Without them the objects come as faults that are loaded one by one.
     open var includesPropertyValues = true
     /// Whether the objects come as faults (their values in the row cache).
     open var returnsObjectsAsFaults = true
     /// Whether unsaved changes count.
     open var includesPendingChanges = true
+    /// Of dictionary results: whether equal ones are given once.
     open var returnsDistinctResults = false
-    /// Whether objects that are already registered take over the values found.
+    /// Whether objects that are already registered take over the values found, under their own unsaved changes.
     open var shouldRefreshRefetchedObjects = false
     /// Properties of dictionary results: names or descriptions.
     open var propertiesToFetch: [Any]?
+    /// Relationships whose targets are loaded together with the objects, one query each; a path may lead over several.
     open var relationshipKeyPathsForPrefetching: [String]?
+    /// Of dictionary results: one a group of objects that agree in these properties, names or descriptions.
+    open var propertiesToGroupBy: [Any]?
+    /// Which groups: a predicate over the properties grouped by and, as variables or keys, the computed ones.
+    open var havingPredicate: NSPredicate?
 
     public override init() { super.init() }
 
@@ -43,18 +50,51 @@ open class NSFetchRequest<ResultType>: NSPersistentStoreRequest {
     /// The name given, or the entity's.
     open var entityName: String? { storedName ?? storedEntity?.name }
 
-    /// The entity; of a request by name only after it was executed.
+    /// The entity; of a request by name only after it was executed. Traps before: the name says nothing without a model.
     open var entity: NSEntityDescription? {
-        get { storedEntity }
+        get {
+            if storedEntity == nil, let storedName {
+                Violation.misuse("the entity of a fetch request for \"\(storedName)\" is not known before it was executed; its entityName is")
+            }
+            return storedEntity
+        }
         set {
             storedEntity = newValue
             storedName = newValue?.name
         }
     }
 
+    /// Another request that asks the same.
+    open override func copy() -> Any { duplicate() }
+
+    func duplicate() -> NSFetchRequest<ResultType> {
+        let copy = NSFetchRequest<ResultType>()
+        copy.storedEntity = storedEntity
+        copy.storedName = storedName
+        copy.affectedStores = affectedStores
+        copy.predicate = predicate
+        copy.sortDescriptors = sortDescriptors
+        copy.fetchLimit = fetchLimit
+        copy.fetchOffset = fetchOffset
+        copy.fetchBatchSize = fetchBatchSize
+        copy.resultType = resultType
+        copy.includesSubentities = includesSubentities
+        copy.includesPropertyValues = includesPropertyValues
+        copy.returnsObjectsAsFaults = returnsObjectsAsFaults
+        copy.includesPendingChanges = includesPendingChanges
+        copy.returnsDistinctResults = returnsDistinctResults
+        copy.shouldRefreshRefetchedObjects = shouldRefreshRefetchedObjects
+        copy.propertiesToFetch = propertiesToFetch
+        copy.relationshipKeyPathsForPrefetching = relationshipKeyPathsForPrefetching
+        copy.propertiesToGroupBy = propertiesToGroupBy
+        copy.havingPredicate = havingPredicate
+        return copy
+    }
+
     /// The entity in this model. Throws if there is none of that name.
     func resolvedEntity(in model: NSManagedObjectModel) throws -> NSEntityDescription {
-        if let storedEntity { return storedEntity }
+        // The same request may be used with several models.
+        if let storedEntity, storedEntity.managedObjectModel === model || storedName == nil { return storedEntity }
         guard let storedName else {
             throw NSError.coreData(.coreData, "A fetch request must name an entity.")
         }

@@ -78,6 +78,9 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
     /// How many objects match.
     package func count(_ plan: FetchPlan) throws -> Int { try fetch(plan).count }
 
+    /// The values of dictionaries, in the order of the columns; nil where the store can't compute them, so that they are computed from rows.
+    package func dictionaries(_ table: DictionaryPlan, _ plan: FetchPlan) throws -> [[AttributeValue]]? { nil }
+
     /// The rows of these IDs; those that are gone are left out.
     package func rows(for ids: [NSManagedObjectID]) throws -> [NSManagedObjectID: RowSnapshot] {
         Violation.misuse("a store class must override rows(for:)")
@@ -86,6 +89,15 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
     /// The members of a to-many, in order if it is ordered.
     package func relatedIDs(_ key: RelationshipKey) throws -> [NSManagedObjectID] {
         Violation.misuse("a store class must override relatedIDs(_:)")
+    }
+
+    /// The members of many to-manys with their rows, each in order if it is ordered. A store overrides this to ask once a relationship, not
+    /// once a key; keys without members may be left out.
+    package func related(_ keys: [RelationshipKey]) throws -> [RelationshipKey: [FetchedRow]] {
+        var members: [RelationshipKey: [NSManagedObjectID]] = [:]
+        for key in keys { members[key] = try relatedIDs(key) }
+        let rows = try rows(for: Array(Set(members.values.joined())))
+        return members.mapValues { ids in ids.compactMap { id in rows[id].map { FetchedRow(id: id, row: $0) } } }
     }
 
     /// Which objects have these keys, for the constraint of that number in the entity's layout. One query however many keys.

@@ -200,6 +200,21 @@ import Testing
         }
     }
 
+    // F15
+    @Test func theEntityOfARequestByNameIsKnownOnceItWasExecuted() async throws {
+        await #expect(processExitsWith: .failure) { _ = NSFetchRequest<NSManagedObject>(entityName: "Item").entity }
+        let request = request()
+        #expect(request.entityName == "Item")
+        // In each model it is that model's.
+        for stack in [TestStack(), TestStack()] {
+            try stack.root.performAndWait { () throws in
+                stack.root.make("Item", ["a": 1])
+                #expect(try stack.root.fetch(request).count == 1)
+            }
+            #expect(request.entity === stack.coordinator.managedObjectModel.entitiesByName["Item"])
+        }
+    }
+
     // F18
     @Test func subentitiesCanBeLeftOut() throws {
         let stack = TestStack()

@@ -96,6 +96,7 @@ extension StoreRequest {
         case .fetch: "fetch"
         case .rows(let ids): "rows(\(ids.count))"
         case .relatedIDs: "relatedIDs"
+        case .related(let keys): "related(\(keys.count))"
         case .objects: "objects"
         case .save: "save"
         case .reserveKeys: "reserveKeys"

@@ -27,13 +27,13 @@ package enum StringComparison {
 
     /// Equality of bytes. Swift's `==` would call two spellings of one letter equal, which SQLite does not.
     package static func equalBytes(_ left: String, _ right: String) -> Bool {
-        var left = left
-        var right = right
-        return left.withUTF8 { first in
-            right.withUTF8 { second in
+        // Without a copy of the strings, which `withUTF8` would need: several times as fast.
+        let isEqual = left.utf8.withContiguousStorageIfAvailable { first in
+            right.utf8.withContiguousStorageIfAvailable { second in
                 first.count == second.count && orderBytes(first, second) == 0
             }
         }
+        return (isEqual ?? nil) ?? left.utf8.elementsEqual(right.utf8)
     }
 
     /// Negative, zero or positive, by the order of bytes: that of SQLite's BINARY collation, and of code points.

@@ -52,17 +52,42 @@ package final class InMemoryStore: NSPersistentStore, @unchecked Sendable {
 
     package override func relatedIDs(_ key: RelationshipKey) throws -> [NSManagedObjectID] {
         try tell(.relatedIDs(key))
+        return state.withLock { Self.members([key], $0)[key] ?? [] }
+    }
+
+    package override func related(_ keys: [RelationshipKey]) throws -> [RelationshipKey: [FetchedRow]] {
+        try tell(.related(keys))
         return state.withLock { state in
-            let members: [NSManagedObjectID]
-            if let inverse = key.relationship.inverseRelationship, !inverse.isToMany {
-                members = state.rows.filter { $0.value[inverse.name].objectID == key.owner }.map(\.key).sorted { $0.key < $1.key }
-            } else {
-                members = (state.pairs[key] ?? []).filter { state.rows[$0] != nil }
-            }
-            guard let order = state.orders[key] else { return members }
-            let places = Dictionary(order.enumerated().map { ($1, $0) }, uniquingKeysWith: { first, _ in first })
-            return members.sorted { (places[$0] ?? .max, $0.key) < (places[$1] ?? .max, $1.key) }
+            Self.members(keys, state).mapValues { ids in ids.map { FetchedRow(id: $0, row: state.rows[$0]) } }
         }
+    }
+
+    /// One pass over the rows for each foreign key that is asked about.
+    private static func members(_ keys: [RelationshipKey], _ state: State) -> [RelationshipKey: [NSManagedObjectID]] {
+        var result: [RelationshipKey: [NSManagedObjectID]] = [:]
+        var wanted: [NSRelationshipDescription: [NSManagedObjectID: RelationshipKey]] = [:]
+        for key in keys {
+            if let inverse = key.relationship.inverseRelationship, !inverse.isToMany {
+                wanted[inverse, default: [:]][key.owner] = key
+            } else {
+                result[key] = (state.pairs[key] ?? []).filter { state.rows[$0] != nil }
+            }
+        }
+        for (inverse, owners) in wanted {
+            for (id, row) in state.rows {
+                guard let slot = row.layout.slot(of: inverse.name), let owner = row[slot].objectID, let key = owners[owner],
+                    row.layout.relationship(atSlot: slot) === inverse
+                else { continue }
+                result[key, default: []].append(id)
+            }
+            for key in owners.values { result[key]?.sort { $0.key < $1.key } }
+        }
+        for key in keys {
+            guard let order = state.orders[key], let members = result[key] else { continue }
+            let places = Dictionary(order.enumerated().map { ($1, $0) }, uniquingKeysWith: { first, _ in first })
+            result[key] = members.sorted { (places[$0] ?? .max, $0.key) < (places[$1] ?? .max, $1.key) }
+        }
+        return result
     }
 
     package override func objects(
@@ -178,6 +203,7 @@ package enum StoreRequest: Sendable {
     case fetch(FetchPlan)
     case rows([NSManagedObjectID])
     case relatedIDs(RelationshipKey)
+    case related([RelationshipKey])
     case objects([UniqueKey])
     case save(ChangeSet)
     case reserveKeys(NSEntityDescription, Int)

@@ -39,7 +39,7 @@ final class SQLTranslator {
         return Query(sql: sql, parameters: parameters)
     }
 
-    private func sortTerm(_ key: SortKey, _ scope: SQLScope) throws -> String {
+    func sortTerm(_ key: SortKey, _ scope: SQLScope) throws -> String {
         guard case .value(let value) = try operand(.keyPath(PredicateKeyPath(keys: key.path)), scope) else {
             throw refusal("sorting by \(key.path.joined(separator: ".")), which is a to-many")
         }

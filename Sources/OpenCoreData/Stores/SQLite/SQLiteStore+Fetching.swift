@@ -6,8 +6,10 @@ import Synchronization
 extension SQLiteStore {
     func found(_ plan: FetchPlan) throws -> [FetchedRow] {
         let shape = shape(of: plan.entity, includesSubentities: plan.includesSubentities)
+        let sortColumns = try self.sortColumns(plan)
         let query = try SQLTranslator(schema: schema, identity: identity).query(plan) { alias in
-            plan.includesRows ? shape.list(alias: alias) : "\(alias).Z_PK, \(alias).Z_ENT"
+            if plan.includesRows { return shape.list(alias: alias) }
+            return (["Z_PK", "Z_ENT"] + sortColumns.map(\.name.sqlName)).map { "\(alias).\($0)" }.joined(separator: ", ")
         }
         return try reading { database in
             let statement = try fetchStatement(query.sql, in: database)
@@ -18,10 +20,25 @@ extension SQLiteStore {
                 if plan.includesRows {
                     if let found = try reader.read(raw) { result.append(found) }
                 } else if let id = try reader.readID(raw) {
-                    result.append(FetchedRow(id: id, row: nil))
+                    result.append(FetchedRow(id: id, row: nil, sortValues: plan.includesSortValues ? values(raw, sortColumns) : nil))
                 }
             }
             return result
+        }
+    }
+
+    /// The columns of the sort keys, where their values are asked for.
+    private func sortColumns(_ plan: FetchPlan) throws -> [SlotColumn] {
+        guard !plan.includesRows, plan.includesSortValues else { return [] }
+        let map = try schema.map(of: plan.entity)
+        return plan.sort.compactMap { key in map.layout.slot(of: key.path[0]).flatMap { map.columns[$0] } }
+    }
+
+    /// The values of columns after key and entity.
+    private func values(_ raw: OpaquePointer, _ columns: [SlotColumn]) -> [AttributeValue] {
+        columns.enumerated().map { number, column in
+            let index = Int32(number + 2)
+            return sqlite3_column_type(raw, index) == SQLITE_NULL ? .null : ValueCoding.value(raw, index, column.coding) ?? .null
         }
     }
 
@@ -38,7 +55,7 @@ extension SQLiteStore {
     }
 
     /// Statements are kept prepared for the first few hundred forms of fetches; a program that makes forms without end does not fill memory.
-    private func fetchStatement(_ sql: String, in database: Database) throws -> SQLStatement {
+    func fetchStatement(_ sql: String, in database: Database) throws -> SQLStatement {
         let isKept = fetchTexts.withLock { texts in
             if texts.contains(sql) { return true }
             guard texts.count < 256 else { return false }
@@ -57,6 +74,7 @@ extension SQLiteStore {
             for (table, keys) in keysByTable { found += try rows(keys, table: table, in: database).values }
             return found
         }
+        if keysByTable.count > 1 { statements.add { $0.selects += keysByTable.count - 1 } }
         var result: [NSManagedObjectID: RowSnapshot] = [:]
         result.reserveCapacity(found.count)
         for fetched in found { result[fetched.id] = fetched.row }

@@ -73,8 +73,10 @@ package final class SQLiteStore: NSPersistentStore, @unchecked Sendable {
 
     package override func fetch(_ plan: FetchPlan) throws -> [FetchedRow] { try found(plan) }
     package override func count(_ plan: FetchPlan) throws -> Int { try counted(plan) }
+    package override func dictionaries(_ table: DictionaryPlan, _ plan: FetchPlan) throws -> [[AttributeValue]]? { try computed(table, plan) }
     package override func rows(for ids: [NSManagedObjectID]) throws -> [NSManagedObjectID: RowSnapshot] { try loadRows(for: ids) }
     package override func relatedIDs(_ key: RelationshipKey) throws -> [NSManagedObjectID] { try members(key) }
+    package override func related(_ keys: [RelationshipKey]) throws -> [RelationshipKey: [FetchedRow]] { try members(of: keys) }
     package override func objects(of entity: NSEntityDescription, constraint: Int, keys: [UniqueKey]) throws -> [UniqueKey: FetchedRow] {
         try holders(of: entity, constraint: constraint, keys: keys)
     }

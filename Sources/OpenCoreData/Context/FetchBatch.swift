@@ -1,0 +1,43 @@
+/// The objects of one batch of a fetch (`fetchBatchSize`): faults without values, until the first of them is used. Then the rows of all are
+/// loaded with one query. On the context's queue.
+final class FetchBatch {
+    let ids: ArraySlice<NSManagedObjectID>
+    /// Whether all of them are realised when their rows come.
+    let realises: Bool
+    /// Relationships whose targets are loaded with them.
+    let prefetched: PrefetchPaths
+    private var isLoaded = false
+
+    init(_ ids: ArraySlice<NSManagedObjectID>, _ options: ObjectFetchOptions) {
+        self.ids = ids
+        realises = !options.asFaults
+        prefetched = options.prefetched
+    }
+
+    /// True the first time: the caller loads.
+    func begin() -> Bool {
+        defer { isLoaded = true }
+        return !isLoaded
+    }
+}
+
+/// What a fetch of objects asks for beyond the objects.
+struct ObjectFetchOptions {
+    /// 0: all at once.
+    var batchSize = 0
+    var asFaults = true
+    var prefetched = PrefetchPaths([])
+    /// Objects that are realised already take over the values found.
+    var refreshes = false
+    /// Whether rows are fetched together with the identities.
+    var includesRows: Bool { batchSize == 0 && loadsRows }
+    private var loadsRows = true
+
+    init<T>(_ request: NSFetchRequest<T>) {
+        loadsRows = request.includesPropertyValues || !request.returnsObjectsAsFaults
+        batchSize = loadsRows ? max(0, request.fetchBatchSize) : 0
+        asFaults = request.returnsObjectsAsFaults
+        prefetched = PrefetchPaths(request.relationshipKeyPathsForPrefetching ?? [])
+        refreshes = request.shouldRefreshRefetchedObjects
+    }
+}

@@ -1,0 +1,72 @@
+import Foundation
+
+/// A fetch in three steps: settled on the context's queue, answered on any thread, made into results on the queue again.
+extension NSManagedObjectContext {
+    /// A fetch request as a value.
+    struct SettledFetch {
+        var plan: FetchPlan
+        let type: NSFetchRequestResultType
+        let options: ObjectFetchOptions
+        let table: DictionaryPlan?
+        /// The chain's stamp before the fetch.
+        let stamp: UInt64
+    }
+
+    /// What was found.
+    enum Found: Sendable {
+        case rows([FetchedRow])
+        case dictionaries([[AttributeValue]])
+        case count(Int)
+    }
+
+    func settled<T>(_ request: NSFetchRequest<T>) throws -> SettledFetch {
+        var plan = try plan(for: request)
+        let options = ObjectFetchOptions(request), type = request.resultType
+        var table: DictionaryPlan?
+        switch type {
+        case .managedObjectIDResultType: plan.includesRows = false
+        case .dictionaryResultType:
+            // Dictionaries show what the stores hold, never unsaved changes.
+            plan.includesPendingChanges = false
+            table = try DictionaryPlan(request, plan)
+        case .managedObjectResultType:
+            options.prefetched.check(against: plan.entity)
+            plan.includesRows = options.includesRows
+        default: break
+        }
+        return SettledFetch(plan: plan, type: type, options: options, table: table, stamp: chain.stamp(with: endOfChain))
+    }
+
+    /// From any thread.
+    func answer(_ fetch: SettledFetch) throws -> Found {
+        if let table = fetch.table, let coordinator = endOfChain { return .dictionaries(try table.evaluate(fetch.plan, in: coordinator)) }
+        if fetch.type == .countResultType { return .count(try count(fetch.plan)) }
+        return .rows(try self.fetch(fetch.plan))
+    }
+
+    func results<T>(of fetch: SettledFetch, found: Found) throws -> [T] {
+        switch found {
+        case .count(let count): return [NSNumber(value: count)].compactMap { $0 as? T }
+        case .dictionaries(let values): return values.compactMap { fetch.table?.dictionary($0) as? T }
+        case .rows(let rows) where fetch.type == .managedObjectIDResultType: return rows.compactMap { $0.id as? T }
+        case .rows(let rows): return cast(try objects(rows, of: fetch.plan, fetch.options, stamp: fetch.stamp))
+        }
+    }
+
+    private func cast<T>(_ objects: [NSManagedObject]) -> [T] {
+        var result: [T] = []
+        result.reserveCapacity(objects.count)
+        var known: ObjectIdentifier?
+        for object in objects {
+            let type = ObjectIdentifier(Swift.type(of: object))
+            if type == known {
+                // An object of this class has just been cast; asking the runtime again costs more than making the object did.
+                result.append(unsafeBitCast(object, to: T.self))
+            } else if let cast = object as? T {
+                if T.self is AnyClass { known = type }
+                result.append(cast)
+            }
+        }
+        return result
+    }
+}

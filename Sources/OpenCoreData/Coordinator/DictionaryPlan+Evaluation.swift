@@ -1,0 +1,106 @@
+import Foundation
+
+/// Dictionaries computed in memory, by the rules of predicates.
+extension DictionaryPlan {
+    /// The values of each dictionary, in the order of the columns: from the store where it can say it, else from the objects' rows.
+    func evaluate(_ plan: FetchPlan, in coordinator: NSPersistentStoreCoordinator) throws -> [[AttributeValue]] {
+        if let told = try coordinator.dictionaries(self, plan) { return told }
+        var rows = plan
+        rows.includesRows = true
+        if isGrouped || isDistinct {
+            rows.limit = 0
+            rows.offset = 0
+        }
+        if isGrouped { rows.sort = [] }
+        let found = try coordinator.fetch(rows).compactMap { fetched in
+            fetched.row.map { RowView(id: fetched.id, row: $0, channel: coordinator) }
+        }
+        guard isGrouped else {
+            let values = found.map { view in columns.map { value(of: $0, view) } }
+            return isDistinct ? plan.windowed(Self.distinct(values)) : values
+        }
+        var result: [[AttributeValue]] = []
+        for group in groups(found) {
+            let values = columns.map { value(of: $0, group) }
+            if let having, !holds(having, values, group) { continue }
+            result.append(values)
+        }
+        if isDistinct { result = Self.distinct(result) }
+        return plan.windowed(sorted(result, by: plan.sort))
+    }
+
+    private func groups(_ rows: [RowView]) -> [[RowView]] {
+        // Without groups named, everything is one, also where there is nothing.
+        if grouping.isEmpty { return [rows] }
+        var places: [[AttributeValue]: Int] = [:], result: [[RowView]] = []
+        for row in rows {
+            let key = grouping.map { row.attributeValue($0) }
+            if let place = places[key] {
+                result[place].append(row)
+            } else {
+                places[key] = result.count
+                result.append([row])
+            }
+        }
+        return result
+    }
+
+    private func value(of column: Column, _ view: RowView) -> AttributeValue {
+        switch column.source {
+        case .property(let path): view.attributeValue(path)
+        case .expression(let node, let type): AttributeValue(node.evaluate(in: EvaluationScope(view)), as: type)
+        }
+    }
+
+    private func value(of column: Column, _ group: [RowView]) -> AttributeValue {
+        switch column.source {
+        case .property(let path): group.first?.attributeValue(path) ?? .null
+        case .expression(let node, let type):
+            AttributeValue(node.aggregated(over: group, of: entity).evaluate(in: EvaluationScope(group.first)), as: type)
+        }
+    }
+
+    /// Columns are known by their names, as keys and as variables; aggregates are computed over the group.
+    private func holds(_ predicate: PredicateNode, _ values: [AttributeValue], _ group: [RowView]) -> Bool {
+        var named: [String: PredicateValue] = [:]
+        for path in grouping { named[path.joined(separator: ".")] = PredicateValue((group.first?.attributeValue(path) ?? .null).plain) }
+        for (column, value) in zip(columns, values) { named[column.name] = PredicateValue(value.plain) }
+        let node = predicate.mapExpressions { expression in
+            if expression.isAggregate(of: entity) { return expression.aggregated(over: group, of: entity) }
+            if case .keyPath(let path) = expression, let value = named[path.description] { return .constant(value) }
+            if case .variable(let name) = expression, let value = named[name] { return .constant(value) }
+            return expression
+        }
+        return node.evaluate(in: EvaluationScope(group.first))
+    }
+
+    private func sorted(_ values: [[AttributeValue]], by keys: [SortKey]) -> [[AttributeValue]] {
+        let places = keys.compactMap { key in place(of: key).map { (place: $0, key: key) } }
+        if places.isEmpty { return values }
+        return values.enumerated().sorted { left, right in
+            for (place, key) in places {
+                switch RowOrdering.compare(RowOrdering.folded(left.element[place], key), RowOrdering.folded(right.element[place], key)) {
+                case .orderedSame: continue
+                case .orderedAscending: return key.isAscending
+                case .orderedDescending: return !key.isAscending
+                }
+            }
+            return left.offset < right.offset
+        }
+        .map(\.element)
+    }
+
+    private static func distinct(_ values: [[AttributeValue]]) -> [[AttributeValue]] {
+        var seen: Set<[AttributeValue]> = []
+        return values.filter { seen.insert($0).inserted }
+    }
+
+    /// The dictionary of these values; nil has no entry.
+    func dictionary(_ values: [AttributeValue]) -> NSDictionary {
+        let result = NSMutableDictionary()
+        for (column, value) in zip(columns, values) {
+            if let value = value.any { result.setObject(value, forKey: column.name as NSString) }
+        }
+        return result
+    }
+}

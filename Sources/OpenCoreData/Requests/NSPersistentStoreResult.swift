@@ -1,0 +1,4 @@
+import Foundation
+
+/// What executing a request yields.
+open class NSPersistentStoreResult: NSObject {}

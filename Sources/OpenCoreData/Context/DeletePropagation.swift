@@ -12,6 +12,7 @@ extension NSManagedObjectContext {
         // The rules have been applied: what they needed to know of objects that never were may be forgotten.
         if discarded.isEmpty { return }
         publish()
+        if let undoRecorder { for object in discarded { undoRecorder.willForgetRelationships(of: object, in: self) } }
         chain.withLock {
             for object in discarded { level.forgetRelationships(of: object.objectID) }
         }
@@ -65,6 +66,7 @@ extension NSManagedObject {
         case .slot(let slot)?:
             if value(atSlot: slot).objectID == id { setValue(.null, atSlot: slot) }
         case .toMany(let number)?:
+            noteMembers(ofToMany: number)
             if let loaded = members[number] { members[number] = loaded.filter { $0 != id } }
             if !relationship.isDerivedFromInverse {
                 context?.record(RelationshipKey(owner: objectID, toMany: number)) { $0.remove(id) }

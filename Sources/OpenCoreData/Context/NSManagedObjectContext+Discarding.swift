@@ -7,6 +7,7 @@ extension NSManagedObjectContext {
     public func rollback() {
         checkQueue()
         receiveMail()
+        undoRecorder?.forget()
         undelivered = []
         unpublished = []
         discarded = []
@@ -22,6 +23,8 @@ extension NSManagedObjectContext {
             }
             object.row = object.base
             object.becomeClean()
+            object.noteEventEnd()
+            object.callAwake(.rollback)
             events.refreshed[object.objectID] = object
             registry.release(object.objectID)
         }
@@ -42,6 +45,7 @@ extension NSManagedObjectContext {
     /// the parent has now.
     func follow(rollback lost: ChangeSet) {
         receiveMail()
+        undoRecorder?.forget()
         lost.forEach { id, change in
             let object = registry[id]
             if change.kind == .inserted {
@@ -69,6 +73,7 @@ extension NSManagedObjectContext {
     public func reset() {
         checkQueue()
         let objects = registry.objects
+        undoRecorder?.forget()
         undelivered = []
         unpublished = []
         discarded = []
@@ -94,6 +99,7 @@ extension NSManagedObjectContext {
             object.turnIntoFault()
         } else {
             reload(object)
+            object.callAwake(.refresh)
         }
         events.refreshed[object.objectID] = object
     }
@@ -103,7 +109,12 @@ extension NSManagedObjectContext {
         checkQueue()
         receiveMail()
         for object in registry.objects {
-            if object.hasChanges { reload(object) } else { object.turnIntoFault() }
+            if object.hasChanges {
+                reload(object)
+                object.callAwake(.refresh)
+            } else {
+                object.turnIntoFault()
+            }
             events.refreshed[object.objectID] = object
         }
         processPendingChanges()
@@ -119,8 +130,14 @@ extension NSManagedObjectContext {
         registry.add(object, held: false)
     }
 
+    /// A row that is older than `stalenessInterval` is forgotten by the cache, so that it is read again.
+    func forgetStaleRow(of id: NSManagedObjectID) {
+        if stalenessInterval >= 0 { endOfChain?.rowCache.remove(id, ifOlderThan: stalenessInterval) }
+    }
+
     /// Brings in the current values from below, under the object's own changes.
     func reload(_ object: NSManagedObject) {
+        forgetStaleRow(of: object.objectID)
         guard let below = try? channel(to: "refresh").rows(for: [object.objectID])[object.objectID] else { return }
         object.members = object.members.filter { object.changedToManys.contains($0.key) }
         guard object.state == .updated, let mine = object.row else {

@@ -115,6 +115,7 @@ extension NSManagedObjectContext {
 
     /// The values of a fault: from the nearest level that has them in memory, else what the fetch brought, else from the store.
     func loadRow(for object: NSManagedObject) -> RowSnapshot? {
+        if object.row == nil { forgetStaleRow(of: object.objectID) }
         switch rowInMemory(object.objectID) {
         case .row(let row): return row
         case .deleted: return nil

@@ -14,9 +14,11 @@ extension NSManagedObjectContext {
         guard hasChanges || hasChangedMetadata else { return dropDiscarded() }
         try callWillSave()
         postWillSave()
+        registerEventForUndo()
         postObjectsDidChange()
         publish()
-        try validate()
+        try validateUntilSettled()
+        registerEventForUndo()
         let changes = chain.withLock { level.beginSaving() }
         let saved: SaveOutcome
         do {
@@ -30,6 +32,7 @@ extension NSManagedObjectContext {
             throw error
         }
         chain.withLock { level.didSave() }
+        undoRecorder?.didSave()
         hasImportedRows = false
         finish(saved)
     }
@@ -41,6 +44,8 @@ extension NSManagedObjectContext {
         var changes: ChangeSet
         /// Objects whose changes were dropped: they show what the store has.
         var refreshed: [NSManagedObjectID] = []
+        /// Whether the merge policy was asked.
+        var isSettled = false
     }
 
     /// L17: changes made in `willSave()` are saved too, and make another round, until nothing changes any more.
@@ -55,6 +60,16 @@ extension NSManagedObjectContext {
         }
         throw NSError.coreData(
             .coreData, "willSave() of \(next.first.map { "\($0.objectID)" } ?? "an object") goes on changing objects; stopped after 100 rounds.")
+    }
+
+    /// Validation may replace values (L30); what it changed is validated too.
+    private func validateUntilSettled() throws {
+        for _ in 0..<100 {
+            try validate()
+            if unpublished.isEmpty { return }
+            publish()
+        }
+        throw NSError.coreData(.coreData, "Validation goes on changing objects; stopped after 100 rounds. Nothing was saved.")
     }
 
     private func validate() throws {
@@ -100,6 +115,7 @@ extension NSManagedObjectContext {
                 return outcome
             } catch let conflict as StoreConflict {
                 try settle(conflict, in: &outcome)
+                outcome.isSettled = true
                 chain.withLock { level.saving = outcome.changes }
             }
         }
@@ -163,6 +179,7 @@ extension NSManagedObjectContext {
     private func finish(_ outcome: SaveOutcome) {
         var saved: [NSManagedObject] = []
         var deleted: [NSManagedObject] = []
+        var merged: [NSManagedObject] = []
         let watches = outcome.changes.rowCount < registry.capacityInUse
         func settle(_ object: NSManagedObject, _ change: PendingRow) {
             if change.kind == .deleted {
@@ -171,6 +188,7 @@ extension NSManagedObjectContext {
                 if let row = change.row, object.row !== row {
                     object.row = row
                     object.ownsRow = false
+                    if outcome.isSettled { merged.append(object) }
                 }
                 saved.append(object)
             }
@@ -182,6 +200,7 @@ extension NSManagedObjectContext {
         }
         let inserted = saved.filter { $0.state == .inserted }, updated = saved.filter { $0.state == .updated }
         for object in saved { object.becomeClean() }
+        for object in merged { object.callAwake(.mergePolicy) }
         for id in outcome.refreshed {
             if let object = registry[id] {
                 object.becomeClean()

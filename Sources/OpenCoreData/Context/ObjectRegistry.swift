@@ -13,7 +13,15 @@ struct ObjectRegistry {
     private var sweepAt = 1024
 
     /// All objects are held, changed or not.
-    var retainsAll = false
+    private(set) var retainsAll = false
+
+    /// Holds all objects from now on, or only those with unsaved changes.
+    mutating func retainAll(_ retains: Bool) {
+        retainsAll = retains
+        for object in objects {
+            if retains { hold(object) } else if !object.hasChanges { entries[object.objectID] = .weak(WeakObject(object: object)) }
+        }
+    }
 
     subscript(id: NSManagedObjectID) -> NSManagedObject? {
         switch entries[id] {

@@ -1,13 +1,5 @@
 import Foundation
 
-extension NSManagedObject {
-    /// The rules of the model, applied to this object.
-    final func validateProperties() throws {
-        let row = realisedRow
-        try RowValidation.check(row, id: objectID, object: self) { number in self.memberIDs(number).count }
-    }
-}
-
 /// The rules of the model, applied to a row. Works without an instance, so that pushed rows need none.
 enum RowValidation {
     /// Throws the one error, or 1560 with several in `NSDetailedErrorsKey`.
@@ -17,14 +9,7 @@ enum RowValidation {
         var errors: [NSError] = []
         let layout = row.layout
         for slot in 0..<layout.slots.count {
-            switch layout.slots[slot] {
-            case .attribute(let attribute):
-                if let error = check(row[slot], attribute, id: id, object: object) { errors.append(error) }
-            case .toOne(let relationship):
-                if !relationship.isOptional && row[slot].isNull {
-                    errors.append(error(.validationMissingMandatoryProperty, relationship.name, nil, id, object, "is required"))
-                }
-            }
+            if let error = error(for: row[slot], at: slot, layout: layout, id: id, object: object) { errors.append(error) }
         }
         for (number, relationship) in layout.toManys.enumerated() where needsCount(relationship) {
             guard let count = memberCount?(number) else { continue }
@@ -33,11 +18,23 @@ enum RowValidation {
         try throwAny(errors)
     }
 
+    /// What is wrong with one value; nil for nothing.
+    static func error(
+        for value: AttributeValue, at slot: Int, layout: EntityLayout, id: NSManagedObjectID, object: NSManagedObject?
+    ) -> NSError? {
+        switch layout.slots[slot] {
+        case .attribute(let attribute): return check(value, attribute, id: id, object: object)
+        case .toOne(let relationship):
+            if relationship.isOptional || !value.isNull { return nil }
+            return error(.validationMissingMandatoryProperty, relationship.name, nil, id, object, "is required")
+        }
+    }
+
     static func needsCount(_ relationship: NSRelationshipDescription) -> Bool {
         !relationship.isOptional || relationship.minCount > 0 || relationship.maxCount > 1
     }
 
-    private static func throwAny(_ errors: [NSError]) throws {
+    static func throwAny(_ errors: [NSError]) throws {
         if errors.count == 1 { throw errors[0] }
         if errors.count > 1 {
             throw NSError.coreData(
@@ -47,7 +44,7 @@ enum RowValidation {
         }
     }
 
-    private static func check(
+    static func check(
         _ count: Int, _ relationship: NSRelationshipDescription, id: NSManagedObjectID, object: NSManagedObject?
     ) -> NSError? {
         if count == 0 {
@@ -120,7 +117,7 @@ enum RowValidation {
         return nil
     }
 
-    private static func error(
+    static func error(
         _ code: CocoaError.Code, _ key: String, _ value: Any?, _ id: NSManagedObjectID, _ object: NSManagedObject?, _ what: String
     ) -> NSError {
         var info: [String: Any] = [NSValidationKeyErrorKey: key, NSAffectedObjectsErrorKey: [object.map { $0 as Any } ?? id]]

@@ -102,10 +102,14 @@ extension NSManagedObjectContext {
             if object.base == nil { object.base = object.row }
             registry.hold(object)
         }
-        if object.isPublished {
-            object.isPublished = false
-            unpublished.append(object)
-        }
+        unpublish(object)
+    }
+
+    /// What was published of an object is no longer what it is.
+    func unpublish(_ object: NSManagedObject) {
+        guard object.isPublished else { return }
+        object.isPublished = false
+        unpublished.append(object)
     }
 
     /// After an object's value changed.
@@ -119,7 +123,7 @@ extension NSManagedObjectContext {
     }
 
     func record(_ key: RelationshipKey, _ change: (inout PairChanges) -> Void) {
-        undoRecorder?.willRecord(key, in: self)
+        undoRecorder?.willRecord(key, in: self, change)
         chain.withLock {
             var changes = level.pending.pairs[key] ?? PairChanges()
             change(&changes)

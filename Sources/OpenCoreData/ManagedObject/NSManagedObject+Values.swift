@@ -50,7 +50,10 @@ extension NSManagedObject {
             ownsRow = true
         }
         row?.update(slot, to: value)
-        if state == .inserted { changed.insert(slot) }
+        if state == .inserted {
+            changed.insert(slot)
+            context?.unpublish(self)
+        }
     }
 
     /// Loads the values: once, from the nearest level that has them.

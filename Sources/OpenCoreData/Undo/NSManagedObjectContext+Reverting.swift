@@ -12,7 +12,7 @@ extension NSManagedObjectContext {
         for change in reversal.returning { bringBack(change, &reversal) }
         for (change, object) in reversal.changing { restore(change, object, &reversal) }
         for (key, changes) in record.pairs { restore(key, changes, isExact: reversal.isExact) }
-        if !reversal.isExact { for change in reversal.returning { restorePairs(of: change) } }
+        if !reversal.isExact { for change in reversal.returning { restorePairs(of: change, record) } }
         for (key, change) in record.orders { clearOrder(key, change, &reversal) }
         callAwake(reversal)
         publishRestored(reversal)
@@ -77,7 +77,8 @@ extension NSManagedObjectContext {
         change.slots.forEach { slot in
             row.update(slot, to: valid(old[slot], at: slot, of: row.layout))
             let wasChanged = reversal.isExact && change.before.changed.contains(slot)
-            if object.state == .inserted || wasChanged || object.base?[slot] != row[slot] {
+            let isNew = object.state == .inserted && !reversal.isExact
+            if isNew || wasChanged || object.base.map({ $0[slot] != row[slot] }) ?? false {
                 object.changed.insert(slot)
             } else {
                 object.changed.remove(slot)
@@ -157,11 +158,13 @@ extension NSManagedObjectContext {
     }
 
     /// The pairs of an object whose deletion was saved: the store forgot them with it.
-    private func restorePairs(of change: UndoRecord.ObjectChange) {
+    private func restorePairs(of change: UndoRecord.ObjectChange, _ record: UndoRecord) {
         for (number, ids) in change.pairs {
             let relationship = change.id.entity.layout.toManys[number]
-            for id in ids where living(id) != nil {
-                self.record(RelationshipKey(owner: change.id, toMany: number)) { $0.add(id) }
+            let key = RelationshipKey(owner: change.id, toMany: number)
+            let isNew = Set((record.pairs[key] ?? []).filter { !$0.wasMember }.map(\.id))
+            for id in ids where !isNew.contains(id) && living(id) != nil {
+                self.record(key) { $0.add(id) }
                 if let inverse = relationship.inverseRelationship, let other = id.entity.layout.toManyNumber(inverse) {
                     self.record(RelationshipKey(owner: id, toMany: other)) { $0.add(change.id) }
                 }
@@ -191,14 +194,15 @@ extension NSManagedObjectContext {
     private func restore(_ key: RelationshipKey, _ changes: [UndoRecord.PairChange], isExact: Bool) {
         let pending = pendingPairs(key)
         for change in changes {
+            if isExact && pending.state(of: change.id) == change.before { continue }
             if isExact && pending.state(of: change.id) == change.after {
                 self.record(key) { $0.set(change.id, to: change.before) }
                 continue
             }
-            switch (change.after, change.before) {
-            case (.added, _), (.none, .removed): self.record(key) { $0.remove(change.id) }
-            case (.removed, _), (.none, _):
-                if living(change.id) != nil && living(key.owner) != nil { self.record(key) { $0.add(change.id) } }
+            if !change.wasMember {
+                if change.after != .removed { self.record(key) { $0.remove(change.id) } }
+            } else if change.after != .added, living(change.id) != nil, living(key.owner) != nil {
+                self.record(key) { $0.add(change.id) }
             }
         }
     }
@@ -216,10 +220,26 @@ extension NSManagedObjectContext {
 
     /// The members that there are now, in the order that was; those that came since at the end.
     private func restoreOrder(_ key: RelationshipKey, _ order: [NSManagedObjectID]) {
-        guard living(key.owner) != nil, let members = try? relatedIDs(key) else { return }
+        guard living(key.owner) != nil, let members = try? unorderedMembers(key) else { return }
         let present = Set(members), known = Set(order)
         let restored = order.filter { present.contains($0) } + members.filter { !known.contains($0) }
         chain.withLock { level.pending.orders[key] = restored }
+    }
+
+    /// The members while no order is pending here: by foreign key where there is one.
+    private func unorderedMembers(_ key: RelationshipKey) throws -> [NSManagedObjectID] {
+        guard let inverse = key.relationship.inverseRelationship, !inverse.isToMany, let target = key.relationship.destinationEntity
+        else { return try relatedIDs(key) }
+        var ids = try channel(to: "read a relationship").relatedIDs(key)
+        var gone: Set<NSManagedObjectID> = []
+        for (id, change) in chain.withLock({ level.pending.rows(of: target.withDescendants) }) {
+            if change.kind != .deleted, change.row?[inverse.name].objectID == key.owner {
+                if !ids.contains(id) { ids.append(id) }
+            } else {
+                gone.insert(id)
+            }
+        }
+        return ids.filter { !gone.contains($0) }
     }
 
     // MARK: Publishing

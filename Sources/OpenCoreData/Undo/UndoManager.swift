@@ -154,6 +154,11 @@ open class UndoManager: NSObject, @unchecked Sendable {
     open var isUndoing: Bool { phase == .undoing }
     open var isRedoing: Bool { phase == .redoing }
 
+    /// How many groups can be undone.
+    open var undoCount: Int { undoStack.count }
+    /// How many groups can be redone.
+    open var redoCount: Int { redoStack.count }
+
     /// Whether there is anything to undo, what is not registered yet included.
     open var canUndo: Bool {
         undoStack.contains { $0.isAlive } || openGroups.contains { $0.isAlive } || hasUnregisteredChanges

@@ -13,6 +13,8 @@ struct UndoRecord {
         let id: NSManagedObjectID
         let before: PairState
         let after: PairState
+        /// Whether it was a member before: a pair may be added and removed again.
+        let wasMember: Bool
     }
 
     struct ObjectChange {
@@ -27,6 +29,11 @@ struct UndoRecord {
         let toManys: SlotSet
         /// The members of a deleted object's to-manys that are kept as pairs; by number.
         let pairs: [Int: [NSManagedObjectID]]
+
+        var isChange: Bool {
+            if before.exists != existedAfter || !slots.isEmpty { return true }
+            return toManys.slots.contains { !before.changedToManys.contains($0) }
+        }
     }
 
     struct OrderChange {
@@ -46,7 +53,8 @@ struct UndoRecord {
     var pairs: [RelationshipKey: [PairChange]] = [:]
     var orders: [RelationshipKey: OrderChange] = [:]
 
-    var isEmpty: Bool { objects.isEmpty && pairs.isEmpty && orders.isEmpty }
+    /// Whether there is nothing to take back: to-manys that were touched are as they were.
+    var isEmpty: Bool { pairs.isEmpty && orders.isEmpty && !objects.contains { $0.isChange } }
 }
 
 /// An object at one moment. Its row is shared from then on.
@@ -76,10 +84,14 @@ extension PairChanges {
     }
 
     /// What is different in a later state.
-    func changes(to later: PairChanges) -> [UndoRecord.PairChange] {
+    ///
+    /// - Parameter members: whether an ID was a member before, where that is known.
+    func changes(to later: PairChanges, members: [NSManagedObjectID: Bool]) -> [UndoRecord.PairChange] {
         added.union(removed).union(later.added).union(later.removed).compactMap { id in
             let before = state(of: id), after = later.state(of: id)
-            return before == after ? nil : UndoRecord.PairChange(id: id, before: before, after: after)
+            if before == after { return nil }
+            let wasMember = before == .added || (before == .none && members[id] ?? (after == .removed))
+            return UndoRecord.PairChange(id: id, before: before, after: after, wasMember: wasMember)
         }
     }
 

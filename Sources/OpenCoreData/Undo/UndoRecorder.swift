@@ -12,6 +12,8 @@ final class UndoRecorder {
 
     private var objects: [NSManagedObjectID: Touched] = [:]
     private var pairs: [RelationshipKey: PairChanges] = [:]
+    /// Whether an object was a member before.
+    private var members: [RelationshipKey: [NSManagedObjectID: Bool]] = [:]
     private var orders: [RelationshipKey: (pending: [NSManagedObjectID]?, order: [NSManagedObjectID])] = [:]
 
     init(manager: UndoManager) { self.manager = manager }
@@ -33,6 +35,7 @@ final class UndoRecorder {
     func forgetEvent() {
         objects = [:]
         pairs = [:]
+        members = [:]
         orders = [:]
     }
 
@@ -56,9 +59,14 @@ final class UndoRecorder {
         }
     }
 
-    func willRecord(_ key: RelationshipKey, in context: NSManagedObjectContext) {
-        guard isRecording, pairs[key] == nil else { return }
-        pairs[key] = context.pendingPairs(key)
+    func willRecord(_ key: RelationshipKey, in context: NSManagedObjectContext, _ change: (inout PairChanges) -> Void = { _ in }) {
+        guard isRecording else { return }
+        if pairs[key] == nil { pairs[key] = context.pendingPairs(key) }
+        // What is done to a pair first tells what it was: only members are removed, only others are added.
+        var first = PairChanges()
+        change(&first)
+        for id in first.added where members[key]?[id] == nil { members[key, default: [:]][id] = false }
+        for id in first.removed where members[key]?[id] == nil { members[key, default: [:]][id] = true }
     }
 
     func willRecordOrder(_ key: RelationshipKey, in context: NSManagedObjectContext) {
@@ -88,7 +96,7 @@ final class UndoRecorder {
         // Objects that came and went within the event leave nothing to take back.
         let passing = Set(objects.filter { !$0.value.before.exists && !$0.value.object.exists }.map(\.key))
         for (key, before) in pairs where !passing.contains(key.owner) {
-            let changes = before.changes(to: context.pendingPairs(key)).filter { !passing.contains($0.id) }
+            let changes = before.changes(to: context.pendingPairs(key), members: members[key] ?? [:]).filter { !passing.contains($0.id) }
             if !changes.isEmpty { record.pairs[key] = changes }
         }
         for (key, before) in orders where !passing.contains(key.owner) {

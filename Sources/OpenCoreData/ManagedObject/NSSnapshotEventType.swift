@@ -2,7 +2,7 @@
 public struct NSSnapshotEventType: OptionSet, Hashable, Sendable {
     public let rawValue: UInt
     public init(rawValue: UInt) { self.rawValue = rawValue }
-    /// An insertion was undone or redone.
+    /// An insertion was undone: the object is deleted.
     public static let undoInsertion = NSSnapshotEventType(rawValue: 1 << 1)
     /// A deletion was undone.
     public static let undoDeletion = NSSnapshotEventType(rawValue: 1 << 2)

@@ -12,7 +12,7 @@ extension NSManagedObjectContext {
         for change in reversal.returning { bringBack(change, &reversal) }
         for (change, object) in reversal.changing { restore(change, object, &reversal) }
         for (key, changes) in record.pairs { restore(key, changes, isExact: reversal.isExact) }
-        if !reversal.isExact { for change in reversal.returning { restorePairs(of: change, record) } }
+        if !reversal.isExact { for change in reversal.returning { restorePairs(of: change) } }
         for (key, change) in record.orders { clearOrder(key, change, &reversal) }
         callAwake(reversal)
         publishRestored(reversal)
@@ -158,12 +158,11 @@ extension NSManagedObjectContext {
     }
 
     /// The pairs of an object whose deletion was saved: the store forgot them with it.
-    private func restorePairs(of change: UndoRecord.ObjectChange, _ record: UndoRecord) {
+    private func restorePairs(of change: UndoRecord.ObjectChange) {
         for (number, ids) in change.pairs {
             let relationship = change.id.entity.layout.toManys[number]
             let key = RelationshipKey(owner: change.id, toMany: number)
-            let isNew = Set((record.pairs[key] ?? []).filter { !$0.wasMember }.map(\.id))
-            for id in ids where !isNew.contains(id) && living(id) != nil {
+            for id in ids where living(id) != nil {
                 self.record(key) { $0.add(id) }
                 if let inverse = relationship.inverseRelationship, let other = id.entity.layout.toManyNumber(inverse) {
                     self.record(RelationshipKey(owner: id, toMany: other)) { $0.add(change.id) }
@@ -187,6 +186,7 @@ extension NSManagedObjectContext {
         object.members = [:]
         markDeleted(object)
         undelivered.append(object)
+        object.callAwake(.undoInsertion)
     }
 
     // MARK: Relationships that are not in rows
@@ -195,6 +195,7 @@ extension NSManagedObjectContext {
         let pending = pendingPairs(key)
         for change in changes {
             if isExact && pending.state(of: change.id) == change.before { continue }
+            undoRecorder?.willRestore(change.id, in: key, was: change.isMember, becomes: change.wasMember)
             if isExact && pending.state(of: change.id) == change.after {
                 self.record(key) { $0.set(change.id, to: change.before) }
                 continue

@@ -15,6 +15,14 @@ struct UndoRecord {
         let after: PairState
         /// Whether it was a member before: a pair may be added and removed again.
         let wasMember: Bool
+        /// Whether it is one after.
+        let isMember: Bool
+    }
+
+    /// What is known of a pair beside what is pending.
+    struct Membership {
+        let was: Bool
+        var becomes: Bool?
     }
 
     struct ObjectChange {
@@ -27,13 +35,12 @@ struct UndoRecord {
         let slots: SlotSet
         /// Which to-manys were changed.
         let toManys: SlotSet
+        /// Whether to-manys count as changed that did not, or the other way round.
+        let hasNewFlags: Bool
         /// The members of a deleted object's to-manys that are kept as pairs; by number.
         let pairs: [Int: [NSManagedObjectID]]
 
-        var isChange: Bool {
-            if before.exists != existedAfter || !slots.isEmpty { return true }
-            return toManys.slots.contains { !before.changedToManys.contains($0) }
-        }
+        var isChange: Bool { before.exists != existedAfter || !slots.isEmpty || hasNewFlags }
     }
 
     struct OrderChange {
@@ -85,13 +92,14 @@ extension PairChanges {
 
     /// What is different in a later state.
     ///
-    /// - Parameter members: whether an ID was a member before, where that is known.
-    func changes(to later: PairChanges, members: [NSManagedObjectID: Bool]) -> [UndoRecord.PairChange] {
+    /// - Parameter known: what else is known of the pairs.
+    func changes(to later: PairChanges, known: [NSManagedObjectID: UndoRecord.Membership]) -> [UndoRecord.PairChange] {
         added.union(removed).union(later.added).union(later.removed).compactMap { id in
             let before = state(of: id), after = later.state(of: id)
             if before == after { return nil }
-            let wasMember = before == .added || (before == .none && members[id] ?? (after == .removed))
-            return UndoRecord.PairChange(id: id, before: before, after: after, wasMember: wasMember)
+            let wasMember = before == .added || (before == .none && known[id]?.was ?? (after == .removed))
+            let isMember = after == .added || (after == .none && known[id]?.becomes ?? false)
+            return UndoRecord.PairChange(id: id, before: before, after: after, wasMember: wasMember, isMember: isMember)
         }
     }
 

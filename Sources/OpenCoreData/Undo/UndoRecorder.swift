@@ -12,8 +12,7 @@ final class UndoRecorder {
 
     private var objects: [NSManagedObjectID: Touched] = [:]
     private var pairs: [RelationshipKey: PairChanges] = [:]
-    /// Whether an object was a member before.
-    private var members: [RelationshipKey: [NSManagedObjectID: Bool]] = [:]
+    private var members: [RelationshipKey: [NSManagedObjectID: UndoRecord.Membership]] = [:]
     private var orders: [RelationshipKey: (pending: [NSManagedObjectID]?, order: [NSManagedObjectID])] = [:]
 
     init(manager: UndoManager) { self.manager = manager }
@@ -65,8 +64,13 @@ final class UndoRecorder {
         // What is done to a pair first tells what it was: only members are removed, only others are added.
         var first = PairChanges()
         change(&first)
-        for id in first.added where members[key]?[id] == nil { members[key, default: [:]][id] = false }
-        for id in first.removed where members[key]?[id] == nil { members[key, default: [:]][id] = true }
+        for id in first.added { willRestore(id, in: key, was: false) }
+        for id in first.removed { willRestore(id, in: key, was: true) }
+    }
+
+    /// Whether an object was a member, said before that changes.
+    func willRestore(_ id: NSManagedObjectID, in key: RelationshipKey, was: Bool, becomes: Bool? = nil) {
+        if members[key]?[id] == nil { members[key, default: [:]][id] = UndoRecord.Membership(was: was, becomes: becomes) }
     }
 
     func willRecordOrder(_ key: RelationshipKey, in context: NSManagedObjectContext) {
@@ -93,13 +97,11 @@ final class UndoRecorder {
         for (id, touched) in objects {
             if let change = change(of: id, touched) { record.objects.append(change) }
         }
-        // Objects that came and went within the event leave nothing to take back.
-        let passing = Set(objects.filter { !$0.value.before.exists && !$0.value.object.exists }.map(\.key))
-        for (key, before) in pairs where !passing.contains(key.owner) {
-            let changes = before.changes(to: context.pendingPairs(key), members: members[key] ?? [:]).filter { !passing.contains($0.id) }
+        for (key, before) in pairs {
+            let changes = before.changes(to: context.pendingPairs(key), known: members[key] ?? [:])
             if !changes.isEmpty { record.pairs[key] = changes }
         }
-        for (key, before) in orders where !passing.contains(key.owner) {
+        for (key, before) in orders {
             let after = context.pendingOrder(key)
             // The order of what was deleted is gone once that is saved.
             let isLost = objects[key.owner].map { $0.before.exists && !$0.object.exists } ?? false
@@ -123,9 +125,20 @@ final class UndoRecorder {
         let comesOrGoes = before.exists != existsNow
         let toManys = object.eventToManys
         if !comesOrGoes && slots.isEmpty && toManys.isEmpty { return nil }
+        let hasNewFlags = toManys.slots.contains { before.changedToManys.contains($0) != object.changedToManys.contains($0) }
         return UndoRecord.ObjectChange(
             id: id, object: comesOrGoes ? object : nil, before: before, existedAfter: existsNow, slots: slots, toManys: toManys,
-            pairs: touched.pairs)
+            hasNewFlags: hasNewFlags, pairs: existsNow ? [:] : pairsBefore(touched))
+    }
+
+    /// The members of a deleted object's to-manys as they were before the event.
+    private func pairsBefore(_ touched: Touched) -> [Int: [NSManagedObjectID]] {
+        var result: [Int: [NSManagedObjectID]] = [:]
+        for (number, ids) in touched.pairs {
+            let known = members[RelationshipKey(owner: touched.object.objectID, toMany: number)] ?? [:]
+            result[number] = ids.filter { known[$0]?.was != false } + known.filter { $0.value.was && !ids.contains($0.key) }.map(\.key)
+        }
+        return result
     }
 }
 

@@ -173,6 +173,9 @@ final class DirtiedObject: CustomObject {
             context.delete(ada)
             #expect(told { context.undo() } == [.undoDeletion])
             #expect(told { context.refresh(ada, mergeChanges: false) }.isEmpty)
+            let ida = try #require(context.make("Custom") as? CustomObject)
+            context.undo()
+            #expect(ida.flags == [.undoInsertion])
         }
     }
 

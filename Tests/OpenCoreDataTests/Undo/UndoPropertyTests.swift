@@ -92,7 +92,8 @@ import Testing
     }
 
     /// Wanders, saves, and compares what is seen with what a fresh context reads from the store.
-    private func compareWithStore(_ model: NSManagedObjectModel, seed: Int, _ root: NSManagedObjectContext, _ context: NSManagedObjectContext) throws {
+    private func compareWithStore(_ model: NSManagedObjectModel, seed: Int, _ root: NSManagedObjectContext, _ context: NSManagedObjectContext) throws
+    {
         let coordinator = try #require(root.persistentStoreCoordinator)
         try holding(root, context) { () throws in
             var (graph, random) = try graph(model, seed: seed, in: context)

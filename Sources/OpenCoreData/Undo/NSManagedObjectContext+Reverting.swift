@@ -16,13 +16,14 @@ extension NSManagedObjectContext {
         for (key, change) in record.orders { clearOrder(key, change, &reversal) }
         callAwake(reversal)
         publishRestored(reversal)
-        for (key, order) in reversal.orders { restoreOrder(key, order) }
         for object in reversal.leaving { takeAway(object) }
         if !reversal.leaving.isEmpty && propagatesDeletesAtEndOfEvent { propagateDeletions() }
         publish()
+        for (key, order) in reversal.orders { restoreOrder(key, order) }
         // A foreign key that came back may belong to any loaded to-many; they are read again when asked for.
         for object in registry.objects where !object.members.isEmpty { object.members = [:] }
-        registerEventForUndo()
+        // Also if nothing is left to take back: what is redone must be what was undone last.
+        registerEventForUndo(evenIfEmpty: true)
         for object in reversal.restored where object.state == .clean { registry.release(object.objectID) }
         noteActivity()
     }

@@ -28,10 +28,11 @@ extension NSManagedObjectContext {
     }
 
     /// The event is over: what it did becomes an action that takes it back.
-    func registerEventForUndo() {
-        guard let undoRecorder, !undoRecorder.isEmpty else { return }
+    func registerEventForUndo(evenIfEmpty: Bool = false) {
+        guard let undoRecorder, evenIfEmpty || !undoRecorder.isEmpty else { return }
         publish()
-        guard let record = undoRecorder.finish(in: self) else { return }
+        let record = undoRecorder.finish(in: self)
+        if record.isEmpty && !evenIfEmpty { return }
         undoRecorder.manager.registerEvent(of: self) { $0.revert(record) }
     }
 }

@@ -91,8 +91,8 @@ final class UndoRecorder {
 
     // MARK: After the event
 
-    /// What the event did, published by now; nil for nothing. The next event starts.
-    func finish(in context: NSManagedObjectContext) -> UndoRecord? {
+    /// What the event did, published by now. The next event starts.
+    func finish(in context: NSManagedObjectContext) -> UndoRecord {
         var record = UndoRecord(epoch: epoch, generation: generation)
         for (id, touched) in objects {
             if let change = change(of: id, touched) { record.objects.append(change) }
@@ -110,7 +110,7 @@ final class UndoRecorder {
             }
         }
         forgetEvent()
-        return record.isEmpty ? nil : record
+        return record
     }
 
     private func change(of id: NSManagedObjectID, _ touched: Touched) -> UndoRecord.ObjectChange? {

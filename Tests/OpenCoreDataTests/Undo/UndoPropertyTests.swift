@@ -6,6 +6,10 @@ import Testing
 @Suite struct UndoPropertyTests {
     /// How many runs each case makes.
     private static let seeds = 40
+    /// Runs that found something once.
+    private static let hard = [544, 584, 1171, 1254, 1584, 2983, 3714, 3992, 5423, 5781]
+
+    private static func seeds(of part: Int) -> [Int] { Array(part * seeds..<(part + 1) * seeds) + (part == 0 ? hard : []) }
 
     /// A context with nodes that are saved, some of them changed since, and an undo manager.
     private func graph(_ model: NSManagedObjectModel, seed: Int, in context: NSManagedObjectContext) throws -> (UndoGraph, SeededRandom) {
@@ -30,7 +34,7 @@ import Testing
     @Test(arguments: 0..<4)
     func undoingAndRedoingStepByStepShowsEveryMomentAgain(_ part: Int) throws {
         let model = UndoGraph.model()
-        for seed in part * Self.seeds..<(part + 1) * Self.seeds {
+        for seed in Self.seeds(of: part) {
             let stack = TestStack(model), context = stack.root
             try context.performAndWait { () throws in
                 var (graph, random) = try graph(model, seed: seed, in: context)
@@ -114,7 +118,7 @@ import Testing
     @Test(arguments: 0..<4)
     func undoGoesAcrossSavesAndWhatIsSavedIsWhatIsSeen(_ part: Int) throws {
         let model = UndoGraph.model()
-        for seed in part * Self.seeds..<(part + 1) * Self.seeds {
+        for seed in Self.seeds(of: part) {
             let stack = TestStack(model)
             try compareWithStore(model, seed: seed, stack.root, stack.root)
         }

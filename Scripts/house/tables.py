@@ -59,7 +59,7 @@ LAYERS = [
     ["Requests"],
     ["Stores"],
     ["Coordinator"],
-    ["ManagedObject", "Context"],
+    ["ManagedObject", "Context", "Undo"],
     ["ResultsController"],
     ["Migration"],
     ["Container"],

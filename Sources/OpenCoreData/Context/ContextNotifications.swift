@@ -63,8 +63,8 @@ extension NSManagedObjectContext {
         self.events = ContextEvents()
         defer { tellListeners(ContextChangeIDs(events)) }
         if events.hasNoObjects { return }
-        for object in events.updated.values { object.eventSlots = SlotSet() }
-        for object in events.inserted.values { object.eventSlots = SlotSet() }
+        for object in events.updated.values { object.noteEventEnd() }
+        for object in events.inserted.values { object.noteEventEnd() }
         var inserted = Set(events.inserted.values), updated = Set(events.updated.values), deleted = Set(events.deleted.values)
         let refreshed = Set(events.refreshed.values)
         if materializesNotificationObjects {

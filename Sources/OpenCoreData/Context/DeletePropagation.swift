@@ -4,14 +4,18 @@ import Foundation
 extension NSManagedObjectContext {
     /// Applies the rules of every deletion made since the last time, cascades included.
     func propagateDeletions() {
+        if undelivered.isEmpty && discarded.isEmpty { return }
         while !undelivered.isEmpty {
             let objects = undelivered
             undelivered = []
             for object in objects where object.state == .deleted { propagate(object) }
         }
-        // The rules have been applied: what they needed to know of objects that never were may be forgotten.
-        if discarded.isEmpty { return }
+        // The rules have been applied: what they needed to know of objects that never were may be forgotten. Publishing tells which those are.
         publish()
+        // An object that a child deleted and pushed again is none of them.
+        discarded.removeAll { $0.state != .deleted }
+        if discarded.isEmpty { return }
+        if let undoRecorder { for object in discarded { undoRecorder.willForgetRelationships(of: object, in: self) } }
         chain.withLock {
             for object in discarded { level.forgetRelationships(of: object.objectID) }
         }
@@ -65,6 +69,7 @@ extension NSManagedObject {
         case .slot(let slot)?:
             if value(atSlot: slot).objectID == id { setValue(.null, atSlot: slot) }
         case .toMany(let number)?:
+            noteMembers(ofToMany: number)
             if let loaded = members[number] { members[number] = loaded.filter { $0 != id } }
             if !relationship.isDerivedFromInverse {
                 context?.record(RelationshipKey(owner: objectID, toMany: number)) { $0.remove(id) }

@@ -62,6 +62,7 @@ extension NSManagedObjectContext {
         // An object made in no context keeps the identity it was made with: others made there may name it already.
         if object.context == nil, let store = endOfChain?.store(for: object.entity) { object.objectID.bind(to: store.identity) }
         object.context = self
+        undoRecorder?.willChange(object)
         object.state = .inserted
         registry.hold(object)
         object.isPublished = false
@@ -85,6 +86,7 @@ extension NSManagedObjectContext {
         // Its relationships must be known for the delete rules, its version for the conflict check.
         if object.isFaulted { object.fire() }
         guard object.state != .deleted else { return }
+        undoRecorder?.willDelete(object)
         let wasInserted = object.state == .inserted
         object.state = .deleted
         registry.hold(object)
@@ -99,15 +101,21 @@ extension NSManagedObjectContext {
 
     /// Before an object's value changes.
     func willChange(_ object: NSManagedObject) {
+        undoRecorder?.willChange(object)
+        object.noteEventStart()
         if object.state == .clean {
             object.state = .updated
             if object.base == nil { object.base = object.row }
         }
-        if object.isPublished {
-            object.isPublished = false
-            registry.hold(object)
-            unpublished.append(object)
-        }
+        unpublish(object)
+    }
+
+    /// What was published of an object is no longer what it is.
+    func unpublish(_ object: NSManagedObject) {
+        guard object.isPublished else { return }
+        object.isPublished = false
+        registry.hold(object)
+        unpublished.append(object)
     }
 
     /// After an object's value changed.
@@ -118,11 +126,12 @@ extension NSManagedObjectContext {
         noteActivity()
     }
 
-    private func noteActivity() {
+    func noteActivity() {
         if concurrencyType == .mainQueueConcurrencyType { scheduleTurn() }
     }
 
     func record(_ key: RelationshipKey, _ change: (inout PairChanges) -> Void) {
+        undoRecorder?.willRecord(key, in: self, change)
         chain.withLock {
             var changes = level.pending.pairs[key] ?? PairChanges()
             change(&changes)
@@ -131,20 +140,26 @@ extension NSManagedObjectContext {
     }
 
     func recordOrder(_ key: RelationshipKey, _ ids: [NSManagedObjectID]) {
+        undoRecorder?.willRecordOrder(key, in: self)
         chain.withLock { level.pending.orders[key] = ids }
     }
 
     /// Makes the direct changes of this context's objects visible to its children, as rows.
-    func publish() {
+    ///
+    /// - Parameter replaced: objects whose rows take the place of what was pending for them, instead of being composed with it.
+    func publish(inPlaceOfPending replaced: [NSManagedObject] = []) {
         guard !unpublished.isEmpty else { return }
         // What a child pushed in the meantime comes first: a row published over it would take its values back.
-        repeat { receiveMail() } while !publishUnlessMailCame()
+        repeat { receiveMail() } while !publishUnlessMailCame(replaced)
         changeObserver.withLock { $0 }?()
     }
 
-    private func publishUnlessMailCame() -> Bool {
+    private func publishUnlessMailCame(_ replaced: [NSManagedObject]) -> Bool {
         chain.withLock {
             guard level.inbox.isEmpty else { return false }
+            for object in replaced where object.state == .inserted || level.pending[object.objectID]?.kind != .inserted {
+                level.replace(object.objectID, with: nil)
+            }
             for object in unpublished {
                 object.isPublished = true
                 publish(object)
@@ -189,6 +204,7 @@ extension NSManagedObjectContext {
         receiveMail()
         if propagatesDeletesAtEndOfEvent { propagateDeletions() }
         publish()
+        registerEventForUndo()
         postObjectsDidChange()
     }
 }

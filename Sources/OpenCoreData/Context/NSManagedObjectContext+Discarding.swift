@@ -7,6 +7,7 @@ extension NSManagedObjectContext {
     public func rollback() {
         checkQueue()
         receiveMail()
+        undoRecorder?.forget()
         undelivered = []
         unpublished = []
         dropDiscarded()
@@ -26,6 +27,8 @@ extension NSManagedObjectContext {
             }
             object.row = object.base
             object.becomeClean()
+            object.noteEventEnd()
+            object.callAwake(.rollback)
             events.refreshed[object.objectID] = object
             registry.release(object.objectID)
         }
@@ -47,6 +50,7 @@ extension NSManagedObjectContext {
     /// the parent has now.
     func follow(rollback lost: ChangeSet) {
         receiveMail()
+        undoRecorder?.forget()
         lost.forEach { id, change in
             let object = registry[id]
             if change.kind == .inserted {
@@ -75,6 +79,7 @@ extension NSManagedObjectContext {
     public func reset() {
         checkQueue()
         let objects = registry.objects
+        undoRecorder?.forget()
         undelivered = []
         unpublished = []
         discarded = []
@@ -103,6 +108,7 @@ extension NSManagedObjectContext {
             object.turnIntoFault()
         } else {
             reload(object)
+            object.callAwake(.refresh)
         }
         events.refreshed[object.objectID] = object
     }
@@ -113,7 +119,12 @@ extension NSManagedObjectContext {
         receiveMail()
         endOfChain?.rowCache.relations.removeAll()
         for object in registry.objects {
-            if object.hasChanges { reload(object) } else { object.turnIntoFault() }
+            if object.hasChanges {
+                reload(object)
+                object.callAwake(.refresh)
+            } else {
+                object.turnIntoFault()
+            }
             events.refreshed[object.objectID] = object
         }
         refreshRowsWithoutObjects()
@@ -141,9 +152,15 @@ extension NSManagedObjectContext {
         registry.release(object.objectID)
     }
 
+    /// A row that is older than `stalenessInterval` is forgotten by the cache, so that it is read again.
+    func forgetStaleRow(of id: NSManagedObjectID) {
+        if stalenessInterval >= 0 { endOfChain?.rowCache.remove(id, ifOlderThan: stalenessInterval) }
+    }
+
     /// Brings in the current values from below, under the object's own changes.
     func reload(_ object: NSManagedObject) {
         object.fetched = [:]
+        forgetStaleRow(of: object.objectID)
         guard let below = try? channel(to: "refresh").rows(for: [object.objectID])[object.objectID] else { return }
         bring(below, under: object)
     }

@@ -101,6 +101,7 @@ extension NSManagedObjectContext {
     func loadRow(for object: NSManagedObject) -> RowSnapshot? {
         // Nothing was pushed, saved or merged anywhere since the fetch that brought the row.
         if let fetched = object.row, object.fetchStamp == chain.stamp(with: endOfChain) { return fetched }
+        if object.row == nil { forgetStaleRow(of: object.objectID) }
         switch rowInMemory(object.objectID) {
         case .row(let row): return row
         case .deleted: return nil

@@ -14,9 +14,11 @@ extension NSManagedObjectContext {
         guard hasChanges || hasChangedMetadata else { return dropDiscarded() }
         try callWillSave()
         postWillSave()
+        registerEventForUndo()
         postObjectsDidChange()
         publish()
-        try validate()
+        try validateUntilSettled()
+        registerEventForUndo()
         let changes = chain.withLock { level.beginSaving() }
         let saved: SaveOutcome
         do {
@@ -30,6 +32,7 @@ extension NSManagedObjectContext {
             throw error
         }
         chain.withLock { level.didSave() }
+        undoRecorder?.didSave()
         hasImportedRows = false
         finish(saved)
     }
@@ -43,6 +46,8 @@ extension NSManagedObjectContext {
         var refreshed: [NSManagedObjectID] = []
         /// Objects that got other values than this context saved, or lost their identity to another one.
         var settled: Set<NSManagedObjectID> = []
+        /// Whether the merge policy was asked.
+        var isSettled = false
     }
 
     /// L17: changes made in `willSave()` are saved too, and make another round, until nothing changes any more.
@@ -60,6 +65,16 @@ extension NSManagedObjectContext {
         }
         throw NSError.coreData(
             .coreData, "willSave() of \(next.first.map { "\($0.objectID)" } ?? "an object") goes on changing objects; stopped after 100 rounds.")
+    }
+
+    /// Validation may replace values (L30); what it changed is validated too.
+    private func validateUntilSettled() throws {
+        for _ in 0..<100 {
+            try validate()
+            if unpublished.isEmpty { return }
+            publish()
+        }
+        throw NSError.coreData(.coreData, "Validation goes on changing objects; stopped after 100 rounds. Nothing was saved.")
     }
 
     private func validate() throws {
@@ -105,6 +120,7 @@ extension NSManagedObjectContext {
                 return outcome
             } catch let conflict as StoreConflict {
                 try settle(conflict, in: &outcome)
+                outcome.isSettled = true
                 chain.withLock { level.saving = outcome.changes }
             }
         }
@@ -168,12 +184,13 @@ extension NSManagedObjectContext {
 
     /// The objects take their new state; hooks and notifications follow.
     private func finish(_ outcome: SaveOutcome) {
-        var inserted: [NSManagedObject] = [], updated: [NSManagedObject] = [], deleted: [NSManagedObject] = []
+        var inserted: [NSManagedObject] = [], updated: [NSManagedObject] = [], deleted: [NSManagedObject] = [], merged: [NSManagedObject] = []
         func settle(_ object: NSManagedObject, _ change: PendingRow) {
             if change.kind == .deleted { return deleted.append(object) }
             if let row = change.row, object.row !== row {
                 object.row = row
                 object.ownsRow = false
+                if outcome.isSettled { merged.append(object) }
             }
             if object.state == .inserted { inserted.append(object) } else if object.state == .updated { updated.append(object) }
             object.becomeClean()
@@ -186,6 +203,7 @@ extension NSManagedObjectContext {
             for object in registry.objects { outcome.changes[object.objectID].map { settle(object, $0) } }
         }
         hasPushedChanges = false
+        for object in merged { object.callAwake(.mergePolicy) }
         for id in outcome.refreshed {
             if let object = registry[id] {
                 object.becomeClean()

@@ -48,6 +48,8 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     var followsParent = false
     /// Rows were changed without instances here, and nobody has checked them yet.
     var hasImportedRows = false
+    /// Notes what events do while there is an undo manager.
+    var undoRecorder: UndoRecorder?
 
     /// Free for the user.
     public let userInfo = NSMutableDictionary()
@@ -59,6 +61,9 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     open var propagatesDeletesAtEndOfEvent = true
     /// A fault whose row is gone counts as deleted (true) instead of stopping the program.
     open var shouldDeleteInaccessibleFaults = true
+    /// How old a row in the cache may be, in seconds, when a fault is fired or an object refreshed. Negative (the default, −1): any age;
+    /// 0: the row is always read again.
+    open var stalenessInterval: TimeInterval = -1
     /// Whether notifications carry objects. Where nobody listens to a context's object notifications, false spares making the objects
     /// that a child pushed; the notifications are posted all the same.
     package var materializesNotificationObjects = true
@@ -87,6 +92,26 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     /// A context of confinement type.
     @available(*, deprecated, message: "Use init(concurrencyType:) with a private or the main queue")
     public convenience override init() { self.init(concurrencyType: .confinementConcurrencyType) }
+
+    /// Takes changes back, one group for each event. Nil, the default: nothing is recorded, at no cost. Changes that a child pushed are
+    /// not recorded.
+    open var undoManager: UndoManager? {
+        get { undoRecorder?.manager }
+        set { setUndoManager(newValue) }
+    }
+
+    /// Whether the context keeps every object it has met (true), or only those with unsaved changes (false, the default).
+    open var retainsRegisteredObjects: Bool {
+        get { registry.retainsAll }
+        set { registry.retainAll(newValue) }
+    }
+
+    /// Called where a fault's row is gone. True: the object counts as deleted and its values are nil; false: the program stops.
+    ///
+    /// - Parameter property: what was asked for; nil if that was no single property.
+    open func shouldHandleInaccessibleFault(
+        _ fault: NSManagedObject, for oid: NSManagedObjectID, triggeredByProperty property: NSPropertyDescription?
+    ) -> Bool { shouldDeleteInaccessibleFaults }
 
     deinit {
         for object in registry.objects { object.detach() }

@@ -13,7 +13,15 @@ struct ObjectRegistry {
     private var sweepAt = 1024
 
     /// All objects are held, changed or not.
-    var retainsAll = false
+    private(set) var retainsAll = false
+
+    /// Holds all objects from now on, or only those with unsaved changes.
+    mutating func retainAll(_ retains: Bool) {
+        retainsAll = retains
+        for object in objects {
+            if retains { hold(object) } else if !object.hasChanges { release(object.objectID) }
+        }
+    }
 
     subscript(id: NSManagedObjectID) -> NSManagedObject? {
         if !held.isEmpty, let object = held[id] { return object }
@@ -23,7 +31,7 @@ struct ObjectRegistry {
     var isEmpty: Bool { held.isEmpty && used.isEmpty }
     /// How many objects there are at most.
     var capacityInUse: Int { held.count + used.count }
-    /// The objects that are held: all that have unsaved changes of their own.
+    /// The objects that are held: at least those with unsaved changes of their own.
     var heldObjects: Dictionary<NSManagedObjectID, NSManagedObject>.Values { held.values }
 
     var objects: [NSManagedObject] {

@@ -1,11 +1,19 @@
+import Dispatch
+import Foundation
 import Synchronization
 
 /// Rows recently read or written, shared by all contexts of a coordinator. Bounded: rows age through two generations, and a generation that
 /// grew past its share pushes out the one before it. A row in use is promoted.
 package final class RowCache: Sendable {
+    private struct Entry: Sendable {
+        let row: RowSnapshot
+        /// When it was read or written, in nanoseconds of the machine's clock.
+        let time: UInt64
+    }
+
     private struct State: Sendable {
-        var young: [NSManagedObjectID: RowSnapshot] = [:]
-        var old: [NSManagedObjectID: RowSnapshot] = [:]
+        var young: [NSManagedObjectID: Entry] = [:]
+        var old: [NSManagedObjectID: Entry] = [:]
         var youngCost = 0
         /// Deleted lately: a row of theirs that was read before the deletion must not come back after it.
         var gone: Set<NSManagedObjectID> = []
@@ -25,21 +33,22 @@ package final class RowCache: Sendable {
 
     package subscript(id: NSManagedObjectID) -> RowSnapshot? {
         state.withLock { state in
-            if let row = state.young[id] { return row }
-            guard let row = state.old[id] else { return nil }
-            insert(row, for: id, into: &state)
-            return row
+            if let entry = state.young[id] { return entry.row }
+            guard let entry = state.old[id] else { return nil }
+            insert(entry.row, readAt: entry.time, for: id, into: &state)
+            return entry.row
         }
     }
 
     /// Adds rows read from a store. A newer version that is already there stays.
     package func add(_ rows: some Sequence<FetchedRow>) {
+        let now = DispatchTime.now().uptimeNanoseconds
         state.withLock { state in
             if rows.underestimatedCount > 1024 { state.young.reserveCapacity(state.young.count + rows.underestimatedCount) }
             for fetched in rows {
                 guard let row = fetched.row, !state.gone.contains(fetched.id) else { continue }
-                if let known = state.young[fetched.id] ?? state.old[fetched.id], known.version >= row.version { continue }
-                insert(row, for: fetched.id, into: &state)
+                if let known = state.young[fetched.id] ?? state.old[fetched.id], known.row.version >= row.version { continue }
+                insert(row, readAt: now, for: fetched.id, into: &state)
             }
         }
     }
@@ -50,6 +59,7 @@ package final class RowCache: Sendable {
             self.changes.add(1, ordering: .releasing)
             relations.removeAll()
         }
+        let now = DispatchTime.now().uptimeNanoseconds
         state.withLock { state in
             changes.forEach { id, pending in
                 if pending.kind == .deleted {
@@ -59,7 +69,7 @@ package final class RowCache: Sendable {
                     state.gone.insert(id)
                 } else if let row = pending.row {
                     state.gone.remove(id)
-                    insert(row.withoutTransients, for: id, into: &state)
+                    insert(row.withoutTransients, readAt: now, for: id, into: &state)
                 }
             }
         }
@@ -78,6 +88,16 @@ package final class RowCache: Sendable {
         }
     }
 
+    /// Forgets a row that was read or written more than so many seconds ago.
+    package func remove(_ id: NSManagedObjectID, ifOlderThan seconds: TimeInterval) {
+        let now = DispatchTime.now().uptimeNanoseconds
+        state.withLock { state in
+            guard let entry = state.young[id] ?? state.old[id], Double(now) - Double(entry.time) >= seconds * 1e9 else { return }
+            state.young[id] = nil
+            state.old[id] = nil
+        }
+    }
+
     package func removeAll() {
         defer {
             changes.add(1, ordering: .releasing)
@@ -86,12 +106,12 @@ package final class RowCache: Sendable {
         state.withLock { $0 = State() }
     }
 
-    private func insert(_ row: RowSnapshot, for id: NSManagedObjectID, into state: inout State) {
+    private func insert(_ row: RowSnapshot, readAt time: UInt64, for id: NSManagedObjectID, into state: inout State) {
         if state.youngCost > share {
             state.old = state.young
             state.young = [:]
             state.youngCost = 0
         }
-        if state.young.updateValue(row, forKey: id) == nil { state.youngCost += row.cost }
+        if state.young.updateValue(Entry(row: row, time: time), forKey: id) == nil { state.youngCost += row.cost }
     }
 }

@@ -74,14 +74,29 @@ extension NSManagedObject: KeyValueCoding {
     /// Realises a fault; with a key, as a custom accessor does before it reads.
     public final func willAccessValue(forKey key: String?) { _ = realisedRow }
     public final func didAccessValue(forKey key: String?) {}
-    public final func willChangeValue(forKey key: String) { context?.willChange(self) }
+    /// Announces that a custom accessor is going to change a property by `setPrimitiveValue(_:forKey:)`. Keys that the model does not know
+    /// count only where `contextShouldIgnoreUnmodeledPropertyChanges` is false.
+    public final func willChangeValue(forKey key: String) {
+        guard !ignoresChanges, isChange(ofKey: key) else { return }
+        _ = realisedRow
+        context?.willChange(self)
+    }
+
     /// Notes that a custom accessor changed a property.
     public final func didChangeValue(forKey key: String) {
-        if case .slot(let slot)? = entity.layout.place(of: key) {
+        guard !ignoresChanges, isChange(ofKey: key) else { return }
+        switch entity.layout.place(of: key) {
+        case .slot(let slot)?:
             changed.insert(slot)
             eventSlots.insert(slot)
+        case .toMany(let number)?: touch(toMany: number)
+        case nil: break
         }
         context?.didChange(self)
+    }
+
+    private func isChange(ofKey key: String) -> Bool {
+        entity.layout.place(of: key) != nil || !Swift.type(of: self).contextShouldIgnoreUnmodeledPropertyChanges
     }
 
     /// A set that writes through to the relationship.

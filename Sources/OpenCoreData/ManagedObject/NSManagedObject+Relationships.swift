@@ -66,6 +66,7 @@ extension NSManagedObject {
     /// `id` no longer names this object by the inverse of `relationship`, which is seen from here.
     private func forget(_ id: NSManagedObjectID, of relationship: NSRelationshipDescription) {
         if let number = entity.layout.toManyNumber(relationship) {
+            noteMembers(ofToMany: number)
             if let loaded = members[number] { members[number] = loaded.filter { $0 != id } }
             touch(toMany: number)
             if relationship.isOrdered { setOrder(memberIDs(number).filter { $0 != id }, number: number) }
@@ -77,6 +78,7 @@ extension NSManagedObject {
     /// `object` names this one now.
     private func adopt(_ object: NSManagedObject, of relationship: NSRelationshipDescription) {
         if let number = entity.layout.toManyNumber(relationship) {
+            noteMembers(ofToMany: number)
             if members[number] != nil, members[number]?.contains(object.objectID) == false { members[number]?.append(object.objectID) }
             touch(toMany: number)
             if relationship.isOrdered {
@@ -95,29 +97,33 @@ extension NSManagedObject {
     }
 
     private func notePair(adding id: NSManagedObjectID, number: Int) {
+        noteMembers(ofToMany: number)
         if members[number] != nil, members[number]?.contains(id) == false { members[number]?.append(id) }
         touch(toMany: number)
         context?.record(RelationshipKey(owner: objectID, toMany: number)) { $0.add(id) }
     }
 
     private func notePair(removing id: NSManagedObjectID, number: Int) {
+        noteMembers(ofToMany: number)
         if let loaded = members[number] { members[number] = loaded.filter { $0 != id } }
         touch(toMany: number)
         context?.record(RelationshipKey(owner: objectID, toMany: number)) { $0.remove(id) }
     }
 
     final func setOrder(_ ids: [NSManagedObjectID], number: Int) {
+        noteMembers(ofToMany: number)
         members[number] = ids
         touch(toMany: number)
         context?.recordOrder(RelationshipKey(owner: objectID, toMany: number), ids)
     }
 
     /// Notes that a to-many changed: the object counts as updated, though its row does not change.
-    private func touch(toMany number: Int) {
+    final func touch(toMany number: Int) {
         if ignoresChanges { return }
         _ = realisedRow
         context?.willChange(self)
         changedToManys.insert(number)
+        eventToManys.insert(number)
         context?.didChange(self)
     }
 

@@ -1,160 +1,96 @@
 import Foundation
 
+/// Validation property by property.
 extension NSManagedObject {
-    /// The rules of the model, applied to this object.
+    /// Checks a value for a property, which may replace it.
+    public final func validateValue(_ value: inout AnyObject?, forKey key: String) throws {
+        try withUnsafeMutablePointer(to: &value) { try validateValue(AutoreleasingUnsafeMutablePointer($0), forKey: key) }
+    }
+
+    /// Checks every property. Throws the one error, or 1560 with several.
     final func validateProperties() throws {
         let row = realisedRow
-        try RowValidation.check(row, id: objectID, object: self) { number in self.memberIDs(number).count }
-    }
-}
-
-/// The rules of the model, applied to a row. Works without an instance, so that pushed rows need none.
-enum RowValidation {
-    /// Throws the one error, or 1560 with several in `NSDetailedErrorsKey`.
-    static func check(
-        _ row: RowSnapshot, id: NSManagedObjectID, object: NSManagedObject?, memberCount: ((Int) -> Int)?
-    ) throws {
-        let layout = row.layout
-        if layout.ruledSlots.isEmpty && layout.countedToManys.isEmpty { return }
+        if Swift.type(of: self) == NSManagedObject.self {
+            return try RowValidation.check(row, id: objectID, object: self) { self.memberIDs($0).count }
+        }
         var errors: [NSError] = []
-        for slot in layout.ruledSlots {
-            switch layout.slots[slot] {
-            case .attribute(let attribute):
-                if let error = check(row[slot], attribute, id: id, object: object) { errors.append(error) }
-            case .toOne(let relationship):
-                if !relationship.isOptional && row[slot].isNull {
-                    errors.append(error(.validationMissingMandatoryProperty, relationship.name, nil, id, object, "is required"))
-                }
+        let property = ValidatedProperty(self)
+        for slot in 0..<row.count { validate(property, at: .slot(slot), row.layout.names[slot], &errors) }
+        for (number, relationship) in row.layout.toManys.enumerated() {
+            validate(property, at: .toMany(number), relationship.name, &errors)
+        }
+        try RowValidation.throwAny(errors)
+    }
+
+    private func validate(_ property: ValidatedProperty, at place: PropertyPlace, _ name: String, _ errors: inout [NSError]) {
+        property.place = place
+        property.replacement = nil
+        do {
+            try validateValue(AutoreleasingUnsafeMutablePointer(property), forKey: name)
+        } catch {
+            let error = error as NSError
+            errors.append(contentsOf: error.userInfo[NSDetailedErrorsKey] as? [NSError] ?? [error])
+            return
+        }
+        if let replacement = property.replacement { setValue(replacement, forKey: name) }
+    }
+
+    /// The rules of the model for one value: the object's own as it lies in the row, another as key-value coding would set it.
+    final func validateProperty(_ value: AutoreleasingUnsafeMutablePointer<AnyObject?>, _ key: String) throws {
+        guard let place = entity.layout.place(of: key) else { Violation.unknownKey(key, entity: entity.name) }
+        if let property = value.property, property.object === self, property.replacement == nil {
+            switch place {
+            case .slot(let slot): return try RowValidation.check(self.value(atSlot: slot), at: slot, of: self)
+            case .toMany(let number):
+                guard entity.layout.toManys[number].hasCounts else { return }
+                return try RowValidation.check(count: memberIDs(number).count, of: entity.layout.toManys[number], self)
             }
         }
-        for number in layout.countedToManys {
-            guard let count = memberCount?(number) else { continue }
-            if let error = check(count, layout.toManys[number], id: id, object: object) { errors.append(error) }
-        }
-        try throwAny(errors)
-    }
-
-    private static func throwAny(_ errors: [NSError]) throws {
-        if errors.count == 1 { throw errors[0] }
-        if errors.count > 1 {
-            throw NSError.coreData(
-                .validationMultipleErrors,
-                "Multiple validation errors occurred: " + errors.map(\.localizedDescription).joined(separator: "; "),
-                userInfo: [NSDetailedErrorsKey: errors])
+        switch place {
+        case .slot(let slot):
+            guard let coded = AttributeValue.coded(PlainValue.of(value.pointee), as: entity.layout.types[slot]) else {
+                throw RowValidation.wrongType(key, value.pointee, of: self)
+            }
+            try RowValidation.check(coded, at: slot, of: self)
+        case .toMany(let number):
+            guard let count = PlainValue.count(of: value.pointee) else { throw RowValidation.wrongType(key, value.pointee, of: self) }
+            try RowValidation.check(count: count, of: entity.layout.toManys[number], self)
         }
     }
+}
 
-    private static func check(
-        _ count: Int, _ relationship: NSRelationshipDescription, id: NSManagedObjectID, object: NSManagedObject?
-    ) -> NSError? {
-        if count == 0 {
-            guard !relationship.isOptional else { return nil }
-            return error(.validationMissingMandatoryProperty, relationship.name, nil, id, object, "is required")
-        }
-        if count < relationship.minCount {
-            return error(
-                .validationRelationshipLacksMinimumCount, relationship.name, count, id, object,
-                "has \(count) objects, needs at least \(relationship.minCount)")
-        }
-        if relationship.maxCount > 0 && count > relationship.maxCount {
-            return error(
-                .validationRelationshipExceedsMaximumCount, relationship.name, count, id, object,
-                "has \(count) objects, allows at most \(relationship.maxCount)")
-        }
-        return nil
+/// Swift values out of the boxes that `as AnyObject` puts them in.
+private enum PlainValue {
+    static func of(_ value: AnyObject?) -> Any? {
+        guard let value else { return nil }
+        if let object = value as? NSManagedObject { return object.objectID }
+        return value
     }
 
-    private static func check(
-        _ value: AttributeValue, _ attribute: NSAttributeDescription, id: NSManagedObjectID, object: NSManagedObject?
-    ) -> NSError? {
-        func failure(_ code: CocoaError.Code, _ what: String) -> NSError {
-            error(code, attribute.name, value.plain, id, object, what)
-        }
+    static func count(of value: AnyObject?) -> Int? {
         switch value {
-        case .null:
-            return attribute.isOptional || attribute.isTransient ? nil : failure(.validationMissingMandatoryProperty, "is required")
-        case .int64(let number):
-            let range: ClosedRange<Int64> =
-                switch attribute.attributeType {
-                case .integer16AttributeType: Int64(Int16.min)...Int64(Int16.max)
-                case .integer32AttributeType: Int64(Int32.min)...Int64(Int32.max)
-                default: Int64.min...Int64.max
-                }
-            if number > range.upperBound { return failure(.validationNumberTooLarge, "is \(number), more than its type holds") }
-            if number < range.lowerBound { return failure(.validationNumberTooSmall, "is \(number), less than its type holds") }
-            return bounds(Double(number), attribute, failure)
-        case .double(let number): return bounds(number, attribute, failure)
-        case .decimal(let number): return bounds(NSDecimalNumber(decimal: number).doubleValue, attribute, failure)
-        case .date(let seconds):
-            if let maximum = attribute.maximumValue, seconds > maximum { return failure(.validationDateTooLate, "is too late") }
-            if let minimum = attribute.minimumValue, seconds < minimum { return failure(.validationDateTooSoon, "is too soon") }
-            return nil
-        case .string(let string):
-            if attribute.minimumValue != nil || attribute.maximumValue != nil {
-                let length = Double(string.count)
-                if let maximum = attribute.maximumValue, length > maximum { return failure(.validationStringTooLong, "is too long") }
-                if let minimum = attribute.minimumValue, length < minimum { return failure(.validationStringTooShort, "is too short") }
-            }
-            if let pattern = attribute.regularExpression,
-                string.range(of: "^(?:\(pattern))$", options: .regularExpression) == nil
-            {
-                return failure(.validationStringPatternMatching, "does not match \(pattern)")
-            }
-            return nil
-        default: return nil
-        }
-    }
-
-    private static func bounds(
-        _ number: Double, _ attribute: NSAttributeDescription, _ failure: (CocoaError.Code, String) -> NSError
-    ) -> NSError? {
-        if let maximum = attribute.maximumValue, number > maximum {
-            return failure(.validationNumberTooLarge, "is \(number), more than \(maximum)")
-        }
-        if let minimum = attribute.minimumValue, number < minimum {
-            return failure(.validationNumberTooSmall, "is \(number), less than \(minimum)")
-        }
-        return nil
-    }
-
-    private static func error(
-        _ code: CocoaError.Code, _ key: String, _ value: Any?, _ id: NSManagedObjectID, _ object: NSManagedObject?, _ what: String
-    ) -> NSError {
-        var info: [String: Any] = [NSValidationKeyErrorKey: key, NSAffectedObjectsErrorKey: [object.map { $0 as Any } ?? id]]
-        if let object { info[NSValidationObjectErrorKey] = object }
-        if let value { info[NSValidationValueErrorKey] = value }
-        return .coreData(code, "\(id.entity.name ?? "?").\(key) \(what) (object \(id)).", userInfo: info)
-    }
-
-    /// Deny: refuses the deletion while objects are left at the other end which are not deleted too.
-    static func checkDeletion(of id: NSManagedObjectID, context: NSManagedObjectContext, object: NSManagedObject?) throws {
-        let layout = id.entity.layout
-        for relationship in id.entity.relationshipsByName.values where relationship.deleteRule == .denyDeleteRule {
-            let targets: [NSManagedObjectID]
-            switch layout.place(of: relationship.name) {
-            case .toMany(let number)?: targets = context.loadMembers(RelationshipKey(owner: id, toMany: number))
-            case .slot(let slot)?: targets = [object?.row?[slot].objectID].compactMap { $0 }
-            case nil: targets = []
-            }
-            let left = targets.filter { !context.isDeleted($0) }
-            if !left.isEmpty {
-                throw error(
-                    .validationRelationshipDeniedDelete, relationship.name, left.count, id, object,
-                    "still has \(left.count) objects, which forbids deleting it: \(left.prefix(5).map(\.description).joined(separator: ", "))")
-            }
+        case nil: 0
+        case let objects as Set<NSManagedObject>: objects.count
+        case let objects as [NSManagedObject]: objects.count
+        case let objects as NSOrderedSet: objects.count
+        case let objects as NSSet: objects.count
+        default: value is NSNull ? 0 : nil
         }
     }
 }
 
-extension NSAttributeDescription {
-    /// Whether a value of the right type can be wrong.
-    var hasRules: Bool {
-        let isNarrow = attributeType == .integer16AttributeType || attributeType == .integer32AttributeType
-        return (!isOptional && !isTransient) || isNarrow || minimumValue != nil || maximumValue != nil || regularExpression != nil
+extension RowValidation {
+    /// The rules for one value of an object.
+    static func check(_ value: AttributeValue, at slot: Int, of object: NSManagedObject) throws {
+        if let error = error(for: value, at: slot, layout: object.entity.layout, id: object.objectID, object: object) { throw error }
     }
-}
 
-extension NSRelationshipDescription {
-    /// Whether the number of members can be wrong.
-    var hasCounts: Bool { !isOptional || minCount > 0 || maxCount > 1 }
+    static func check(count: Int, of relationship: NSRelationshipDescription, _ object: NSManagedObject) throws {
+        guard relationship.hasCounts else { return }
+        if let error = check(count, relationship, id: object.objectID, object: object) { throw error }
+    }
+
+    static func wrongType(_ key: String, _ value: AnyObject?, of object: NSManagedObject) -> NSError {
+        error(.managedObjectValidation, key, value, object.objectID, object, "has a value of the wrong type")
+    }
 }

@@ -18,14 +18,16 @@ extension NSManagedObject {
     }
 
     /// The values, loaded if they were not there yet.
-    final var realisedRow: RowSnapshot {
+    final var realisedRow: RowSnapshot { realisedRow(for: nil) }
+
+    private func realisedRow(for slot: Int?) -> RowSnapshot {
         context?.checkQueue()
-        if isFaulted { fire() }
+        if isFaulted { fire(for: slot) }
         guard let row else { Violation.inaccessibleFault("\(objectID)") }
         return row
     }
 
-    final func value(atSlot slot: Int) -> AttributeValue { realisedRow[slot] }
+    final func value(atSlot slot: Int) -> AttributeValue { realisedRow(for: slot)[slot] }
 
     /// Sets an attribute's value or a to-one's target, without touching the other side, and notes the change.
     final func setValue(_ value: AttributeValue, atSlot slot: Int) {
@@ -53,16 +55,24 @@ extension NSManagedObject {
             ownsRow = true
         }
         row?.update(slot, to: value)
-        if state == .inserted { changed.insert(slot) }
+        if state == .inserted {
+            changed.insert(slot)
+            context?.unpublish(self)
+        }
     }
 
     /// Loads the values: once, from the nearest level that has them.
-    final func fire() {
+    ///
+    /// - Parameter slot: which value was asked for, if it was one.
+    final func fire(for slot: Int? = nil) {
         guard let context else { Violation.detachedFault("\(objectID)") }
         isFaulted = false
         guard let found = context.loadRow(for: self) else {
             // The row is gone: the object shows nil values and counts as deleted, as `shouldDeleteInaccessibleFaults` says.
-            guard context.shouldDeleteInaccessibleFaults else { Violation.inaccessibleFault("\(objectID)") }
+            let property = slot.flatMap { entity.propertiesByName[entity.layout.names[$0]] }
+            guard context.shouldHandleInaccessibleFault(self, for: objectID, triggeredByProperty: property) else {
+                Violation.inaccessibleFault("\(objectID)")
+            }
             row = RowSnapshot.make(entity.layout)
             // No base: there is nothing to delete, so touching it (as the inverse of a stale reference) must not be saved.
             base = nil
@@ -114,14 +124,6 @@ extension NSManagedObject {
             let relationship = row.layout.toManys[number]
             result[relationship.name] = value(forKey: relationship.name)
         }
-        return result
-    }
-
-    /// The changes since the last ObjectsDidChange notification.
-    public final func changedValuesForCurrentEvent() -> [String: Any] {
-        guard let row else { return [:] }
-        var result: [String: Any] = [:]
-        eventSlots.forEach { slot in result[row.layout.names[slot]] = externalValue(row[slot]) ?? NSNull() }
         return result
     }
 

@@ -33,6 +33,11 @@ open class NSManagedObject: NSObject {
     final var isPublished = true
     /// What happened since the last ObjectsDidChange.
     final var eventSlots = SlotSet()
+    final var eventToManys = SlotSet()
+    /// The values before that.
+    final var eventBase: RowSnapshot?
+    /// The members before that of to-manys that were loaded, by number.
+    final var eventMembers: [Int: [NSManagedObjectID]] = [:]
     /// Changes are not tracked while `awakeFromFetch` runs.
     final var ignoresChanges = false
 
@@ -77,6 +82,9 @@ open class NSManagedObject: NSObject {
     /// The name of the entity that this class stands for: the class's own name.
     open class var entityName: String { String(describing: self) }
 
+    /// Whether changes announced by `willChangeValue(forKey:)` for keys that the model does not know leave the object unchanged.
+    open class var contextShouldIgnoreUnmodeledPropertyChanges: Bool { true }
+
     public final var isInserted: Bool { state == .inserted }
     public final var isUpdated: Bool { state == .updated }
     public final var isDeleted: Bool { state == .deleted }
@@ -120,6 +128,8 @@ open class NSManagedObject: NSObject {
     open func willSave() {}
     /// Called after the object was saved.
     open func didSave() {}
+    /// Called when the values came back by undo, rollback, refresh or a merge policy. Changes made here are not tracked.
+    open func awake(fromSnapshotEvents flags: NSSnapshotEventType) {}
     open func willTurnIntoFault() {}
     open func didTurnIntoFault() {}
 
@@ -132,6 +142,13 @@ open class NSManagedObject: NSObject {
     /// Sets a property. A to-many takes a set, an array or an ordered set of objects; inverses follow.
     /// Traps for an unknown key and for a value of the wrong type.
     open func setValue(_ value: Any?, forKey key: String) { setPropertyValue(value, key) }
+
+    /// Checks one property: by default the rules of the model. Called for every property by `validateForInsert` and `validateForUpdate`.
+    ///
+    /// Override it to check more (there are no `validate<Key>` methods: look at the key); throw to refuse. Setting the pointee replaces the value.
+    open func validateValue(_ value: AutoreleasingUnsafeMutablePointer<AnyObject?>, forKey key: String) throws {
+        try validateProperty(value, key)
+    }
 
     /// Checks everything before an insert is saved. Throws the one error, or 1560 with several.
     open func validateForInsert() throws { try validateProperties() }

@@ -47,6 +47,8 @@ final class ParseOperation: Operation, @unchecked Sendable {
             let worker = NSManagedObjectContext(.privateQueueConcurrencyType)
             worker.name = "worker \(input.scope) page \(input.pageNumber)"
             worker.parent = input.document.managedObjectContext
+            // Rows go in and rows go up: nobody could want objects of them.
+            worker.materializesNotificationObjects = false
             result = worker.performAndWait {
                 do {
                     let page = try parse(in: worker)

@@ -3,6 +3,9 @@ import Synchronization
 /// What the contexts of one chain (a root and all its descendants) share: one lock over what each of them has published. It is held for
 /// dictionary work only, never while calling out.
 final class ContextChain: Sendable {
+    /// For levels that belong to no context.
+    static let scratch = ContextChain()
+
     private let lock = Mutex(())
     /// Counts the changes of what is published. A row that was read at one count is the current one as long as it stays.
     private let count = Atomic<UInt64>(1)
@@ -64,7 +67,7 @@ final class ContextLevel: @unchecked Sendable {
 
     /// Forgets the to-manys of an object that never was.
     func forgetRelationships(of id: NSManagedObjectID) {
-        for number in id.entity.layout.toManys.indices {
+        for number in id.layout.toManys.indices {
             let key = RelationshipKey(owner: id, toMany: number)
             pending.pairs[key] = nil
             pending.orders[key] = nil
@@ -152,7 +155,7 @@ final class ContextLevel: @unchecked Sendable {
 
     private func updateIndexes(_ id: NSManagedObjectID, before: PendingRow?) {
         guard !keyIndexes.isEmpty else { return }
-        for constraint in id.entity.layout.constraints.indices {
+        for constraint in id.layout.constraints.indices {
             let name = KeyIndex.Name(entity: id.entity.declaring(constraint), constraint: constraint)
             guard let index = keyIndexes.index(forKey: name) else { continue }
             if let before { keyIndexes.values[index].forget(id, before) }

@@ -69,8 +69,8 @@ extension NSManagedObjectContext {
         let refreshed = Set(events.refreshed.values)
         if materializesNotificationObjects {
             for changes in events.pushed {
-                inserted.formUnion(changes.ids(.inserted).map { object(with: $0) })
-                updated.formUnion(changes.ids(.updated).map { object(with: $0) })
+                add(changes.ids(.inserted), to: &inserted)
+                add(changes.ids(.updated), to: &updated)
                 deleted.formUnion(changes.ids(.deleted).compactMap { registry[$0] })
             }
             inserted.subtract(deleted)
@@ -85,12 +85,29 @@ extension NSManagedObjectContext {
         NotificationCenter.default.post(name: .NSManagedObjectContextObjectsDidChange, object: self, userInfo: info)
     }
 
+    /// The objects with these IDs, made where there are none yet. Many at a time, for a big push is many.
+    private func add(_ ids: [NSManagedObjectID], to objects: inout Set<NSManagedObject>) {
+        registry.reserve(ids.count)
+        objects.reserveCapacity(objects.count + ids.count)
+        let layers = chain.withLock { level.hasChanges ? [level.pending, level.saving].compactMap { $0 } : [] }
+        for id in ids {
+            if let known = registry[id] {
+                objects.insert(known)
+                continue
+            }
+            let object = id.entity.objectClass.init(existing: id, in: self)
+            if let change = layers.lazy.compactMap({ $0[id] }).first { object.take(change) }
+            registry.add(object)
+            objects.insert(object)
+        }
+    }
+
     func postDidSave(_ changes: ChangeSet, inserted: [NSManagedObject], updated: [NSManagedObject], deleted: [NSManagedObject]) {
         var sets = (inserted: Set(inserted), updated: Set(updated), deleted: Set(deleted))
         if materializesNotificationObjects {
             // Those that a child pushed and that have no instance here yet.
-            if sets.inserted.count < changes.insertedCount { sets.inserted.formUnion(changes.ids(.inserted).map { object(with: $0) }) }
-            if sets.updated.count < changes.updatedCount { sets.updated.formUnion(changes.ids(.updated).map { object(with: $0) }) }
+            if sets.inserted.count < changes.insertedCount { add(changes.ids(.inserted), to: &sets.inserted) }
+            if sets.updated.count < changes.updatedCount { add(changes.ids(.updated), to: &sets.updated) }
         }
         NotificationCenter.default.post(
             name: .NSManagedObjectContextDidSave, object: self,

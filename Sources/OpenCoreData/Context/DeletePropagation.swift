@@ -22,7 +22,7 @@ extension NSManagedObjectContext {
     }
 
     private func propagate(_ object: NSManagedObject) {
-        let layout = object.entity.layout
+        let layout = object.layout
         for (number, relationship) in layout.toManys.enumerated() {
             let ids = loadMembersBeforeDeletion(of: object, number: number)
             // One request for all of them, instead of one for each when it is looked at.

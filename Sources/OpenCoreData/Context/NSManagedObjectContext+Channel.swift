@@ -125,25 +125,12 @@ extension NSManagedObjectContext: PersistentStoreChannel {
             receiveMail()
             publish()
         }
-        let policy = root.mergePolicy
-        var unified: Set<NSManagedObjectID> = []
         try chain.withLock {
-            var incoming = changes
-            let twins = keyTwins(of: incoming)
-            if !twins.isEmpty {
-                guard policy.mergeType != .errorMergePolicyType else {
-                    throw NSError.constraintConflict(twins, from: sender.diagnosticName)
-                }
-                incoming = unify(twins, in: incoming, policy: policy)
-                unified = Set(twins.flatMap { [$0.id, $0.owner] })
-            }
-            incoming = rebase(incoming)
+            let incoming = try admissible(changes, from: sender)
             level.merge(incoming)
             level.inbox.append(incoming)
             hasMail.store(true, ordering: .releasing)
         }
-        // The sender saves on its own queue, which is where this runs.
-        if !sender.changeListeners.isEmpty { sender.events.reverted.formUnion(unified) }
         if isHere {
             receiveMail()
             postObjectsDidChange()
@@ -157,6 +144,24 @@ extension NSManagedObjectContext: PersistentStoreChannel {
         }
         changeObserver.withLock { $0 }?()
         subscribers.announce(ChangedObjectIDs(changes), except: sender)
+    }
+
+    /// What of a child's changes comes in: checked against what is here, with one object for each unique key. Within the chain's lock.
+    func admissible(_ changes: ChangeSet, from sender: NSManagedObjectContext) throws -> ChangeSet {
+        if sender.parentConflictPolicy != nil {
+            let conflicts = conflicts(with: changes)
+            if !conflicts.isEmpty { throw StoreConflict.versions(conflicts) }
+        }
+        var incoming = changes
+        let twins = keyTwins(of: incoming)
+        if !twins.isEmpty {
+            let policy = root.mergePolicy
+            guard policy.mergeType != .errorMergePolicyType else { throw NSError.constraintConflict(twins, from: sender) }
+            incoming = unify(twins, in: incoming, policy: policy)
+            // The sender saves on its own queue, which is where this runs.
+            if !sender.changeListeners.isEmpty { sender.events.reverted.formUnion(twins.flatMap { [$0.id, $0.owner] }) }
+        }
+        return rebase(incoming)
     }
 
     /// A child that read an older state of a row than the one that is current here hands over what it changed, not what it read.

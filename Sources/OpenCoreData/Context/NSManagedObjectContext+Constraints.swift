@@ -100,15 +100,15 @@ extension ChangeSet {
 }
 
 extension NSError {
-    static func constraintConflict(_ twins: [NSManagedObjectContext.KeyTwin], from sender: String) -> NSError {
-        let conflicts = twins.map { twin in
-            NSConstraintConflict(
-                constraint: twin.id.entity.constraintNames[twin.constraint], values: twin.key.values, objectID: twin.id, ownerID: twin.owner)
-        }
+    static func constraintConflict(_ twins: [NSManagedObjectContext.KeyTwin], from sender: NSManagedObjectContext) -> NSError {
+        constraintConflict(twins.map { NSConstraintConflict($0, in: sender) }, name: sender.diagnosticName)
+    }
+
+    static func constraintConflict(_ conflicts: [NSConstraintConflict], name: String? = nil) -> NSError {
         let first = conflicts.first.map(\.sentence) ?? ""
         return .coreData(
             .managedObjectConstraintMerge,
-            "The save of \(sender) was refused: \(conflicts.count) of its objects have a unique key that another object has. \(first)",
+            "The save\(name.map { " of \($0)" } ?? "") was refused: \(conflicts.count) of its objects have a unique key that another object has. \(first)",
             userInfo: [NSPersistentStoreSaveConflictsErrorKey: conflicts])
     }
 }

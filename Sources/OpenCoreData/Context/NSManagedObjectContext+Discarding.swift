@@ -9,6 +9,7 @@ extension NSManagedObjectContext {
         receiveMail()
         undoRecorder?.forget()
         undelivered = []
+        watched = [:]
         unpublished = []
         dropDiscarded()
         let lost = chain.withLock {
@@ -81,6 +82,7 @@ extension NSManagedObjectContext {
         let objects = registry.objects
         undoRecorder?.forget()
         undelivered = []
+        watched = [:]
         unpublished = []
         discarded = []
         chain.withLock {

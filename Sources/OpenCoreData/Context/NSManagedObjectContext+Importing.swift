@@ -43,7 +43,7 @@ extension NSManagedObjectContext {
             }
             func both(_ id: NSManagedObjectID, adding: Bool) {
                 change(key.owner, key.toMany) { adding ? $0.add(id) : $0.remove(id) }
-                if let inverse = relationship.inverseRelationship, let other = id.entity.layout.toManyNumber(inverse) {
+                if let inverse = relationship.inverseRelationship, let other = id.layout.toManyNumber(inverse) {
                     change(id, other) { adding ? $0.add(key.owner) : $0.remove(key.owner) }
                 }
             }

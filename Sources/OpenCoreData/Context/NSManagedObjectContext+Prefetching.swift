@@ -66,7 +66,7 @@ extension NSManagedObjectContext {
     /// The targets of a to-one, their rows in memory.
     private func toOneTargets(_ name: String, of owners: [NSManagedObjectID]) throws -> [NSManagedObjectID] {
         let owners = owners.filter { owner in
-            let layout = owner.entity.layout
+            let layout = owner.layout
             return layout.slot(of: name).map { layout.relationship(atSlot: $0) != nil } ?? false
         }
         if owners.isEmpty { return [] }
@@ -93,7 +93,7 @@ extension NSManagedObjectContext {
     private func toManyTargets(_ name: String, of owners: [NSManagedObjectID]) throws -> [NSManagedObjectID] {
         var targets: [NSManagedObjectID] = [], keys: [RelationshipKey] = [], unregistered: Set<RelationshipKey> = []
         for id in owners {
-            guard case .toMany(let number)? = id.entity.layout.place(of: name) else { continue }
+            guard case .toMany(let number)? = id.layout.place(of: name) else { continue }
             let key = RelationshipKey(owner: id, toMany: number)
             guard let object = registry[id] else {
                 keys.append(key)

@@ -9,16 +9,7 @@ extension NSManagedObjectContext {
     /// conflicts, and what the store says; then nothing has changed, here or below.
     public func save() throws {
         checkQueue()
-        receiveMail()
-        propagateDeletions()
-        guard hasChanges || hasChangedMetadata else { return dropDiscarded() }
-        try callWillSave()
-        postWillSave()
-        registerEventForUndo()
-        postObjectsDidChange()
-        publish()
-        try validateUntilSettled()
-        registerEventForUndo()
+        guard try prepareToSave() else { return }
         let changes = chain.withLock { level.beginSaving() }
         let saved: SaveOutcome
         do {
@@ -37,7 +28,23 @@ extension NSManagedObjectContext {
         finish(saved)
     }
 
-    private var hasChangedMetadata: Bool { false }
+    /// Everything before the hand-over. Returns whether there is anything to save.
+    func prepareToSave() throws -> Bool {
+        receiveMail()
+        propagateDeletions()
+        guard hasChanges else {
+            dropDiscarded()
+            return false
+        }
+        try callWillSave()
+        postWillSave()
+        registerEventForUndo()
+        postObjectsDidChange()
+        publish()
+        try validateUntilSettled()
+        registerEventForUndo()
+        return true
+    }
 
     /// What was saved, after the merge policy had its say.
     struct SaveOutcome {
@@ -51,7 +58,7 @@ extension NSManagedObjectContext {
     }
 
     /// L17: changes made in `willSave()` are saved too, and make another round, until nothing changes any more.
-    private func callWillSave() throws {
+    func callWillSave() throws {
         publish()
         var next: [NSManagedObject] = []
         for object in hasPushedChanges ? registry.objects : Array(registry.heldObjects) where object.hasHooks && object.hasChanges {
@@ -68,7 +75,7 @@ extension NSManagedObjectContext {
     }
 
     /// Validation may replace values (L30); what it changed is validated too.
-    private func validateUntilSettled() throws {
+    func validateUntilSettled() throws {
         for _ in 0..<100 {
             try validate()
             if unpublished.isEmpty { return }
@@ -82,10 +89,9 @@ extension NSManagedObjectContext {
         var errors: [NSError] = []
         // Rows without an instance that children pushed were checked by the same rules when they were saved there.
         if registry.isEmpty && !hasImportedRows { return }
-        changes.forEach { id, change in
-            if !hasImportedRows && change.kind != .deleted && registry[id] == nil { return }
+        func check(_ id: NSManagedObjectID, _ change: PendingRow, _ object: NSManagedObject?) {
             do {
-                if let object = registry[id], !object.isFaulted {
+                if let object, !object.isFaulted {
                     switch change.kind {
                     case .inserted: try object.validateForInsert()
                     case .updated: try object.validateForUpdate()
@@ -101,6 +107,19 @@ extension NSManagedObjectContext {
                 errors.append(contentsOf: error.userInfo[NSDetailedErrorsKey] as? [NSError] ?? [error])
             }
         }
+        if hasImportedRows {
+            changes.forEach { id, change in check(id, change, registry[id]) }
+        } else {
+            for object in hasPushedChanges ? registry.objects : Array(registry.heldObjects) {
+                changes[object.objectID].map { check(object.objectID, $0, object) }
+            }
+            // A pushed deletion may be one that objects of this level forbid.
+            if changes.deletedCount > 0 {
+                changes.forEach { id, change in
+                    if change.kind == .deleted && registry[id] == nil { check(id, change, nil) }
+                }
+            }
+        }
         if errors.count == 1 { throw errors[0] }
         if errors.count > 1 {
             throw NSError.coreData(
@@ -110,88 +129,16 @@ extension NSManagedObjectContext {
         }
     }
 
-    private func handOver(_ changes: ChangeSet) throws -> SaveOutcome {
-        let below = channel(to: "save")
-        var outcome = SaveOutcome(changes: changes)
-        // Each round settles every conflict found; another writer may cause new ones, but not for ever.
-        for _ in 0..<20 {
-            do {
-                try below.receive(outcome.changes, from: self)
-                return outcome
-            } catch let conflict as StoreConflict {
-                try settle(conflict, in: &outcome)
-                outcome.isSettled = true
-                chain.withLock { level.saving = outcome.changes }
-            }
-        }
-        throw NSError.coreData(.persistentStoreSave, "The store kept changing under this save; given up after 20 attempts. Nothing was written.")
-    }
-
-    /// Applies the merge policy to conflicts with the store. Throws 133020 or 133021 under the error policy.
-    private func settle(_ conflict: StoreConflict, in outcome: inout SaveOutcome) throws {
-        switch conflict {
-        case .versions(let conflicts):
-            guard mergePolicy.mergeType != .errorMergePolicyType else {
-                let list = conflicts.map { NSMergeConflict($0, base: outcome.changes[$0.id]?.base) }
-                throw NSError.coreData(
-                    .managedObjectMerge,
-                    "The save was refused: \(list.count) of its objects changed in the store since they were read. \(list.first?.description ?? "").",
-                    userInfo: [NSPersistentStoreSaveConflictsErrorKey: list])
-            }
-            for conflict in conflicts {
-                guard let change = outcome.changes[conflict.id] else { continue }
-                outcome.settled.insert(conflict.id)
-                endOfChain?.rowCache.remove([conflict.id])
-                if let stored = conflict.stored { endOfChain?.rowCache.add([FetchedRow(id: conflict.id, row: stored)]) }
-                outcome.changes.set(conflict.id, settled(change, stored: conflict.stored))
-                if outcome.changes[conflict.id] == nil { outcome.refreshed.append(conflict.id) }
-            }
-        case .constraints(let conflicts):
-            let twins = conflicts.map { KeyTwin(id: $0.id, owner: $0.owner, constraint: $0.constraint, key: $0.key) }
-            guard mergePolicy.mergeType != .errorMergePolicyType else {
-                throw NSError.constraintConflict(twins, from: diagnosticName)
-            }
-            var identities: [NSManagedObjectID: NSManagedObjectID] = [:]
-            for conflict in conflicts {
-                guard identities[conflict.id] == nil, let mine = outcome.changes[conflict.id] else { continue }
-                identities[conflict.id] = conflict.owner
-                outcome.settled.formUnion([conflict.id, conflict.owner])
-                outcome.changes.set(conflict.id, nil)
-                outcome.refreshed.append(conflict.id)
-                guard outcome.changes[conflict.owner] == nil, let stored = conflict.stored,
-                    let merged = mergePolicy.merged(mine, over: stored)
-                else { continue }
-                outcome.changes.set(
-                    conflict.owner, PendingRow(kind: .updated, row: merged.row, changed: merged.changed, base: stored))
-            }
-            outcome.changes = outcome.changes.replacing(identities)
-        }
-    }
-
-    private func settled(_ change: PendingRow, stored: RowSnapshot?) -> PendingRow? {
-        guard let stored else {
-            // The row was deleted meanwhile: object trump and overwrite write it again, the others let it go.
-            let recreates = [.overwriteMergePolicyType, .mergeByPropertyObjectTrumpMergePolicyType].contains(mergePolicy.mergeType)
-            return recreates && change.kind != .deleted ? PendingRow(kind: .inserted, row: change.row?.copy(version: 0)) : nil
-        }
-        if change.kind == .deleted {
-            let keeps = [.rollbackMergePolicyType, .mergeByPropertyStoreTrumpMergePolicyType].contains(mergePolicy.mergeType)
-            return keeps ? nil : PendingRow(kind: .deleted, row: change.row, base: stored)
-        }
-        guard let merged = mergePolicy.merged(change, over: stored) else { return nil }
-        return PendingRow(kind: .updated, row: merged.row, changed: merged.changed, base: stored)
-    }
-
     /// The objects take their new state; hooks and notifications follow.
-    private func finish(_ outcome: SaveOutcome) {
+    func finish(_ outcome: SaveOutcome) {
         var inserted: [NSManagedObject] = [], updated: [NSManagedObject] = [], deleted: [NSManagedObject] = [], merged: [NSManagedObject] = []
         func settle(_ object: NSManagedObject, _ change: PendingRow) {
             if change.kind == .deleted { return deleted.append(object) }
             if let row = change.row, object.row !== row {
                 object.row = row
                 object.ownsRow = false
-                if outcome.isSettled { merged.append(object) }
             }
+            if outcome.settled.contains(object.objectID) { merged.append(object) }
             if object.state == .inserted { inserted.append(object) } else if object.state == .updated { updated.append(object) }
             object.becomeClean()
         }

@@ -42,6 +42,11 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     /// Deleted objects of which nothing is left to save: they leave at the next save.
     var discarded: [NSManagedObject] = []
 
+    /// What `detectConflicts(for:)` was asked to check, with the rows that were read.
+    var watched: [NSManagedObjectID: RowSnapshot] = [:]
+    /// What to do where a parent context has other values than those a change of this context started from. Nil, as at first: the later
+    /// writer wins, property by property, without asking.
+    open var parentConflictPolicy: NSMergePolicy?
     /// Children have pushed changes that have not been saved yet: objects of them may have changes without being held.
     var hasPushedChanges = false
     /// Whether this context merges by itself what its parent takes in.

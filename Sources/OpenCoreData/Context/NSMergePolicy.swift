@@ -1,7 +1,10 @@
 import Foundation
 
 /// What to do where the store has moved on since a context read it.
-// Immutable.
+///
+/// Five kinds are ready; a subclass decides by itself, object by object: in `resolve(optimisticLockingConflicts:)`, setting values on each
+/// conflict's `sourceObject` (before or after `super`, which lets the kind decide), or, simpler, in `values(old:mine:theirs:for:)`.
+// Immutable; a subclass is shared between contexts and has to be, too.
 open class NSMergePolicy: NSObject, @unchecked Sendable {
     public let mergeType: NSMergePolicyType
 
@@ -20,6 +23,60 @@ open class NSMergePolicy: NSObject, @unchecked Sendable {
     public static let overwrite = NSMergePolicy(merge: .overwriteMergePolicyType)
     /// The object's changes are dropped.
     public static let rollback = NSMergePolicy(merge: .rollbackMergePolicyType)
+
+    // MARK: For subclasses
+
+    /// Settles the conflicts of one save: `NSMergeConflict`s first, then `NSConstraintConflict`s. Throwing refuses the save; nothing has
+    /// changed then.
+    open func resolve(mergeConflicts list: [Any]) throws {
+        let versions = list.compactMap { $0 as? NSMergeConflict }
+        if !versions.isEmpty { try resolve(optimisticLockingConflicts: versions) }
+        let constraints = list.compactMap { $0 as? NSConstraintConflict }
+        if !constraints.isEmpty { try resolve(constraintConflicts: constraints) }
+    }
+
+    /// Settles objects whose rows changed meanwhile. Throws 133020 where the kind is `error`.
+    open func resolve(optimisticLockingConflicts list: [NSMergeConflict]) throws {
+        for conflict in list {
+            guard let mine = conflict.savedValues, let theirs = conflict.cachedSnapshot,
+                let chosen = try values(old: conflict.objectSnapshot ?? [:], mine: mine, theirs: theirs, for: conflict)
+            else {
+                if mergeType == .errorMergePolicyType { throw NSError.mergeConflict(list) }
+                conflict.decide(by: self)
+                continue
+            }
+            let object = conflict.sourceObject
+            for (name, value) in chosen { object.setValue(value is NSNull ? nil : value, forKey: name) }
+        }
+    }
+
+    /// Settles objects whose unique key another object has. Throws 133021 where the kind is `error`.
+    open func resolve(constraintConflicts list: [NSConstraintConflict]) throws {
+        if mergeType == .errorMergePolicyType { throw NSError.constraintConflict(list) }
+    }
+
+    /// The values to save for one object, of those by property name that this context read (`old`), that it saves (`mine`) and that are there
+    /// now (`theirs`); a property that is left out keeps `mine`. Nil, as here, leaves it to the kind.
+    open func values(
+        old: [String: Any], mine: [String: Any], theirs: [String: Any], for conflict: NSMergeConflict
+    ) throws -> [String: Any]? { nil }
+
+    // MARK: The five kinds
+
+    /// What becomes of a change whose row is `stored` now. Nil: the change is dropped.
+    func settled(_ change: PendingRow, stored: RowSnapshot?) -> PendingRow? {
+        guard let stored else {
+            // The row was deleted meanwhile: object trump and overwrite write it again, the others let it go.
+            let recreates = [.overwriteMergePolicyType, .mergeByPropertyObjectTrumpMergePolicyType].contains(mergeType)
+            return recreates && change.kind != .deleted ? PendingRow(kind: .inserted, row: change.row?.copy(version: 0)) : nil
+        }
+        if change.kind == .deleted {
+            let keeps = [.rollbackMergePolicyType, .mergeByPropertyStoreTrumpMergePolicyType].contains(mergeType)
+            return keeps ? nil : PendingRow(kind: .deleted, row: change.row, base: stored)
+        }
+        guard let merged = merged(change, over: stored) else { return nil }
+        return PendingRow(kind: .updated, row: merged.row, changed: merged.changed, base: stored)
+    }
 
     /// One row's change laid over the row that is in the store now. Nil: the change is dropped.
     func merged(_ change: PendingRow, over stored: RowSnapshot) -> (row: RowSnapshot, changed: SlotSet)? {

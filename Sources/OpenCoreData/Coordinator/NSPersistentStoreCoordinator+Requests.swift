@@ -52,6 +52,13 @@ extension NSPersistentStoreCoordinator: PersistentStoreChannel {
         return result
     }
 
+    /// The rows that the stores hold, past the cache.
+    func storedRows(for ids: [NSManagedObjectID]) throws -> [NSManagedObjectID: RowSnapshot] {
+        var result: [NSManagedObjectID: RowSnapshot] = [:]
+        for (store, ids) in grouped(ids) { result.merge(try store.rows(for: ids)) { _, new in new } }
+        return result
+    }
+
     package func relatedIDs(_ key: RelationshipKey) throws -> [NSManagedObjectID] {
         guard let store = ownStore(of: key.owner) else { return [] }
         if let known = rowCache.relations[key] { return known }

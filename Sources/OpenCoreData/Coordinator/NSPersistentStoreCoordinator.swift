@@ -118,9 +118,12 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
 
     /// A new object's identity.
     package func makeID(for entity: NSEntityDescription) -> NSManagedObjectID {
+        if let stock = keys.next(for: entity) {
+            return NSManagedObjectID(entity: entity, key: stock.key, store: stock.store, isTemporary: true)
+        }
         if let store = store(for: entity) {
             return NSManagedObjectID(
-                entity: entity, key: keys.key(for: entity.rootEntity, in: store), store: store.identity, isTemporary: true)
+                entity: entity, key: keys.key(for: entity, in: store), store: store.identity, isTemporary: true)
         }
         return NSManagedObjectID(entity: entity, key: KeyReservoir.unreservedKey(), store: waiting, isTemporary: true)
     }

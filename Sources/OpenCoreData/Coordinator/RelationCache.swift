@@ -42,7 +42,7 @@ final class RelationCache: Sendable {
     func remove(_ owner: NSManagedObjectID) {
         state.withLock { state in
             if state.members.isEmpty { return }
-            for number in owner.entity.layout.toManys.indices {
+            for number in owner.layout.toManys.indices {
                 guard let ids = state.members.removeValue(forKey: RelationshipKey(owner: owner, toMany: number)) else { continue }
                 state.cost -= ids.count + 1
             }

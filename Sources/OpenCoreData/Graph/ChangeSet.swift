@@ -42,7 +42,7 @@ package struct RelationshipKey: Hashable, Sendable {
         self.toMany = toMany
     }
 
-    package var relationship: NSRelationshipDescription { owner.entity.layout.toManys[toMany] }
+    package var relationship: NSRelationshipDescription { owner.layout.toManys[toMany] }
 }
 
 /// What was added to and removed from a to-many that is kept as pairs (many-to-many, or without an inverse).
@@ -96,12 +96,12 @@ package struct ChangeSet: Sendable {
     package var isEmpty: Bool { rowCount == 0 && pairs.isEmpty && orders.isEmpty }
 
     package subscript(id: NSManagedObjectID) -> PendingRow? {
-        entities[id.entity.number]?.rows[id]
+        entities[id.layout.number]?.rows[id]
     }
 
     /// Sets or, with nil, forgets what is pending for a row.
     package mutating func set(_ id: NSManagedObjectID, _ pending: PendingRow?) {
-        let number = id.entity.number
+        let number = id.layout.number
         let old: PendingRow?
         if let pending {
             old = entities[number, default: EntityChanges(entity: id.entity)].rows.updateValue(pending, forKey: id)

@@ -11,6 +11,8 @@ package final class EntityLayout: @unchecked Sendable {
     }
 
     package unowned let entity: NSEntityDescription
+    /// The entity's number.
+    package let number: Int
     package let slots: [Slot]
     /// How many slots a row has.
     package let count: Int
@@ -32,11 +34,14 @@ package final class EntityLayout: @unchecked Sendable {
     let managedPlaces = PropertyPlaceCache()
     /// The slots whose values can break a rule of the model at all.
     let ruledSlots: [Int]
+    /// The same by slot.
+    let isRuled: [Bool]
     /// The to-manys with a minimum or a maximum.
     let countedToManys: [Int]
 
     init(entity: NSEntityDescription) {
         self.entity = entity
+        self.number = entity.number
         var slots: [Slot] = [], toManys: [NSRelationshipDescription] = [], places: [String: PropertyPlace] = [:]
         for property in entity.properties {
             if let attribute = property as? NSAttributeDescription {
@@ -89,6 +94,7 @@ package final class EntityLayout: @unchecked Sendable {
             case .toOne(let relationship): !relationship.isOptional
             }
         }
+        self.isRuled = slots.indices.map(ruledSlots.contains)
         self.countedToManys = toManys.indices.filter { toManys[$0].hasCounts }
         self.constraints = entity.constraintNames.map { names in
             names.compactMap { name in

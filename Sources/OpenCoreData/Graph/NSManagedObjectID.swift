@@ -11,12 +11,16 @@ public final class NSManagedObjectID: Hashable, Sendable, CustomStringConvertibl
     public let entity: NSEntityDescription
     /// The primary key, unique in the entity's tree and store.
     package let key: Int64
+    /// The form of the object's row: what the engine asks an ID for most.
+    // Owned by the entity, which the line above keeps.
+    package unowned(unsafe) let layout: EntityLayout
     private let root: ObjectIdentifier
     private let place: Mutex<StoreIdentity>
     private let temporary: Atomic<Bool>
 
     package init(entity: NSEntityDescription, key: Int64, store: StoreIdentity, isTemporary: Bool) {
         self.entity = entity
+        self.layout = entity.layout
         self.key = key
         self.root = ObjectIdentifier(entity.rootEntity)
         self.place = Mutex(store)

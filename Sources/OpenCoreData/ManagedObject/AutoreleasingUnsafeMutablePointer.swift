@@ -55,8 +55,8 @@ final class ValidatedProperty {
 
     var name: String {
         switch place {
-        case .slot(let slot): object.entity.layout.names[slot]
-        case .toMany(let number): object.entity.layout.toManys[number].name
+        case .slot(let slot): object.layout.names[slot]
+        case .toMany(let number): object.layout.toManys[number].name
         }
     }
 

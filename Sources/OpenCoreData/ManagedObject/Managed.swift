@@ -29,7 +29,7 @@ public struct Managed<Value: ManagedValue> {
     private static func place<Owner: NSManagedObject>(
         in owner: Owner, _ storage: ReferenceWritableKeyPath<Owner, Managed<Value>>
     ) -> PropertyPlace {
-        let cache = owner.entity.layout.managedPlaces
+        let cache = owner.layout.managedPlaces
         if let place = cache[storage] { return place }
         let name = ManagedNames.name(of: storage, class: Owner.self) {
             // The label of the wrapper's own storage tells the name: mark it, look for the mark, remember.

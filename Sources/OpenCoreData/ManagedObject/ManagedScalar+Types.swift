@@ -4,7 +4,7 @@ extension ManagedValue where Self: ManagedScalar {
     public static func read(from object: NSManagedObject, at place: PropertyPlace) -> Self {
         guard case .slot(let slot) = place else { Violation.misuse("a to-many relationship is declared as \(Self.self)") }
         if let value = decode(ManagedSlot(object.value(atSlot: slot), object: object)) ?? zero { return value }
-        Violation.misuse("\(object.entity.name ?? "?").\(object.entity.layout.names[slot]) is nil; declare the property as optional")
+        Violation.misuse("\(object.entity.name ?? "?").\(object.layout.names[slot]) is nil; declare the property as optional")
     }
 
     public func write(to object: NSManagedObject, at place: PropertyPlace) { object.write(encode(), at: place) }
@@ -24,29 +24,36 @@ extension Optional: ManagedValue where Wrapped: ManagedScalar {
 extension NSManagedObject {
     fileprivate func write(_ slot: ManagedSlot, at place: PropertyPlace) {
         guard case .slot(let number) = place else { return }
-        if let relationship = entity.layout.relationship(atSlot: number) {
+        let layout = layout
+        if slot.value.isPlain(for: layout.types[number]) {
+            setValue(slot.value, atSlot: number)
+        } else if let relationship = layout.relationship(atSlot: number) {
             setToOne(relationship, slot: number, to: slot.object)
-        } else if let attribute = entity.layout.attribute(atSlot: number) {
+        } else if let attribute = layout.attribute(atSlot: number) {
             setValue(slot.value.fitting(attribute, of: entity), atSlot: number)
         }
     }
 }
 
 extension AttributeValue {
+    /// Whether a value is what an attribute of this type holds.
+    fileprivate func isPlain(for type: NSAttributeType) -> Bool {
+        switch (self, type) {
+        case (.string, .stringAttributeType), (.date, .dateAttributeType), (.bool, .booleanAttributeType), (.double, .doubleAttributeType),
+            (.int64, .integer64AttributeType), (.int64, .integer32AttributeType), (.int64, .integer16AttributeType),
+            (.decimal, .decimalAttributeType), (.uuid, .UUIDAttributeType), (.data, .binaryDataAttributeType):
+            true
+        case (.null, let type): type != .objectIDAttributeType
+        default: false
+        }
+    }
+
     /// Integers written to a double or decimal attribute, doubles to a float …
     fileprivate func fitting(_ attribute: NSAttributeDescription, of entity: NSEntityDescription) -> AttributeValue {
-        switch (self, attribute.attributeType) {
-        case (.null, _), (.string, .stringAttributeType), (.date, .dateAttributeType), (.bool, .booleanAttributeType),
-            (.double, .doubleAttributeType), (.int64, .integer64AttributeType), (.int64, .integer32AttributeType),
-            (.int64, .integer16AttributeType), (.decimal, .decimalAttributeType), (.uuid, .UUIDAttributeType),
-            (.data, .binaryDataAttributeType):
-            return self
-        default:
-            guard let coded = AttributeValue.coded(plain, as: attribute.attributeType) else {
-                Violation.wrongType(plain ?? "nil", key: attribute.name, entity: entity.name, expected: "\(attribute.attributeType)")
-            }
-            return coded
+        guard let coded = AttributeValue.coded(plain, as: attribute.attributeType) else {
+            Violation.wrongType(plain ?? "nil", key: attribute.name, entity: entity.name, expected: "\(attribute.attributeType)")
         }
+        return coded
     }
 }
 

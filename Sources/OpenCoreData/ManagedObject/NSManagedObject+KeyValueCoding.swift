@@ -2,15 +2,15 @@ import Foundation
 
 extension NSManagedObject: KeyValueCoding {
     final func propertyValue(_ key: String) -> Any? {
-        switch entity.layout.place(of: key) {
+        switch layout.place(of: key) {
         case .slot(let slot)?: return externalValue(value(atSlot: slot))
         case .toMany(let number)?:
             let ids = memberIDs(number)
             guard let context else { return Set<NSManagedObject>() }
             let objects = ids.map { context.object(with: $0) }
-            return entity.layout.toManys[number].isOrdered ? NSOrderedSet(array: objects) : Set(objects)
+            return layout.toManys[number].isOrdered ? NSOrderedSet(array: objects) : Set(objects)
         case nil:
-            if let property = entity.layout.fetchedProperties[key] { return objects(of: property) }
+            if let property = layout.fetchedProperties[key] { return objects(of: property) }
             if key == "objectID" { return objectID }
             if key == "self" { return self }
             Violation.unknownKey(key, entity: entity.name)
@@ -20,7 +20,7 @@ extension NSManagedObject: KeyValueCoding {
     final func setPropertyValue(_ value: Any?, _ key: String) {
         switch place(of: key) {
         case .slot(let slot):
-            switch entity.layout.slots[slot] {
+            switch layout.slots[slot] {
             case .attribute(let attribute):
                 guard let coded = AttributeValue.coded(value, as: attribute.attributeType) else {
                     Violation.wrongType(value ?? "nil", key: key, entity: entity.name, expected: "\(attribute.attributeType)")
@@ -61,7 +61,7 @@ extension NSManagedObject: KeyValueCoding {
         guard case .slot(let slot) = place(of: key) else { return setValue(value, forKey: key) }
         if let target = value as? NSManagedObject {
             writeUntracked(.objectID(target.objectID), atSlot: slot)
-        } else if let attribute = entity.layout.attribute(atSlot: slot) {
+        } else if let attribute = layout.attribute(atSlot: slot) {
             guard let coded = AttributeValue.coded(value, as: attribute.attributeType) else {
                 Violation.wrongType(value ?? "nil", key: key, entity: entity.name, expected: "\(attribute.attributeType)")
             }
@@ -85,7 +85,7 @@ extension NSManagedObject: KeyValueCoding {
     /// Notes that a custom accessor changed a property.
     public final func didChangeValue(forKey key: String) {
         guard !ignoresChanges, isChange(ofKey: key) else { return }
-        switch entity.layout.place(of: key) {
+        switch layout.place(of: key) {
         case .slot(let slot)?:
             changed.insert(slot)
             eventSlots.insert(slot)
@@ -96,7 +96,7 @@ extension NSManagedObject: KeyValueCoding {
     }
 
     private func isChange(ofKey key: String) -> Bool {
-        entity.layout.place(of: key) != nil || !Swift.type(of: self).contextShouldIgnoreUnmodeledPropertyChanges
+        layout.place(of: key) != nil || !Swift.type(of: self).contextShouldIgnoreUnmodeledPropertyChanges
     }
 
     /// A set that writes through to the relationship.

@@ -15,7 +15,7 @@ extension NSManagedObject {
 
     /// Replaces the members of a to-many.
     final func setToMany(_ number: Int, to objects: [NSManagedObject]) {
-        let relationship = entity.layout.toManys[number]
+        let relationship = layout.toManys[number]
         let before = memberIDs(number)
         var seen: Set<NSManagedObjectID> = []
         let wanted = objects.filter { seen.insert($0.objectID).inserted }
@@ -33,14 +33,14 @@ extension NSManagedObject {
     /// Adds one member to a to-many.
     final func addMember(_ object: NSManagedObject, number: Int) {
         checkSameContext(object)
-        let relationship = entity.layout.toManys[number]
+        let relationship = layout.toManys[number]
         guard !memberIDs(number).contains(object.objectID) else { return }
         if let inverse = relationship.inverseRelationship, !inverse.isToMany {
-            guard let slot = object.entity.layout.slot(of: inverse.name) else { return }
+            guard let slot = object.layout.slot(of: inverse.name) else { return }
             object.setToOne(inverse, slot: slot, to: self)
         } else {
             notePair(adding: object.objectID, number: number)
-            if let inverse = relationship.inverseRelationship, let other = object.entity.layout.toManyNumber(inverse) {
+            if let inverse = relationship.inverseRelationship, let other = object.layout.toManyNumber(inverse) {
                 object.notePair(adding: objectID, number: other)
             }
         }
@@ -49,14 +49,14 @@ extension NSManagedObject {
 
     /// Removes one member from a to-many.
     final func removeMember(_ object: NSManagedObject, number: Int) {
-        let relationship = entity.layout.toManys[number]
+        let relationship = layout.toManys[number]
         guard memberIDs(number).contains(object.objectID) else { return }
         if let inverse = relationship.inverseRelationship, !inverse.isToMany {
-            guard let slot = object.entity.layout.slot(of: inverse.name) else { return }
+            guard let slot = object.layout.slot(of: inverse.name) else { return }
             object.setToOne(inverse, slot: slot, to: nil)
         } else {
             notePair(removing: object.objectID, number: number)
-            if let inverse = relationship.inverseRelationship, let other = object.entity.layout.toManyNumber(inverse) {
+            if let inverse = relationship.inverseRelationship, let other = object.layout.toManyNumber(inverse) {
                 object.notePair(removing: objectID, number: other)
             }
         }
@@ -65,19 +65,19 @@ extension NSManagedObject {
 
     /// `id` no longer names this object by the inverse of `relationship`, which is seen from here.
     private func forget(_ id: NSManagedObjectID, of relationship: NSRelationshipDescription) {
-        if let number = entity.layout.toManyNumber(relationship) {
+        if let number = layout.toManyNumber(relationship) {
             noteMembers(ofToMany: number)
             if let loaded = members[number] { members[number] = loaded.filter { $0 != id } }
             touch(toMany: number)
             if relationship.isOrdered { setOrder(memberIDs(number).filter { $0 != id }, number: number) }
-        } else if let slot = entity.layout.slot(of: relationship.name), value(atSlot: slot).objectID == id {
+        } else if let slot = layout.slot(of: relationship.name), value(atSlot: slot).objectID == id {
             setValue(.null, atSlot: slot)
         }
     }
 
     /// `object` names this one now.
     private func adopt(_ object: NSManagedObject, of relationship: NSRelationshipDescription) {
-        if let number = entity.layout.toManyNumber(relationship) {
+        if let number = layout.toManyNumber(relationship) {
             noteMembers(ofToMany: number)
             if members[number] != nil, members[number]?.contains(object.objectID) == false { members[number]?.append(object.objectID) }
             touch(toMany: number)
@@ -86,7 +86,7 @@ extension NSManagedObject {
                 if !order.contains(object.objectID) { order.append(object.objectID) }
                 setOrder(order, number: number)
             }
-        } else if let slot = entity.layout.slot(of: relationship.name) {
+        } else if let slot = layout.slot(of: relationship.name) {
             let previous = value(atSlot: slot).objectID
             if previous == object.objectID { return }
             setValue(.objectID(object.objectID), atSlot: slot)

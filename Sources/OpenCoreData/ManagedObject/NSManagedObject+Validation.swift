@@ -37,24 +37,26 @@ extension NSManagedObject {
 
     /// The rules of the model for one value: the object's own as it lies in the row, another as key-value coding would set it.
     final func validateProperty(_ value: AutoreleasingUnsafeMutablePointer<AnyObject?>, _ key: String) throws {
-        guard let place = entity.layout.place(of: key) else { Violation.unknownKey(key, entity: entity.name) }
-        if let property = value.property, property.object === self, property.replacement == nil {
-            switch place {
-            case .slot(let slot): return try RowValidation.check(self.value(atSlot: slot), at: slot, of: self)
+        if let property = value.property, property.object === self, property.replacement == nil, property.name == key {
+            switch property.place {
+            case .slot(let slot):
+                if !layout.isRuled[slot] { return }
+                return try RowValidation.check(self.value(atSlot: slot), at: slot, of: self)
             case .toMany(let number):
-                guard entity.layout.toManys[number].hasCounts else { return }
-                return try RowValidation.check(count: memberIDs(number).count, of: entity.layout.toManys[number], self)
+                guard layout.toManys[number].hasCounts else { return }
+                return try RowValidation.check(count: memberIDs(number).count, of: layout.toManys[number], self)
             }
         }
+        guard let place = layout.place(of: key) else { Violation.unknownKey(key, entity: entity.name) }
         switch place {
         case .slot(let slot):
-            guard let coded = AttributeValue.coded(PlainValue.of(value.pointee), as: entity.layout.types[slot]) else {
+            guard let coded = AttributeValue.coded(PlainValue.of(value.pointee), as: layout.types[slot]) else {
                 throw RowValidation.wrongType(key, value.pointee, of: self)
             }
             try RowValidation.check(coded, at: slot, of: self)
         case .toMany(let number):
             guard let count = PlainValue.count(of: value.pointee) else { throw RowValidation.wrongType(key, value.pointee, of: self) }
-            try RowValidation.check(count: count, of: entity.layout.toManys[number], self)
+            try RowValidation.check(count: count, of: layout.toManys[number], self)
         }
     }
 }
@@ -82,7 +84,7 @@ private enum PlainValue {
 extension RowValidation {
     /// The rules for one value of an object.
     static func check(_ value: AttributeValue, at slot: Int, of object: NSManagedObject) throws {
-        if let error = error(for: value, at: slot, layout: object.entity.layout, id: object.objectID, object: object) { throw error }
+        if let error = error(for: value, at: slot, layout: object.layout, id: object.objectID, object: object) { throw error }
     }
 
     static func check(count: Int, of relationship: NSRelationshipDescription, _ object: NSManagedObject) throws {

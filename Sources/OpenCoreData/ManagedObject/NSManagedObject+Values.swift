@@ -3,8 +3,8 @@ import Foundation
 /// Reading and writing by slot. Everything else (key-value coding, `@Managed`, relationships) comes here.
 extension NSManagedObject {
     final func place(of name: String) -> PropertyPlace {
-        guard let place = entity.layout.place(of: name) else {
-            if entity.layout.fetchedProperties[name] != nil {
+        guard let place = layout.place(of: name) else {
+            if layout.fetchedProperties[name] != nil {
                 Violation.misuse("\(entity.name ?? "?").\(name) is a fetched property: it can only be read, with value(forKey:)")
             }
             Violation.unknownKey(name, entity: entity.name)
@@ -69,11 +69,11 @@ extension NSManagedObject {
         isFaulted = false
         guard let found = context.loadRow(for: self) else {
             // The row is gone: the object shows nil values and counts as deleted, as `shouldDeleteInaccessibleFaults` says.
-            let property = slot.flatMap { entity.propertiesByName[entity.layout.names[$0]] }
+            let property = slot.flatMap { entity.propertiesByName[layout.names[$0]] }
             guard context.shouldHandleInaccessibleFault(self, for: objectID, triggeredByProperty: property) else {
                 Violation.inaccessibleFault("\(objectID)")
             }
-            row = RowSnapshot.make(entity.layout)
+            row = RowSnapshot.make(layout)
             // No base: there is nothing to delete, so touching it (as the inverse of a stale reference) must not be saved.
             base = nil
             state = .deleted

@@ -51,7 +51,7 @@ open class NSManagedObject: NSObject {
                 entity: entity, key: KeyReservoir.unreservedKey(), store: StoreIdentity(uuid: nil), isTemporary: true)
         }
         super.init()
-        row = RowSnapshot.defaults(entity.layout)
+        row = RowSnapshot.defaults(objectID.layout)
         ownsRow = true
         context?.insert(self)
     }
@@ -72,6 +72,7 @@ open class NSManagedObject: NSObject {
 
     /// The entity of this class, if the class belongs to one model in use.
     public final var entity: NSEntityDescription { objectID.entity }
+    final var layout: EntityLayout { objectID.layout }
     public final var managedObjectContext: NSManagedObjectContext? { context }
 
     /// A new request for this class's entity.

@@ -125,7 +125,7 @@ enum RowValidation {
 
     /// Deny: refuses the deletion while objects are left at the other end which are not deleted too.
     static func checkDeletion(of id: NSManagedObjectID, context: NSManagedObjectContext, object: NSManagedObject?) throws {
-        let layout = id.entity.layout
+        let layout = id.layout
         for relationship in id.entity.relationshipsByName.values where relationship.deleteRule == .denyDeleteRule {
             let targets: [NSManagedObjectID]
             switch layout.place(of: relationship.name) {

@@ -43,12 +43,12 @@ struct ResultPlan {
     var isWindowed: Bool { fetch.limit > 0 || fetch.offset > 0 }
 
     /// Whether this object could be a result.
-    func concerns(_ id: NSManagedObjectID) -> Bool { members.contains(id.entity.number) }
+    func concerns(_ id: NSManagedObjectID) -> Bool { members.contains(id.layout.number) }
 
     /// Whether a change of this object may change other results.
     func dependsOn(_ id: NSManagedObjectID) -> Bool {
         if case .anybody = dependency { return true }
-        return related.contains(id.entity.number)
+        return related.contains(id.layout.number)
     }
 
     // MARK: Entries

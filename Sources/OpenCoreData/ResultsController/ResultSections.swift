@@ -27,7 +27,7 @@ struct ResultOrder {
         if left.id.key != right.id.key { return left.id.key < right.id.key }
         if left.id == right.id { return false }
         // Two stores may have the same key.
-        return (left.id.storeIdentity.uuid ?? "", left.id.entity.number) < (right.id.storeIdentity.uuid ?? "", right.id.entity.number)
+        return (left.id.storeIdentity.uuid ?? "", left.id.layout.number) < (right.id.storeIdentity.uuid ?? "", right.id.layout.number)
     }
 
     func sorted(_ entries: [ResultEntry]) -> [ResultEntry] {

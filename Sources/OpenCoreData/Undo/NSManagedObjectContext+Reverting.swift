@@ -161,11 +161,11 @@ extension NSManagedObjectContext {
     /// The pairs of an object whose deletion was saved: the store forgot them with it.
     private func restorePairs(of change: UndoRecord.ObjectChange) {
         for (number, ids) in change.pairs {
-            let relationship = change.id.entity.layout.toManys[number]
+            let relationship = change.id.layout.toManys[number]
             let key = RelationshipKey(owner: change.id, toMany: number)
             for id in ids where living(id) != nil {
                 self.record(key) { $0.add(id) }
-                if let inverse = relationship.inverseRelationship, let other = id.entity.layout.toManyNumber(inverse) {
+                if let inverse = relationship.inverseRelationship, let other = id.layout.toManyNumber(inverse) {
                     self.record(RelationshipKey(owner: id, toMany: other)) { $0.add(change.id) }
                 }
             }

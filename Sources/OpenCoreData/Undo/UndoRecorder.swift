@@ -49,7 +49,7 @@ final class UndoRecorder {
     func willDelete(_ object: NSManagedObject) {
         willChange(object)
         guard isRecording, let context = object.context else { return }
-        for (number, relationship) in object.entity.layout.toManys.enumerated() {
+        for (number, relationship) in object.layout.toManys.enumerated() {
             let key = RelationshipKey(owner: object.objectID, toMany: number)
             if !(relationship.inverseRelationship.map { !$0.isToMany } ?? false) {
                 objects[object.objectID]?.pairs[number] = object.memberIDs(number)
@@ -82,7 +82,7 @@ final class UndoRecorder {
     /// The relationships of an object that never was are about to be forgotten.
     func willForgetRelationships(of object: NSManagedObject, in context: NSManagedObjectContext) {
         guard isRecording else { return }
-        for number in object.entity.layout.toManys.indices {
+        for number in object.layout.toManys.indices {
             let key = RelationshipKey(owner: object.objectID, toMany: number)
             if context.pendingOrder(key) != nil { willRecordOrder(key, in: context) }
             willRecord(key, in: context)

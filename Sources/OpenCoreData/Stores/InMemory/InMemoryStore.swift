@@ -98,7 +98,7 @@ package final class InMemoryStore: NSPersistentStore, @unchecked Sendable {
         let members = Set(entity.declaring(constraint).withDescendants.map(\.number))
         return state.withLock { state in
             var result: [UniqueKey: FetchedRow] = [:]
-            for (id, row) in state.rows where members.contains(id.entity.number) {
+            for (id, row) in state.rows where members.contains(id.layout.number) {
                 guard let key = UniqueKey(row, slots: row.layout.constraints[constraint]), wanted.contains(key) else { continue }
                 result[key] = FetchedRow(id: id, row: row)
             }

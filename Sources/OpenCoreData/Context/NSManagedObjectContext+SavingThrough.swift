@@ -1,0 +1,91 @@
+import Foundation
+
+/// Saving through all levels at once.
+extension NSManagedObjectContext {
+    /// Saves this context and every context below it into the store, in one transaction.
+    ///
+    /// Everything is validated at every level and written together. Where anything is refused, by a rule, a conflict or the store, nothing
+    /// has moved at any level: what was unsaved here is still unsaved here and nowhere else. Objects and notifications are those of saving
+    /// level by level. Waits for the queues of the contexts below. Throws what `save()` throws.
+    public func saveToStore() throws {
+        checkQueue()
+        try holdingTheChain {
+            var contexts: [NSManagedObjectContext] = [self]
+            while let below = contexts.last?.parent { contexts.append(below) }
+            var hasAnything = false
+            for context in contexts { hasAnything = try context.prepareToSave() || hasAnything }
+            guard hasAnything else { return }
+            try saveTogether(contexts)
+        }
+    }
+
+    /// Runs a block while this thread holds the queues of all contexts below.
+    private func holdingTheChain(_ body: () throws -> Void) throws {
+        guard let parent else { return try body() }
+        try parent.performAndWait { try parent.holdingTheChain(body) }
+    }
+
+    private func saveTogether(_ contexts: [NSManagedObjectContext]) throws {
+        let root = contexts[contexts.count - 1]
+        let own = chain.withLock { contexts.map { $0.level.beginSaving() } }
+        func takeBack() {
+            chain.withLock {
+                for (context, changes) in zip(contexts, own) {
+                    context.level.saving = changes
+                    context.level.didNotSave()
+                }
+            }
+        }
+        var carried = own[0]
+        var through: [ChangeSet] = [carried]
+        let saved: SaveOutcome
+        do {
+            for (index, context) in contexts.enumerated().dropFirst() {
+                carried = try chain.withLock {
+                    let level = ContextLevel(chain: ContextChain.scratch)
+                    level.pending = own[index]
+                    level.merge(try context.admissible(carried, from: contexts[index - 1]))
+                    return level.pending
+                }
+                through.append(carried)
+            }
+            saved = carried.isEmpty ? SaveOutcome(changes: carried) : try root.handOver(carried)
+        } catch {
+            takeBack()
+            throw error
+        }
+        for (index, context) in contexts.enumerated() {
+            chain.withLock { context.level.didSave() }
+            context.undoRecorder?.didSave()
+            context.hasImportedRows = false
+            if index > 0 {
+                // As after a child's save: its objects are told here before they are saved.
+                context.hasPushedChanges = true
+                context.events.pushed.append(through[index - 1])
+                context.postObjectsDidChange()
+            }
+            context.finish(index == contexts.count - 1 ? saved : saved.seen(from: through[index]))
+        }
+    }
+}
+
+extension NSManagedObjectContext.SaveOutcome {
+    /// What this outcome, the root's, means for a context that handed up `changes`.
+    fileprivate func seen(from changes: ChangeSet) -> Self {
+        var result = Self(changes: ChangeSet())
+        result.isSettled = isSettled
+        changes.forEach { id, change in
+            if let final = self.changes[id] {
+                result.changes.set(id, PendingRow(kind: change.kind, row: final.row, changed: change.changed, base: final.base))
+            } else if change.kind == .deleted {
+                result.changes.set(id, change)
+            } else {
+                result.refreshed.append(id)
+            }
+        }
+        result.changes.pairs = changes.pairs
+        result.changes.orders = changes.orders
+        result.settled = settled
+        return result
+    }
+}

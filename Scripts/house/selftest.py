@@ -58,10 +58,17 @@ CASES = [
     (rules.catalogue, {
         "systemd/cisternd.catalog": "-- " + "a" * 32 + "\nSubject: x\n",
         "Sources/SyncDaemon/A.swift": "let id = \"" + "a" * 32 + "\"\n"}, None),
-    (rules.deviations, {"docs/DEVIATIONS.md": "| what | test |\n| --- | --- |\n| x | `missing()` |\n"}, "there is no test missing"),
-    (rules.deviations, {
+    (rules.named_tests, {"docs/DEVIATIONS.md": "| what | test |\n| --- | --- |\n| x | `missing()` |\n"}, "there is no test missing"),
+    (rules.named_tests, {"docs/DEVIATIONS.md": "| what | test |\n| --- | --- |\n| x | y |\n"}, "names no test"),
+    (rules.named_tests, {
         "docs/DEVIATIONS.md": "| what | test |\n| --- | --- |\n| x | `found()` |\n",
         "Tests/OpenCoreDataTests/A.swift": "@Test func found() {}\n"}, None),
+    (rules.named_tests, {
+        "docs/COVERAGE.md": "| Statement | State | Tests |\n| --- | --- | --- |\n| X1 | present | `first`, `second` and 2 more |\n",
+        "Tests/OpenCoreDataTests/A.swift": "@Test func first() {}\nfunc second() {}\n"}, "there is no test second"),
+    (rules.named_tests, {
+        "docs/COVERAGE.md": "| Class | Missing |\n| --- | --- |\n| A | `b` |\n\n| X | Tests |\n| --- | --- |\n| X1 | `first` |\n| X2 | – |\n",
+        "Tests/OpenCoreDataTests/A.swift": "@Test(arguments: [1])\n    func first(_ number: Int) {}\n"}, None),
     (rules.mirrored_tests, {
         "Sources/Systemd/Journal/A.swift": "struct A {}\n", "Tests/SystemdTests/Attic/ATests.swift": "struct ATests {}\n"}, "mirror"),
 ]

@@ -101,3 +101,8 @@ FORBIDDEN_NAMES = {"Utils", "Utilities", "Helpers", "Helper", "Common", "Misc"}
 
 # file: reason why it may wait by the clock.
 SLEEP_EXCEPTIONS = {}
+
+# folder: what it tests instead of a folder of the same name.
+MIRROR_EXCEPTIONS = {
+    "Tests/OpenCoreDataTests/Guides": "the examples of the guides in Sources/OpenCoreData/OpenCoreData.docc",
+}

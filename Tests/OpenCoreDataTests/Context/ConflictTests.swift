@@ -6,6 +6,7 @@ import Testing
 /// Conflicts that a policy of one's own settles, that were only watched for, and those with a parent context.
 @Suite struct ConflictTests {
     /// Adds what both sides added, lets the kind decide on the rest.
+    // Stateless, as its superclass.
     private final class Adding: NSMergePolicy, @unchecked Sendable {
         override func resolve(optimisticLockingConflicts list: [NSMergeConflict]) throws {
             try super.resolve(optimisticLockingConflicts: list)
@@ -18,6 +19,7 @@ import Testing
     }
 
     /// The greater of two numbers, as dictionaries.
+    // Stateless, as its superclass.
     private final class Greatest: NSMergePolicy, @unchecked Sendable {
         override func values(
             old: [String: Any], mine: [String: Any], theirs: [String: Any], for conflict: NSMergeConflict
@@ -30,6 +32,7 @@ import Testing
     }
 
     /// Gives the second one another key.
+    // Stateless, as its superclass.
     private final class Renaming: NSMergePolicy, @unchecked Sendable {
         override func resolve(constraintConflicts list: [NSConstraintConflict]) throws {
             for conflict in list {
@@ -40,6 +43,7 @@ import Testing
 
     private struct Refusing: Error {}
 
+    // Stateless, as its superclass.
     private final class Refuses: NSMergePolicy, @unchecked Sendable {
         override func resolve(mergeConflicts list: [Any]) throws { throw Refusing() }
     }

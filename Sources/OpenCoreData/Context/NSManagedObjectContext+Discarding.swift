@@ -169,7 +169,7 @@ extension NSManagedObjectContext {
 
     /// Lays the object's own changes over values from below.
     func bring(_ below: RowSnapshot, under object: NSManagedObject) {
-        object.members = object.members.filter { object.changedToManys.contains($0.key) }
+        object.members = [:]
         guard object.state == .updated, let mine = object.row else {
             if !object.isFaulted && object.state == .clean {
                 object.row = below

@@ -74,9 +74,9 @@ extension NSManagedObjectContext {
         for id in changes.updated { mergeUpdate(of: id, row: fresh[id]) }
         for id in changes.inserted { mergeInsertion(of: id, row: fresh[id]) }
         for id in changes.deleted { mergeDeletion(of: id) }
-        // A foreign key that changed may belong to any loaded to-many; those without unsaved changes are read again when asked for.
+        // A foreign key that changed may belong to any loaded to-many; they are read again when asked for, under what is unsaved.
         for object in registry.objects where !object.members.isEmpty {
-            object.members = object.members.filter { object.changedToManys.contains($0.key) }
+            object.members = [:]
         }
         events.merged.append(changes)
         postObjectsDidChange()

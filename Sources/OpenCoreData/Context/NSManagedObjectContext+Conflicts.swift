@@ -18,13 +18,18 @@ extension NSManagedObjectContext {
         let below = channel(to: "save")
         var outcome = SaveOutcome(changes: changes)
         var unchanged = watched
-        // Each round settles every conflict found; another writer may cause new ones, but not for ever.
+        try checkWatched(&unchanged, in: &outcome)
+        try settlingConflicts(&outcome) { try below.receive($0, from: self) }
+        watched = [:]
+        return outcome
+    }
+
+    /// Tries to hand changes over until no conflict is left. Each round settles every conflict found; another writer may cause new ones, but
+    /// not for ever.
+    func settlingConflicts<T>(_ outcome: inout SaveOutcome, _ handOver: (ChangeSet) throws -> T) throws -> T {
         for _ in 0..<20 {
             do {
-                try checkWatched(&unchanged, in: &outcome)
-                try below.receive(outcome.changes, from: self)
-                watched = [:]
-                return outcome
+                return try handOver(outcome.changes)
             } catch let conflict as StoreConflict {
                 try settle(conflict, in: &outcome)
                 outcome.isSettled = true
@@ -53,8 +58,17 @@ extension NSManagedObjectContext {
         }
     }
 
+    /// The save failed after all: objects show what is unsaved again, as it was.
+    func forgetDecisions() {
+        for id in decided {
+            guard let object = registry[id], let change = chain.withLock({ level.change(of: id) }) else { continue }
+            object.take(change)
+        }
+        decided = []
+    }
+
     /// Applies the policy. Throws 133020 or 133021 under the error policy.
-    private func settle(_ conflict: StoreConflict, in outcome: inout SaveOutcome) throws {
+    func settle(_ conflict: StoreConflict, in outcome: inout SaveOutcome) throws {
         switch conflict {
         case .versions(let conflicts): try settle(conflicts, in: &outcome)
         case .constraints(let conflicts): try settle(conflicts, in: &outcome)

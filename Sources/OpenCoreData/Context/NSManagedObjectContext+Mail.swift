@@ -28,7 +28,14 @@ extension NSManagedObjectContext {
             }
         }
         // A foreign key that was pushed may belong to any loaded to-many; they are read again when asked for.
+        forgetLoadedMembers()
+    }
+
+    /// Loaded to-manys are read again when asked for.
+    func forgetLoadedMembers() {
+        guard hasLoadedMembers else { return }
         for object in registry.objects where !object.members.isEmpty { object.members = [:] }
+        hasLoadedMembers = false
     }
 
     private func apply(_ change: PendingRow, to object: NSManagedObject) {

@@ -75,9 +75,7 @@ extension NSManagedObjectContext {
         for id in changes.inserted { mergeInsertion(of: id, row: fresh[id]) }
         for id in changes.deleted { mergeDeletion(of: id) }
         // A foreign key that changed may belong to any loaded to-many; they are read again when asked for, under what is unsaved.
-        for object in registry.objects where !object.members.isEmpty {
-            object.members = [:]
-        }
+        forgetLoadedMembers()
         events.merged.append(changes)
         postObjectsDidChange()
         postDidMerge(changes)

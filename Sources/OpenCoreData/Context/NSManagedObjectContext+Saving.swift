@@ -20,8 +20,10 @@ extension NSManagedObjectContext {
                 level.saving = changes
                 level.didNotSave()
             }
+            forgetDecisions()
             throw error
         }
+        decided = []
         chain.withLock { level.didSave() }
         undoRecorder?.didSave()
         hasImportedRows = false

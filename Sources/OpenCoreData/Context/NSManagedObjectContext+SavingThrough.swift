@@ -35,17 +35,22 @@ extension NSManagedObjectContext {
                     context.level.didNotSave()
                 }
             }
+            for context in contexts { context.forgetDecisions() }
         }
         var carried = own[0]
         var through: [ChangeSet] = [carried]
         let saved: SaveOutcome
         do {
             for (index, context) in contexts.enumerated().dropFirst() {
-                carried = try chain.withLock {
-                    let level = ContextLevel(chain: ContextChain.scratch)
-                    level.pending = own[index]
-                    level.merge(try context.admissible(carried, from: contexts[index - 1]))
-                    return level.pending
+                let sender = contexts[index - 1]
+                var handed = SaveOutcome(changes: carried)
+                carried = try sender.settlingConflicts(&handed) { changes in
+                    try chain.withLock {
+                        let level = ContextLevel(chain: ContextChain.scratch)
+                        level.pending = own[index]
+                        level.merge(try context.admissible(changes, from: sender))
+                        return level.pending
+                    }
                 }
                 through.append(carried)
             }
@@ -58,6 +63,7 @@ extension NSManagedObjectContext {
             chain.withLock { context.level.didSave() }
             context.undoRecorder?.didSave()
             context.hasImportedRows = false
+            context.decided = []
             if index > 0 {
                 // As after a child's save: its objects are told here before they are saved.
                 context.hasPushedChanges = true

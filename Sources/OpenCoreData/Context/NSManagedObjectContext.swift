@@ -44,11 +44,15 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
 
     /// What `detectConflicts(for:)` was asked to check, with the rows that were read.
     var watched: [NSManagedObjectID: RowSnapshot] = [:]
+    /// Objects that show what a merge policy decided in the save that is going on.
+    var decided: [NSManagedObjectID] = []
     /// What to do where a parent context has other values than those a change of this context started from. Nil, as at first: the later
     /// writer wins, property by property, without asking.
     open var parentConflictPolicy: NSMergePolicy?
     /// Children have pushed changes that have not been saved yet: objects of them may have changes without being held.
     var hasPushedChanges = false
+    /// Whether any object has loaded members of a to-many.
+    var hasLoadedMembers = false
     /// Whether this context merges by itself what its parent takes in.
     var followsParent = false
     /// Rows were changed without instances here, and nobody has checked them yet.

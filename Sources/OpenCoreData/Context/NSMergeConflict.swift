@@ -53,8 +53,9 @@ public final class NSMergeConflict: NSObject, @unchecked Sendable {
     func decide(by policy: NSMergePolicy) {
         let settled = change.flatMap { policy.settled($0, stored: stored) }
         decision = Decision(change: settled)
-        guard let settled, let object = context?.registeredObject(for: sourceObjectID) else { return }
+        guard let settled, let context, let object = context.registeredObject(for: sourceObjectID) else { return }
         object.take(settled)
+        context.decided.append(sourceObjectID)
     }
 
     private static func values(_ row: RowSnapshot) -> [String: Any] {

@@ -79,6 +79,7 @@ struct ObjectRegistry {
     /// Makes room for objects that are about to come.
     mutating func reserve(_ count: Int) {
         guard count > 256 else { return }
+        if used.count + count > sweepAt { sweep() }
         used.reserveCapacity(used.count + count)
         sweepAt = max(sweepAt, used.count + count)
     }

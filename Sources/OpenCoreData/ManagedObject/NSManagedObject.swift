@@ -23,7 +23,9 @@ open class NSManagedObject: NSObject {
     /// Which slots were set since.
     final var changed = SlotSet()
     /// To-manys that have been loaded, by number.
-    final var members: [Int: [NSManagedObjectID]] = [:]
+    final var members: [Int: [NSManagedObjectID]] = [:] {
+        didSet { if !members.isEmpty { context?.hasLoadedMembers = true } }
+    }
     /// What the fetched property by name found, until the object is refreshed.
     final var fetched: [String: [NSManagedObjectID]] = [:]
     /// The objects whose values are loaded together with this one's.

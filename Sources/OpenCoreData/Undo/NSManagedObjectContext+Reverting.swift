@@ -21,7 +21,7 @@ extension NSManagedObjectContext {
         publish()
         for (key, order) in reversal.orders { restoreOrder(key, order) }
         // A foreign key that came back may belong to any loaded to-many; they are read again when asked for.
-        for object in registry.objects where !object.members.isEmpty { object.members = [:] }
+        forgetLoadedMembers()
         // Also if nothing is left to take back: what is redone must be what was undone last.
         registerEventForUndo(evenIfEmpty: true)
         for object in reversal.restored where object.state == .clean { registry.release(object.objectID) }

@@ -107,4 +107,31 @@ import Testing
             #expect(try ["a", "b"].flatMap { try chain.stack.stored("Item", $0) } == [9, 2])
         })
     }
+
+    // GB11, GB17
+    @Test func conflictsWithAParentAreSettledOnTheWay() throws {
+        let chain = Chain()
+        try holding(chain.worker, chain.main, chain.stack.root) { () throws in
+            let item = chain.main.make("Item", ["key": "k", "a": 1, "b": 1])
+            try chain.main.saveToStore()
+            let own = chain.worker.object(with: item.objectID)
+            _ = own.value(forKey: "a")
+            item.setValue(10, forKey: "a")
+            chain.main.processPendingChanges()
+            own.setValue(2, forKey: "a")
+            own.setValue(2, forKey: "b")
+            chain.worker.parentConflictPolicy = .error
+            let error = #expect(throws: NSError.self) { try chain.worker.saveToStore() }
+            #expect(error?.code == 133020 && own.isUpdated && item.isUpdated)
+            chain.worker.parentConflictPolicy = .mergeByPropertyStoreTrump
+            // The store refuses first: what the policy decided is forgotten again.
+            chain.stack.failSaves(with: [CocoaError(.fileWriteOutOfSpace)])
+            #expect(throws: CocoaError.self) { try chain.worker.saveToStore() }
+            #expect(["a", "b"].map { own.value(forKey: $0) as? Int } == [2, 2] && own.isUpdated)
+            try chain.worker.saveToStore()
+            #expect(["a", "b"].map { own.value(forKey: $0) as? Int } == [10, 2])
+            #expect(["a", "b"].map { item.value(forKey: $0) as? Int } == [10, 2])
+            #expect(try ["a", "b"].flatMap { try chain.stack.stored("Item", $0) } == [10, 2])
+        }
+    }
 }

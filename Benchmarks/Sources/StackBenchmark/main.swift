@@ -12,6 +12,7 @@ func fail(_ message: String) -> Never {
 let usage = """
     usage: stack-benchmark import DESIGN(1|2|3) COUNT SAVE-EVERY STORE
            stack-benchmark insert|fetch cistern|grdb COUNT STORE
+           stack-benchmark discard CYCLES COUNT STORE
     """
 let arguments = Array(CommandLine.arguments.dropFirst())
 
@@ -100,9 +101,43 @@ func peakMemory() -> Double {
         }
         if length == 0 { fail("\(arguments[3]) holds no stops; insert some first") }
         return wall
+    case ("discard", 4):
+        guard let cycles = Int(arguments[1]), let count = Int(arguments[2]) else { fail(usage) }
+        let coordinator = try openCoordinator(arguments[3])
+        let root = NSManagedObjectContext(.privateQueueConcurrencyType)
+        root.persistentStoreCoordinator = coordinator
+        let wall = try seconds {
+            for cycle in 1...cycles {
+                try discard(count, above: root)
+                if [cycles / 10, cycles].contains(cycle) { try say("after \(cycle) cycles of \(count): \(process())") }
+            }
+        }
+        try close(coordinator)
+        return wall
     default: fail(usage)
     }
 }
+
+/// Imports into a worker above the root, pushes, and throws everything away at both levels.
+@Sendable func discard(_ count: Int, above root: NSManagedObjectContext) throws {
+    let worker = NSManagedObjectContext(.privateQueueConcurrencyType)
+    worker.parent = root
+    try worker.performAndWait {
+        for number in 0..<count { Stop(context: worker).fill(number) }
+        try worker.save()
+    }
+    root.performAndWait { root.rollback() }
+    if root.performAndWait({ !root.registeredObjects.isEmpty || root.hasChanges }) { fail("something is left in the root") }
+}
+
+/// Resident memory and threads of this process.
+@Sendable func process() throws -> String {
+    let status = try String(contentsOfFile: "/proc/self/status", encoding: .utf8).split(separator: "\n")
+    return status.filter { $0.hasPrefix("VmRSS") || $0.hasPrefix("Threads") }.map { $0.split(whereSeparator: \.isWhitespace).joined(separator: " ") }
+        .joined(separator: ", ")
+}
+
+@Sendable func say(_ line: String) { FileHandle.standardError.write(Data((line + "\n").utf8)) }
 
 Task.detached {
     do {

@@ -10,13 +10,13 @@ import Testing
         let added: [Int]
     }
 
-    private static let hasData = TestData.has("geo/countries.json", "geo/states.json.gz", "geo/cities.json.gz")
+    static let hasData = TestData.has("geo/countries.json", "geo/states.json.gz", "geo/cities.json.gz")
 
     @Test(.enabled(if: hasData, "\(TestData.absent)"), .timeLimit(.minutes(8)))
     func theWorldIsMirroredOnceAndThenOnlyWhatChanges() async throws {
         let shop = try Workshop()
         defer { shop.close() }
-        try await unpack(shop)
+        try await Self.unpack(shop)
         let server = try await shop.server("nginx.py", ["\(shop.folder)/www", "\(shop.folder)/nginx"])
         try shop.configure("geo.toml", ["API": server.address])
         let daemon = try await shop.daemon()
@@ -46,7 +46,8 @@ import Testing
 
     // MARK: The first import
 
-    private func unpack(_ shop: Workshop) async throws {
+    /// Puts the three files where the server finds them.
+    static func unpack(_ shop: Workshop) async throws {
         for name in ["states.json", "cities.json"] {
             let result = try await shop.run("sh", ["-c", "cp \"$1.gz\" www/ && gunzip -k \"www/$2.gz\"", "-", TestData.path("geo/\(name)"), name])
             try #require(result.status == 0, "\(result.errors)")

@@ -52,7 +52,9 @@ extension NSManagedObjectContext {
         try mergePolicy.resolve(mergeConflicts: conflicts)
         for conflict in conflicts {
             endOfChain?.rowCache.remove([conflict.sourceObjectID])
-            if let change = changeMadeByPolicy(conflict) { outcome.changes.set(conflict.sourceObjectID, change) } else {
+            if let change = changeMadeByPolicy(conflict) {
+                outcome.changes.set(conflict.sourceObjectID, change)
+            } else {
                 outcome.refreshed.append(conflict.sourceObjectID)
             }
         }

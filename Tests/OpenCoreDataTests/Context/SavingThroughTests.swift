@@ -87,25 +87,27 @@ import Testing
     @Test func theRootsPolicySettlesConflictsForAllLevels() throws {
         let chain = Chain()
         chain.stack.root.mergePolicy = .mergeByPropertyStoreTrump
-        try holding(chain.worker, chain.main, chain.stack.root, do: {
-            let item = chain.stack.root.make("Item", ["key": "k", "a": 1, "b": 1])
-            try chain.stack.root.save()
-            let own = chain.worker.object(with: item.objectID)
-            _ = own.value(forKey: "a")
-            // Somebody else writes, past this coordinator.
-            let row = try #require(try chain.stack.store.rows(for: [item.objectID])[item.objectID])
-            let copy = row.copy()
-            copy.update(try #require(row.layout.slot(of: "a")), to: .int64(9))
-            var changes = ChangeSet()
-            changes.set(item.objectID, PendingRow(kind: .updated, row: copy, changed: SlotSet(0..<copy.count), base: row))
-            copy.stamp(version: try #require(try chain.stack.store.save(changes).versions[item.objectID]))
-            own.setValue(2, forKey: "a")
-            own.setValue(2, forKey: "b")
-            try chain.worker.saveToStore()
-            #expect(["a", "b"].map { own.value(forKey: $0) as? Int } == [9, 2])
-            #expect(["a", "b"].map { item.value(forKey: $0) as? Int } == [9, 2])
-            #expect(try ["a", "b"].flatMap { try chain.stack.stored("Item", $0) } == [9, 2])
-        })
+        try holding(
+            chain.worker, chain.main, chain.stack.root,
+            do: {
+                let item = chain.stack.root.make("Item", ["key": "k", "a": 1, "b": 1])
+                try chain.stack.root.save()
+                let own = chain.worker.object(with: item.objectID)
+                _ = own.value(forKey: "a")
+                // Somebody else writes, past this coordinator.
+                let row = try #require(try chain.stack.store.rows(for: [item.objectID])[item.objectID])
+                let copy = row.copy()
+                copy.update(try #require(row.layout.slot(of: "a")), to: .int64(9))
+                var changes = ChangeSet()
+                changes.set(item.objectID, PendingRow(kind: .updated, row: copy, changed: SlotSet(0..<copy.count), base: row))
+                copy.stamp(version: try #require(try chain.stack.store.save(changes).versions[item.objectID]))
+                own.setValue(2, forKey: "a")
+                own.setValue(2, forKey: "b")
+                try chain.worker.saveToStore()
+                #expect(["a", "b"].map { own.value(forKey: $0) as? Int } == [9, 2])
+                #expect(["a", "b"].map { item.value(forKey: $0) as? Int } == [9, 2])
+                #expect(try ["a", "b"].flatMap { try chain.stack.stored("Item", $0) } == [9, 2])
+            })
     }
 
     // GB11, GB17

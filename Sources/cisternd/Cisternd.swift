@@ -12,7 +12,7 @@ struct Cisternd: ParsableCommand {
             """,
         version: SyncDaemon.version)
 
-    @Option(help: "The configuration file. Files in conf.d beside it are merged into it.")
+    @Option(help: "The configuration file. Drop-ins are merged into it: conf.d beside cisternd.toml, NAME.conf.d beside NAME.toml.")
     var config = "/etc/cistern/cisternd.toml"
 
     @Flag(help: "Check the configuration and its model, print what is wrong, and end with 0 or 78. Opens no store.")

@@ -2,11 +2,11 @@ import Testing
 
 @testable import SyncConfiguration
 
-/// Reads a configuration from texts: the main file is `/c/main.toml`, drop-ins stand in `/c/conf.d`.
+/// Reads a configuration from texts: the main file is `/c/cisternd.toml`, drop-ins stand in `/c/conf.d`.
 func read(_ text: String, dropIns: [String: String] = [:], environment: [String: String] = [:]) -> ConfigurationReading {
-    var files = ConfigurationTexts(["/c/main.toml": text])
+    var files = ConfigurationTexts(["/c/cisternd.toml": text])
     for (name, text) in dropIns { files.files["/c/conf.d/\(name)"] = Array(text.utf8) }
-    return ConfigurationReader(path: "/c/main.toml", environment: environment, files: files).read()
+    return ConfigurationReader(path: "/c/cisternd.toml", environment: environment, files: files).read()
 }
 
 /// The configuration of a text that must be free of errors.

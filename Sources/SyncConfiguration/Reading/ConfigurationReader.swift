@@ -1,4 +1,4 @@
-/// Reads the configuration: the main file and the drop-ins in `conf.d` beside it, merged in the order of their names.
+/// Reads the configuration: the main file and the drop-ins beside it, merged in the order of their names.
 ///
 /// Every complaint of one pass is collected; nothing is guessed and nothing ignored. The reader looks at nothing but the files and the
 /// environment it is given.
@@ -21,10 +21,12 @@ public struct ConfigurationReader: Sendable {
         self.files = files
     }
 
-    /// The directory of the drop-ins.
+    /// The directory of the drop-ins: `conf.d` beside `cisternd.toml`; `NAME.conf.d` beside `NAME.toml`, so that instances which share a
+    /// directory do not share their drop-ins.
     public var dropInDirectory: String {
-        guard let slash = path.lastIndex(of: "/") else { return "conf.d" }
-        return path[...slash] + "conf.d"
+        let start = path.lastIndex(of: "/").map { path.index(after: $0) } ?? path.startIndex
+        let file = path[start...], name = file.hasSuffix(".toml") ? file.dropLast(5) : file
+        return path[..<start] + (name == "cisternd" ? "conf.d" : "\(name).conf.d")
     }
 
     /// Reads and checks everything.

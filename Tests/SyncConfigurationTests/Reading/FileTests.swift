@@ -6,8 +6,8 @@ import Testing
 @Suite struct FileTests {
     private func read(bytes: [UInt8]) -> [ConfigurationProblem] {
         var files = ConfigurationTexts([:])
-        files.files["/c/main.toml"] = bytes
-        let reading = ConfigurationReader(path: "/c/main.toml", files: files).read()
+        files.files["/c/cisternd.toml"] = bytes
+        let reading = ConfigurationReader(path: "/c/cisternd.toml", files: files).read()
         #expect((reading.configuration == nil) == !reading.errors.isEmpty)
         return reading.problems
     }
@@ -16,7 +16,7 @@ import Testing
         let problem = try #require(read(bytes: Array("version = 1\n[daemon]\nname = oops\n".utf8)).first)
         #expect(problem.line == 3)
         #expect(problem.column != nil)
-        #expect(problem.description.hasPrefix("/c/main.toml:3:"))
+        #expect(problem.description.hasPrefix("/c/cisternd.toml:3:"))
         #expect(problem.suggestion != nil)
     }
 
@@ -101,15 +101,22 @@ import Testing
             """
         #expect(
             errors(text) == [
-                "/c/main.toml:1: unknown key \"verison\"; did you mean \"version\"?",
-                "/c/main.toml:3: daemon.start: expected one of \"stagger\", \"now\", \"wait\", found the text \"later\"; known words: stagger, now, wait",
-                "/c/main.toml:4: daemon.max_parallel_requests: 0 is out of range; it must be an integer from 1 to 1024",
-                "/c/main.toml:6: defaults.schedule: unknown key \"evry\"; did you mean \"every\"?",
+                "/c/cisternd.toml:1: unknown key \"verison\"; did you mean \"version\"?",
+                "/c/cisternd.toml:3: daemon.start: expected one of \"stagger\", \"now\", \"wait\", found the text \"later\"; known words: stagger, now, wait",
+                "/c/cisternd.toml:4: daemon.max_parallel_requests: 0 is out of range; it must be an integer from 1 to 1024",
+                "/c/cisternd.toml:6: defaults.schedule: unknown key \"evry\"; did you mean \"every\"?",
             ])
     }
 
     @Test func aThrownErrorHoldsAllProblems() {
         let reader = ConfigurationReader(path: "/c", files: ConfigurationTexts(["/c": "a = 1\nb = 2\n"]))
         #expect { try reader.configuration() } throws: { ($0 as? ConfigurationError)?.problems.count == 2 }
+    }
+
+    @Test func anInstanceHasDropInsOfItsOwn() {
+        #expect(ConfigurationReader(path: "/etc/cistern/cisternd.toml").dropInDirectory == "/etc/cistern/conf.d")
+        #expect(ConfigurationReader(path: "/etc/cistern/shop.toml").dropInDirectory == "/etc/cistern/shop.conf.d")
+        #expect(ConfigurationReader(path: "cisternd.toml").dropInDirectory == "conf.d")
+        #expect(ConfigurationReader(path: "/x/plain").dropInDirectory == "/x/plain.conf.d")
     }
 }

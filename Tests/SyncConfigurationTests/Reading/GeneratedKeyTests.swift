@@ -108,7 +108,7 @@ import Testing
                 for problem in found {
                     #expect(problem.suggestion?.isEmpty == false, "\(problem)")
                     #expect(!problem.message.isEmpty)
-                    #expect(problem.file == "/c/main.toml")
+                    #expect(problem.file == "/c/cisternd.toml")
                     #expect(problem.line != nil, "\(problem)")
                 }
             }

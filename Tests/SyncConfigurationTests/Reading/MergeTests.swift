@@ -66,7 +66,7 @@ import Testing
 
     @Test func theSameNameTwiceInOneFileIsAnError() {
         let twice = "[[source]]\nname = \"items\"\nurl = \"https://b.example/\"\nentity = \"Item\"\n"
-        #expect(errors(itemSource + twice).first?.contains("two sources of this name, the first in /c/main.toml, line 4") == true)
+        #expect(errors(itemSource + twice).first?.contains("two sources of this name, the first in /c/cisternd.toml, line 4") == true)
         #expect(errors(itemModel, dropIns: ["10.toml": twice + twice]).count == 1)
         #expect(errors(itemSource, dropIns: ["10.toml": twice + twice]).count == 1)
         let resource = "[[source.resource]]\nname = \"r\"\npath = \"/r\"\nentity = \"Item\"\n"

@@ -75,12 +75,12 @@ import Testing
     @Test func everySettingKnowsWhereItComesFrom() throws {
         let resolved = try #require(read(text).resolved)
         func origin(_ path: String) -> String? { resolved.settings.first { $0.keyPath == path }?.origin.description }
-        #expect(origin("source.s.resource.own.schedule.every") == "/c/main.toml:25")
-        #expect(origin("source.s.resource.inherits.schedule.every") == "/c/main.toml:17")
-        #expect(origin("source.s.resource.own.schedule.max_age") == "/c/main.toml:6")
+        #expect(origin("source.s.resource.own.schedule.every") == "/c/cisternd.toml:25")
+        #expect(origin("source.s.resource.inherits.schedule.every") == "/c/cisternd.toml:17")
+        #expect(origin("source.s.resource.own.schedule.max_age") == "/c/cisternd.toml:6")
         #expect(origin("source.s.resource.own.schedule.max_interval") == "default")
         #expect(origin("source.s.resource.own.key") == "derived")
-        #expect(origin("defaults.schedule.every") == "/c/main.toml:5")
+        #expect(origin("defaults.schedule.every") == "/c/cisternd.toml:5")
     }
 
     @Test func theResolvedTextReadAgainGivesTheSameConfiguration() throws {

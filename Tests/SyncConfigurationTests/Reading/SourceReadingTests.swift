@@ -51,7 +51,7 @@ import Testing
 
     @Test func anEntityThatDoesNotExistIsNamedOnce() {
         let found = errors(itemSource.replacing("entity = \"Item\"", with: "entity = \"Itme\""))
-        #expect(found == ["/c/main.toml:7: source \"items\": entity: there is no entity \"Itme\"; did you mean \"Item\"?"])
+        #expect(found == ["/c/cisternd.toml:7: source \"items\": entity: there is no entity \"Itme\"; did you mean \"Item\"?"])
         #expect(problem("key = [\"cdoe\"]").contains("\"cdoe\" is not an attribute of \"Item\"; did you mean \"code\"?"))
         #expect(problem("key = [\"id\", \"id\"]").contains("stands twice"))
     }
@@ -72,9 +72,9 @@ import Testing
         // `schedule` knows the key, the resource itself does not: it lists what it has.
         let found = errors(text)
         #expect(found.count == 2)
-        #expect(found[0].hasPrefix("/c/main.toml:11: source \"github\": resource \"repos\": unknown key \"evry\"; "))
+        #expect(found[0].hasPrefix("/c/cisternd.toml:11: source \"github\": resource \"repos\": unknown key \"evry\"; "))
         #expect(
-            found[1] == "/c/main.toml:12: source \"github\": resource \"repos\": schedule: unknown key \"evry\"; did you mean \"every\"?")
+            found[1] == "/c/cisternd.toml:12: source \"github\": resource \"repos\": schedule: unknown key \"evry\"; did you mean \"every\"?")
         #expect(read(text).errors[1].keyPath == "source.github.resource.repos.schedule.evry")
     }
 

@@ -135,9 +135,9 @@ extension NSManagedObjectContext: PersistentStoreChannel {
             receiveMail()
             postObjectsDidChange()
         } else {
-            queue.async { [weak self] in
+            queue.async { [self] in
                 // A fetch may have taken the mail meanwhile, and then nobody has heard of it yet.
-                guard let self, self.hasMail.load(ordering: .acquiring) || !self.events.pushed.isEmpty else { return }
+                guard self.hasMail.load(ordering: .acquiring) || !self.events.pushed.isEmpty else { return }
                 self.receiveMail()
                 self.postObjectsDidChange()
             }

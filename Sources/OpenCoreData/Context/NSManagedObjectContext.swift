@@ -123,6 +123,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     ) -> Bool { shouldDeleteInaccessibleFaults }
 
     deinit {
+        queue.owner = nil
         for object in registry.objects { object.detach() }
     }
 
@@ -210,8 +211,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     func scheduleTurn() {
         guard concurrencyType == .mainQueueConcurrencyType, !isTurnScheduled else { return }
         isTurnScheduled = true
-        queue.async { [weak self] in
-            guard let self else { return }
+        queue.async { [self] in
             self.isTurnScheduled = false
             self.processPendingChanges()
         }

@@ -15,8 +15,9 @@ package final class ContextQueue: @unchecked Sendable {
     }
 
     package let kind: Kind
-    /// The context it belongs to. Set once, before the queue is used.
-    weak var owner: AnyObject?
+    /// The context it belongs to. Set once, before the queue is used, and taken back when the context goes. To be read by who holds the
+    /// queue, which he does through the context. Not weak: an object that was ever referenced weakly is retained more slowly for good.
+    unowned(unsafe) var owner: AnyObject?
     private let state: Mutex<State>
     /// Blocks that run or wait to run.
     let pending = Atomic<Int>(0)

@@ -8,7 +8,7 @@ import Testing
     @Test(arguments: 0..<8)
     func chainsAgreeWithAModel(_ part: Int) throws {
         let model = Company.model()
-        for seed in part * 750..<(part + 1) * 750 {
+        for seed in part * 250..<(part + 1) * 250 {
             if let failure = try ChainRun.failure(seed: seed, model: model) {
                 Issue.record("\(failure)")
                 return

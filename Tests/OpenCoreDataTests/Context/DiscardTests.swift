@@ -18,7 +18,7 @@ import Testing
     }
 
     private static let isLong = ProcessInfo.processInfo.environment["CISTERN_STRESS"] == "1"
-    private static let size = isLong ? 10_000 : 1_000
+    private static let size = isLong ? 10_000 : 200
 
     /// One import: objects that are related, some of them fetched, notifications listened to.
     private func importObjects(into worker: NSManagedObjectContext, watch: Watch) throws {

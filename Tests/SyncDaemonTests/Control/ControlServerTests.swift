@@ -9,7 +9,7 @@ import Testing
 @testable import SyncPipeline
 
 /// The server on a real socket, with a pipeline that records, asked by the real client.
-@Suite struct ControlServerTests {
+@Suite(.serialized) struct ControlServerTests {
     private struct Bench {
         let pipeline = FakePipeline()
         let hub = EventHub()

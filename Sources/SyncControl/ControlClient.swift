@@ -11,14 +11,17 @@ public final class ControlClient: Sendable {
     /// The path of the socket.
     public let socket: String
     private let client: HTTPClient
+    private let patience: TimeAmount
 
     /// A client of the daemon that listens at `socket`. Nothing is opened yet. End it with ``shutdown()``.
-    public init(socket: String) {
+    /// - Parameter patience: how long an answer may take. What waits for work of the daemon to end may take longer.
+    public init(socket: String, patience: Duration = .seconds(30)) {
         self.socket = socket
+        self.patience = TimeAmount(patience)
         var configuration = HTTPClient.Configuration()
         // A daemon that is not there is not there: no second attempt until some deadline.
         configuration.connectionPool.retryConnectionEstablishment = false
-        configuration.timeout.connect = .seconds(5)
+        configuration.timeout.connect = self.patience
         client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
     }
 
@@ -39,7 +42,7 @@ public final class ControlClient: Sendable {
 
     /// Reads the configuration again. With `wait`, returns when the new one is in force, and throws with status 78 if it was refused.
     public func reload(wait: Bool) async throws(ControlError) -> ControlResponse {
-        try await answer(ControlRequest(.reload, wait: wait), timeout: wait ? .minutes(10) : .seconds(30))
+        try await answer(ControlRequest(.reload, wait: wait), timeout: wait ? max(.minutes(10), patience) : patience)
     }
 
     public func pause(scope: String?) async throws(ControlError) -> ControlResponse { try await answer(ControlRequest(.pause, scope: scope)) }
@@ -83,9 +86,9 @@ public final class ControlClient: Sendable {
     // MARK: The exchange
 
     private func answer<Answer: Decodable>(
-        _ request: ControlRequest, timeout: TimeAmount = .seconds(30)
+        _ request: ControlRequest, timeout: TimeAmount? = nil
     ) async throws(ControlError) -> Answer {
-        let response = try await send(request, timeout: timeout)
+        let response = try await send(request, timeout: timeout ?? patience)
         do {
             return try ControlCoding.decode(Answer.self, from: try await body(of: response))
         } catch {

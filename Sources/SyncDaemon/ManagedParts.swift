@@ -19,7 +19,7 @@ struct ManagedParts: DaemonParts {
         do {
             model = try SyncPipeline.model(for: configuration)
         } catch {
-            throw StartFailure(.configuration, "the model of the configuration cannot be used: \(error)")
+            throw StartFailure(.configuration, "the model of the configuration cannot be used: \(error.inWords)")
         }
         let opened = try DocumentOpening(configuration: configuration).open(model: model)
         opened.document.observe { event in
@@ -31,7 +31,7 @@ struct ManagedParts: DaemonParts {
                 clock: SystemClock(), secrets: secrets.resolver, version: CisternVersion.current, observer: observer)
             return DaemonEngine(document: opened, pipeline: pipeline)
         } catch {
-            throw StartFailure(.configuration, "the configuration cannot be run: \(error)")
+            throw StartFailure(.configuration, "the configuration cannot be run: \(error.inWords)")
         }
     }
 }

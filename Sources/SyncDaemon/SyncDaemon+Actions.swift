@@ -151,8 +151,8 @@ extension SyncDaemon {
             let path = desk.configurationInForce.document.path
             reporter.send(
                 JournalEntry(
-                    "\(path) could not be saved: \(error); what is missing is fetched again at the next start", priority: .error,
-                    fields: JournalNarrator.make([("CISTERN_ERROR", "\(error)")])))
+                    "\(path) could not be saved: \(error.inWords); what is missing is fetched again at the next start", priority: .error,
+                    fields: JournalNarrator.make([("CISTERN_ERROR", error.inWords)])))
             return status == .success ? .ioError : status
         }
     }

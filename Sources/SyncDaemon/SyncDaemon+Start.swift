@@ -81,7 +81,7 @@ extension SyncDaemon {
                 try await engine.pipeline.start()
             } catch {
                 await server.stop()
-                throw StartFailure(.software, "the stored state of the sources cannot be read: \(error)")
+                throw StartFailure(.software, "the stored state of the sources cannot be read: \(error.inWords)")
             }
             desk.recorder.seed(await engine.pipeline.resources())
             let (liveness, watchdog) = watch(configuration, engine: engine, desk: desk)

@@ -55,7 +55,7 @@ public final class SyncDaemon: Sendable {
     private struct Mail {
         var desk: DaemonDesk?
         /// Signals that came before there was anybody to tell.
-        var early: [(DaemonSignal, Duration)] = []
+        var early: [DaemonSignal] = []
     }
     private let mail = Mutex(Mail())
 
@@ -81,7 +81,7 @@ public final class SyncDaemon: Sendable {
             flush()
             return .success
         } catch {
-            return end(StartFailure(.failure, "\(error)"))
+            return end(StartFailure(.failure, error.inWords))
         }
     }
 
@@ -97,7 +97,7 @@ public final class SyncDaemon: Sendable {
             mail.desk = desk
             return mail.early
         }
-        for (signal, moment) in early { desk.tell(.signal(signal, at: moment)) }
+        for signal in early { desk.tell(.signal(signal)) }
         let running = try await start(configuration, desk: desk)
         desk.tell(.started)
         for await action in actions { perform(action, running) }
@@ -106,12 +106,11 @@ public final class SyncDaemon: Sendable {
 
     /// Does what the signal says, as if the kernel had sent it. One that comes before the configuration is read waits.
     public func deliver(_ signal: DaemonSignal) {
-        let moment = Duration.microseconds(Int64(MonotonicClock.microseconds()))
         let desk = mail.withLock { mail in
-            if mail.desk == nil { mail.early.append((signal, moment)) }
+            if mail.desk == nil { mail.early.append(signal) }
             return mail.desk
         }
-        desk?.tell(.signal(signal, at: moment))
+        desk?.tell(.signal(signal))
     }
 
     /// The process cannot go on: says why to everyone who may listen.

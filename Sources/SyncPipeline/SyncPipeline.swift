@@ -344,7 +344,7 @@ public final class SyncPipeline: Sendable {
             case .transient: isRetried = true
             case .permanent: break
             }
-            observe(.saveFailed(reason: error.localizedDescription, isFatal: isFatal, isRetried: isRetried))
+            observe(.saveFailed(reason: error.inWords, isFatal: isFatal, isRetried: isRetried))
         }
     }
 }

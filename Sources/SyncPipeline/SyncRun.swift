@@ -97,7 +97,7 @@ final class SyncRun: Sendable {
             tally.outcome = .cancelled
         } catch {
             tally.outcome = .failed
-            tally.error = "\(error)"
+            tally.error = error.inWords
         }
         return await conclude(tally, state: state, startedAt: startedAt, isWaitedFor: isWaitedFor, acceptsDeletes: acceptsDeletes)
     }
@@ -194,7 +194,7 @@ final class SyncRun: Sendable {
         } catch let error as SyncError {
             throw error
         } catch {
-            throw SyncError.page("\(scope): page \(page), \(settings.redactor.redact(fetched.address)): \(error)")
+            throw SyncError.page("\(scope): page \(page), \(settings.redactor.redact(fetched.address)): \(error.inWords)")
         }
         step { $0.records += parsed.facts.records }
         tally.pages += 1
@@ -289,7 +289,7 @@ final class SyncRun: Sendable {
                 }
             } catch {
                 tally.outcome = .failed
-                tally.error = "\(error)"
+                tally.error = error.inWords
             }
         }
         if let guardName = verdict.guardName {

@@ -1,6 +1,7 @@
 import Foundation
 import Glibc
 import SyncConfiguration
+import SyncControl
 import SyncPipeline
 import Synchronization
 import Systemd
@@ -33,6 +34,8 @@ final class DaemonBench: Sendable {
         files.texts.withLock { $0[path] = text + "\n[control]\nsocket = \"\(socket)\"\n" }
     }
 
+    func client() -> ControlClient { .patient(socket) }
+
     func daemon() -> SyncDaemon {
         let entries = entries, dumpInput = dumpInput
         let sink = ForwardingSink { entry in
@@ -57,6 +60,11 @@ final class DaemonBench: Sendable {
             return DaemonEngine(document: bench.document, pipeline: bench.pipeline)
         }
     }
+}
+
+extension ControlClient {
+    /// Gives up only when something hangs: a busy machine does not decide a test.
+    static func patient(_ socket: String) -> ControlClient { ControlClient(socket: socket, patience: .seconds(300)) }
 }
 
 struct ForwardingSink: JournalSink {

@@ -12,7 +12,7 @@ import enum SyncDaemon.ExitStatus
 @testable import SyncPipeline
 
 /// The whole life of a daemon, with a pipeline that records. Signals are delivered by hand; the socket is a real one.
-@Suite struct SyncDaemonTests {
+@Suite(.timeLimit(.minutes(10))) struct SyncDaemonTests {
     private let bench = DaemonBench()
 
     private func withDaemon(_ body: (SyncDaemon) async throws -> Void) async throws -> ExitStatus {
@@ -33,7 +33,7 @@ import enum SyncDaemon.ExitStatus
 
     @Test func aDaemonSaysReadyWhenTheSocketAnswersAndStopsClean() async throws {
         let status = try await withDaemon { _ in
-            let client = ControlClient(socket: bench.socket)
+            let client = bench.client()
             let snapshot = try await client.status()
             #expect(snapshot.daemon.state == "ready")
             await client.shutdown()
@@ -86,7 +86,7 @@ import enum SyncDaemon.ExitStatus
     @Test func aReloadIsAnnouncedAndAnswered() async throws {
         let status = try await withDaemon { _ in
             bench.write(TestConfiguration.text.replacing("15m", with: "30m"))
-            let client = ControlClient(socket: bench.socket)
+            let client = bench.client()
             let response = try await client.reload(wait: true)
             #expect(response == ControlResponse(message: "Configuration 2 is in force: 2 resources changed.", generation: 2))
             let running = try await client.configuration()
@@ -106,7 +106,7 @@ import enum SyncDaemon.ExitStatus
     @Test func aRefusedReloadKeepsTheOldOneAndSaysSo() async throws {
         _ = try await withDaemon { _ in
             bench.write(TestConfiguration.text.replacing("every", with: "evry"))
-            let client = ControlClient(socket: bench.socket)
+            let client = bench.client()
             let error = await #expect(throws: ControlError.self) { try await client.reload(wait: true) }
             #expect(error?.code == .configuration)
             #expect(error?.description.contains("the old one is kept; correct it and reload again") == true)
@@ -124,7 +124,7 @@ import enum SyncDaemon.ExitStatus
     @Test func aReloadThatNeedsARestartNamesTheSettings() async throws {
         _ = try await withDaemon { _ in
             bench.write(TestConfiguration.text.replacing("version = 1", with: "version = 1\n[store]\nbusy_timeout = \"9s\""))
-            let client = ControlClient(socket: bench.socket)
+            let client = bench.client()
             let error = await #expect(throws: ControlError.self) { try await client.reload(wait: true) }
             #expect(error?.error == "restart needed: store.busy_timeout changed; the old configuration is kept")
             await client.shutdown()

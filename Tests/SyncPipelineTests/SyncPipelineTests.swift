@@ -72,6 +72,24 @@ import Testing
         try await fixture.end()
     }
 
+    @Test func anObjectThatIsOnlyNamedYetNeedsNothingButItsKey() async throws {
+        let strict = Self.people.replacing("name = { type = \"string\" }", with: "name = { type = \"string\", optional = false }")
+        let bodies = [
+            #"[{"id": 1, "name": "Ada", "boss_id": 2, "team": {"id": 7}}]"#,
+            #"[{"id": 1, "name": "Ada", "boss_id": 2}, {"id": 2, "name": "Bo"}, {"id": 3}]"#,
+        ]
+        let fixture = try await PipelineFixture(strict) { _, index in Self.json(bodies[min(index, 1)]) }
+        let first = try #require(try await fixture.sync().first)
+        #expect(first.outcome == .succeeded, "\(first.error ?? "")")
+        #expect(try await fixture.values("id", of: "Person", where: "cisternStub == YES") == ["2"])
+        // A record is held to what is required of it.
+        let second = try #require(try await fixture.sync().first)
+        #expect(second.counts.inserted == 1 && second.counts.quarantined == 1)
+        #expect(try await fixture.values("name", of: "Person") == ["Ada", "Bo"])
+        #expect(try await fixture.values("id", of: "Person", where: "cisternStub == YES") == [])
+        try await fixture.end()
+    }
+
     @Test func aBadRecordIsSetAsideAndTheOthersStay() async throws {  // R11
         let fixture = try await PipelineFixture(Self.people) { _, _ in
             Self.json(#"[{"id": 1, "name": "Ada"}, {"name": "nobody"}, {"id": "x"}, {"id": 4, "name": "Di"}]"#)

@@ -13,8 +13,7 @@ struct DaemonState: Sendable {
     enum Event: Sendable, Equatable {
         /// Everything is set up.
         case started
-        /// - Parameter at: a moment on a clock that never goes back.
-        case signal(DaemonSignal, at: Duration)
+        case signal(DaemonSignal)
         /// Somebody asks through the socket.
         case reloadRequested
         case reloadFinished
@@ -36,16 +35,13 @@ struct DaemonState: Sendable {
         case skipPage
     }
 
-    /// How long after the first a second request to stop means "at once".
-    static let impatience = Duration.seconds(2)
-
     private(set) var phase = Phase.starting
     private var wantsReload = false
     private var wantsPoll = false
     private var wantsDump = false
     private var wantsStop: ExitStatus?
     private var isPolling = false
-    private var stopRequestedAt: Duration?
+    private var hasStopSignal = false
     private var hasSkippedPage = false
 
     /// Whether a stop was asked for: the steps of the start look at it and give up early.
@@ -61,7 +57,7 @@ struct DaemonState: Sendable {
             if let status = wantsStop { return stop(status) }
             phase = .ready
             return [.announceReady] + pending()
-        case .signal(let signal, let moment): return handle(signal, at: moment)
+        case .signal(let signal): return handle(signal)
         case .reloadRequested:
             wantsReload = true
             return pending()
@@ -83,15 +79,16 @@ struct DaemonState: Sendable {
         }
     }
 
-    private mutating func handle(_ signal: DaemonSignal, at moment: Duration) -> [Action] {
+    private mutating func handle(_ signal: DaemonSignal) -> [Action] {
         switch signal {
         case .terminate, .interrupt:
-            if let first = stopRequestedAt {
-                guard phase == .stopping, moment - first <= Self.impatience, !hasSkippedPage else { return [] }
+            if hasStopSignal {
+                // Whoever asks again has waited long enough, however long that was.
+                guard phase == .stopping, !hasSkippedPage else { return [] }
                 hasSkippedPage = true
                 return [.skipPage]
             }
-            stopRequestedAt = moment
+            hasStopSignal = true
             if wantsStop == nil { wantsStop = .success }
         case .hangUp: wantsReload = true
         case .pollNow: wantsPoll = true

@@ -44,7 +44,7 @@ public enum ModelBuilder {
         for entity in configuration.entities {
             let description = NSEntityDescription()
             description.name = entity.name
-            description.properties = entity.attributes.map(attribute) + bookkeeping()
+            description.properties = entity.attributes.map { attribute($0, isKey: entity.key.contains($0.name)) } + bookkeeping()
             description.uniquenessConstraints = entity.key.isEmpty ? [] : [entity.key]
             description.userInfo = [ViewAnnotation.liveWhereNull: Bookkeeping.deletedAt.rawValue]
             entities[entity.name] = description
@@ -59,9 +59,11 @@ public enum ModelBuilder {
         return NSManagedObjectModel(entities: Array(entities.values) + StateModel.entities(mirroring: configuration.entities))
     }
 
-    private static func attribute(_ configuration: AttributeConfiguration) -> NSAttributeDescription {
+    /// A row that something else named first has nothing but its key, so the store must not insist on more; records are held to what is
+    /// required of them when they are read.
+    private static func attribute(_ configuration: AttributeConfiguration, isKey: Bool) -> NSAttributeDescription {
         let description = NSAttributeDescription(
-            name: configuration.name, type: type(configuration.type), isOptional: configuration.isOptional,
+            name: configuration.name, type: type(configuration.type), isOptional: configuration.isOptional || !isKey,
             defaultValue: configuration.defaultValue.map(value))
         description.isIndexed = configuration.isIndexed
         return description

@@ -5,10 +5,10 @@ import Testing
 
 @Suite struct ChainPropertyTests {
     // N1, N3, N5, N14, N17, N18, N19, N21, N23, N35, N37, L13, L21, M4, M8, P15, R1, R2
-    @Test(arguments: 0..<8)
+    @Test(.longComputation, arguments: 0..<8)
     func chainsAgreeWithAModel(_ part: Int) throws {
         let model = Company.model()
-        for seed in part * 250..<(part + 1) * 250 {
+        for seed in part * 2500..<(part + 1) * 2500 {
             if let failure = try ChainRun.failure(seed: seed, model: model) {
                 Issue.record("\(failure)")
                 return
@@ -17,7 +17,7 @@ import Testing
     }
 
     // N1, N5: a child's save and then its parent's are the same as the same edits made in the parent.
-    @Test func editsThroughAChildEqualTheSameEditsInTheParent() throws {
+    @Test(.longComputation) func editsThroughAChildEqualTheSameEditsInTheParent() throws {
         let model = Company.model()
         for seed in 0..<300 {
             var worlds: [World] = []
@@ -49,7 +49,7 @@ import Testing
 @Suite(.enabled(if: ProcessInfo.processInfo.environment["CISTERN_STRESS"] == "1", "runs under make stress"))
 struct ChainPropertyStress {
     // N1, N3, N5, N14, N17, N18, N19, N21, N23, N35, N37, L13, L21, M4, M8, P15, R1, R2
-    @Test(arguments: 0..<100)
+    @Test(.longComputation, arguments: 0..<100)
     func aMillionChainsAgreeWithAModel(_ part: Int) throws {
         let model = Company.model()
         for seed in 1_000_000 + part * 10_000..<1_000_000 + (part + 1) * 10_000 {

@@ -18,7 +18,7 @@ import Testing
     }
 
     private static let isLong = ProcessInfo.processInfo.environment["CISTERN_STRESS"] == "1"
-    private static let size = isLong ? 10_000 : 200
+    private static let size = isLong ? 10_000 : 1000
 
     /// One import: objects that are related, some of them fetched, notifications listened to.
     private func importObjects(into worker: NSManagedObjectContext, watch: Watch) throws {
@@ -33,7 +33,7 @@ import Testing
     }
 
     // L22, N26, N35, GB36, GB37
-    @Test func aHundredImportsThatAreThrownAwayLeaveNothing() throws {
+    @Test(.longComputation) func aHundredImportsThatAreThrownAwayLeaveNothing() throws {
         let stack = TestStack(), watch = Watch()
         for cycle in 0..<100 {
             let worker = stack.child(of: stack.root)
@@ -53,7 +53,7 @@ import Testing
     }
 
     // N26, GB36
-    @Test func importsThatAreSavedLeaveNoObjectsEither() throws {
+    @Test(.longComputation) func importsThatAreSavedLeaveNoObjectsEither() throws {
         let stack = TestStack(), watch = Watch()
         for _ in 0..<20 {
             let worker = stack.child(of: stack.root)

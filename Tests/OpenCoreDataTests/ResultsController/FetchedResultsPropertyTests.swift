@@ -152,7 +152,7 @@ import Testing
     }
 
     // V1, V2, V3, V4, N28: whatever happens, the results are what a fresh fetch finds, and what was reported leads from the old list to the new one.
-    @Test(arguments: 0..<6)
+    @Test(.longComputation, arguments: 0..<6)
     func theResultsAreThoseOfAFreshFetchAndTheReportsLeadThere(_ part: Int) throws {
         let model = Company.model()
         for seed in part * 12..<(part + 1) * 12 {

@@ -31,7 +31,7 @@ import Testing
     }
 
     // U2
-    @Test(arguments: 0..<4)
+    @Test(.longComputation, arguments: 0..<4)
     func undoingAndRedoingStepByStepShowsEveryMomentAgain(_ part: Int) throws {
         let model = UndoGraph.model()
         for seed in Self.seeds(of: part) {
@@ -115,7 +115,7 @@ import Testing
     }
 
     // U2
-    @Test(arguments: 0..<4)
+    @Test(.longComputation, arguments: 0..<4)
     func undoGoesAcrossSavesAndWhatIsSavedIsWhatIsSeen(_ part: Int) throws {
         let model = UndoGraph.model()
         for seed in Self.seeds(of: part) {
@@ -125,7 +125,7 @@ import Testing
     }
 
     // U2, N1
-    @Test func undoInAChildGoesAcrossPushesAndWhatIsSavedIsWhatIsSeen() throws {
+    @Test(.longComputation) func undoInAChildGoesAcrossPushesAndWhatIsSavedIsWhatIsSeen() throws {
         let model = UndoGraph.model()
         for seed in 0..<Self.seeds {
             let stack = TestStack(model)
@@ -134,7 +134,7 @@ import Testing
     }
 
     // U2
-    @Test func whatIsOnDiskAfterUndoIsWhatIsSeen() throws {
+    @Test(.longComputation) func whatIsOnDiskAfterUndoIsWhatIsSeen() throws {
         let model = UndoGraph.model()
         for seed in 0..<10 {
             let folder = FileManager.default.temporaryDirectory.appendingPathComponent("undo-\(UUID().uuidString)")

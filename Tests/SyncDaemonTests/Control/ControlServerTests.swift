@@ -36,7 +36,7 @@ import Testing
             let control = DaemonControl(desk: desk, pipeline: pipeline, hub: hub)
             server = ControlServer(
                 listener: listener, routes: ControlRoutes(backend: control), logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
-            client = ControlClient(socket: path)
+            client = .patient(path)
         }
     }
 
@@ -184,7 +184,7 @@ import Testing
 
     @Test func whileStoppingNothingIsBegun() async throws {
         try await withBench { bench in
-            bench.desk.tell(.signal(.terminate, at: .zero))
+            bench.desk.tell(.signal(.terminate))
             let client = bench.client
             #expect(await failure { () async throws(ControlError) in try await client.reload(wait: true) }?.code == .unavailable)
             #expect(await failure { () async throws(ControlError) in try await client.sync(scope: nil, full: false) }?.code == .unavailable)

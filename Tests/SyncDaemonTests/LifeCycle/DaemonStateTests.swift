@@ -3,8 +3,6 @@ import Testing
 @testable import SyncDaemon
 
 @Suite struct DaemonStateTests {
-    private func at(_ seconds: Int) -> Duration { .seconds(seconds) }
-
     private func ready() -> DaemonState {
         var state = DaemonState()
         _ = state.handle(.started)
@@ -21,9 +19,9 @@ import Testing
 
     @Test func signalsBeforeReadyAreKept() {
         var state = DaemonState()
-        #expect(state.handle(.signal(.hangUp, at: at(0))) == [])
-        #expect(state.handle(.signal(.pollNow, at: at(0))) == [])
-        #expect(state.handle(.signal(.dumpStatus, at: at(0))) == [])
+        #expect(state.handle(.signal(.hangUp)) == [])
+        #expect(state.handle(.signal(.pollNow)) == [])
+        #expect(state.handle(.signal(.dumpStatus)) == [])
         #expect(!state.isStopWanted)
         #expect(state.handle(.started) == [.announceReady, .dumpStatus, .reload])
         #expect(state.handle(.reloadFinished) == [.announceReady, .pollEverything])
@@ -31,7 +29,7 @@ import Testing
 
     @Test func aStopBeforeReadyEndsTheStart() {
         var state = DaemonState()
-        #expect(state.handle(.signal(.terminate, at: at(0))) == [])
+        #expect(state.handle(.signal(.terminate)) == [])
         #expect(state.isStopWanted)
         #expect(state.handle(.started) == [.stop(.success)])
         #expect(state.phase == .stopping)
@@ -39,15 +37,15 @@ import Testing
 
     @Test func aThousandPollSignalsAreOneMorePoll() {
         var state = ready()
-        #expect(state.handle(.signal(.pollNow, at: at(1))) == [.pollEverything])
-        for _ in 0..<1000 { #expect(state.handle(.signal(.pollNow, at: at(1))) == []) }
+        #expect(state.handle(.signal(.pollNow)) == [.pollEverything])
+        for _ in 0..<1000 { #expect(state.handle(.signal(.pollNow)) == []) }
         #expect(state.handle(.pollFinished) == [.pollEverything])
         #expect(state.handle(.pollFinished) == [])
     }
 
     @Test func reloadsDuringAReloadAreOneMoreReload() {
         var state = ready()
-        #expect(state.handle(.signal(.hangUp, at: at(1))) == [.reload])
+        #expect(state.handle(.signal(.hangUp)) == [.reload])
         #expect(state.phase == .reloading)
         for _ in 0..<5 { #expect(state.handle(.reloadRequested) == []) }
         #expect(state.handle(.reloadFinished) == [.announceReady, .reload])
@@ -57,29 +55,23 @@ import Testing
     @Test func aStopWaitsForTheReloadThatIsUnderWay() {
         var state = ready()
         _ = state.handle(.reloadRequested)
-        #expect(state.handle(.signal(.terminate, at: at(1))) == [])
+        #expect(state.handle(.signal(.terminate)) == [])
         #expect(state.isStopWanted)
         #expect(state.handle(.reloadFinished) == [.announceReady, .stop(.success)])
     }
 
-    @Test func aSecondStopWithinTwoSecondsSkipsThePageOnce() {
+    @Test func aSecondStopSkipsThePageOnce() {
         var state = ready()
-        #expect(state.handle(.signal(.terminate, at: at(10))) == [.stop(.success)])
-        #expect(state.handle(.signal(.interrupt, at: at(12))) == [.skipPage])
-        #expect(state.handle(.signal(.terminate, at: at(12))) == [])
-    }
-
-    @Test func aLaterSecondStopIsNothingNew() {
-        var state = ready()
-        _ = state.handle(.signal(.terminate, at: at(10)))
-        #expect(state.handle(.signal(.terminate, at: at(13))) == [])
+        #expect(state.handle(.signal(.terminate)) == [.stop(.success)])
+        #expect(state.handle(.signal(.interrupt)) == [.skipPage])
+        #expect(state.handle(.signal(.terminate)) == [])
     }
 
     @Test func nothingIsBegunWhileStopping() {
         var state = ready()
-        _ = state.handle(.signal(.terminate, at: at(1)))
-        #expect(state.handle(.signal(.hangUp, at: at(1))) == [])
-        #expect(state.handle(.signal(.pollNow, at: at(1))) == [])
+        _ = state.handle(.signal(.terminate))
+        #expect(state.handle(.signal(.hangUp)) == [])
+        #expect(state.handle(.signal(.pollNow)) == [])
         #expect(state.handle(.reloadRequested) == [])
         #expect(state.handle(.stopFinished) == [])
         #expect(state.phase == .stopped)
@@ -94,7 +86,7 @@ import Testing
 
     @Test func aStopThatGoesWrongHasItsOwnStatus() {
         var state = ready()
-        _ = state.handle(.signal(.terminate, at: at(1)))
+        _ = state.handle(.signal(.terminate))
         #expect(state.handle(.failed(.ioError)) == [])
         #expect(state.exitStatus == .ioError)
     }

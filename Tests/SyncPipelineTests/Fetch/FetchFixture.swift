@@ -79,9 +79,23 @@ enum Fixture {
         return result
     }
 
+    /// More than what other tests of this process may take meanwhile, less than an unpacked bomb, in bytes.
+    static let memoryOfABomb = 192 << 20
+
     /// The resident memory of this process, in bytes.
     static func residentMemory() -> Int {
         let fields = (try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8))?.split(separator: " ") ?? []
         return fields.count > 1 ? (Int(fields[1]) ?? 0) * 4096 : 0
+    }
+}
+
+extension HTTPConfiguration {
+    /// Limits of time that only a hang reaches: how busy the machine is decides no test. A test of a limit sets its own.
+    mutating func waitLong() {
+        connectTimeout = .minutes(5)
+        firstByteTimeout = .minutes(5)
+        idleTimeout = .minutes(5)
+        totalTimeout = .minutes(9)
+        minSpeed = nil
     }
 }

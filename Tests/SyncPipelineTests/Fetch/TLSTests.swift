@@ -6,7 +6,7 @@ import Testing
 @testable import SyncPipeline
 
 // N6
-@Suite(.serialized) struct TLSTests {
+@Suite(.serialized, .timeLimit(.minutes(10))) struct TLSTests {
     /// Asks a server with a certificate for `names`, with the TLS options a test wants; returns the outcome and what the server saw.
     private func ask(
         names: [String], host: String = "127.0.0.1", steps: [RawHTTPServer.Step] = [.send(Fixture.response("[]")), .close],
@@ -20,6 +20,7 @@ import Testing
         let transport = try AsyncHTTPClientTransport(options, secrets: secrets)
         let settings = try Fixture.settings("https://\(host):\(server.port)/", secrets: Fixture.secret("topsecret")) {
             $0.retry.attempts = 1
+            $0.http.waitLong()
             $0.authentication = .bearer(.init(token: .credential("t")))
         }
         let environment = FetchEnvironment(settings: settings, transport: transport, clock: SystemClock())

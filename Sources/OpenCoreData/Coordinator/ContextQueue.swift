@@ -77,7 +77,8 @@ package final class ContextQueue: @unchecked Sendable {
     package func async(_ block: @escaping () -> Void) {
         if kind == .confinement { Violation.confinement("perform(_:)") }
         let work = Unchecked(value: block)
-        enqueue { self.held { work.value() } }
+        let origin = kind == .main ? MainQueueLoad.origin() : nil
+        enqueue { self.held(origin) { work.value() } }
     }
 
     /// Runs a block in its turn that does not count as being on the queue.
@@ -92,7 +93,7 @@ package final class ContextQueue: @unchecked Sendable {
     /// Runs `block` now if this thread holds the queue, else as soon as the queue is free, and returns when it is done.
     package func sync<T, E: Error>(_ block: () throws(E) -> T) throws(E) -> T {
         guard let dispatch else { Violation.confinement("performAndWait(_:)") }
-        if isCurrent { return try held(block) }
+        if isCurrent { return try held(nil, block) }
         pending.add(1, ordering: .relaxed)
         defer { pending.subtract(1, ordering: .relaxed) }
         // Entering another queue hides the main queue's mark, so what this thread holds is written down first.
@@ -125,12 +126,13 @@ package final class ContextQueue: @unchecked Sendable {
                     for _ in holds { here.pop() }
                 }
             }
-            do throws(E) { return .success(try held(block)) } catch { return .failure(error) }
+            do throws(E) { return .success(try held(nil, block)) } catch { return .failure(error) }
         }
         return try outcome.get()
     }
 
-    private func held<T, E: Error>(_ block: () throws(E) -> T) throws(E) -> T {
+    /// - Parameter origin: where the block was handed in, if it was elsewhere.
+    private func held<T, E: Error>(_ origin: CallStack?, _ block: () throws(E) -> T) throws(E) -> T {
         let list = HeldQueues.current
         let isOutermost = !list.contains(self)
         list.push(self)
@@ -139,7 +141,7 @@ package final class ContextQueue: @unchecked Sendable {
         defer {
             list.pop()
             if isOutermost { WaitGraph.shared.didLeave(self) }
-            if start != 0 { MainQueueLoad.add(DispatchTime.now().uptimeNanoseconds - start) }
+            if start != 0 { MainQueueLoad.add(DispatchTime.now().uptimeNanoseconds - start, context: label, origin: origin) }
         }
         return try block()
     }
@@ -193,66 +195,6 @@ enum MainQueueMark {
     static var isHere: Bool {
         _ = marked
         return DispatchQueue.getSpecific(key: key) == true || Thread.isMainThread
-    }
-}
-
-/// Who holds which queue and who waits for which: stops a circle of waits at once, with both sides named. On in debug builds and where
-/// `ConcurrencyDebug` is on.
-final class WaitGraph: Sendable {
-    static let shared = WaitGraph()
-
-    private struct State: Sendable {
-        var holder: [ObjectIdentifier: pthread_t] = [:]
-        var waits: [pthread_t: (queue: ObjectIdentifier, label: String)] = [:]
-        var labels: [pthread_t: [String]] = [:]
-    }
-
-    private let state = Mutex(State())
-
-    private func identity(_ queue: ContextQueue) -> ObjectIdentifier {
-        ObjectIdentifier(queue.kind == .main ? MainQueueMark.queue : queue)
-    }
-
-    func willWait(for queue: ContextQueue) {
-        guard ConcurrencyDebug.isOn else { return }
-        let me = pthread_self(), wanted = identity(queue)
-        let circle: String? = state.withLock { state in
-            state.waits[me] = (wanted, queue.label)
-            var thread = state.holder[wanted]
-            var path = ["\(state.labels[me]?.joined(separator: " → ") ?? "a thread") waits for \(queue.label)"]
-            while let holder = thread {
-                if holder == me { return path.joined(separator: "; ") }
-                guard let wait = state.waits[holder] else { return nil }
-                path.append("\(state.labels[holder]?.joined(separator: " → ") ?? "a thread") waits for \(wait.label)")
-                thread = state.holder[wait.queue]
-            }
-            return nil
-        }
-        if let circle { Violation.deadlock(circle) }
-    }
-
-    func didWait(_ thread: pthread_t) {
-        guard ConcurrencyDebug.isOn else { return }
-        _ = state.withLock { $0.waits.removeValue(forKey: thread) }
-    }
-
-    func didEnter(_ queue: ContextQueue) {
-        guard ConcurrencyDebug.isOn else { return }
-        let me = pthread_self(), entered = identity(queue)
-        state.withLock { state in
-            state.holder[entered] = me
-            state.labels[me, default: []].append(queue.label)
-        }
-    }
-
-    func didLeave(_ queue: ContextQueue) {
-        guard ConcurrencyDebug.isOn else { return }
-        let me = pthread_self(), left = identity(queue)
-        state.withLock { state in
-            if state.holder[left] == me { state.holder[left] = nil }
-            state.labels[me]?.removeLast()
-            if state.labels[me]?.isEmpty == true { state.labels[me] = nil }
-        }
     }
 }
 

@@ -6,131 +6,99 @@ import Testing
 @Suite struct ConcurrencyTrapTests {
     // C10, E2
     @Test func aConfinementContextRefusesPerform() async {
-        await #expect(processExitsWith: .failure) { NSManagedObjectContext(.confinementConcurrencyType).perform {} }
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) { NSManagedObjectContext(.confinementConcurrencyType).perform {} }
+        #expect(lastWords(result).contains("perform(_:): a context of confinement type has no queue"))
     }
 
     // C10, E2
     @Test func aConfinementContextRefusesPerformAndWait() async {
-        await #expect(processExitsWith: .failure) { NSManagedObjectContext(.confinementConcurrencyType).performAndWait {} }
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) { NSManagedObjectContext(.confinementConcurrencyType).performAndWait {} }
+        #expect(lastWords(result).contains("performAndWait(_:): a context of confinement type has no queue"))
     }
 
     // C10, E2
     @Test func aConfinementContextCannotBeAParent() async {
-        await #expect(processExitsWith: .failure) {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             NSManagedObjectContext(.privateQueueConcurrencyType).parent = NSManagedObjectContext(.confinementConcurrencyType)
         }
+        #expect(lastWords(result).contains("confinement"))
     }
 
     // C13, E2
     @Test func useOutsideOfTheQueueStopsTheProgram() async {
-        await #expect(processExitsWith: .failure) {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let stack = TestStack()
             _ = stack.root.registeredObjects
         }
+        #expect(lastWords(result).contains("context \"root\" was used outside of its queue"))
     }
 
     // C13, E2
     @Test func readingAnObjectOutsideOfItsQueueStopsTheProgram() async {
-        await #expect(processExitsWith: .failure) {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let stack = TestStack()
             let person = stack.root.performAndWait { stack.root.make("Person") }
             _ = person.value(forKey: "name")
         }
-    }
-
-    // GB26
-    @Test func twoContextsThatWaitForEachOtherStopTheProgram() async {
-        await #expect(processExitsWith: .failure) { Self.waitForEachOther() }
-    }
-
-    /// Only the trap ends it.
-    private static func waitForEachOther() {
-        let stack = TestStack()
-        let first = stack.independent(), second = stack.independent()
-        let held = DispatchSemaphore(value: 0), goOn = DispatchSemaphore(value: 0)
-        for (mine, other) in [(first, second), (second, first)] {
-            mine.perform {
-                held.signal()
-                goOn.wait()
-                other.performAndWait {}
-            }
-        }
-        held.wait()
-        held.wait()
-        goOn.signal()
-        goOn.signal()
-        DispatchSemaphore(value: 0).wait()
-    }
-
-    // GB26
-    @Test func theMainQueueWaitingForAWorkerThatWaitsForItStopsTheProgram() async {
-        await #expect(processExitsWith: .failure) { await Self.waitForAWorkerOnTheMainQueue() }
-    }
-
-    @MainActor private static func waitForAWorkerOnTheMainQueue() {
-        let stack = TestStack()
-        let main = stack.child(of: stack.root, .mainQueueConcurrencyType, name: "main")
-        let worker = stack.child(of: main, name: "worker")
-        let started = DispatchSemaphore(value: 0)
-        worker.perform {
-            started.signal()
-            main.performAndWait {}
-        }
-        started.wait()
-        worker.performAndWait {}
-        exit(0)
+        #expect(lastWords(result).contains("context \"root\" was used outside of its queue"))
     }
 
     // N31
     @Test func aParentIsSetOnce() async {
-        await #expect(processExitsWith: .failure) {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let stack = TestStack()
             stack.child(of: stack.root).parent = stack.independent()
         }
+        #expect(lastWords(result).contains("parent"))
     }
 
     // N31
     @Test func aParentOfOthersGetsNoParentAnyMore() async {
-        await #expect(processExitsWith: .failure) {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let stack = TestStack()
             let middle = NSManagedObjectContext(.privateQueueConcurrencyType)
             _ = stack.child(of: middle)
             middle.parent = stack.root
         }
+        #expect(lastWords(result).contains("parent"))
     }
 
     // E2, L1
     @Test func anUnknownEntityStopsTheProgram() async {
-        await #expect(processExitsWith: .failure) {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let stack = TestStack()
             stack.root.performAndWait { _ = stack.root.make("Nobody") }
         }
+        #expect(lastWords(result).contains("no entity named \"Nobody\""))
     }
 
     // E2
     @Test func anUnknownKeyStopsTheProgram() async {
-        await #expect(processExitsWith: .failure) {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let stack = TestStack()
             stack.root.performAndWait { _ = stack.root.make("Person").value(forKey: "nothing") }
         }
+        #expect(lastWords(result).contains("not key value coding-compliant for the key \"nothing\""))
     }
 
     // E2
     @Test func aValueOfTheWrongTypeStopsTheProgram() async {
-        await #expect(processExitsWith: .failure) {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let stack = TestStack()
             stack.root.performAndWait { stack.root.make("Person").setValue("eighteen", forKey: "age") }
         }
+        #expect(lastWords(result).contains("unacceptable type of value for Person.age"))
     }
 
     // E2, R9
     @Test func relatingObjectsOfTwoContextsStopsTheProgram() async {
-        await #expect(processExitsWith: .failure) {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let stack = TestStack()
             let other = stack.independent()
             holding(stack.root, other) {
                 other.make("Person").setValue(stack.root.make("Department"), forKey: "department")
             }
         }
+        #expect(lastWords(result).contains("in a different context"))
     }
 }

@@ -11,6 +11,14 @@ enum Edit: Hashable {
     case learn(Int, skill: Int)
     case unlearn(Int, skill: Int)
     case delete(Int)
+
+    /// Whom it changes, if it changes a person that is there already.
+    var person: Int? {
+        switch self {
+        case .insert, .delete: nil
+        case .rename(let person, _), .setAge(let person, _), .move(let person, _), .learn(let person, _), .unlearn(let person, _): person
+        }
+    }
 }
 
 /// What a graph looks like: the model that a chain of contexts is compared with.
@@ -89,7 +97,12 @@ final class Numbers {
     func world(in context: NSManagedObjectContext) throws -> World {
         let numbers = Dictionary(ids.map { ($1, $0) }, uniquingKeysWith: { first, _ in first })
         var world = World()
-        for object in try context.all("Department") { world.departments.insert(numbers[object.objectID] ?? -1) }
+        var members: [Int: Set<NSManagedObjectID>] = [:]
+        for object in try context.all("Department") {
+            let number = numbers[object.objectID] ?? -1
+            world.departments.insert(number)
+            members[number] = Set(object.objectIDs(forRelationshipNamed: "employees"))
+        }
         for object in try context.all("Skill") { world.skills.insert(numbers[object.objectID] ?? -1) }
         for case let person as Person in try context.all("Person") {
             var human = World.Human(name: person.name, age: Int(person.age))
@@ -97,8 +110,8 @@ final class Numbers {
             if let department = human.department, !world.departments.contains(department) { human.department = nil }
             human.skills = Set(person.objectIDs(forRelationshipNamed: "skills").compactMap { numbers[$0] })
             // Both sides say the same.
-            for department in try context.all("Department", nil) where numbers[department.objectID] == human.department {
-                if !department.objectIDs(forRelationshipNamed: "employees").contains(person.objectID) { human.department = -1 }
+            for (department, employees) in members where employees.contains(person.objectID) != (department == human.department) {
+                human.department = -1
             }
             world.people[numbers[person.objectID] ?? -1] = human
         }

@@ -4,8 +4,8 @@ import OpenCoreDataTestSupport
 
 /// One random sequence on a chain of one to three levels, with what each level should show.
 ///
-/// Steps: edits at any level; saves, some of which fail; rollbacks; objects turned into faults; a sibling worker that edits and saves at once
-/// (a fan); another context on the coordinator that saves and is merged.
+/// Steps: edits at any level; saves, some of which fail; rollbacks; objects turned into faults; a fan of workers beside the chain that edit and
+/// save in any order; a sibling that edits and saves at once; another context on the coordinator that saves and is merged.
 final class ChainRun {
     private let stack: TestStack
     private let contexts: [NSManagedObjectContext]
@@ -14,20 +14,31 @@ final class ChainRun {
     private var stored: [Edit] = []
     private var next = 1
     private var history: [String] = []
+    private var fan: [FanWorker] = []
 
-    /// What is wrong with the sequence of this seed; nil: nothing. A failing one is told as short as it fails.
-    static func failure(seed: Int, model: NSManagedObjectModel) throws -> String? {
-        let length = steps(seed)
-        guard try ChainRun(seed, model).run(seed, steps: length) != nil else { return nil }
-        for shorter in 1..<max(length, 2) {
-            if let failure = try ChainRun(seed, model).run(seed, steps: shorter) { return "seed \(seed), \(shorter) of \(length) steps: \(failure)" }
-        }
-        return try ChainRun(seed, model).run(seed, steps: length).map { "seed \(seed): \($0)" } ?? "seed \(seed) fails now and then"
+    /// A worker beside the chain whose edits are not saved yet.
+    private struct FanWorker {
+        let context: NSManagedObjectContext
+        /// The level above which it works.
+        let level: Int
+        var log: [Edit] = []
+        /// Whom it edited since its last save. One edit a person: what two edits amount to that undo each other depends on what the parent did
+        /// meanwhile.
+        var edited: Set<Int> = []
     }
 
-    private static func steps(_ seed: Int) -> Int {
+    /// What is wrong with the sequence of this seed; nil: nothing. A failing one is told with no step that it fails without.
+    static func failure(seed: Int, model: NSManagedObjectModel) throws -> String? {
         var random = SeededRandom(seed: seed + 7)
-        return 8 + random.next(upTo: 25)
+        let all = Array(0..<8 + random.next(upTo: 25))
+        guard var failure = try ChainRun(seed, model).run(seed, steps: all) else { return nil }
+        var steps = all
+        for step in all.reversed() {
+            let fewer = steps.filter { $0 != step }
+            guard let other = try ChainRun(seed, model).run(seed, steps: fewer) else { continue }
+            (steps, failure) = (fewer, other)
+        }
+        return "seed \(seed), steps \(steps) of \(all.count): \(failure)"
     }
 
     private init(_ seed: Int, _ model: NSManagedObjectModel) {
@@ -38,13 +49,16 @@ final class ChainRun {
         logs = contexts.map { _ in [] }
     }
 
-    private func run(_ seed: Int, steps: Int) throws -> String? {
-        var random = SeededRandom(seed: seed + 1)
-        return try holdingAll(contexts[...]) {
-            for _ in 0..<steps {
+    /// Each step has random numbers and object numbers of its own, so that it stays what it is when others are left out.
+    private func run(_ seed: Int, steps: [Int]) throws -> String? {
+        try holdingAll(contexts[...]) {
+            for index in steps {
+                var random = SeededRandom(seed: (seed + 1) * 64 + index)
+                next = 1 + index * 10
                 try step(&random)
                 if random.next(upTo: 4) == 0, let failure = try check(random.next(upTo: contexts.count)) { return failure }
             }
+            for worker in fan.indices { try saveFan(worker) }
             for level in contexts.indices.reversed() { try save(level) }
             for level in contexts.indices {
                 if let failure = try check(level) { return failure }
@@ -72,7 +86,15 @@ final class ChainRun {
     }
 
     /// Whether nothing is unsaved in the contexts above this one.
-    private func isTop(_ level: Int) -> Bool { logs[(level + 1)...].allSatisfy(\.isEmpty) }
+    private func isTop(_ level: Int) -> Bool {
+        logs[(level + 1)...].allSatisfy(\.isEmpty) && fan.allSatisfy { $0.level < level || $0.log.isEmpty }
+    }
+
+    /// Whether nothing is unsaved anywhere.
+    private var isSaved: Bool { logs.allSatisfy(\.isEmpty) && isSavedFan }
+
+    /// Whether no worker of the fan has edits, which a deletion elsewhere could take the object from.
+    private var isSavedFan: Bool { fan.allSatisfy(\.log.isEmpty) }
 
     /// What a deletion above did to related objects is a change made there (N12, N37): edits below it would be judged otherwise by a model
     /// that replays levels in order.
@@ -83,7 +105,7 @@ final class ChainRun {
     private func step(_ random: inout SeededRandom) throws {
         let level = random.next(upTo: contexts.count)
         refresh(upTo: level)
-        switch random.next(upTo: 16) {
+        switch random.next(upTo: 20) {
         case 0, 1, 2:
             history.append("save \(level)")
             try save(level)
@@ -95,9 +117,12 @@ final class ChainRun {
         case 5: turnIntoFault(level, &random)
         case 6 where !hasDeletions(above: level): try sibling(above: level, &random)
         case 7 where !hasDeletions(above: -1): try foreigner(&random)
+        case 8...10 where !hasDeletions(above: -1): try editInFan(level, &random)
+        case 11 where !hasDeletions(above: -1):
+            if let worker = random.element(Array(fan.indices)) { try saveFan(worker) }
         default:
             if hasDeletions(above: level) { return }
-            guard let edit = edit(of: expected(at: level), deletes: isTop(level), &random) else { return }
+            guard let edit = edit(of: expected(at: level), deletes: isTop(level) && isSavedFan, &random) else { return }
             history.append("\(level): \(edit)")
             numbers.make(edit, in: contexts[level])
             logs[level].append(edit)
@@ -152,7 +177,7 @@ final class ChainRun {
             for _ in 0..<1 + random.next(upTo: 3) {
                 var world = expected(at: level)
                 for edit in made { world.apply(edit) }
-                guard let edit = edit(of: world, deletes: isTop(level), &random) else { continue }
+                guard let edit = edit(of: world, deletes: isTop(level) && isSavedFan, &random) else { continue }
                 numbers.make(edit, in: worker)
                 made.append(edit)
             }
@@ -160,6 +185,38 @@ final class ChainRun {
         }
         history.append("sibling above \(level): \(made)")
         logs[level] += made
+    }
+
+    /// One of up to three workers beside the chain edits, and keeps it to itself for now.
+    private func editInFan(_ level: Int, _ random: inout SeededRandom) throws {
+        let number = random.next(upTo: 3)
+        if !fan.indices.contains(number) {
+            fan.append(FanWorker(context: stack.child(of: contexts[level], name: "fan"), level: level))
+        }
+        let index = min(number, fan.count - 1), worker = fan[index]
+        refresh(upTo: worker.level)
+        var world = expected(at: worker.level)
+        for edit in worker.log { world.apply(edit) }
+        guard let edit = edit(of: world, deletes: false, &random) else { return }
+        let isNew = edit.person.map { person in worker.log.contains(.insert("Person", person)) } ?? true
+        guard isNew || edit.person.map(worker.edited.contains) == false else { return }
+        history.append("fan \(index) above \(worker.level): \(edit)")
+        worker.context.performAndWait {
+            // What it has read it keeps showing (N12); with edits of its own it keeps those, too.
+            if worker.log.isEmpty { worker.context.refreshAllObjects() }
+            numbers.make(edit, in: worker.context)
+        }
+        fan[index].log.append(edit)
+        if let person = edit.person { fan[index].edited.insert(person) }
+    }
+
+    private func saveFan(_ index: Int) throws {
+        let worker = fan[index]
+        history.append("fan \(index) saves")
+        try worker.context.performAndWait { () throws in try worker.context.save() }
+        logs[worker.level] += worker.log
+        fan[index].log = []
+        fan[index].edited = []
     }
 
     /// Another context on the coordinator saves, and the root merges it.
@@ -170,7 +227,7 @@ final class ChainRun {
             var world = World()
             for edit in stored { world.apply(edit) }
             for _ in 0..<1 + random.next(upTo: 2) {
-                guard let edit = edit(of: world, deletes: logs.allSatisfy(\.isEmpty), &random) else { continue }
+                guard let edit = edit(of: world, deletes: isSaved, &random) else { continue }
                 numbers.make(edit, in: other)
                 world.apply(edit)
                 made.append(edit)

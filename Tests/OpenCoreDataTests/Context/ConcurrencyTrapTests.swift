@@ -6,13 +6,17 @@ import Testing
 @Suite struct ConcurrencyTrapTests {
     // C10, E2
     @Test func aConfinementContextRefusesPerform() async {
-        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) { NSManagedObjectContext(.confinementConcurrencyType).perform {} }
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            NSManagedObjectContext(.confinementConcurrencyType).perform {}
+        }
         #expect(lastWords(result).contains("perform(_:): a context of confinement type has no queue"))
     }
 
     // C10, E2
     @Test func aConfinementContextRefusesPerformAndWait() async {
-        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) { NSManagedObjectContext(.confinementConcurrencyType).performAndWait {} }
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            NSManagedObjectContext(.confinementConcurrencyType).performAndWait {}
+        }
         #expect(lastWords(result).contains("performAndWait(_:): a context of confinement type has no queue"))
     }
 

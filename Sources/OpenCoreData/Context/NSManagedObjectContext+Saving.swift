@@ -2,14 +2,16 @@ import Foundation
 
 /// Saving: one level up, all or nothing.
 extension NSManagedObjectContext {
-    /// Hands every unsaved change to the parent, or writes it if the parent is the coordinator. Without changes nothing happens.
+    /// Hands every unsaved change to the parent, or writes it if the parent is the coordinator. Without changes nothing happens, but that a
+    /// context above the coordinator writes metadata of stores that was set since (`NSPersistentStoreCoordinator.setMetadata(_:for:)`); that is no
+    /// change of any object, so it makes `hasChanges` no different and posts nothing.
     ///
     /// The order: `willSave()` of the objects, the willSave notification, validation, the hand-over (with conflict detection and merge policy where
     /// a store is met), `didSave()` of the objects, the didSave notification. Throws validation errors (1550–1690), 133020 and 133021 for
     /// conflicts, and what the store says; then nothing has changed, here or below.
     public func save() throws {
         checkQueue()
-        guard try prepareToSave() else { return }
+        guard try prepareToSave() else { return try saveMetadata() }
         let changes = chain.withLock { level.beginSaving() }
         let saved: SaveOutcome
         do {
@@ -28,6 +30,11 @@ extension NSManagedObjectContext {
         undoRecorder?.didSave()
         hasImportedRows = false
         finish(saved)
+    }
+
+    /// Has changed metadata of the stores written, where this context is the one that writes.
+    func saveMetadata() throws {
+        if parent == nil { try endOfChain?.saveMetadata() }
     }
 
     /// Everything before the hand-over. Returns whether there is anything to save.

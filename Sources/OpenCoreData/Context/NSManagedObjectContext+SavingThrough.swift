@@ -14,7 +14,7 @@ extension NSManagedObjectContext {
             while let below = contexts.last?.parent { contexts.append(below) }
             var hasAnything = false
             for context in contexts { hasAnything = try context.prepareToSave() || hasAnything }
-            guard hasAnything else { return }
+            guard hasAnything else { return try contexts.last?.saveMetadata() ?? () }
             try saveTogether(contexts)
         }
     }
@@ -54,7 +54,12 @@ extension NSManagedObjectContext {
                 }
                 through.append(carried)
             }
-            saved = carried.isEmpty ? SaveOutcome(changes: carried) : try root.handOver(carried)
+            if carried.isEmpty {
+                try root.saveMetadata()
+                saved = SaveOutcome(changes: carried)
+            } else {
+                saved = try root.handOver(carried)
+            }
         } catch {
             takeBack()
             throw error

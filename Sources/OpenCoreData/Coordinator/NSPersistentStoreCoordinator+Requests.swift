@@ -98,7 +98,7 @@ extension NSPersistentStoreCoordinator: PersistentStoreChannel {
     package func receive(_ changes: ChangeSet, from sender: NSManagedObjectContext) throws {
         // One save after the other: what the cache holds must not depend on who comes back from the store first.
         try queue.sync {
-            for (store, part) in try byStore(changes) {
+            for (store, part) in try withMetadata(byStore(changes)) {
                 let saved = try store.save(part)
                 for (id, version) in saved.versions {
                     part[id]?.row?.stamp(version: version)
@@ -112,6 +112,21 @@ extension NSPersistentStoreCoordinator: PersistentStoreChannel {
 
     private func stores(keeping entity: NSEntityDescription) throws -> [NSPersistentStore] {
         let all = persistentStores
+    /// Writes the metadata that was set since it was written last. Without any no store is asked.
+    func saveMetadata() throws {
+        try queue.sync {
+            for (store, part) in withMetadata([]) { _ = try store.save(part) }
+        }
+    }
+
+    /// The parts of a save, and an empty one for each store that has metadata to write and no part.
+    private func withMetadata(_ parts: [(NSPersistentStore, ChangeSet)]) -> [(NSPersistentStore, ChangeSet)] {
+        let others = persistentStores.filter { store in
+            store.hasUnsavedMetadata && !store.isReadOnly && !parts.contains { $0.0 === store }
+        }
+        return parts + others.map { ($0, ChangeSet()) }
+    }
+
         guard !all.isEmpty else {
             throw NSError.coreData(.coreData, "The coordinator has no persistent stores; add one before fetching or saving.")
         }

@@ -54,6 +54,9 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
         set { _ = newValue }
     }
 
+    /// Whether metadata was set that no save has written yet. A save of an empty change set writes it.
+    package var hasUnsavedMetadata: Bool { false }
+
     package init(
         entities: [NSEntityDescription], configurationName: String?, url: URL?, options: [AnyHashable: Any]?, uuid: String
     ) {

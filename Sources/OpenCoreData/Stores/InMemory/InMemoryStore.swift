@@ -14,6 +14,12 @@ package final class InMemoryStore: NSPersistentStore, @unchecked Sendable {
         var orders: [RelationshipKey: [NSManagedObjectID]] = [:]
         var nextKeys: [Int: Int64] = [:]
         var observer: (@Sendable (StoreRequest) throws -> Void)?
+        var metadata = Metadata(values: [:])
+    }
+
+    // A property list that nobody changes.
+    private struct Metadata: @unchecked Sendable {
+        let values: [String: Any]
     }
 
     private let state = Mutex(State())
@@ -23,6 +29,15 @@ package final class InMemoryStore: NSPersistentStore, @unchecked Sendable {
     }
 
     package override var type: String { NSInMemoryStoreType }
+
+    /// Kept for as long as the store lives.
+    package override var metadata: [String: Any]! {
+        get { state.withLock { $0.metadata }.values.merging(super.metadata) { _, own in own } }
+        set {
+            let metadata = Metadata(values: newValue ?? [:])
+            state.withLock { $0.metadata = metadata }
+        }
+    }
 
     /// Calls `observer` before every request; what it throws is what the request throws. For counting requests and trying failures.
     package func observe(_ observer: (@Sendable (StoreRequest) throws -> Void)?) { state.withLock { $0.observer = observer } }

@@ -118,7 +118,7 @@ package final class SQLiteStore: NSPersistentStore, @unchecked Sendable {
     ]
 
     /// Whether metadata was set that no save has written yet.
-    package var hasUnsavedMetadata: Bool { metadataState.withLock { $0.isDirty } }
+    package override var hasUnsavedMetadata: Bool { metadataState.withLock { $0.isDirty } }
 
     /// The metadata of a file, without opening it as a store. Throws 134080 or 134000.
     package static func metadata(at url: URL) throws -> [String: Any] {

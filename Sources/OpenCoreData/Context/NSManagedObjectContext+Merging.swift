@@ -216,7 +216,9 @@ extension ChangedObjectIDs {
         self.init()
         inserted = ids([.insertedObjectIDs, .insertedObjects])
         updated = ids([.updatedObjectIDs, .updatedObjects])
-        updated += ids([.refreshedObjectIDs, .refreshedObjects]) + ids([.invalidatedObjectIDs, .invalidatedObjects])
+        refreshed = ids([.refreshedObjectIDs, .refreshedObjects])
+        invalidated = ids([.invalidatedObjectIDs, .invalidatedObjects])
+        updated += refreshed + invalidated
         deleted = ids([.deletedObjectIDs, .deletedObjects])
         invalidatesAll = userInfo[Key.invalidatedAllObjects.rawValue] != nil
     }

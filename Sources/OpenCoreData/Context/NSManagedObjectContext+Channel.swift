@@ -148,8 +148,9 @@ extension NSManagedObjectContext: PersistentStoreChannel {
 
     /// What of a child's changes comes in: checked against what is here, with one object for each unique key. Within the chain's lock.
     func admissible(_ changes: ChangeSet, from sender: NSManagedObjectContext) throws -> ChangeSet {
-        if sender.parentConflictPolicy != nil {
-            let conflicts = conflicts(with: changes)
+        if sender.parentConflictPolicy != nil || !sender.watched.isEmpty {
+            let conflicts =
+                (sender.parentConflictPolicy == nil ? [] : conflicts(with: changes)) + conflictsOfWatched(by: sender, besides: changes)
             if !conflicts.isEmpty { throw StoreConflict.versions(conflicts) }
         }
         var incoming = changes

@@ -40,7 +40,7 @@ extension NSManagedObjectContext {
     /// Everything before the hand-over. Returns whether there is anything to save.
     func prepareToSave() throws -> Bool {
         receiveMail()
-        propagateDeletions()
+        try propagateDeletions()
         guard hasChanges else {
             dropDiscarded()
             return false
@@ -96,9 +96,10 @@ extension NSManagedObjectContext {
     private func validate() throws {
         let changes = chain.withLock { level.pending }
         var errors: [NSError] = []
-        // Rows without an instance that children pushed were checked by the same rules when they were saved there.
-        if registry.isEmpty && !hasImportedRows { return }
-        func check(_ id: NSManagedObjectID, _ change: PendingRow, _ object: NSManagedObject?) {
+        // Rows without an instance that children pushed were checked by the same rules when they were saved there; deletions are checked again,
+        // because others may have pushed what forbids them since.
+        if registry.isEmpty && !hasImportedRows && !changes.mayBeDenied { return }
+        func check(_ id: NSManagedObjectID, _ change: PendingRow, _ object: NSManagedObject?) throws {
             do {
                 if let object, !object.isFaulted {
                     switch change.kind {
@@ -112,22 +113,17 @@ extension NSManagedObjectContext {
                     try RowValidation.check(row, id: id, object: nil, memberCount: nil)
                 }
             } catch {
-                let error = error as NSError
-                errors.append(contentsOf: error.userInfo[NSDetailedErrorsKey] as? [NSError] ?? [error])
+                try RowValidation.collect(error, into: &errors)
             }
         }
         if hasImportedRows {
-            changes.forEach { id, change in check(id, change, registry[id]) }
+            try changes.forEach { id, change in try check(id, change, registry[id]) }
         } else {
             for object in hasPushedChanges ? registry.objects : Array(registry.heldObjects) {
-                changes[object.objectID].map { check(object.objectID, $0, object) }
+                try changes[object.objectID].map { try check(object.objectID, $0, object) }
             }
             // A pushed deletion may be one that objects of this level forbid.
-            if changes.deletedCount > 0 {
-                changes.forEach { id, change in
-                    if change.kind == .deleted && registry[id] == nil { check(id, change, nil) }
-                }
-            }
+            for (id, change) in changes.deletionsThatMayBeDenied where registry[id] == nil { try check(id, change, nil) }
         }
         if errors.count == 1 { throw errors[0] }
         if errors.count > 1 {

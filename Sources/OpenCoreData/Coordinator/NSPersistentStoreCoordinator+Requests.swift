@@ -15,7 +15,9 @@ extension NSPersistentStoreCoordinator: PersistentStoreChannel {
             open.offset = 0
             open = open.orderable
             found = try asked.flatMap { try $0.fetch(open) }
-            found = RowOrdering(plan.sort, channel: self).sorted(found)
+            let reader = CheckedReader(self)
+            found = RowOrdering(plan.sort, reader: reader).sorted(found)
+            try reader.check()
             found = plan.windowed(found)
         }
         if plan.includesRows { rowCache.add(found) }
@@ -110,8 +112,6 @@ extension NSPersistentStoreCoordinator: PersistentStoreChannel {
         subscribers.announce(ChangedObjectIDs(changes), except: sender)
     }
 
-    private func stores(keeping entity: NSEntityDescription) throws -> [NSPersistentStore] {
-        let all = persistentStores
     /// Writes the metadata that was set since it was written last. Without any no store is asked.
     func saveMetadata() throws {
         try queue.sync {
@@ -127,6 +127,8 @@ extension NSPersistentStoreCoordinator: PersistentStoreChannel {
         return parts + others.map { ($0, ChangeSet()) }
     }
 
+    private func stores(keeping entity: NSEntityDescription) throws -> [NSPersistentStore] {
+        let all = persistentStores
         guard !all.isEmpty else {
             throw NSError.coreData(.coreData, "The coordinator has no persistent stores; add one before fetching or saving.")
         }

@@ -52,8 +52,11 @@ package final class InMemoryStore: NSPersistentStore, @unchecked Sendable {
         guard let coordinator = persistentStoreCoordinator else { return [] }
         let members = Set(plan.members.map(\.number))
         let candidates = state.withLock { state in state.rows.filter { members.contains($0.key.entity.number) } }
-        let found = candidates.filter { plan.predicate?.evaluate(RowView(id: $0.key, row: $0.value, channel: coordinator)) ?? true }
-        return plan.windowed(RowOrdering(plan.sort, channel: coordinator).sorted(found.map { FetchedRow(id: $0.key, row: $0.value) }))
+        let reader = CheckedReader(coordinator)
+        let found = candidates.filter { plan.predicate?.evaluate(RowView(id: $0.key, row: $0.value, reader: reader)) ?? true }
+        let sorted = RowOrdering(plan.sort, reader: reader).sorted(found.map { FetchedRow(id: $0.key, row: $0.value) })
+        try reader.check()
+        return plan.windowed(sorted)
     }
 
     package override func rows(for ids: [NSManagedObjectID]) throws -> [NSManagedObjectID: RowSnapshot] {

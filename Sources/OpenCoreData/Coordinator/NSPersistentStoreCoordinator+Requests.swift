@@ -98,10 +98,13 @@ extension NSPersistentStoreCoordinator: PersistentStoreChannel {
     }
 
     package func receive(_ changes: ChangeSet, from sender: NSManagedObjectContext) throws {
+        var written: [NSPersistentStore] = []
+        defer { for store in written { postRemoteChange(of: store) } }
         // One save after the other: what the cache holds must not depend on who comes back from the store first.
         try queue.sync {
             for (store, part) in try withMetadata(byStore(changes)) {
                 let saved = try store.save(part)
+                written.append(store)
                 for (id, version) in saved.versions {
                     part[id]?.row?.stamp(version: version)
                     id.makePermanent()
@@ -114,8 +117,13 @@ extension NSPersistentStoreCoordinator: PersistentStoreChannel {
 
     /// Writes the metadata that was set since it was written last. Without any no store is asked.
     func saveMetadata() throws {
+        var written: [NSPersistentStore] = []
+        defer { for store in written { postRemoteChange(of: store) } }
         try queue.sync {
-            for (store, part) in withMetadata([]) { _ = try store.save(part) }
+            for (store, part) in withMetadata([]) {
+                _ = try store.save(part)
+                written.append(store)
+            }
         }
     }
 

@@ -71,6 +71,7 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
     package func add(_ store: NSPersistentStore) {
         store.persistentStoreCoordinator = self
         stores.withLock { $0.append(store) }
+        followOthers(store)
         NotificationCenter.default.post(
             name: .NSPersistentStoreCoordinatorStoresDidChange, object: self, userInfo: [NSAddedPersistentStoresKey: [store]])
     }

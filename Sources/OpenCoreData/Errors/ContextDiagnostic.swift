@@ -76,6 +76,8 @@ extension ContextDiagnostic.Kind {
     public static let mergePolicyWithoutEffect = Self(rawValue: "mergePolicyWithoutEffect")
     /// The store could not be read where the interface has no way to say so; what was there before stays.
     public static let storeReadFailed = Self(rawValue: "storeReadFailed")
+    /// Changes that other processes make to a store can't be followed.
+    public static let remoteChangesUnwatched = Self(rawValue: "remoteChangesUnwatched")
     /// A block held the main queue for longer than its budget.
     public static let mainQueueHeld = Self(rawValue: "mainQueueHeld")
     /// Blocks for the main queue wait, and nobody runs them.

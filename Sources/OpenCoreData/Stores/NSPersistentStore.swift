@@ -122,6 +122,10 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
     /// Gives back the keys that were reserved and not used, if nobody reserved more in the meantime. Best effort.
     package func releaseKeys(for root: NSEntityDescription, unused: Range<Int64>) {}
 
+    /// Has `handler` called after somebody else (another store object, another process) has committed to where this store keeps its rows, on any
+    /// thread. A store that nobody else can write to never calls it.
+    package func followOthers(_ handler: @escaping @Sendable () -> Void) {}
+
     /// Lets go of files and connections. The store is not used afterwards.
     package func close() throws {}
 }

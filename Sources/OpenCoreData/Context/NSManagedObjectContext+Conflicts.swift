@@ -99,16 +99,17 @@ extension NSManagedObjectContext {
             let known = parent == nil ? endOfChain?.rowCache[conflict.id] : conflict.stored
             return NSMergeConflict(conflict, base: change == nil ? watchedRow : change?.base, known: known, change: change, context: self)
         }
+        // What was found in the store is known from now on, also if the save is refused: a refresh then shows it, and the next save starts from it.
+        if parent == nil, let cache = endOfChain?.rowCache {
+            cache.remove(found.map(\.id))
+            cache.add(found.map { FetchedRow(id: $0.id, row: $0.stored) })
+        }
         // Without a policy towards the parent there are only conflicts that were asked for by `detectConflicts(for:)`.
         try (parent == nil ? mergePolicy : parentConflictPolicy ?? .error).resolve(mergeConflicts: conflicts)
         for conflict in conflicts {
             let id = conflict.sourceObjectID
             watched[id] = nil
             if conflict.change != nil { outcome.settled.insert(id) }
-            if parent == nil {
-                endOfChain?.rowCache.remove([id])
-                if let stored = conflict.stored { endOfChain?.rowCache.add([FetchedRow(id: id, row: stored)]) }
-            }
             outcome.changes.set(id, changeMadeByPolicy(conflict) ?? conflict.decision?.change)
             if outcome.changes[id] == nil { outcome.refreshed.append(id) }
         }

@@ -81,6 +81,21 @@ import Testing
         try files.close()
     }
 
+    // P1, P2
+    @Test func aRefreshAfterTheConflictShowsWhatIsInTheFileAndTheSaveSucceeds() throws {
+        let files = try Files()
+        try files.elsewhere { $0.setValue(10, forKey: "a") }
+        _ = try files.conflict()
+        // Now the coordinator knows it.
+        #expect(try files.conflict().persistedSnapshot == nil)
+        try files.here.root.performAndWait { () throws in
+            files.here.root.refresh(files.item, mergeChanges: true)
+            #expect(["a", "b"].map { files.item.value(forKey: $0) as? Int } == [10, 5])
+            try files.here.root.save()
+        }
+        try files.close()
+    }
+
     // P2, P3
     @Test func whereBothAreNewerAllThreeDiffer() throws {
         let files = try Files()

@@ -75,7 +75,7 @@ LAYER_EXCEPTIONS = [
     ("Stores/NSIncrementalStore", {"NSManagedObjectContext"}, "an incremental store is handed the context, by Apple's signature"),
     ("Coordinator/PersistentStoreChannel", {"NSManagedObjectContext"}, "a save's sender reaches an incremental store, see above"),
     ("Coordinator/NSPersistentStoreCoordinator", {"NSManagedObjectContext"}, "executes requests for a context, by Apple's signature"),
-    ("Stores/InMemory/InMemoryStore", {"RowView", "RowOrdering"}, "evaluates predicates and sorts in memory, as the coordinator does over several stores"),
+    ("Stores/InMemory/InMemoryStore", {"RowView", "RowOrdering", "CheckedReader"}, "evaluates predicates and sorts in memory, as the coordinator does over several stores"),
     ("Stores/NSPersistentStore", {"NSPersistentStoreCoordinator"}, "a store answers persistentStoreCoordinator, by Apple's signature"),
 ]
 

@@ -32,6 +32,7 @@ extension NSPersistentStoreDescription {
     private static func obeyedOptions(ofType type: String) -> Set<String>? {
         let everybody: Set = [
             NSReadOnlyPersistentStoreOption, NSMigratePersistentStoresAutomaticallyOption, NSInferMappingModelAutomaticallyOption,
+            NSPersistentStoreRemoteChangeNotificationPostOptionKey,
         ]
         return switch type {
         case NSInMemoryStoreType: everybody

@@ -41,14 +41,22 @@ extension NSManagedObjectContext {
         case invalidatedObjectIDs = "invalidated_objectIDs"
     }
 
-    /// After a merge.
+    /// After a merge: sets of IDs, by what was said to have happened to the objects.
     func postDidMerge(_ changes: ChangedObjectIDs) {
         guard materializesNotificationObjects else { return }
         typealias Key = NotificationKey
         var info: [AnyHashable: Any] = [:]
-        if !changes.inserted.isEmpty { info[Key.insertedObjectIDs.rawValue] = Set(changes.inserted) }
-        if !changes.updated.isEmpty { info[Key.updatedObjectIDs.rawValue] = Set(changes.updated) }
-        if !changes.deleted.isEmpty { info[Key.deletedObjectIDs.rawValue] = Set(changes.deleted) }
+        let refreshed = Set(changes.refreshed), invalidated = Set(changes.invalidated)
+        func add(_ ids: Set<NSManagedObjectID>, _ key: Key) { if !ids.isEmpty { info[key.rawValue] = ids } }
+        add(Set(changes.inserted), .insertedObjectIDs)
+        if changes.invalidatesAll {
+            info[Key.invalidatedAllObjects.rawValue] = changes.updated
+        } else {
+            add(Set(changes.updated).subtracting(refreshed).subtracting(invalidated), .updatedObjectIDs)
+        }
+        add(Set(changes.deleted), .deletedObjectIDs)
+        add(refreshed, .refreshedObjectIDs)
+        add(invalidated, .invalidatedObjectIDs)
         NotificationCenter.default.post(name: .NSManagedObjectContextDidMergeChangesObjectIDs, object: self, userInfo: info)
     }
 

@@ -2,13 +2,27 @@ import Foundation
 
 /// What deleting an object does to the objects it is related to.
 extension NSManagedObjectContext {
-    /// Applies the rules of every deletion made since the last time, cascades included.
-    func propagateDeletions() {
+    /// Applies the rules where nothing can be thrown. What the store could not be read for waits for the next time: for the save at the latest,
+    /// which throws.
+    func propagateWhatCanBeRead() {
+        do { try propagateDeletions() } catch {
+            reportUnread("the objects related to a deleted one, whose rules are applied at the save", error)
+        }
+    }
+
+    /// Applies the rules of every deletion made since the last time, cascades included. Throws what the store says where related objects can't
+    /// be read; those deletions keep waiting.
+    func propagateDeletions() throws {
         if undelivered.isEmpty && discarded.isEmpty { return }
         while !undelivered.isEmpty {
             let objects = undelivered
             undelivered = []
-            for object in objects where object.state == .deleted { propagate(object) }
+            for (place, object) in objects.enumerated() where object.state == .deleted {
+                do { try propagate(object) } catch {
+                    undelivered = objects[place...] + undelivered
+                    throw error
+                }
+            }
         }
         // The rules have been applied: what they needed to know of objects that never were may be forgotten. Publishing tells which those are.
         publish()
@@ -21,21 +35,46 @@ extension NSManagedObjectContext {
         }
     }
 
-    private func propagate(_ object: NSManagedObject) {
+    private func propagate(_ object: NSManagedObject) throws {
+        struct Step {
+            let relationship: NSRelationshipDescription
+            /// Of the to-many; nil for a to-one.
+            let number: Int?
+            let targets: [NSManagedObject]
+        }
+        // Everything is read before anything is changed: what can't be read leaves the deletion waiting as a whole.
+        var steps: [Step] = []
         let layout = object.layout
-        for (number, relationship) in layout.toManys.enumerated() {
-            let ids = loadMembersBeforeDeletion(of: object, number: number)
-            // One request for all of them, instead of one for each when it is looked at.
-            if ids.count > 1 && relationship.deleteRule != .noActionDeleteRule { _ = try? rows(for: ids) }
-            for id in ids where !isDeleted(id) {
-                apply(relationship, from: object, to: self.object(with: id), number: number)
+        for (number, relationship) in layout.toManys.enumerated() where relationship.changesTargetsOnDeletion {
+            let ids = try object.members[number] ?? loadMembers(RelationshipKey(owner: object.objectID, toMany: number))
+            steps.append(Step(relationship: relationship, number: number, targets: try realised(ids, of: relationship)))
+        }
+        for slot in object.row == nil ? [] : layout.toOneSlots {
+            guard let relationship = layout.relationship(atSlot: slot), relationship.changesTargetsOnDeletion, let id = object.row?[slot].objectID
+            else { continue }
+            steps.append(Step(relationship: relationship, number: nil, targets: try realised([id], of: relationship)))
+        }
+        for step in steps {
+            for target in step.targets where !isDeleted(target.objectID) {
+                apply(step.relationship, from: object, to: target, number: step.number)
             }
         }
-        guard let row = object.row else { return }
-        for slot in layout.toOneSlots {
-            guard let relationship = layout.relationship(atSlot: slot), let id = row[slot].objectID, !isDeleted(id) else { continue }
-            apply(relationship, from: object, to: self.object(with: id), number: nil)
+    }
+
+    /// The living objects of these IDs, with all that applying a rule to them looks at in memory: one request for their rows.
+    private func realised(_ ids: [NSManagedObjectID], of relationship: NSRelationshipDescription) throws -> [NSManagedObject] {
+        let ids = ids.filter { !isDeleted($0) }
+        if relationship.deleteRule == .nullifyDeleteRule && relationship.inverseRelationship == nil { return ids.map { object(with: $0) } }
+        let unknown = ids.filter { id in registry[id].map { $0.isFaulted && $0.row == nil } ?? true }
+        let found = unknown.isEmpty ? [:] : try rows(for: unknown)
+        var targets: [NSManagedObject] = []
+        for id in ids { targets.append(materialise(FetchedRow(id: id, row: found[id]), asFault: true)) }
+        if relationship.deleteRule == .nullifyDeleteRule, let inverse = relationship.inverseRelationship, inverse.isOrdered {
+            for target in targets {
+                if let number = target.layout.toManyNumber(inverse) { _ = try target.loadedMemberIDs(number) }
+            }
         }
+        return targets
     }
 
     private func apply(_ relationship: NSRelationshipDescription, from object: NSManagedObject, to target: NSManagedObject, number: Int?) {
@@ -56,10 +95,11 @@ extension NSManagedObjectContext {
         case .noActionDeleteRule, .denyDeleteRule: return
         }
     }
+}
 
-    private func loadMembersBeforeDeletion(of object: NSManagedObject, number: Int) -> [NSManagedObjectID] {
-        object.members[number] ?? loadMembers(RelationshipKey(owner: object.objectID, toMany: number))
-    }
+extension NSRelationshipDescription {
+    /// Whether deleting the owner does something to those at the other end.
+    fileprivate var changesTargetsOnDeletion: Bool { deleteRule == .cascadeDeleteRule || deleteRule == .nullifyDeleteRule }
 }
 
 extension NSManagedObject {

@@ -6,18 +6,13 @@ final class FetchBatch {
     let realises: Bool
     /// Relationships whose targets are loaded with them.
     let prefetched: PrefetchPaths
-    private var isLoaded = false
+    /// Whether nobody has loaded the rows yet.
+    var isWaiting = true
 
     init(_ ids: ArraySlice<NSManagedObjectID>, _ options: ObjectFetchOptions) {
         self.ids = ids
         realises = !options.asFaults
         prefetched = options.prefetched
-    }
-
-    /// True the first time: the caller loads.
-    func begin() -> Bool {
-        defer { isLoaded = true }
-        return !isLoaded
     }
 }
 

@@ -202,7 +202,7 @@ extension NSManagedObjectContext {
     public func processPendingChanges() {
         checkQueue()
         receiveMail()
-        if propagatesDeletesAtEndOfEvent { propagateDeletions() }
+        if propagatesDeletesAtEndOfEvent { propagateWhatCanBeRead() }
         publish()
         registerEventForUndo()
         postObjectsDidChange()

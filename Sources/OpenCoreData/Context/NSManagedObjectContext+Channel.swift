@@ -16,14 +16,17 @@ extension NSManagedObjectContext: PersistentStoreChannel {
         wider.limit = plan.limit > 0 ? plan.offset + plan.limit + changed.count : 0
         wider = wider.orderable
         let found = try below.fetch(wider).filter { changed[$0.id] == nil }
+        let reader = CheckedReader(self)
         var mine: [FetchedRow] = []
         for (id, change) in changed where change.kind != .deleted && plan.asks(id.storeIdentity) {
             guard let row = change.row else { continue }
-            let view = RowView(id: id, row: row, channel: self)
+            let view = RowView(id: id, row: row, reader: reader)
             if plan.predicate?.evaluate(view) ?? true { mine.append(FetchedRow(id: id, row: row)) }
         }
-        let ordering = RowOrdering(plan.sort, channel: self)
-        return plan.windowed(plan.sortsByOwnValues ? ordering.merged(found, with: mine) : ordering.sorted(found + mine))
+        let ordering = RowOrdering(plan.sort, reader: reader)
+        let ordered = plan.sortsByOwnValues ? ordering.merged(found, with: mine) : ordering.sorted(found + mine)
+        try reader.check()
+        return plan.windowed(ordered)
     }
 
     package func count(_ plan: FetchPlan) throws -> Int {
@@ -148,8 +151,9 @@ extension NSManagedObjectContext: PersistentStoreChannel {
 
     /// What of a child's changes comes in: checked against what is here, with one object for each unique key. Within the chain's lock.
     func admissible(_ changes: ChangeSet, from sender: NSManagedObjectContext) throws -> ChangeSet {
-        if sender.parentConflictPolicy != nil {
-            let conflicts = conflicts(with: changes)
+        if sender.parentConflictPolicy != nil || !sender.watched.isEmpty {
+            let conflicts =
+                (sender.parentConflictPolicy == nil ? [] : conflicts(with: changes)) + conflictsOfWatched(by: sender, besides: changes)
             if !conflicts.isEmpty { throw StoreConflict.versions(conflicts) }
         }
         var incoming = changes

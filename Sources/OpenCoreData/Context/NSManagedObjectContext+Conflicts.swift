@@ -2,8 +2,10 @@ import Foundation
 
 /// Where a save meets rows that somebody else changed, or keys that somebody else has.
 extension NSManagedObjectContext {
-    /// Has an object checked at the next save although nothing of it changed: that its row is still the one this context read. For what a
-    /// change was decided from.
+    /// Has an object checked at the next save that hands anything on, although nothing of it changed: that its row is still the one this context
+    /// read. For what a change was decided from.
+    ///
+    /// Towards a store `mergePolicy` settles the conflict, towards a parent context `parentConflictPolicy`; without one the save throws 133020.
     public func detectConflicts(for object: NSManagedObject) {
         checkQueue()
         if object.context !== self { Violation.otherContext("\(object.objectID)") }
@@ -17,11 +19,23 @@ extension NSManagedObjectContext {
     func handOver(_ changes: ChangeSet) throws -> SaveOutcome {
         let below = channel(to: "save")
         var outcome = SaveOutcome(changes: changes)
-        var unchanged = watched
-        try checkWatched(&unchanged, in: &outcome)
-        try settlingConflicts(&outcome) { try below.receive($0, from: self) }
-        watched = [:]
+        try keepingWatch {
+            try settlingConflicts(&outcome) { changes in
+                try checkWatched(besides: changes)
+                try below.receive(changes, from: self)
+            }
+        }
         return outcome
+    }
+
+    /// Runs a save. What was to be checked has been when it succeeds; a save that failed leaves it for the next one.
+    func keepingWatch(_ save: () throws -> Void) throws {
+        let asked = watched
+        do { try save() } catch {
+            watched = asked
+            throw error
+        }
+        watched = [:]
     }
 
     /// Tries to hand changes over until no conflict is left. Each round settles every conflict found; another writer may cause new ones, but
@@ -39,25 +53,26 @@ extension NSManagedObjectContext {
         throw NSError.coreData(.persistentStoreSave, "The store kept changing under this save; given up after 20 attempts. Nothing was written.")
     }
 
-    private func checkWatched(_ watched: inout [NSManagedObjectID: RowSnapshot], in outcome: inout SaveOutcome) throws {
-        watched = watched.filter { outcome.changes[$0.key] == nil }
-        guard !watched.isEmpty, parent == nil, let coordinator = endOfChain else { return }
-        let stored = try coordinator.storedRows(for: Array(watched.keys))
-        let moved = watched.filter { stored[$0.key]?.version != $0.value.version }
-        watched = [:]
-        if moved.isEmpty { return }
-        let conflicts = moved.map { id, base in
-            NSMergeConflict(StoreConflict.VersionConflict(id: id, stored: stored[id]), base: base, change: nil, context: self)
+    // MARK: Objects that are checked although they did not change
+
+    /// That the rows of watched objects are still those that were read. Throws the conflicts.
+    ///
+    /// Towards a parent context this finds those that are gone and has the others in memory, where the push itself compares them.
+    func checkWatched(besides changes: ChangeSet) throws {
+        let asked = watched.filter { changes[$0.key] == nil }
+        guard !asked.isEmpty, let coordinator = endOfChain else { return }
+        let ids = Array(asked.keys)
+        let current = try parent?.rows(for: ids) ?? coordinator.storedRows(for: ids)
+        let moved = ids.filter { id in
+            guard let row = current[id] else { return true }
+            return parent == nil && row.version != asked[id]?.version
         }
-        try mergePolicy.resolve(mergeConflicts: conflicts)
-        for conflict in conflicts {
-            endOfChain?.rowCache.remove([conflict.sourceObjectID])
-            if let change = changeMadeByPolicy(conflict) {
-                outcome.changes.set(conflict.sourceObjectID, change)
-            } else {
-                outcome.refreshed.append(conflict.sourceObjectID)
-            }
-        }
+        if !moved.isEmpty { throw StoreConflict.versions(moved.map { StoreConflict.VersionConflict(id: $0, stored: current[$0]) }) }
+    }
+
+    /// Towards a parent context, this one: that the rows of objects that a child watches are still those that it read. Within the chain's lock.
+    func conflictsOfWatched(by sender: NSManagedObjectContext, besides changes: ChangeSet) -> [StoreConflict.VersionConflict] {
+        sender.watched.compactMap { id, base in changes[id] == nil ? conflict(of: id, with: base) : nil }
     }
 
     /// The save failed after all: objects show what is unsaved again, as it was.
@@ -78,17 +93,23 @@ extension NSManagedObjectContext {
     }
 
     private func settle(_ found: [StoreConflict.VersionConflict], in outcome: inout SaveOutcome) throws {
-        let conflicts = found.compactMap { conflict in
-            outcome.changes[conflict.id].map { NSMergeConflict(conflict, base: $0.base, change: $0, context: self) }
+        let conflicts = found.compactMap { conflict -> NSMergeConflict? in
+            let change = outcome.changes[conflict.id], watchedRow = watched[conflict.id]
+            if change == nil && watchedRow == nil { return nil }
+            let known = parent == nil ? endOfChain?.rowCache[conflict.id] : conflict.stored
+            return NSMergeConflict(conflict, base: change == nil ? watchedRow : change?.base, known: known, change: change, context: self)
         }
-        try (parent == nil ? mergePolicy : parentConflictPolicy ?? mergePolicy).resolve(mergeConflicts: conflicts)
+        // What was found in the store is known from now on, also if the save is refused: a refresh then shows it, and the next save starts from it.
+        if parent == nil, let cache = endOfChain?.rowCache {
+            cache.remove(found.map(\.id))
+            cache.add(found.map { FetchedRow(id: $0.id, row: $0.stored) })
+        }
+        // Without a policy towards the parent there are only conflicts that were asked for by `detectConflicts(for:)`.
+        try (parent == nil ? mergePolicy : parentConflictPolicy ?? .error).resolve(mergeConflicts: conflicts)
         for conflict in conflicts {
             let id = conflict.sourceObjectID
-            outcome.settled.insert(id)
-            if parent == nil {
-                endOfChain?.rowCache.remove([id])
-                if let stored = conflict.stored { endOfChain?.rowCache.add([FetchedRow(id: id, row: stored)]) }
-            }
+            watched[id] = nil
+            if conflict.change != nil { outcome.settled.insert(id) }
             outcome.changes.set(id, changeMadeByPolicy(conflict) ?? conflict.decision?.change)
             if outcome.changes[id] == nil { outcome.refreshed.append(id) }
         }
@@ -109,10 +130,7 @@ extension NSManagedObjectContext {
     }
 
     private func settle(_ found: [StoreConflict.KeyConflict], in outcome: inout SaveOutcome) throws {
-        try mergePolicy.resolve(
-            mergeConflicts: found.map { conflict in
-                NSConstraintConflict(KeyTwin(id: conflict.id, owner: conflict.owner, constraint: conflict.constraint, key: conflict.key), in: self)
-            })
+        try mergePolicy.resolve(mergeConflicts: NSConstraintConflict.conflicts(found, in: outcome.changes, of: self))
         // A policy that gave objects other keys has settled it: they are tried again as they are now.
         let touched = unpublished
         if !touched.isEmpty {
@@ -130,13 +148,15 @@ extension NSManagedObjectContext {
         var identities: [NSManagedObjectID: NSManagedObjectID] = [:]
         for conflict in found {
             guard identities[conflict.id] == nil, let mine = outcome.changes[conflict.id] else { continue }
-            identities[conflict.id] = conflict.owner
-            outcome.settled.formUnion([conflict.id, conflict.owner])
+            // The owner may be of this save itself, and have met the store's row with the key.
+            let owner = identities[conflict.owner] ?? conflict.owner
+            identities[conflict.id] = owner
+            outcome.settled.formUnion([conflict.id, owner])
             outcome.changes.set(conflict.id, nil)
             outcome.refreshed.append(conflict.id)
-            guard outcome.changes[conflict.owner] == nil, let stored = conflict.stored, let merged = mergePolicy.merged(mine, over: stored)
+            guard outcome.changes[owner] == nil, let stored = conflict.stored, let merged = mergePolicy.merged(mine, over: stored)
             else { continue }
-            outcome.changes.set(conflict.owner, PendingRow(kind: .updated, row: merged.row, changed: merged.changed, base: stored))
+            outcome.changes.set(owner, PendingRow(kind: .updated, row: merged.row, changed: merged.changed, base: stored))
         }
         outcome.changes = outcome.changes.replacing(identities)
     }
@@ -145,19 +165,33 @@ extension NSManagedObjectContext {
     func conflicts(with changes: ChangeSet) -> [StoreConflict.VersionConflict] {
         var result: [StoreConflict.VersionConflict] = []
         changes.forEach { id, change in
-            guard change.kind != .inserted, let base = change.base else { return }
-            let current: RowSnapshot?
-            if let known = changeInChain(of: id) {
-                current = known.kind == .deleted ? nil : known.row
-            } else if case .row(let cached)? = endOfChain?.rowInMemory(id) {
-                current = cached
-            } else {
-                return
-            }
-            if let current, current === base || current.differences(from: base).isEmpty { return }
-            result.append(StoreConflict.VersionConflict(id: id, stored: current))
+            guard change.kind != .inserted, let base = change.base, let conflict = conflict(of: id, with: base) else { return }
+            result.append(conflict)
         }
         return result
+    }
+
+    /// What a row is at this level, if it is not what somebody read. What no memory holds is taken to be unchanged. Within the chain's lock.
+    private func conflict(of id: NSManagedObjectID, with base: RowSnapshot) -> StoreConflict.VersionConflict? {
+        let current: RowSnapshot?
+        if let known = changeInChain(of: id) {
+            current = known.kind == .deleted ? nil : known.row
+        } else if case .row(let cached)? = endOfChain?.rowInMemory(id) {
+            current = cached
+        } else {
+            return nil
+        }
+        if let current, current === base || current.storesTheSame(as: base) { return nil }
+        return StoreConflict.VersionConflict(id: id, stored: current)
+    }
+}
+
+extension RowSnapshot {
+    /// Whether a store would tell no difference. Transient values are none: a row that was read from a store has lost them.
+    fileprivate func storesTheSame(as other: RowSnapshot) -> Bool {
+        var isSame = true
+        differences(from: other).forEach { if !layout.isTransient[$0] { isSame = false } }
+        return isSame
     }
 }
 

@@ -8,6 +8,10 @@ extension NSManagedObjectContext {
         let owner: NSManagedObjectID
         let constraint: Int
         let key: UniqueKey
+        /// The pushed change.
+        let change: PendingRow
+        /// The values of the owner.
+        let ownerRow: RowSnapshot?
     }
 
     /// Within the chain's lock.
@@ -31,7 +35,9 @@ extension NSManagedObjectContext {
                     if let pushed = changes[owner], pushed.kind == .deleted || pushed.row.flatMap({ UniqueKey($0, slots: slots) }) != key {
                         continue
                     }
-                    twins.append(KeyTwin(id: id, owner: owner, constraint: number, key: key))
+                    twins.append(
+                        KeyTwin(
+                            id: id, owner: owner, constraint: number, key: key, change: change, ownerRow: changeInChain(of: owner)?.row))
                 }
             }
         }
@@ -101,7 +107,12 @@ extension ChangeSet {
 
 extension NSError {
     static func constraintConflict(_ twins: [NSManagedObjectContext.KeyTwin], from sender: NSManagedObjectContext) -> NSError {
-        constraintConflict(twins.map { NSConstraintConflict($0, in: sender) }, name: sender.diagnosticName)
+        let conflicts = twins.map { twin in
+            NSConstraintConflict(
+                constraint: twin.constraint, key: twin.key, conflicting: [NSConstraintConflict.Side(twin.id, twin.change)],
+                database: NSConstraintConflict.Side(twin.owner, twin.ownerRow), in: sender)
+        }
+        return constraintConflict(conflicts, name: sender.diagnosticName)
     }
 
     static func constraintConflict(_ conflicts: [NSConstraintConflict], name: String? = nil) -> NSError {

@@ -98,7 +98,8 @@ extension NSManagedObjectContext {
         for listener in changeListeners.living() { listener.contextWasReset() }
     }
 
-    /// Without merging, turns the object into a fault and drops its changes; with merging, reloads the values under them.
+    /// Without merging, turns the object into a fault and drops its changes; with merging, reloads the values under them. Where the store
+    /// can't be read, merging leaves the object as it is (and says so: `ContextDiagnostic.Kind.storeReadFailed`).
     public func refresh(_ object: NSManagedObject, mergeChanges: Bool) {
         checkQueue()
         receiveMail()
@@ -136,7 +137,9 @@ extension NSManagedObjectContext {
     /// Changes that a child pushed and that have no object here are moved onto the current values, too.
     private func refreshRowsWithoutObjects() {
         let ids = chain.withLock { level.pending.ids(.updated) }.filter { registry[$0] == nil }
-        guard !ids.isEmpty, let below = try? channel(to: "refresh").rows(for: ids) else { return }
+        if ids.isEmpty { return }
+        let below: [NSManagedObjectID: RowSnapshot]
+        do { below = try channel(to: "refresh").rows(for: ids) } catch { return reportUnread("the rows to refresh", error) }
         chain.withLock {
             for id in ids {
                 guard let row = below[id], let pending = level.pending[id], pending.base !== row else { continue }
@@ -163,8 +166,12 @@ extension NSManagedObjectContext {
     func reload(_ object: NSManagedObject) {
         object.fetched = [:]
         forgetStaleRow(of: object.objectID)
-        guard let below = try? channel(to: "refresh").rows(for: [object.objectID])[object.objectID] else { return }
-        bring(below, under: object)
+        do {
+            guard let below = try channel(to: "refresh").rows(for: [object.objectID])[object.objectID] else { return }
+            bring(below, under: object)
+        } catch {
+            reportUnread("\(object.objectID), which keeps the values it had", error)
+        }
     }
 
     /// Lays the object's own changes over values from below.

@@ -59,7 +59,7 @@ extension NSManagedObjectContext {
                 .managedObjectReferentialIntegrity, "There is no object \(objectID).", userInfo: [NSAffectedObjectsErrorKey: [objectID]])
         }
         let object = materialise(FetchedRow(id: objectID, row: row), asFault: false)
-        if object.isFaulted { object.fire() }
+        if object.isFaulted { try object.realise() }
         return object
     }
 
@@ -97,8 +97,9 @@ extension NSManagedObjectContext {
 
     // MARK: Faults
 
-    /// The values of a fault: from the nearest level that has them in memory, else what the fetch brought, else from the store.
-    func loadRow(for object: NSManagedObject) -> RowSnapshot? {
+    /// The values of a fault: from the nearest level that has them in memory, else what the fetch brought, else from the store. Nil: the row
+    /// is gone. Throws what the store says where it could not be read, which tells nothing about the row.
+    func loadRow(for object: NSManagedObject) throws -> RowSnapshot? {
         // Nothing was pushed, saved or merged anywhere since the fetch that brought the row.
         if let fetched = object.row, object.fetchStamp == chain.stamp(with: endOfChain) { return fetched }
         if object.row == nil { forgetStaleRow(of: object.objectID) }
@@ -108,16 +109,17 @@ extension NSManagedObjectContext {
         case .unknown: break
         }
         if let fetched = object.row { return fetched }
-        if let batch = object.batch { return load(batch, for: object) }
+        if let batch = object.batch { return try load(batch, for: object) }
         if let coordinator = endOfChain, !object.objectID.isTemporaryID {
-            return (try? coordinator.rows(for: [object.objectID]))?[object.objectID]
+            return try coordinator.rows(for: [object.objectID])[object.objectID]
         }
         return nil
     }
 
-    func loadMembers(_ key: RelationshipKey) -> [NSManagedObjectID] {
+    /// The members of a to-many. Throws what the store says.
+    func loadMembers(_ key: RelationshipKey) throws -> [NSManagedObjectID] {
         publish()
-        return (try? relatedIDs(key)) ?? []
+        return try relatedIDs(key)
     }
 
     func isDeleted(_ id: NSManagedObjectID) -> Bool {

@@ -66,7 +66,7 @@ extension NSManagedObjectContext {
     /// Merges these changes into the objects and the unsaved rows of this context, then into the contexts that follow it.
     func merge(_ changes: ChangedObjectIDs) {
         receiveMail()
-        if propagatesDeletesAtEndOfEvent { propagateDeletions() }
+        if propagatesDeletesAtEndOfEvent { propagateWhatCanBeRead() }
         publish()
         var changes = changes
         if changes.invalidatesAll { changes.updated = registry.objects.map(\.objectID) }
@@ -92,8 +92,13 @@ extension NSManagedObjectContext {
                 if isPending || registry[id].map({ !$0.isFaulted && $0.state != .deleted }) == true { wanted.append(id) }
             }
         }
-        guard !wanted.isEmpty, let upstream = try? channel(to: "merge").rows(for: wanted) else { return [:] }
-        return upstream
+        if wanted.isEmpty { return [:] }
+        do { return try channel(to: "merge").rows(for: wanted) } catch {
+            // A merge never fails. Clean objects become faults and are read again when they are asked for; unsaved changes keep the row they
+            // started from, which the save compares with the store's.
+            reportUnread("the rows to merge", error)
+            return [:]
+        }
     }
 
     private func mergeUpdate(of id: NSManagedObjectID, row: RowSnapshot?) {
@@ -216,7 +221,9 @@ extension ChangedObjectIDs {
         self.init()
         inserted = ids([.insertedObjectIDs, .insertedObjects])
         updated = ids([.updatedObjectIDs, .updatedObjects])
-        updated += ids([.refreshedObjectIDs, .refreshedObjects]) + ids([.invalidatedObjectIDs, .invalidatedObjects])
+        refreshed = ids([.refreshedObjectIDs, .refreshedObjects])
+        invalidated = ids([.invalidatedObjectIDs, .invalidatedObjects])
+        updated += refreshed + invalidated
         deleted = ids([.deletedObjectIDs, .deletedObjects])
         invalidatesAll = userInfo[Key.invalidatedAllObjects.rawValue] != nil
     }

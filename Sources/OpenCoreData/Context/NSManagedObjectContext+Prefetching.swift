@@ -28,15 +28,21 @@ extension NSManagedObjectContext {
     }
 
     /// The first object of a batch is used: the rows of all that nobody has loaded since come with one query.
-    func load(_ batch: FetchBatch, for object: NSManagedObject) -> RowSnapshot? {
-        object.batch = nil
-        guard batch.begin() else { return (try? rows(for: [object.objectID]))?[object.objectID] }
+    ///
+    /// Throws what the store says; the batch is tried again then with the next object that is used.
+    func load(_ batch: FetchBatch, for object: NSManagedObject) throws -> RowSnapshot? {
+        guard batch.isWaiting else {
+            object.batch = nil
+            return try rows(for: [object.objectID])[object.objectID]
+        }
         var waiting: [NSManagedObject] = []
         for id in batch.ids {
             guard let other = registry[id], other !== object, other.isFaulted, other.row == nil, other.batch === batch else { continue }
             waiting.append(other)
         }
-        guard let rows = try? rows(for: [object.objectID] + waiting.map(\.objectID)) else { return nil }
+        let rows = try rows(for: [object.objectID] + waiting.map(\.objectID))
+        batch.isWaiting = false
+        object.batch = nil
         // Before anybody's awakeFromFetch runs, all of them have their values.
         object.row = rows[object.objectID]
         for other in waiting {
@@ -46,6 +52,7 @@ extension NSManagedObjectContext {
         if batch.realises {
             for other in waiting where other.isFaulted && other.row != nil { other.fire() }
         }
+        // What can't be loaded ahead is loaded when it is asked for, and fails there.
         try? prefetch(batch.prefetched, of: Array(batch.ids))
         return rows[object.objectID]
     }

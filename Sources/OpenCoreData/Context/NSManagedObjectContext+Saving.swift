@@ -2,14 +2,16 @@ import Foundation
 
 /// Saving: one level up, all or nothing.
 extension NSManagedObjectContext {
-    /// Hands every unsaved change to the parent, or writes it if the parent is the coordinator. Without changes nothing happens.
+    /// Hands every unsaved change to the parent, or writes it if the parent is the coordinator. Without changes nothing happens, but that a
+    /// context above the coordinator writes metadata of stores that was set since (`NSPersistentStoreCoordinator.setMetadata(_:for:)`); that is no
+    /// change of any object, so it makes `hasChanges` no different and posts nothing.
     ///
     /// The order: `willSave()` of the objects, the willSave notification, validation, the hand-over (with conflict detection and merge policy where
     /// a store is met), `didSave()` of the objects, the didSave notification. Throws validation errors (1550–1690), 133020 and 133021 for
     /// conflicts, and what the store says; then nothing has changed, here or below.
     public func save() throws {
         checkQueue()
-        guard try prepareToSave() else { return }
+        guard try prepareToSave() else { return try saveMetadata() }
         let changes = chain.withLock { level.beginSaving() }
         let saved: SaveOutcome
         do {
@@ -30,10 +32,15 @@ extension NSManagedObjectContext {
         finish(saved)
     }
 
+    /// Has changed metadata of the stores written, where this context is the one that writes.
+    func saveMetadata() throws {
+        if parent == nil { try endOfChain?.saveMetadata() }
+    }
+
     /// Everything before the hand-over. Returns whether there is anything to save.
     func prepareToSave() throws -> Bool {
         receiveMail()
-        propagateDeletions()
+        try propagateDeletions()
         guard hasChanges else {
             dropDiscarded()
             return false
@@ -89,9 +96,10 @@ extension NSManagedObjectContext {
     private func validate() throws {
         let changes = chain.withLock { level.pending }
         var errors: [NSError] = []
-        // Rows without an instance that children pushed were checked by the same rules when they were saved there.
-        if registry.isEmpty && !hasImportedRows { return }
-        func check(_ id: NSManagedObjectID, _ change: PendingRow, _ object: NSManagedObject?) {
+        // Rows without an instance that children pushed were checked by the same rules when they were saved there; deletions are checked again,
+        // because others may have pushed what forbids them since.
+        if registry.isEmpty && !hasImportedRows && !changes.mayBeDenied { return }
+        func check(_ id: NSManagedObjectID, _ change: PendingRow, _ object: NSManagedObject?) throws {
             do {
                 if let object, !object.isFaulted {
                     switch change.kind {
@@ -105,22 +113,17 @@ extension NSManagedObjectContext {
                     try RowValidation.check(row, id: id, object: nil, memberCount: nil)
                 }
             } catch {
-                let error = error as NSError
-                errors.append(contentsOf: error.userInfo[NSDetailedErrorsKey] as? [NSError] ?? [error])
+                try RowValidation.collect(error, into: &errors)
             }
         }
         if hasImportedRows {
-            changes.forEach { id, change in check(id, change, registry[id]) }
+            try changes.forEach { id, change in try check(id, change, registry[id]) }
         } else {
             for object in hasPushedChanges ? registry.objects : Array(registry.heldObjects) {
-                changes[object.objectID].map { check(object.objectID, $0, object) }
+                try changes[object.objectID].map { try check(object.objectID, $0, object) }
             }
             // A pushed deletion may be one that objects of this level forbid.
-            if changes.deletedCount > 0 {
-                changes.forEach { id, change in
-                    if change.kind == .deleted && registry[id] == nil { check(id, change, nil) }
-                }
-            }
+            for (id, change) in changes.deletionsThatMayBeDenied where registry[id] == nil { try check(id, change, nil) }
         }
         if errors.count == 1 { throw errors[0] }
         if errors.count > 1 {

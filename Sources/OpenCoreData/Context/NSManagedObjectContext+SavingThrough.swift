@@ -14,7 +14,7 @@ extension NSManagedObjectContext {
             while let below = contexts.last?.parent { contexts.append(below) }
             var hasAnything = false
             for context in contexts { hasAnything = try context.prepareToSave() || hasAnything }
-            guard hasAnything else { return }
+            guard hasAnything else { return try contexts.last?.saveMetadata() ?? () }
             try saveTogether(contexts)
         }
     }
@@ -28,6 +28,7 @@ extension NSManagedObjectContext {
     private func saveTogether(_ contexts: [NSManagedObjectContext]) throws {
         let root = contexts[contexts.count - 1]
         let own = chain.withLock { contexts.map { $0.level.beginSaving() } }
+        let watches = contexts.map(\.watched)
         func takeBack() {
             chain.withLock {
                 for (context, changes) in zip(contexts, own) {
@@ -35,7 +36,10 @@ extension NSManagedObjectContext {
                     context.level.didNotSave()
                 }
             }
-            for context in contexts { context.forgetDecisions() }
+            for (context, watched) in zip(contexts, watches) {
+                context.forgetDecisions()
+                context.watched = watched
+            }
         }
         var carried = own[0]
         var through: [ChangeSet] = [carried]
@@ -45,7 +49,8 @@ extension NSManagedObjectContext {
                 let sender = contexts[index - 1]
                 var handed = SaveOutcome(changes: carried)
                 carried = try sender.settlingConflicts(&handed) { changes in
-                    try chain.withLock {
+                    try sender.checkWatched(besides: changes)
+                    return try chain.withLock {
                         let level = ContextLevel(chain: ContextChain.scratch)
                         level.pending = own[index]
                         level.merge(try context.admissible(changes, from: sender))
@@ -54,7 +59,12 @@ extension NSManagedObjectContext {
                 }
                 through.append(carried)
             }
-            saved = carried.isEmpty ? SaveOutcome(changes: carried) : try root.handOver(carried)
+            if carried.isEmpty {
+                try root.saveMetadata()
+                saved = SaveOutcome(changes: carried)
+            } else {
+                saved = try root.handOver(carried)
+            }
         } catch {
             takeBack()
             throw error
@@ -64,6 +74,7 @@ extension NSManagedObjectContext {
             context.undoRecorder?.didSave()
             context.hasImportedRows = false
             context.decided = []
+            context.watched = [:]
             if index > 0 {
                 // As after a child's save: its objects are told here before they are saved.
                 context.hasPushedChanges = true

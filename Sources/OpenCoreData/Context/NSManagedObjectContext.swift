@@ -64,11 +64,18 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     public let userInfo = NSMutableDictionary()
     /// Goes into persistent history.
     open var transactionAuthor: String?
-    /// What to do where a store refuses a save because somebody else was there first. Used by contexts whose parent is a coordinator.
-    open var mergePolicy: NSMergePolicy = .error
+    /// What to do where a store refuses a save because somebody else was there first. Used by contexts whose parent is a coordinator; on one
+    /// whose parent is a context it has no effect, which is said once (`ContextDiagnostic.Kind.mergePolicyWithoutEffect`):
+    /// `parentConflictPolicy` is what decides there.
+    open var mergePolicy: NSMergePolicy = .error {
+        didSet { noteMergePolicy() }
+    }
+    /// Whether it was said that the merge policy has no effect here.
+    let hasToldOfMergePolicy = Atomic(false)
     /// Cascaded deletions happen at the end of the event (true), or at save (false).
     open var propagatesDeletesAtEndOfEvent = true
-    /// A fault whose row is gone counts as deleted (true) instead of stopping the program.
+    /// A fault whose row is gone counts as deleted (true) instead of stopping the program. A row that could not be read is not gone: see
+    /// `NSManagedObject.value(forKey:)`.
     open var shouldDeleteInaccessibleFaults = true
     /// How old a row in the cache may be, in seconds, when a fault is fired or an object refreshed. Negative (the default, −1): any age;
     /// 0: the row is always read again.
@@ -150,6 +157,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
             upstream = newValue
             level.chain = newValue.chain
             chain = newValue.chain
+            noteMergePolicy()
             newValue.publishIfHere()
         }
     }

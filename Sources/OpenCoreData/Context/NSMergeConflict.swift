@@ -2,17 +2,27 @@ import Foundation
 
 /// An object whose row changed where it is being saved since its context read it.
 ///
+/// Somebody else who saves through the same coordinator leaves his values in its row cache, and those are `cachedSnapshot`. What was written to the
+/// file past this coordinator (by another one, by another process) is `persistedSnapshot`; then `cachedSnapshot` is the older row that the
+/// coordinator still had, or, if it had none any more, what this context read. Towards a parent context there are only its current values, the
+/// cached ones.
+///
+/// Snapshots hold attributes and to-ones (as object IDs) by property name, with `NSNull` for nil, and no to-manys.
+///
 /// A merge policy of one's own reads the snapshots and sets values on `sourceObject`; what the object holds when the policy returns is saved.
 // Made and used on the queue of the context that saves.
 public final class NSMergeConflict: NSObject, @unchecked Sendable {
     public let sourceObjectID: NSManagedObjectID
-    /// The values this context last read, by property name.
+    /// The values this context last read.
     public let objectSnapshot: [String: Any]?
-    /// The newer values.
+    /// The values that the coordinator (or the parent) has in memory: newer than the object's, unless there is a `persistedSnapshot`. Nil if it
+    /// knows of none.
     public let cachedSnapshot: [String: Any]?
+    /// The values in the file, where they are newer than the coordinator's; nil where it knows them already, and where the row was deleted.
     public let persistedSnapshot: [String: Any]?
+    /// The version that this context read.
     public let oldVersionNumber: Int
-    /// 0: the row was deleted.
+    /// The version that is there now; 0: the row was deleted.
     public let newVersionNumber: Int
 
     private weak var context: NSManagedObjectContext?
@@ -28,14 +38,22 @@ public final class NSMergeConflict: NSObject, @unchecked Sendable {
         let change: PendingRow?
     }
 
-    init(_ conflict: StoreConflict.VersionConflict, base: RowSnapshot?, change: PendingRow?, context: NSManagedObjectContext) {
+    /// - Parameter known: the row that the coordinator had in memory; of a conflict with a parent context, the row there.
+    init(
+        _ conflict: StoreConflict.VersionConflict, base: RowSnapshot?, known: RowSnapshot?, change: PendingRow?, context: NSManagedObjectContext
+    ) {
         sourceObjectID = conflict.id
         self.context = context
         self.change = change
         stored = conflict.stored
-        objectSnapshot = base.map(Self.values)
-        cachedSnapshot = conflict.stored.map(Self.values)
-        persistedSnapshot = nil
+        objectSnapshot = base?.snapshot
+        if let stored = conflict.stored, known?.version != stored.version {
+            persistedSnapshot = stored.snapshot
+            cachedSnapshot = (known ?? base)?.snapshot
+        } else {
+            persistedSnapshot = nil
+            cachedSnapshot = (conflict.stored ?? known)?.snapshot
+        }
         oldVersionNumber = Int(base?.version ?? 0)
         newVersionNumber = Int(conflict.stored?.version ?? 0)
     }
@@ -47,7 +65,10 @@ public final class NSMergeConflict: NSObject, @unchecked Sendable {
     }
 
     /// The values that are being saved, by property name; nil for a deletion.
-    var savedValues: [String: Any]? { change.flatMap { $0.kind == .deleted ? nil : $0.row.map(Self.values) } }
+    var savedValues: [String: Any]? { change.flatMap { $0.kind == .deleted ? nil : $0.row?.snapshot } }
+
+    /// The values that are there now, by property name; nil if the row was deleted.
+    var storedValues: [String: Any]? { stored?.snapshot }
 
     /// Lets one of the five kinds decide, and shows it in the object.
     func decide(by policy: NSMergePolicy) {
@@ -56,12 +77,6 @@ public final class NSMergeConflict: NSObject, @unchecked Sendable {
         guard let settled, let context, let object = context.registeredObject(for: sourceObjectID) else { return }
         object.take(settled)
         context.decided.append(sourceObjectID)
-    }
-
-    private static func values(_ row: RowSnapshot) -> [String: Any] {
-        var result: [String: Any] = [:]
-        for (slot, name) in row.layout.names.enumerated() where !row.layout.isTransient[slot] { result[name] = row[slot].any ?? NSNull() }
-        return result
     }
 
     public override var description: String {

@@ -38,7 +38,7 @@ open class NSMergePolicy: NSObject, @unchecked Sendable {
     /// Settles objects whose rows changed meanwhile. Throws 133020 where the kind is `error`.
     open func resolve(optimisticLockingConflicts list: [NSMergeConflict]) throws {
         for conflict in list {
-            guard let mine = conflict.savedValues, let theirs = conflict.cachedSnapshot,
+            guard let mine = conflict.savedValues, let theirs = conflict.storedValues,
                 let chosen = try values(old: conflict.objectSnapshot ?? [:], mine: mine, theirs: theirs, for: conflict)
             else {
                 if mergeType == .errorMergePolicyType { throw NSError.mergeConflict(list) }

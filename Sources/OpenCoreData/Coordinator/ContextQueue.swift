@@ -58,7 +58,8 @@ package final class ContextQueue: @unchecked Sendable {
 
     /// The dispatch queue, for work that begins now.
     private var dispatch: DispatchQueue? {
-        state.withLock { state in
+        if kind == .main { MainQueueProbe.shared.watch() }
+        return state.withLock { state in
             state.isUsed = true
             return state.dispatch
         }

@@ -12,11 +12,13 @@ extension DictionaryPlan {
             rows.offset = 0
         }
         if isGrouped { rows.sort = [] }
+        let reader = CheckedReader(coordinator)
         let found = try coordinator.fetch(rows).compactMap { fetched in
-            fetched.row.map { RowView(id: fetched.id, row: $0, channel: coordinator) }
+            fetched.row.map { RowView(id: fetched.id, row: $0, reader: reader) }
         }
         guard isGrouped else {
             let values = found.map { view in columns.map { value(of: $0, view) } }
+            try reader.check()
             return isDistinct ? plan.windowed(Self.distinct(values)) : values
         }
         var result: [[AttributeValue]] = []
@@ -25,6 +27,7 @@ extension DictionaryPlan {
             if let having, !holds(having, values, group) { continue }
             result.append(values)
         }
+        try reader.check()
         if isDistinct { result = Self.distinct(result) }
         return plan.windowed(sorted(result, by: plan.sort))
     }

@@ -15,7 +15,9 @@ extension NSPersistentStoreCoordinator: PersistentStoreChannel {
             open.offset = 0
             open = open.orderable
             found = try asked.flatMap { try $0.fetch(open) }
-            found = RowOrdering(plan.sort, channel: self).sorted(found)
+            let reader = CheckedReader(self)
+            found = RowOrdering(plan.sort, reader: reader).sorted(found)
+            try reader.check()
             found = plan.windowed(found)
         }
         if plan.includesRows { rowCache.add(found) }
@@ -96,10 +98,13 @@ extension NSPersistentStoreCoordinator: PersistentStoreChannel {
     }
 
     package func receive(_ changes: ChangeSet, from sender: NSManagedObjectContext) throws {
+        var written: [NSPersistentStore] = []
+        defer { for store in written { postRemoteChange(of: store) } }
         // One save after the other: what the cache holds must not depend on who comes back from the store first.
         try queue.sync {
-            for (store, part) in try byStore(changes) {
+            for (store, part) in try withMetadata(byStore(changes)) {
                 let saved = try store.save(part)
+                written.append(store)
                 for (id, version) in saved.versions {
                     part[id]?.row?.stamp(version: version)
                     id.makePermanent()
@@ -108,6 +113,26 @@ extension NSPersistentStoreCoordinator: PersistentStoreChannel {
             }
         }
         subscribers.announce(ChangedObjectIDs(changes), except: sender)
+    }
+
+    /// Writes the metadata that was set since it was written last. Without any no store is asked.
+    func saveMetadata() throws {
+        var written: [NSPersistentStore] = []
+        defer { for store in written { postRemoteChange(of: store) } }
+        try queue.sync {
+            for (store, part) in withMetadata([]) {
+                _ = try store.save(part)
+                written.append(store)
+            }
+        }
+    }
+
+    /// The parts of a save, and an empty one for each store that has metadata to write and no part.
+    private func withMetadata(_ parts: [(NSPersistentStore, ChangeSet)]) -> [(NSPersistentStore, ChangeSet)] {
+        let others = persistentStores.filter { store in
+            store.hasUnsavedMetadata && !store.isReadOnly && !parts.contains { $0.0 === store }
+        }
+        return parts + others.map { ($0, ChangeSet()) }
     }
 
     private func stores(keeping entity: NSEntityDescription) throws -> [NSPersistentStore] {

@@ -71,6 +71,7 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
     package func add(_ store: NSPersistentStore) {
         store.persistentStoreCoordinator = self
         stores.withLock { $0.append(store) }
+        followOthers(store)
         NotificationCenter.default.post(
             name: .NSPersistentStoreCoordinatorStoresDidChange, object: self, userInfo: [NSAddedPersistentStoresKey: [store]])
     }
@@ -89,6 +90,8 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
 
     open func metadata(for store: NSPersistentStore) -> [String: Any] { store.metadata }
 
+    /// Sets what is kept about a store as a whole. It is read back at once and written with the next save of a context above this coordinator, in the
+    /// transaction of that save if it changes objects of the store. A store that is open for reading only keeps it in memory.
     open func setMetadata(_ metadata: [String: Any]?, for store: NSPersistentStore) { store.metadata = metadata }
 
     // MARK: Object IDs

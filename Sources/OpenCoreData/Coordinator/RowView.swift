@@ -1,17 +1,15 @@
 import Foundation
 
-/// An object as a predicate sees it at one level of a chain, without there being an instance: its row, and the channel that resolves its
+/// An object as a predicate sees it at one level of a chain, without there being an instance: its row, and the reader that resolves its
 /// relationships.
 struct RowView {
     let id: NSManagedObjectID
     let row: RowSnapshot
-    let channel: any PersistentStoreChannel
+    let reader: CheckedReader
 
     /// The row of an object at this level.
     func view(of other: NSManagedObjectID) -> RowView? {
-        if case .row(let row) = channel.rowInMemory(other) { return RowView(id: other, row: row, channel: channel) }
-        guard let row = try? channel.rows(for: [other])[other] else { return nil }
-        return RowView(id: other, row: row, channel: channel)
+        reader.row(of: other).map { RowView(id: other, row: $0, reader: reader) }
     }
 }
 
@@ -40,8 +38,7 @@ extension RowView: KeyValueCoding, PredicateIdentity, PredicateValueProviding {
             if case .objectID(let target) = row[slot] { return view(of: target) }
             return row[slot].plain
         case .toMany(let number)?:
-            let members = (try? channel.relatedIDs(RelationshipKey(owner: id, toMany: number))) ?? []
-            return members.compactMap { view(of: $0) }
+            return reader.members(RelationshipKey(owner: id, toMany: number)).compactMap { view(of: $0) }
         case nil:
             if key == "objectID" { return id }
             if key == "self" { return self }
@@ -55,11 +52,11 @@ extension RowView: KeyValueCoding, PredicateIdentity, PredicateValueProviding {
 /// Puts found rows in the order of a plan's sort keys; ties by primary key, so that windows are the same every time.
 struct RowOrdering {
     private let keys: [SortKey]
-    private let channel: any PersistentStoreChannel
+    private let reader: CheckedReader
 
-    init(_ keys: [SortKey], channel: any PersistentStoreChannel) {
+    init(_ keys: [SortKey], reader: CheckedReader) {
         self.keys = keys
-        self.channel = channel
+        self.reader = reader
     }
 
     func sorted(_ rows: [FetchedRow]) -> [FetchedRow] {
@@ -123,7 +120,7 @@ struct RowOrdering {
         guard var row = fetched.row else { return .null }
         for name in key.path.dropLast() {
             guard case .objectID(let target) = row[name],
-                let next = RowView(id: target, row: row, channel: channel).view(of: target)?.row
+                let next = reader.row(of: target)
             else { return .null }
             row = next
         }

@@ -67,7 +67,8 @@ public let NSValidationKeyErrorKey = "NSValidationErrorKey"
 public let NSValidationValueErrorKey = "NSValidationErrorValue"
 /// `userInfo` key: the predicate that failed.
 public let NSValidationPredicateErrorKey = "NSValidationErrorPredicate"
-/// `userInfo` key: the objects concerned.
+/// `userInfo` key: the objects concerned, or the IDs of those that there is no instance of. Of 1600, a deletion that was denied: the IDs of the
+/// objects that stand in the way, `[NSManagedObjectID]`.
 public let NSAffectedObjectsErrorKey = "NSAffectedObjectsErrorKey"
 /// `userInfo` key: the stores concerned.
 public let NSAffectedStoresErrorKey = "NSAffectedStoresErrorKey"

@@ -58,6 +58,13 @@ enum Violation {
         fatalError("OpenCoreData: could not fulfil a fault for \(id): its row is no longer in the store.")
     }
 
+    // Where a value is read without a way to throw, there is none to return that the program might not save later in place of the stored one.
+    static func unreadable(_ what: String, _ error: any Error) -> Never {
+        fatalError(
+            "OpenCoreData: could not read \(what): \((error as NSError).localizedDescription) The store could not be read, which says nothing about "
+                + "the object. Where that has to be survived, load it first with existingObject(with:) or a fetch, which throw.")
+    }
+
     // As above.
     static func otherContext(_ id: String) -> Never {
         fatalError(

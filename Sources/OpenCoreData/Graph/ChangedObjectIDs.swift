@@ -4,6 +4,9 @@ package struct ChangedObjectIDs: Sendable {
     /// Updated, refreshed or invalidated: whoever knows them reads them again.
     package var updated: [NSManagedObjectID] = []
     package var deleted: [NSManagedObjectID] = []
+    /// Those of `updated` that were said to be refreshed, and those that were said to be invalidated.
+    package var refreshed: [NSManagedObjectID] = []
+    package var invalidated: [NSManagedObjectID] = []
     /// Nothing that was read before can be relied on.
     package var invalidatesAll = false
 

@@ -9,28 +9,27 @@ extension NSManagedObject {
 
     /// Checks every property. Throws the one error, or 1560 with several.
     final func validateProperties() throws {
+        if isFaulted { try realise() }
         let row = realisedRow
         if Swift.type(of: self) == NSManagedObject.self {
-            return try RowValidation.check(row, id: objectID, object: self) { self.memberIDs($0).count }
+            return try RowValidation.check(row, id: objectID, object: self) { try self.loadedMemberIDs($0).count }
         }
         var errors: [NSError] = []
         let property = ValidatedProperty(self)
-        for slot in 0..<row.count { validate(property, at: .slot(slot), row.layout.names[slot], &errors) }
+        for slot in 0..<row.count { try validate(property, at: .slot(slot), row.layout.names[slot], &errors) }
         for (number, relationship) in row.layout.toManys.enumerated() {
-            validate(property, at: .toMany(number), relationship.name, &errors)
+            try validate(property, at: .toMany(number), relationship.name, &errors)
         }
         try RowValidation.throwAny(errors)
     }
 
-    private func validate(_ property: ValidatedProperty, at place: PropertyPlace, _ name: String, _ errors: inout [NSError]) {
+    private func validate(_ property: ValidatedProperty, at place: PropertyPlace, _ name: String, _ errors: inout [NSError]) throws {
         property.place = place
         property.replacement = nil
         do {
             try validateValue(AutoreleasingUnsafeMutablePointer(property), forKey: name)
         } catch {
-            let error = error as NSError
-            errors.append(contentsOf: error.userInfo[NSDetailedErrorsKey] as? [NSError] ?? [error])
-            return
+            return try RowValidation.collect(error, into: &errors)
         }
         if let replacement = property.replacement { setValue(replacement, forKey: name) }
     }
@@ -44,7 +43,7 @@ extension NSManagedObject {
                 return try RowValidation.check(self.value(atSlot: slot), at: slot, of: self)
             case .toMany(let number):
                 guard layout.toManys[number].hasCounts else { return }
-                return try RowValidation.check(count: memberIDs(number).count, of: layout.toManys[number], self)
+                return try RowValidation.check(count: loadedMemberIDs(number).count, of: layout.toManys[number], self)
             }
         }
         guard let place = layout.place(of: key) else { Violation.unknownKey(key, entity: entity.name) }

@@ -61,13 +61,24 @@ extension NSManagedObject {
         }
     }
 
-    /// Loads the values: once, from the nearest level that has them.
+    /// Loads the values where nothing can be thrown: a store that can't be read stops the program.
+    final func fire(for slot: Int? = nil) {
+        do { try realise(for: slot) } catch { Violation.unreadable("the values of \(objectID)", error) }
+    }
+
+    /// Loads the values: once, from the nearest level that has them. Throws what the store says where it can't be read; the object is a
+    /// fault then as before.
     ///
     /// - Parameter slot: which value was asked for, if it was one.
-    final func fire(for slot: Int? = nil) {
+    final func realise(for slot: Int? = nil) throws {
         guard let context else { Violation.detachedFault("\(objectID)") }
         isFaulted = false
-        guard let found = context.loadRow(for: self) else {
+        let found: RowSnapshot?
+        do { found = try context.loadRow(for: self) } catch {
+            isFaulted = true
+            throw error
+        }
+        guard let found else {
             // The row is gone: the object shows nil values and counts as deleted, as `shouldDeleteInaccessibleFaults` says.
             let property = slot.flatMap { entity.propertiesByName[layout.names[$0]] }
             guard context.shouldHandleInaccessibleFault(self, for: objectID, triggeredByProperty: property) else {
@@ -102,12 +113,19 @@ extension NSManagedObject {
         didTurnIntoFault()
     }
 
-    /// The members of a to-many: loaded on first use, kept from then on.
+    /// The members of a to-many where nothing can be thrown: a store that can't be read stops the program.
     final func memberIDs(_ number: Int) -> [NSManagedObjectID] {
+        do { return try loadedMemberIDs(number) } catch {
+            Violation.unreadable("\(layout.toManys[number].name) of \(objectID)", error)
+        }
+    }
+
+    /// The members of a to-many: loaded on first use, kept from then on. Throws what the store says.
+    final func loadedMemberIDs(_ number: Int) throws -> [NSManagedObjectID] {
         context?.checkQueue()
         if let loaded = members[number] { return loaded }
         guard let context else { return [] }
-        let loaded = context.loadMembers(RelationshipKey(owner: objectID, toMany: number))
+        let loaded = try context.loadMembers(RelationshipKey(owner: objectID, toMany: number))
         members[number] = loaded
         return loaded
     }

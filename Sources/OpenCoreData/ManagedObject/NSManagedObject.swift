@@ -140,6 +140,11 @@ open class NSManagedObject: NSObject {
 
     /// The value of a property. A to-one is its object, a to-many a `Set<NSManagedObject>`, an ordered one an `NSOrderedSet`.
     /// Traps for an unknown key.
+    ///
+    /// The first use of a fault's property loads its row, the first use of a to-many its members. Where the store can't be read then (the disk
+    /// fails, the file is damaged, its lock is held for too long) the program stops: there is no value to return, and any that was made up could
+    /// be saved in place of the stored one. What must survive that loads the object before with `existingObject(with:)` or a fetch, which throw;
+    /// `save()` throws, too, where it has to read.
     open func value(forKey key: String) -> Any? { propertyValue(key) }
 
     /// Sets a property. A to-many takes a set, an array or an ordered set of objects; inverses follow.

@@ -4,7 +4,7 @@ import Foundation
 enum RowValidation {
     /// Throws the one error, or 1560 with several in `NSDetailedErrorsKey`.
     static func check(
-        _ row: RowSnapshot, id: NSManagedObjectID, object: NSManagedObject?, memberCount: ((Int) -> Int)?
+        _ row: RowSnapshot, id: NSManagedObjectID, object: NSManagedObject?, memberCount: ((Int) throws -> Int)?
     ) throws {
         let layout = row.layout
         if layout.ruledSlots.isEmpty && layout.countedToManys.isEmpty { return }
@@ -13,7 +13,7 @@ enum RowValidation {
             if let error = error(for: row[slot], at: slot, layout: layout, id: id, object: object) { errors.append(error) }
         }
         for number in layout.countedToManys {
-            guard let count = memberCount?(number) else { continue }
+            guard let count = try memberCount?(number) else { continue }
             if let error = check(count, layout.toManys[number], id: id, object: object) { errors.append(error) }
         }
         try throwAny(errors)
@@ -29,6 +29,15 @@ enum RowValidation {
             if relationship.isOptional || !value.isNull { return nil }
             return error(.validationMissingMandatoryProperty, relationship.name, nil, id, object, "is required")
         }
+    }
+
+    /// Notes what is wrong with a value, so that everything that is wrong is told at once. A store that could not be read is nothing wrong with
+    /// any value: it is thrown as it is, or a save would be taken to be refused for good.
+    static func collect(_ error: any Error, into errors: inout [NSError]) throws {
+        let found = error as NSError
+        let isOfStore = found.domain == CocoaError.errorDomain && (134_000..<135_000).contains(found.code)
+        if isOfStore || SQLiteError(in: error) != nil { throw error }
+        errors.append(contentsOf: found.userInfo[NSDetailedErrorsKey] as? [NSError] ?? [found])
     }
 
     static func throwAny(_ errors: [NSError]) throws {
@@ -115,31 +124,71 @@ enum RowValidation {
     }
 
     static func error(
-        _ code: CocoaError.Code, _ key: String, _ value: Any?, _ id: NSManagedObjectID, _ object: NSManagedObject?, _ what: String
+        _ code: CocoaError.Code, _ key: String, _ value: Any?, _ id: NSManagedObjectID, _ object: NSManagedObject?, _ what: String,
+        affected: [NSManagedObjectID]? = nil
     ) -> NSError {
-        var info: [String: Any] = [NSValidationKeyErrorKey: key, NSAffectedObjectsErrorKey: [object.map { $0 as Any } ?? id]]
+        var info: [String: Any] = [NSValidationKeyErrorKey: key, NSAffectedObjectsErrorKey: affected ?? [object.map { $0 as Any } ?? id]]
         if let object { info[NSValidationObjectErrorKey] = object }
         if let value { info[NSValidationValueErrorKey] = value }
         return .coreData(code, "\(id.entity.name ?? "?").\(key) \(what) (object \(id)).", userInfo: info)
     }
 
-    /// Deny: refuses the deletion while objects are left at the other end which are not deleted too.
+    /// Deny: refuses the deletion while objects are left at the other end which are not deleted too, here or at a level below, whether this
+    /// context knows them or not. Throws one 1600 for each relationship, with the IDs of those objects under `NSAffectedObjectsErrorKey`.
     static func checkDeletion(of id: NSManagedObjectID, context: NSManagedObjectContext, object: NSManagedObject?) throws {
-        let layout = id.layout
-        for relationship in id.entity.relationshipsByName.values where relationship.deleteRule == .denyDeleteRule {
-            let targets: [NSManagedObjectID]
-            switch layout.place(of: relationship.name) {
-            case .toMany(let number)?: targets = context.loadMembers(RelationshipKey(owner: id, toMany: number))
-            case .slot(let slot)?: targets = [object?.row?[slot].objectID].compactMap { $0 }
-            case nil: targets = []
-            }
-            let left = targets.filter { !context.isDeleted($0) }
-            if !left.isEmpty {
-                throw error(
+        var errors: [NSError] = []
+        for relationship in id.entity.denyingRelationships {
+            let left = try targets(of: relationship, of: id, in: context).filter { !context.isDeleted($0) }
+            if left.isEmpty { continue }
+            let names = left.prefix(5).map(\.description).joined(separator: ", ") + (left.count > 5 ? ", …" : "")
+            errors.append(
+                error(
                     .validationRelationshipDeniedDelete, relationship.name, left.count, id, object,
-                    "still has \(left.count) objects, which forbids deleting it: \(left.prefix(5).map(\.description).joined(separator: ", "))")
-            }
+                    "still has \(left.count) objects, which forbids deleting it: \(names)", affected: left))
         }
+        try throwAny(errors)
+    }
+
+    /// The other end of a relationship of a deleted object, as this level and those below see it.
+    private static func targets(
+        of relationship: NSRelationshipDescription, of id: NSManagedObjectID, in context: NSManagedObjectContext
+    ) throws -> [NSManagedObjectID] {
+        switch id.layout.place(of: relationship.name) {
+        case .toMany(let number)?: return try context.loadMembers(RelationshipKey(owner: id, toMany: number))
+        case .slot(let slot)?:
+            let deletion = context.chain.withLock { context.level.change(of: id) }
+            // A target that was set here counts; else the one that the level below has now.
+            if let row = deletion?.row, row[slot] != deletion?.base?[slot] { return [row[slot].objectID].compactMap { $0 } }
+            let current = try context.channel(to: "check a deletion").rows(for: [id])[id] ?? deletion?.row
+            return [current?[slot].objectID].compactMap { $0 }
+        case nil: return []
+        }
+    }
+}
+
+extension NSEntityDescription {
+    /// The relationships that forbid deleting an object while there is something at their other end.
+    var denyingRelationships: [NSRelationshipDescription] {
+        relationshipsByName.values.filter { $0.deleteRule == .denyDeleteRule }.sorted { $0.name < $1.name }
+    }
+}
+
+extension ChangeSet {
+    /// Whether any row is deleted whose entity has relationships that may forbid it.
+    var mayBeDenied: Bool { deletedCount > 0 && entities.values.contains(where: \.mayBeDenied) }
+
+    /// The deleted rows whose entity has relationships that may forbid it.
+    var deletionsThatMayBeDenied: [(NSManagedObjectID, PendingRow)] {
+        if deletedCount == 0 { return [] }
+        return entities.values.filter(\.mayBeDenied).flatMap { changes in
+            changes.rows.compactMap { id, change in change.kind == .deleted ? (id, change) : nil }
+        }
+    }
+}
+
+extension EntityChanges {
+    fileprivate var mayBeDenied: Bool {
+        rows.values.contains { $0.kind == .deleted } && !entity.denyingRelationships.isEmpty
     }
 }
 

@@ -103,11 +103,13 @@ final class FetchedResults {
         }
         let rows = try context.fetch(fetch)
         try plan.warm(rows, in: context)
+        let reader = CheckedReader(context)
         let entries = rows.compactMap { found -> ResultEntry? in
             guard let row = found.row else { return nil }
-            let view = RowView(id: found.id, row: row, channel: context)
+            let view = RowView(id: found.id, row: row, reader: reader)
             return !looksAtAll || plan.matches(view) ? plan.entry(view, in: context) : nil
         }
+        try reader.check()
         let sorted = plan.order.sorted(entries)
         return looksAtAll ? plan.fetch.windowed(sorted) : sorted
     }
@@ -209,9 +211,10 @@ extension FetchedResults: ContextChangeListener {
         var delta = ResultDelta()
         let rows = try context.rows(for: Array(touched))
         try plan.warm(rows.map { FetchedRow(id: $0.key, row: $0.value) }, in: context)
+        let reader = CheckedReader(context)
         for id in touched {
             let old = sections.known[id]
-            let view = rows[id].map { RowView(id: id, row: $0, channel: context) }
+            let view = rows[id].map { RowView(id: id, row: $0, reader: reader) }
             guard let view, plan.concerns(id), plan.matches(view) else {
                 if let old { delta.deleted.append(old) }
                 continue
@@ -219,6 +222,7 @@ extension FetchedResults: ContextChangeListener {
             let new = plan.entry(view, in: context)
             if let old { delta.note(old, new, isUpdate: true) } else { delta.inserted.append(new) }
         }
+        try reader.check()
         return delta
     }
 

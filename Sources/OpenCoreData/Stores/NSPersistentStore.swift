@@ -54,6 +54,9 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
         set { _ = newValue }
     }
 
+    /// Whether metadata was set that no save has written yet. A save of an empty change set writes it.
+    package var hasUnsavedMetadata: Bool { false }
+
     package init(
         entities: [NSEntityDescription], configurationName: String?, url: URL?, options: [AnyHashable: Any]?, uuid: String
     ) {
@@ -118,6 +121,10 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
 
     /// Gives back the keys that were reserved and not used, if nobody reserved more in the meantime. Best effort.
     package func releaseKeys(for root: NSEntityDescription, unused: Range<Int64>) {}
+
+    /// Has `handler` called after somebody else (another store object, another process) has committed to where this store keeps its rows, on any
+    /// thread. A store that nobody else can write to never calls it.
+    package func followOthers(_ handler: @escaping @Sendable () -> Void) {}
 
     /// Lets go of files and connections. The store is not used afterwards.
     package func close() throws {}

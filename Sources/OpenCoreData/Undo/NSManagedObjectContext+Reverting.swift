@@ -17,7 +17,7 @@ extension NSManagedObjectContext {
         callAwake(reversal)
         publishRestored(reversal)
         for object in reversal.leaving { takeAway(object) }
-        if !reversal.leaving.isEmpty && propagatesDeletesAtEndOfEvent { propagateDeletions() }
+        if !reversal.leaving.isEmpty && propagatesDeletesAtEndOfEvent { propagateWhatCanBeRead() }
         publish()
         for (key, order) in reversal.orders { restoreOrder(key, order) }
         // A foreign key that came back may belong to any loaded to-many; they are read again when asked for.
@@ -57,7 +57,7 @@ extension NSManagedObjectContext {
     /// The object with this ID, realised, if there is one.
     private func living(_ id: NSManagedObjectID) -> NSManagedObject? {
         if let known = registry[id], !known.isFaulted { return known.exists ? known : nil }
-        guard let row = try? row(for: id) else { return nil }
+        guard let row = readable("the values of \(id), to undo a change", { try row(for: id) }) else { return nil }
         let object = materialise(FetchedRow(id: id, row: row), asFault: false)
         if object.isFaulted { object.fire() }
         return object.exists ? object : nil
@@ -222,7 +222,8 @@ extension NSManagedObjectContext {
 
     /// The members that there are now, in the order that was; those that came since at the end.
     private func restoreOrder(_ key: RelationshipKey, _ order: [NSManagedObjectID]) {
-        guard living(key.owner) != nil, let members = try? unorderedMembers(key) else { return }
+        guard living(key.owner) != nil else { return }
+        let members = readable("\(key.relationship.name) of \(key.owner), to undo a change", { try unorderedMembers(key) })
         let present = Set(members), known = Set(order)
         let restored = order.filter { present.contains($0) } + members.filter { !known.contains($0) }
         chain.withLock { level.pending.orders[key] = restored }

@@ -155,6 +155,6 @@ extension NSManagedObjectContext {
     func orderBelow(_ key: RelationshipKey) -> [NSManagedObjectID] {
         // Nobody below knows of an object that is new here.
         if let owner = registry[key.owner], owner.state == .inserted, owner.objectID.isTemporaryID { return [] }
-        return (try? channel(to: "read an order").relatedIDs(key)) ?? []
+        return readable("the order of \(key.relationship.name) of \(key.owner)") { try channel(to: "read an order").relatedIDs(key) }
     }
 }

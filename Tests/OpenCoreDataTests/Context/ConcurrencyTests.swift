@@ -156,6 +156,17 @@ import Testing
         #expect(ran)
     }
 
+    // 0.9, GB39: where no run loop serves the main queue its blocks run on any thread.
+    @Test func theMainQueueIsKnownByTheQueueAndNotByTheThread() async {
+        let main = ContextQueue(kind: .main, label: "main"), other = ContextQueue(kind: .privateQueue, label: "other")
+        await MainActor.run {
+            #expect(main.isCurrent && !Thread.isMainThread)
+            // Also where another queue's block runs on it.
+            other.sync { #expect(main.isCurrent) }
+        }
+        other.sync { #expect(!main.isCurrent && other.isCurrent) }
+    }
+
     // C9
     @MainActor @Test func aMainQueueContextIsUsedDirectlyOnTheMainQueue() throws {
         let stack = TestStack(root: .mainQueueConcurrencyType)

@@ -93,7 +93,7 @@ import Testing
         #expect(try conflict.stored == [10, 20, 20])
     }
 
-    // P5
+    // P5, P-DOC, GB38
     @Test func underStoreTrumpTheStoreWinsWhereBothChanged() throws {
         let conflict = try Conflict(.mergeByPropertyStoreTrump)
         try conflict.save()
@@ -101,7 +101,7 @@ import Testing
         #expect(conflict.shown == [10, 10, 20])
     }
 
-    // P6
+    // P6, P-DOC, GB38
     @Test func underObjectTrumpMemoryWinsWhereBothChanged() throws {
         let conflict = try Conflict(.mergeByPropertyObjectTrump)
         try conflict.save()

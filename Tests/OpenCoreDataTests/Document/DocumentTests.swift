@@ -40,7 +40,7 @@ import Testing
         #expect(document.managedObjectContext.persistentStoreCoordinator?.managedObjectModel === document.managedObjectModel)
     }
 
-    // D2
+    // D2, GB38
     @Test func theStoreIsInsideThePackage() {
         let document = TestDocument(clock: clock)
         #expect(TestDocument.persistentStoreName == "persistentStore")

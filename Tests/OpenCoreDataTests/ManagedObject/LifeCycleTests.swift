@@ -28,7 +28,7 @@ import Testing
         }
     }
 
-    // N22, GB12
+    // N22, GB12, GB38
     @Test func awakeFromInsertIsNotCalledAgainWhereTheInsertIsPushed() throws {
         let stack = TestStack(HookedObject.model())
         let middle = stack.child(of: stack.root), worker = stack.child(of: middle)

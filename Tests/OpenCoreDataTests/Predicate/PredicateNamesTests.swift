@@ -7,7 +7,7 @@ import class OpenCoreData.NSExpression
 
 /// That this file compiles is the test: it imports Foundation and OpenCoreData and names every type and initialiser.
 struct PredicateNamesTests {
-    // 0.1, 0.2
+    // 0.1, 0.2, GB40
     @Test func foundationsNamesAreUnambiguousBesideOurs() {
         let varied: NSPredicate = NSPredicate(format: "age >= %d AND name == %@", 18, "Ann")
         let arrayed: NSPredicate = NSPredicate(format: "name == %@", argumentArray: ["Ann"])

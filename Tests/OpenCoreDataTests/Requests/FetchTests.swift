@@ -148,7 +148,7 @@ import Testing
         }
     }
 
-    // F8, N28
+    // F8, N28, GB38
     @Test func theWindowIsCutFromTheMergedResult() throws {
         try items { (stack, items) throws in
             func window(_ offset: Int, _ limit: Int) throws -> [Int] {

@@ -14,6 +14,12 @@ package final class InMemoryStore: NSPersistentStore, @unchecked Sendable {
         var orders: [RelationshipKey: [NSManagedObjectID]] = [:]
         var nextKeys: [Int: Int64] = [:]
         var observer: (@Sendable (StoreRequest) throws -> Void)?
+        var metadata = Metadata(values: [:])
+    }
+
+    // A property list that nobody changes.
+    private struct Metadata: @unchecked Sendable {
+        let values: [String: Any]
     }
 
     private let state = Mutex(State())
@@ -23,6 +29,15 @@ package final class InMemoryStore: NSPersistentStore, @unchecked Sendable {
     }
 
     package override var type: String { NSInMemoryStoreType }
+
+    /// Kept for as long as the store lives.
+    package override var metadata: [String: Any]! {
+        get { state.withLock { $0.metadata }.values.merging(super.metadata) { _, own in own } }
+        set {
+            let metadata = Metadata(values: newValue ?? [:])
+            state.withLock { $0.metadata = metadata }
+        }
+    }
 
     /// Calls `observer` before every request; what it throws is what the request throws. For counting requests and trying failures.
     package func observe(_ observer: (@Sendable (StoreRequest) throws -> Void)?) { state.withLock { $0.observer = observer } }
@@ -37,8 +52,11 @@ package final class InMemoryStore: NSPersistentStore, @unchecked Sendable {
         guard let coordinator = persistentStoreCoordinator else { return [] }
         let members = Set(plan.members.map(\.number))
         let candidates = state.withLock { state in state.rows.filter { members.contains($0.key.entity.number) } }
-        let found = candidates.filter { plan.predicate?.evaluate(RowView(id: $0.key, row: $0.value, channel: coordinator)) ?? true }
-        return plan.windowed(RowOrdering(plan.sort, channel: coordinator).sorted(found.map { FetchedRow(id: $0.key, row: $0.value) }))
+        let reader = CheckedReader(coordinator)
+        let found = candidates.filter { plan.predicate?.evaluate(RowView(id: $0.key, row: $0.value, reader: reader)) ?? true }
+        let sorted = RowOrdering(plan.sort, reader: reader).sorted(found.map { FetchedRow(id: $0.key, row: $0.value) })
+        try reader.check()
+        return plan.windowed(sorted)
     }
 
     package override func rows(for ids: [NSManagedObjectID]) throws -> [NSManagedObjectID: RowSnapshot] {

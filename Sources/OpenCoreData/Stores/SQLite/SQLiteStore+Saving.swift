@@ -57,6 +57,7 @@ extension SQLiteStore {
         } catch {
             throw storeError(error, .persistentStoreSave, doing: "save to")
         }
+        foreignCommits.withLock { $0 }?.didCommit()
         if let generation { metadataState.withLock { if $0.generation == generation { $0.isDirty = false } } }
         let counts = operation.counts
         statements.add {

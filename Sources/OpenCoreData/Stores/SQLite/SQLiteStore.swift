@@ -14,6 +14,8 @@ package final class SQLiteStore: NSPersistentStore, @unchecked Sendable {
     let metadataState: Mutex<MetadataState>
     private let shapes = Mutex<[ShapeName: RowShape]>([:])
     private let isClosed = Atomic<Bool>(false)
+    /// Set where changes by others are followed.
+    let foreignCommits = Mutex<ForeignCommits?>(nil)
     /// Texts of fetches that are kept prepared on the readers' connections.
     let fetchTexts = Mutex<Set<String>>([])
     /// How many statements ran.
@@ -59,6 +61,10 @@ package final class SQLiteStore: NSPersistentStore, @unchecked Sendable {
 
     package override func close() throws {
         guard !isClosed.exchange(true, ordering: .acquiringAndReleasing) else { return }
+        foreignCommits.withLock { commits in
+            defer { commits = nil }
+            return commits
+        }?.stop()
         if !isReadOnly {
             try? pool.writeWithoutTransaction { database in
                 try releasePooledKeys(in: database)
@@ -82,6 +88,7 @@ package final class SQLiteStore: NSPersistentStore, @unchecked Sendable {
     }
     package override func save(_ changes: ChangeSet) throws -> SavedRows { try write(changes) }
     package override func reserveKeys(for root: NSEntityDescription, count: Int) throws -> Range<Int64> { try takeKeys(for: root, count: count) }
+    package override func followOthers(_ handler: @escaping @Sendable () -> Void) { follow(handler) }
     package override func releaseKeys(for root: NSEntityDescription, unused: Range<Int64>) { returnKeys(for: root, unused: unused) }
 
     // MARK: Metadata
@@ -118,7 +125,7 @@ package final class SQLiteStore: NSPersistentStore, @unchecked Sendable {
     ]
 
     /// Whether metadata was set that no save has written yet.
-    package var hasUnsavedMetadata: Bool { metadataState.withLock { $0.isDirty } }
+    package override var hasUnsavedMetadata: Bool { metadataState.withLock { $0.isDirty } }
 
     /// The metadata of a file, without opening it as a store. Throws 134080 or 134000.
     package static func metadata(at url: URL) throws -> [String: Any] {

@@ -1,0 +1,45 @@
+import Foundation
+
+/// Option of a store: whether every change to it is told by `.NSPersistentStoreRemoteChange`. `Bool`, default false.
+///
+/// Set it in every process that uses the file: then each is told at once when another has committed. Of changes by programs that do not, like
+/// SQLite's own shell, one is told within seconds. What another process commits without changing an object, like opening the file or taking
+/// primary keys out of circulation, is told as well.
+public let NSPersistentStoreRemoteChangeNotificationPostOptionKey = "NSPersistentStoreRemoteChangeNotificationOptionKey"
+
+/// `userInfo` key of `.NSPersistentStoreRemoteChange`: where the store is, a `URL`. Its UUID stands under `NSStoreUUIDKey`.
+public let NSPersistentStoreURLKey = "storeURL"
+
+extension Notification.Name {
+    /// A store was changed: by a save through this coordinator, through another one, or by another process. The object is the coordinator.
+    ///
+    /// Posted where the store was added with `NSPersistentStoreRemoteChangeNotificationPostOptionKey`: after a save through this coordinator on the
+    /// thread of that save; after others' commits on a queue of the library's, one notification for those that came together.
+    public static let NSPersistentStoreRemoteChange = Notification.Name("NSPersistentStoreRemoteChangeNotification")
+}
+
+extension NSPersistentStoreCoordinator {
+    /// From now on changes that others make to the store are told.
+    func followOthers(_ store: NSPersistentStore) {
+        guard store.postsRemoteChanges else { return }
+        store.followOthers { [weak self, weak store] in
+            if let self, let store { self.postRemoteChange(of: store) }
+        }
+    }
+
+    /// Tells that a store was changed, if that is wanted of it. No lock and no queue is held meanwhile.
+    func postRemoteChange(of store: NSPersistentStore) {
+        guard store.postsRemoteChanges else { return }
+        NotificationCenter.default.post(
+            name: .NSPersistentStoreRemoteChange, object: self,
+            userInfo: [NSStoreUUIDKey: store.identifier ?? "", NSPersistentStoreURLKey: url(for: store)])
+    }
+}
+
+extension NSPersistentStore {
+    /// Whether changes to it are told.
+    var postsRemoteChanges: Bool {
+        let value = options?[NSPersistentStoreRemoteChangeNotificationPostOptionKey]
+        return (value as? Bool) ?? (value as? NSNumber)?.boolValue ?? false
+    }
+}

@@ -1,0 +1,162 @@
+import Foundation
+import OpenCoreData
+import OpenCoreDataTestSupport
+import Synchronization
+import Testing
+
+/// `.NSPersistentStoreRemoteChange`: who hears of whose changes.
+@Suite struct RemoteChangeTests {
+    /// Hears what one coordinator posts.
+    // The token is only handed back to the centre that made it.
+    private final class Ear: @unchecked Sendable {
+        private struct Heard: Sendable {
+            var count = 0
+            var waiters: [(count: Int, continuation: CheckedContinuation<Void, Never>)] = []
+            var lastUUID: String?
+            var lastURL: URL?
+        }
+
+        private let heard = Mutex(Heard())
+        private var token: (any NSObjectProtocol)?
+
+        init(_ coordinator: NSPersistentStoreCoordinator) {
+            token = NotificationCenter.default.addObserver(forName: .NSPersistentStoreRemoteChange, object: coordinator, queue: nil) { [weak self] in
+                self?.hear($0)
+            }
+        }
+
+        deinit { token.map { NotificationCenter.default.removeObserver($0) } }
+
+        private func hear(_ notification: Notification) {
+            let uuid = notification.userInfo?[NSStoreUUIDKey] as? String, url = notification.userInfo?[NSPersistentStoreURLKey] as? URL
+            let ready = heard.withLock { heard in
+                heard.count += 1
+                heard.lastUUID = uuid
+                heard.lastURL = url
+                defer { heard.waiters.removeAll { $0.count <= heard.count } }
+                return heard.waiters.filter { $0.count <= heard.count }.map(\.continuation)
+            }
+            for continuation in ready { continuation.resume() }
+        }
+
+        var count: Int { heard.withLock { $0.count } }
+        var uuid: String? { heard.withLock { $0.lastUUID } }
+        var url: URL? { heard.withLock { $0.lastURL } }
+
+        /// Returns when it has heard that many, by now or later.
+        func hears(_ count: Int) async {
+            await withCheckedContinuation { continuation in
+                let isReady = heard.withLock { heard in
+                    if heard.count >= count { return true }
+                    heard.waiters.append((count, continuation))
+                    return false
+                }
+                if isReady { continuation.resume() }
+            }
+        }
+    }
+
+    /// A stack of its own on a file.
+    private final class Stack {
+        let coordinator: NSPersistentStoreCoordinator
+        let store: SQLiteStore
+        let context: NSManagedObjectContext
+        let ear: Ear
+
+        init(_ store: SQLiteStore, _ model: NSManagedObjectModel) {
+            self.store = store
+            coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
+            ear = Ear(coordinator)
+            coordinator.add(store)
+            context = NSManagedObjectContext(.privateQueueConcurrencyType)
+            context.persistentStoreCoordinator = coordinator
+        }
+
+        deinit { try? store.close() }
+
+        func save(_ key: String) throws {
+            try context.performAndWait { () throws in
+                context.make("Item", ["key": key])
+                try context.save()
+            }
+        }
+    }
+
+    private static var posting: [AnyHashable: Any] { [NSPersistentStoreRemoteChangeNotificationPostOptionKey: true] }
+
+    // T15
+    @Test func aSaveThroughTheCoordinatorItselfIsToldOnceByTheTimeItReturns() throws {
+        let fixture = try StoreFixture(Company.model(), options: Self.posting)
+        let mine = Stack(fixture.store, fixture.model)
+        try mine.save("a")
+        #expect(mine.ear.count == 1 && mine.ear.uuid == fixture.store.identifier && mine.ear.url == fixture.file)
+        try mine.save("b")
+        #expect(mine.ear.count == 2)
+        // Refused, and so nothing was written.
+        #expect(throws: NSError.self) { try mine.save("b") }
+        mine.context.performAndWait { mine.context.rollback() }
+        try mine.context.performAndWait { try mine.context.save() }
+        #expect(mine.ear.count == 2)
+        mine.coordinator.setMetadata(["city": "Bern"], for: mine.store)
+        try mine.context.performAndWait { try mine.context.save() }
+        #expect(mine.ear.count == 3)
+    }
+
+    // T15
+    @Test func aCoordinatorBesideOnTheSameFileHearsOfIt() async throws {
+        let fixture = try StoreFixture(Company.model(), options: Self.posting)
+        let mine = Stack(fixture.store, fixture.model), other = Stack(try fixture.second(options: Self.posting), fixture.model)
+        for number in 1...5 {
+            let before = mine.ear.count
+            try other.save("\(number)")
+            await mine.ear.hears(before + 1)
+            // When it is heard, it is there to be read.
+            #expect(try mine.context.performAndWait { try mine.context.all("Item").count } == number)
+        }
+        #expect(mine.ear.uuid == fixture.store.identifier && other.ear.count >= 5)
+    }
+
+    // T15
+    @Test func anotherProgramThatWritesToTheFileIsHeard() async throws {
+        let fixture = try StoreFixture(Company.model(), options: Self.posting)
+        let mine = Stack(fixture.store, fixture.model)
+        try mine.save("a")
+        let before = mine.ear.count
+        _ = try fixture.shell.rows("UPDATE ZITEM SET ZA = 7")
+        await mine.ear.hears(before + 1)
+        let told = try mine.context.performAndWait { () throws in
+            mine.context.reset()
+            mine.coordinator.rowCache.removeAll()
+            return try mine.context.all("Item").map { $0.value(forKey: "a") as? Int }
+        }
+        #expect(told == [7])
+    }
+
+    // T15
+    @Test func withoutTheOptionNothingIsTold() async throws {
+        let fixture = try StoreFixture(Company.model())
+        let silent = Stack(fixture.store, fixture.model), other = Stack(try fixture.second(options: Self.posting), fixture.model)
+        let before = other.ear.count
+        try silent.save("a")
+        await other.ear.hears(before + 1)
+        try other.save("b")
+        #expect(silent.ear.count == 0)
+    }
+
+    // T15
+    @Test func aStoreThatWasRemovedIsNotFollowedAnyMore() async throws {
+        let fixture = try StoreFixture(Company.model(), options: Self.posting)
+        let mine = Stack(fixture.store, fixture.model), other = Stack(try fixture.second(options: Self.posting), fixture.model)
+        let third = Stack(try fixture.second(options: Self.posting), fixture.model)
+        try mine.coordinator.remove(mine.store)
+        // What was on its way when the store was removed is through by the time the first of these is heard elsewhere.
+        var heard: [Int] = []
+        for key in ["a", "b", "c"] {
+            let before = third.ear.count
+            try other.save(key)
+            await third.ear.hears(before + 1)
+            heard.append(mine.ear.count)
+        }
+        #expect(Set(heard).count == 1)
+    }
+}

@@ -100,7 +100,7 @@ extension NSManagedObjectContext {
     /// The values of a fault: from the nearest level that has them in memory, else what the fetch brought, else from the store.
     func loadRow(for object: NSManagedObject) -> RowSnapshot? {
         // Nothing was pushed, saved or merged anywhere since the fetch that brought the row.
-        if let fetched = object.row, object.fetchStamp == chain.stamp(with: endOfChain) { return fetched }
+        if let fetched = object.row, object.fetchStamp == chain.stamp(with: rowCache) { return fetched }
         if object.row == nil { forgetStaleRow(of: object.objectID) }
         switch rowInMemory(object.objectID) {
         case .row(let row): return row

@@ -17,6 +17,8 @@ struct Import: Sendable {
     let count: Int
     /// 0: one save at the end.
     let saveEvery: Int
+    /// The contexts' notifications carry no objects for what children pushed: nobody listens to them, as in the daemon.
+    let idsOnly: Bool
     let coordinator: NSPersistentStoreCoordinator
 
     func run() throws {
@@ -42,6 +44,7 @@ struct Import: Sendable {
         } else {
             worker.parent = main
         }
+        for context in [root, main, worker].compactMap({ $0 }) { context.materializesNotificationObjects = !idsOnly }
         let done = DispatchGroup()
         let failures = Failures()
         func saveUp() throws {

@@ -1,6 +1,7 @@
 import Foundation
 import GRDB
 import OpenCoreData
+import Synchronization
 
 // One measurement a process, printed as one line of JSON. The main thread serves the main queue.
 
@@ -10,11 +11,13 @@ func fail(_ message: String) -> Never {
 }
 
 let usage = """
-    usage: stack-benchmark import DESIGN(1|2|3) COUNT SAVE-EVERY STORE
+    usage: stack-benchmark import [--ids] DESIGN(1|2|3) COUNT SAVE-EVERY STORE
            stack-benchmark insert|fetch cistern|grdb COUNT STORE
            stack-benchmark discard CYCLES COUNT STORE
     """
-let arguments = Array(CommandLine.arguments.dropFirst())
+let arguments = CommandLine.arguments.dropFirst().filter { $0 != "--ids" }
+/// Notifications carry no objects.
+let idsOnly = CommandLine.arguments.contains("--ids")
 
 /// The largest resident size of this process, in MiB.
 func peakMemory() -> Double {
@@ -35,9 +38,20 @@ func peakMemory() -> Double {
     for store in coordinator.persistentStores { try coordinator.remove(store) }
 }
 
+/// The processor time in user mode that this process took while something was measured, in seconds: what other programs on the machine
+/// disturb least.
+let processorTime = Atomic<UInt64>(0)
+
+@Sendable func userMicroseconds() -> UInt64 {
+    var usage = rusage()
+    getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage)
+    return UInt64(usage.ru_utime.tv_sec) * 1_000_000 + UInt64(usage.ru_utime.tv_usec)
+}
+
 @Sendable func seconds(_ body: () throws -> Void) rethrows -> Double {
-    let start = DispatchTime.now().uptimeNanoseconds
+    let start = DispatchTime.now().uptimeNanoseconds, used = userMicroseconds()
     try body()
+    processorTime.store(userMicroseconds() - used, ordering: .relaxed)
     return Double(DispatchTime.now().uptimeNanoseconds - start) / 1e9
 }
 
@@ -55,7 +69,7 @@ func peakMemory() -> Double {
             fail(usage)
         }
         let coordinator = try openCoordinator(arguments[4])
-        let wall = try seconds { try Import(design: design, count: count, saveEvery: every, coordinator: coordinator).run() }
+        let wall = try seconds { try Import(design: design, count: count, saveEvery: every, idsOnly: idsOnly, coordinator: coordinator).run() }
         try close(coordinator)
         return wall
     case ("insert", 4):
@@ -144,7 +158,7 @@ Task.detached {
         let wall = try measure()
         print(
             """
-            {"wall_s": \(wall), "peak_rss_mib": \(peakMemory()), "main_queue_s": \(Double(MainQueueLoad.total) / 1e9), \
+            {"wall_s": \(wall), "user_s": \(Double(processorTime.load(ordering: .relaxed)) / 1e6), "peak_rss_mib": \(peakMemory()), "main_queue_s": \(Double(MainQueueLoad.total) / 1e9), \
             "main_queue_longest_ms": \(Double(MainQueueLoad.longest) / 1e6)}
             """)
         exit(0)

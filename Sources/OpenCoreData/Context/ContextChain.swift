@@ -14,8 +14,8 @@ final class ContextChain: Sendable {
     func noteChange() { count.add(1, ordering: .releasing) }
 
     /// Differs from an earlier one if anything has changed since, in a level of this chain or in the rows of its coordinator.
-    func stamp(with coordinator: NSPersistentStoreCoordinator?) -> UInt64 {
-        count.load(ordering: .acquiring) &+ (coordinator?.rowCache.changeCount ?? 0)
+    func stamp(with rows: RowCache?) -> UInt64 {
+        count.load(ordering: .acquiring) &+ (rows?.changeCount ?? 0)
     }
 
     func withLock<T, E: Error>(_ body: () throws(E) -> T) throws(E) -> T {

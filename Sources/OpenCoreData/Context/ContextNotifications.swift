@@ -75,10 +75,13 @@ extension NSManagedObjectContext {
         for object in events.inserted.values { object.noteEventEnd() }
         var inserted = Set(events.inserted.values), updated = Set(events.updated.values), deleted = Set(events.deleted.values)
         let refreshed = Set(events.refreshed.values)
+        var made: [NSManagedObject] = []
+        // Objects that only the notification needs go in the order in which they came, which is that of memory, and not in that of its sets.
+        defer { withExtendedLifetime(made) {} }
         if materializesNotificationObjects {
             for changes in events.pushed {
-                add(changes.ids(.inserted), to: &inserted)
-                add(changes.ids(.updated), to: &updated)
+                made += add(changes.ids(.inserted), to: &inserted)
+                made += add(changes.ids(.updated), to: &updated)
                 deleted.formUnion(changes.ids(.deleted).compactMap { registry[$0] })
             }
             inserted.subtract(deleted)
@@ -94,28 +97,41 @@ extension NSManagedObjectContext {
     }
 
     /// The objects with these IDs, made where there are none yet. Many at a time, for a big push is many.
-    private func add(_ ids: [NSManagedObjectID], to objects: inout Set<NSManagedObject>) {
-        registry.reserve(ids.count)
+    ///
+    /// - Returns: those that were made.
+    private func add(_ ids: [NSManagedObjectID], to objects: inout Set<NSManagedObject>) -> [NSManagedObject] {
+        if ids.isEmpty { return [] }
         objects.reserveCapacity(objects.count + ids.count)
         let layers = chain.withLock { level.hasChanges ? [level.pending, level.saving].compactMap { $0 } : [] }
+        var made: [NSManagedObject] = []
+        var maker = ObjectMaker(self)
+        let hasObjects = !registry.isEmpty
         for id in ids {
-            if let known = registry[id] {
+            if hasObjects, let known = registry[id] {
                 objects.insert(known)
                 continue
             }
-            let object = id.entity.objectClass.init(existing: id, in: self)
-            if let change = layers.lazy.compactMap({ $0[id] }).first { object.take(change) }
-            registry.add(object)
-            objects.insert(object)
+            let object = maker.make(id)
+            for layer in layers {
+                guard let change = layer[id] else { continue }
+                object.take(change)
+                break
+            }
+            made.append(object)
         }
+        registry.add(&made)
+        for object in made { objects.insert(object) }
+        return made
     }
 
     func postDidSave(_ changes: ChangeSet, inserted: [NSManagedObject], updated: [NSManagedObject], deleted: [NSManagedObject]) {
         var sets = (inserted: Set(inserted), updated: Set(updated), deleted: Set(deleted))
+        var made: [NSManagedObject] = []
+        defer { withExtendedLifetime(made) {} }
         if materializesNotificationObjects {
             // Those that a child pushed and that have no instance here yet.
-            if sets.inserted.count < changes.insertedCount { add(changes.ids(.inserted), to: &sets.inserted) }
-            if sets.updated.count < changes.updatedCount { add(changes.ids(.updated), to: &sets.updated) }
+            if sets.inserted.count < changes.insertedCount { made += add(changes.ids(.inserted), to: &sets.inserted) }
+            if sets.updated.count < changes.updatedCount { made += add(changes.ids(.updated), to: &sets.updated) }
         }
         NotificationCenter.default.post(
             name: .NSManagedObjectContextDidSave, object: self,

@@ -34,7 +34,7 @@ extension NSManagedObjectContext {
             plan.includesRows = options.includesRows
         default: break
         }
-        return SettledFetch(plan: plan, type: type, options: options, table: table, stamp: chain.stamp(with: endOfChain))
+        return SettledFetch(plan: plan, type: type, options: options, table: table, stamp: chain.stamp(with: rowCache))
     }
 
     /// From any thread.
@@ -54,6 +54,11 @@ extension NSManagedObjectContext {
     }
 
     private func cast<T>(_ objects: [NSManagedObject]) -> [T] {
+        if let first = objects.first, T.self is AnyClass, first is T {
+            let type = ObjectIdentifier(Swift.type(of: first))
+            // All are of one class, which has just been cast: the array of them is an array of T already, since both hold plain references.
+            if objects.allSatisfy({ ObjectIdentifier(Swift.type(of: $0)) == type }) { return unsafeBitCast(objects, to: [T].self) }
+        }
         var result: [T] = []
         result.reserveCapacity(objects.count)
         var known: ObjectIdentifier?

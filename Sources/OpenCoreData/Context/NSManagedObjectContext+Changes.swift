@@ -3,10 +3,10 @@ import Synchronization
 
 /// What happened since the last ObjectsDidChange.
 struct ContextEvents {
-    var inserted: [NSManagedObjectID: NSManagedObject] = [:]
-    var updated: [NSManagedObjectID: NSManagedObject] = [:]
-    var deleted: [NSManagedObjectID: NSManagedObject] = [:]
-    var refreshed: [NSManagedObjectID: NSManagedObject] = [:]
+    var inserted = IDTable<NSManagedObject>()
+    var updated = IDTable<NSManagedObject>()
+    var deleted = IDTable<NSManagedObject>()
+    var refreshed = IDTable<NSManagedObject>()
     /// Pushed by children; objects are made of them only when the notification is.
     var pushed: [ChangeSet] = []
     /// Merged from elsewhere: what was done with it is in the sets above, for the objects that are in use.

@@ -101,7 +101,7 @@ extension NSManagedObjectContext {
     /// is gone. Throws what the store says where it could not be read, which tells nothing about the row.
     func loadRow(for object: NSManagedObject) throws -> RowSnapshot? {
         // Nothing was pushed, saved or merged anywhere since the fetch that brought the row.
-        if let fetched = object.row, object.fetchStamp == chain.stamp(with: endOfChain) { return fetched }
+        if let fetched = object.row, object.fetchStamp == chain.stamp(with: rowCache) { return fetched }
         if object.row == nil { forgetStaleRow(of: object.objectID) }
         switch rowInMemory(object.objectID) {
         case .row(let row): return row

@@ -5,11 +5,14 @@ extension NSManagedObjectContext {
     /// - Parameter stamp: the chain's before the fetch.
     func objects(_ found: [FetchedRow], of plan: FetchPlan, _ options: ObjectFetchOptions, stamp: UInt64) throws -> [NSManagedObject] {
         if options.refreshes { try refresh(refetched: found, plan) }
-        registry.reserve(found.count)
         guard options.batchSize > 0 else {
             let mayBePending = mayHaveChanges
-            let objects = found.map { materialise($0, asFault: options.asFaults, mayBePending: mayBePending, stamp: stamp) }
-            try prefetch(options.prefetched, of: found.map(\.id))
+            let isPlain = !mayBePending && options.asFaults && registry.isEmpty
+            let objects =
+                isPlain
+                ? newFaults(found, stamp: stamp)
+                : found.map { materialise($0, asFault: options.asFaults, mayBePending: mayBePending, stamp: stamp) }
+            if !options.prefetched.isEmpty { try prefetch(options.prefetched, of: found.map(\.id)) }
             return objects
         }
         let ids = found.map(\.id)
@@ -24,6 +27,21 @@ extension NSManagedObjectContext {
                 objects.append(object)
             }
         }
+        return objects
+    }
+
+    /// Faults for what was found by a context that has no objects and no changes: they are registered all at once.
+    private func newFaults(_ found: [FetchedRow], stamp: UInt64) -> [NSManagedObject] {
+        var objects: [NSManagedObject] = []
+        objects.reserveCapacity(found.count)
+        var maker = ObjectMaker(self)
+        for fetched in found {
+            let object = maker.make(fetched.id)
+            object.row = fetched.row
+            object.fetchStamp = stamp
+            objects.append(object)
+        }
+        registry.add(&objects)
         return objects
     }
 

@@ -222,8 +222,10 @@ extension NSManagedObject {
         state = .clean
         base = row
         ownsRow = false
-        changed = SlotSet()
-        changedToManys = SlotSet()
+        if let extras {
+            extras.changed = SlotSet()
+            extras.changedToManys = SlotSet()
+        }
         isPublished = true
     }
 }

@@ -37,6 +37,8 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     private var isTurnScheduled = false
     private var storedName: String?
     private var upstream: (any PersistentStoreChannel)?
+    private var knownRowCache: RowCache?
+    private var knownEntity: (type: NSManagedObject.Type, entity: NSEntityDescription)?
     /// Deletions whose rules have not been applied yet.
     var undelivered: [NSManagedObject] = []
     /// Deleted objects of which nothing is left to save: they leave at the next save.
@@ -82,7 +84,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     open var stalenessInterval: TimeInterval = -1
     /// Whether notifications carry objects. Where nobody listens to a context's object notifications, false spares making the objects
     /// that a child pushed; the notifications are posted all the same.
-    package var materializesNotificationObjects = true
+    public var materializesNotificationObjects = true
     /// Called after changes came in, made here or pushed from below, on the thread that brought them. For the document.
     let changeObserver = Mutex<(@Sendable () -> Void)?>(nil)
 
@@ -174,6 +176,13 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
 
     public var endOfChain: NSPersistentStoreCoordinator? { upstream?.endOfChain }
 
+    /// The rows that the chain's coordinator keeps. Remembered, because each fault that fires asks.
+    var rowCache: RowCache? {
+        if let knownRowCache { return knownRowCache }
+        knownRowCache = endOfChain?.rowCache
+        return knownRowCache
+    }
+
     /// The parent or the coordinator.
     func channel(to purpose: String) -> any PersistentStoreChannel {
         guard let upstream else { Violation.noParent(diagnosticName, doing: purpose) }
@@ -196,11 +205,13 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     }
 
     func entity(for type: NSManagedObject.Type) -> NSEntityDescription {
+        if let knownEntity, knownEntity.type == type { return knownEntity.entity }
         guard let model = endOfChain?.managedObjectModel else { Violation.noParent(diagnosticName, doing: "insert \(type)") }
         let matches = model.entities.filter { $0.objectClass == type }
         guard matches.count == 1 else {
             Violation.misuse("\(matches.count) entities have the class \(type); init(context:) needs exactly one")
         }
+        knownEntity = (type, matches[0])
         return matches[0]
     }
 

@@ -12,11 +12,19 @@ package final class RowCache: Sendable {
     }
 
     private struct State: Sendable {
-        var young: [NSManagedObjectID: Entry] = [:]
-        var old: [NSManagedObjectID: Entry] = [:]
+        var young = IDTable<Entry>()
+        var old = IDTable<Entry>()
         var youngCost = 0
+        /// What large fetches brought and nobody has asked for by ID yet: objects made of the rows have them already, and often nobody does.
+        var waiting: [Waiting] = []
+        var waitingCost = 0
         /// Deleted lately: a row of theirs that was read before the deletion must not come back after it.
         var gone: Set<NSManagedObjectID> = []
+    }
+
+    private struct Waiting: Sendable {
+        let rows: ArraySlice<FetchedRow>
+        let time: UInt64
     }
 
     /// Bytes per generation.
@@ -33,6 +41,7 @@ package final class RowCache: Sendable {
 
     package subscript(id: NSManagedObjectID) -> RowSnapshot? {
         state.withLock { state in
+            enterWaiting(&state)
             if let entry = state.young[id] { return entry.row }
             guard let entry = state.old[id] else { return nil }
             insert(entry.row, readAt: entry.time, for: id, into: &state)
@@ -44,12 +53,43 @@ package final class RowCache: Sendable {
     package func add(_ rows: some Sequence<FetchedRow>) {
         let now = DispatchTime.now().uptimeNanoseconds
         state.withLock { state in
-            if rows.underestimatedCount > 1024 { state.young.reserveCapacity(state.young.count + rows.underestimatedCount) }
-            for fetched in rows {
-                guard let row = fetched.row, !state.gone.contains(fetched.id) else { continue }
-                if let known = state.young[fetched.id] ?? state.old[fetched.id], known.row.version >= row.version { continue }
-                insert(row, readAt: now, for: fetched.id, into: &state)
+            enterWaiting(&state)
+            enter(rows, readAt: now, into: &state)
+        }
+    }
+
+    /// The same for what a fetch found. Many rows are only laid by, to be entered when somebody asks for a row by its ID.
+    func add(_ rows: [FetchedRow]) {
+        guard rows.count > 256 else { return add(rows[...]) }
+        let now = DispatchTime.now().uptimeNanoseconds
+        let costs = stride(from: 0, to: rows.count, by: rows.count / 16).map { rows[$0].row?.cost ?? 0 }
+        let each = max(1, costs.reduce(0, +) / costs.count)
+        // No more than the two generations would keep, of which the later rows are left.
+        let kept = rows.suffix(2 * share / each)
+        state.withLock { state in
+            if state.waitingCost + kept.count * each > 2 * share {
+                state.waiting = []
+                state.waitingCost = 0
             }
+            state.waiting.append(Waiting(rows: kept, time: now))
+            state.waitingCost += kept.count * each
+            if state.waitingCost > share { state.old = IDTable() }
+        }
+    }
+
+    private func enterWaiting(_ state: inout State) {
+        if state.waiting.isEmpty { return }
+        let waiting = state.waiting
+        state.waiting = []
+        state.waitingCost = 0
+        for part in waiting { enter(part.rows, readAt: part.time, into: &state) }
+    }
+
+    private func enter(_ rows: some Sequence<FetchedRow>, readAt time: UInt64, into state: inout State) {
+        for fetched in rows {
+            guard let row = fetched.row, !state.gone.contains(fetched.id) else { continue }
+            if let known = state.young[fetched.id] ?? state.old[fetched.id], known.row.version >= row.version { continue }
+            insert(row, readAt: time, for: fetched.id, into: &state)
         }
     }
 
@@ -61,6 +101,7 @@ package final class RowCache: Sendable {
         }
         let now = DispatchTime.now().uptimeNanoseconds
         state.withLock { state in
+            enterWaiting(&state)
             changes.forEach { id, pending in
                 if pending.kind == .deleted {
                     state.young[id] = nil
@@ -81,6 +122,7 @@ package final class RowCache: Sendable {
             relations.removeAll()
         }
         state.withLock { state in
+            enterWaiting(&state)
             for id in ids {
                 state.young[id] = nil
                 state.old[id] = nil
@@ -92,6 +134,7 @@ package final class RowCache: Sendable {
     package func remove(_ id: NSManagedObjectID, ifOlderThan seconds: TimeInterval) {
         let now = DispatchTime.now().uptimeNanoseconds
         state.withLock { state in
+            enterWaiting(&state)
             guard let entry = state.young[id] ?? state.old[id], Double(now) - Double(entry.time) >= seconds * 1e9 else { return }
             state.young[id] = nil
             state.old[id] = nil
@@ -109,7 +152,7 @@ package final class RowCache: Sendable {
     private func insert(_ row: RowSnapshot, readAt time: UInt64, for id: NSManagedObjectID, into state: inout State) {
         if state.youngCost > share {
             state.old = state.young
-            state.young = [:]
+            state.young = IDTable()
             state.youngCost = 0
         }
         if state.young.updateValue(Entry(row: row, time: time), forKey: id) == nil { state.youngCost += row.cost }

@@ -26,7 +26,7 @@ package struct PendingRow: Sendable {
 /// The changed rows of one concrete entity.
 package struct EntityChanges: Sendable {
     package let entity: NSEntityDescription
-    package var rows: [NSManagedObjectID: PendingRow] = [:]
+    package var rows = IDTable<PendingRow>()
 
     package init(entity: NSEntityDescription) { self.entity = entity }
 }
@@ -130,7 +130,7 @@ package struct ChangeSet: Sendable {
 
     /// The changed rows of these entities.
     package func rows(of members: [NSEntityDescription]) -> [(id: NSManagedObjectID, pending: PendingRow)] {
-        members.flatMap { member in entities[member.number]?.rows.map { ($0.key, $0.value) } ?? [] }
+        members.flatMap { member in entities[member.number]?.rows.map { (id: $0.key, pending: $0.value) } ?? [] }
     }
 
     package func hasRows(of members: [NSEntityDescription]) -> Bool {
@@ -138,10 +138,14 @@ package struct ChangeSet: Sendable {
     }
 
     package func ids(_ kind: ChangeKind) -> [NSManagedObjectID] {
-        var result: [NSManagedObjectID] = []
-        forEach { id, pending in
-            if pending.kind == kind { result.append(id) }
-        }
-        return result
+        let count =
+            switch kind {
+            case .inserted: insertedCount
+            case .updated: updatedCount
+            case .deleted: deletedCount
+            }
+        if count == 0 { return [] }
+        let parts = entities.values.map { changes in changes.rows.keys { $0.kind == kind } }
+        return parts.count == 1 ? parts[0] : parts.flatMap { $0 }
     }
 }

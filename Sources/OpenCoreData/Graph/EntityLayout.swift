@@ -13,6 +13,8 @@ package final class EntityLayout: @unchecked Sendable {
     package unowned let entity: NSEntityDescription
     /// The entity's number.
     package let number: Int
+    /// The tree that the entity belongs to.
+    let root: ObjectIdentifier
     package let slots: [Slot]
     /// How many slots a row has.
     package let count: Int
@@ -42,6 +44,7 @@ package final class EntityLayout: @unchecked Sendable {
     init(entity: NSEntityDescription) {
         self.entity = entity
         self.number = entity.number
+        self.root = ObjectIdentifier(entity.rootEntity)
         var slots: [Slot] = [], toManys: [NSRelationshipDescription] = [], places: [String: PropertyPlace] = [:]
         for property in entity.properties {
             if let attribute = property as? NSAttributeDescription {

@@ -11,18 +11,15 @@ public final class NSManagedObjectID: Hashable, Sendable, CustomStringConvertibl
     public let entity: NSEntityDescription
     /// The primary key, unique in the entity's tree and store.
     package let key: Int64
-    /// The form of the object's row: what the engine asks an ID for most.
-    // Owned by the entity, which the line above keeps.
-    package unowned(unsafe) let layout: EntityLayout
-    private let root: ObjectIdentifier
+    /// The form of the object's row.
+    package var layout: EntityLayout { entity.layout }
+    private var root: ObjectIdentifier { entity.layout.root }
     private let place: Mutex<StoreIdentity>
     private let temporary: Atomic<Bool>
 
     package init(entity: NSEntityDescription, key: Int64, store: StoreIdentity, isTemporary: Bool) {
         self.entity = entity
-        self.layout = entity.layout
         self.key = key
-        self.root = ObjectIdentifier(entity.rootEntity)
         self.place = Mutex(store)
         self.temporary = Atomic(isTemporary)
     }
@@ -50,7 +47,8 @@ public final class NSManagedObjectID: Hashable, Sendable, CustomStringConvertibl
 
     public static func == (left: NSManagedObjectID, right: NSManagedObjectID) -> Bool {
         if left === right { return true }
-        return left.key == right.key && left.root == right.root && left.storeIdentity.isSame(as: right.storeIdentity)
+        guard left.key == right.key, left.entity === right.entity || left.root == right.root else { return false }
+        return left.storeIdentity.isSame(as: right.storeIdentity)
     }
 
     public func hash(into hasher: inout Hasher) {
@@ -63,6 +61,12 @@ public final class NSManagedObjectID: Hashable, Sendable, CustomStringConvertibl
     public func _rawHashValue(seed: Int) -> Int {
         let mixed = (UInt64(bitPattern: key) ^ UInt64(UInt(bitPattern: seed))) &* 0x9E37_79B9_7F4A_7C15
         return Int(truncatingIfNeeded: mixed ^ (mixed >> 32))
+    }
+
+    /// A hash of the ID, for tables of its own.
+    var mixed: Int {
+        let bits = (UInt64(bitPattern: key) ^ UInt64(UInt(bitPattern: root)) >> 4) &* 0x9E37_79B9_7F4A_7C15
+        return Int(truncatingIfNeeded: bits >> 32)
     }
 
     /// `x-coredata://<store UUID>/<Entity>/p<key>`; temporary: `x-coredata:///<Entity>/t<UUID><key>`.

@@ -7,23 +7,55 @@ import Synchronization
 /// holds it, at whatever level, knows from which version his own changes start.
 // Shared rows are immutable but for the atomic version: `update` is called only on a row that its caller has just made and nobody else holds.
 //
-// The values lie behind the object's own fields, in one allocation.
+// The values lie behind the object's own fields, in one allocation: one after the other, or packed as a fetch left them.
 package struct RowSnapshot: @unchecked Sendable {
     private let storage: Storage
 
-    private final class Storage: ManagedBuffer<RowHeader, AttributeValue> {
+    private class Storage: ManagedBuffer<RowHeader, UInt64> {}
+
+    /// Values one after the other.
+    private final class ValueStorage: Storage {
+        var values: UnsafeMutablePointer<AttributeValue> {
+            withUnsafeMutablePointerToElements { UnsafeMutableRawPointer($0).assumingMemoryBound(to: AttributeValue.self) }
+        }
+
+        deinit { values.deinitialize(count: header.layout.count) }
+    }
+
+    private final class PackedStorage: Storage {
+        var row: PackedRow { withUnsafeMutablePointerToElements { PackedRow($0, header.layout.count) } }
+
         deinit {
-            let count = header.layout.count
-            _ = withUnsafeMutablePointerToElements { $0.deinitialize(count: count) }
+            if !header.layout.toOneSlots.isEmpty { row.releaseReferences(header.layout.toOneSlots) }
         }
     }
 
+    /// The values, if they are not packed.
+    @inline(__always)
+    private var values: UnsafeMutablePointer<AttributeValue>? {
+        Swift.type(of: storage) == ValueStorage.self ? unsafeDowncast(storage, to: ValueStorage.self).values : nil
+    }
+
+    private var packed: PackedRow { unsafeDowncast(storage, to: PackedStorage.self).row }
+
+    /// A packed row: a copy of `words`, which hold all values of the layout and so many bytes of text.
+    static func packed(_ layout: EntityLayout, version: Int64, words: UnsafePointer<UInt64>, bytes: Int) -> RowSnapshot {
+        let size = PackedRow.size(layout.count, bytes: bytes)
+        let buffer = PackedStorage.create(minimumCapacity: size) { _ in RowHeader(layout: layout, version: version) }
+        buffer.withUnsafeMutablePointerToElements { $0.initialize(from: words, count: size) }
+        return RowSnapshot(storage: unsafeDowncast(buffer, to: Storage.self))
+    }
+
     /// A row whose values `fill` initialises, all of them.
-    private static func make(
+    @inline(__always)
+    static func make(
         _ layout: EntityLayout, version: Int64, fill: (UnsafeMutablePointer<AttributeValue>) -> Void
     ) -> RowSnapshot {
-        let buffer = Storage.create(minimumCapacity: layout.count) { _ in RowHeader(layout: layout, version: version) }
-        buffer.withUnsafeMutablePointerToElements(fill)
+        let words = MemoryLayout<AttributeValue>.stride / MemoryLayout<UInt64>.stride
+        let buffer = ValueStorage.create(minimumCapacity: words * layout.count) { _ in RowHeader(layout: layout, version: version) }
+        buffer.withUnsafeMutablePointerToElements {
+            fill(UnsafeMutableRawPointer($0).bindMemory(to: AttributeValue.self, capacity: layout.count))
+        }
         return RowSnapshot(storage: unsafeDowncast(buffer, to: Storage.self))
     }
 
@@ -47,21 +79,29 @@ package struct RowSnapshot: @unchecked Sendable {
     package var version: Int64 { atomicVersion { $0.pointee.load(ordering: .relaxed) } }
     package var count: Int { storage.header.layout.count }
 
-    package subscript(slot: Int) -> AttributeValue { storage.withUnsafeMutablePointerToElements { $0[slot] } }
+    package subscript(slot: Int) -> AttributeValue { values.map { $0[slot] } ?? packed[slot] }
 
     /// The value of a property by name; null for an unknown one.
     package subscript(name: String) -> AttributeValue {
         layout.slot(of: name).map { self[$0] } ?? .null
     }
 
-    /// Sets a value of a row that has not been shared yet.
-    package func update(_ slot: Int, to value: AttributeValue) { storage.withUnsafeMutablePointerToElements { $0[slot] = value } }
+    /// Sets a value of a row that has not been shared yet: one that was just made, or copied.
+    package func update(_ slot: Int, to value: AttributeValue) {
+        guard let values else { Violation.misuse("a row that was fetched is changed; copy it first") }
+        values[slot] = value
+    }
 
     /// A copy that may be changed until it is shared.
     package func copy(version: Int64? = nil) -> RowSnapshot {
         let count = count
-        return storage.withUnsafeMutablePointerToElements { values in
-            RowSnapshot.make(layout, version: version ?? self.version) { $0.initialize(from: values, count: count) }
+        return RowSnapshot.make(layout, version: version ?? self.version) { copies in
+            if let values {
+                copies.initialize(from: values, count: count)
+            } else {
+                let packed = packed
+                for slot in 0..<count { (copies + slot).initialize(to: packed[slot]) }
+            }
         }
     }
 
@@ -86,12 +126,10 @@ package struct RowSnapshot: @unchecked Sendable {
 
     /// Roughly what it takes in memory, in bytes.
     package var cost: Int {
-        let count = count
-        return storage.withUnsafeMutablePointerToElements { values in
-            var total = 64
-            for slot in 0..<count { total += values[slot].cost }
-            return total
-        }
+        guard let values else { return 64 + packed.cost }
+        var total = 64
+        for slot in 0..<count { total += values[slot].cost }
+        return total
     }
 
     /// The version in the header, as the atomic number that it is: a header must be copyable, which `Atomic` is not, and the two have one layout.

@@ -1,7 +1,7 @@
-/// A set of slot numbers: which values of a row changed. One word up to 64 slots, an array beyond.
+/// A set of slot numbers: which values of a row changed. One word up to 64 slots, an array beyond; no array at all while nothing is beyond.
 package struct SlotSet: Hashable, Sendable {
     private var word: UInt64 = 0
-    private var more: [UInt64] = []
+    private var more: [UInt64]?
 
     package init() {}
 
@@ -9,10 +9,11 @@ package struct SlotSet: Hashable, Sendable {
         for slot in slots { insert(slot) }
     }
 
-    package var isEmpty: Bool { word == 0 && more.allSatisfy { $0 == 0 } }
+    package var isEmpty: Bool { word == 0 && (more?.allSatisfy { $0 == 0 } ?? true) }
 
     package func contains(_ slot: Int) -> Bool {
         if slot < 64 { return word & (1 << UInt64(slot)) != 0 }
+        guard let more else { return false }
         let index = slot / 64 - 1
         return index < more.count && more[index] & (1 << UInt64(slot % 64)) != 0
     }
@@ -22,8 +23,8 @@ package struct SlotSet: Hashable, Sendable {
             word |= 1 << UInt64(slot)
         } else {
             let index = slot / 64 - 1
-            while more.count <= index { more.append(0) }
-            more[index] |= 1 << UInt64(slot % 64)
+            grow(to: index + 1)
+            more?[index] |= 1 << UInt64(slot % 64)
         }
     }
 
@@ -32,15 +33,22 @@ package struct SlotSet: Hashable, Sendable {
             word &= ~(1 << UInt64(slot))
         } else {
             let index = slot / 64 - 1
-            if index < more.count { more[index] &= ~(1 << UInt64(slot % 64)) }
+            if index < more?.count ?? 0 { more?[index] &= ~(1 << UInt64(slot % 64)) }
         }
     }
 
     package mutating func formUnion(_ other: SlotSet) {
         word |= other.word
-        for (index, bits) in other.more.enumerated() {
-            if index < more.count { more[index] |= bits } else { more.append(bits) }
-        }
+        guard let others = other.more else { return }
+        grow(to: others.count)
+        for (index, bits) in others.enumerated() { more?[index] |= bits }
+    }
+
+    private mutating func grow(to count: Int) {
+        var words = more ?? []
+        more = nil
+        while words.count < count { words.append(0) }
+        more = words
     }
 
     /// Calls `body` with each slot, ascending.
@@ -50,6 +58,7 @@ package struct SlotSet: Hashable, Sendable {
             try body(bits.trailingZeroBitCount)
             bits &= bits - 1
         }
+        guard let more else { return }
         for (index, extra) in more.enumerated() {
             var bits = extra
             while bits != 0 {

@@ -35,10 +35,11 @@ extension NSManagedObject {
 
     /// The event was told of.
     final func noteEventEnd() {
-        eventSlots = SlotSet()
-        eventToManys = SlotSet()
-        eventBase = nil
-        if !eventMembers.isEmpty { eventMembers = [:] }
+        guard let extras else { return }
+        extras.eventSlots = SlotSet()
+        extras.eventBase = nil
+        extras.eventToManys = SlotSet()
+        extras.eventMembers = [:]
     }
 
     /// Tells the object that its values came back.

@@ -42,8 +42,7 @@ extension NSManagedObject {
             ownsRow = true
         }
         row?.update(slot, to: value)
-        changed.insert(slot)
-        eventSlots.insert(slot)
+        noteChange(slot)
         context?.didChange(self)
     }
 
@@ -105,11 +104,13 @@ extension NSManagedObject {
         row = nil
         base = nil
         ownsRow = false
-        changed = SlotSet()
-        changedToManys = SlotSet()
-        members = [:]
-        fetched = [:]
-        batch = nil
+        if let extras {
+            extras.changed = SlotSet()
+            extras.changedToManys = SlotSet()
+            extras.members = [:]
+            extras.fetched = [:]
+            extras.batch = nil
+        }
         didTurnIntoFault()
     }
 

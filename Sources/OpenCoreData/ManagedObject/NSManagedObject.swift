@@ -6,40 +6,25 @@ import Foundation
 open class NSManagedObject: NSObject {
     /// The identity. It never changes hands: see `NSManagedObjectID`.
     public internal(set) final var objectID: NSManagedObjectID
+    /// The table that finds this object by its ID, unless its context holds it. Set by that table only.
+    final var home: UsedObjects?
     /// Unretained: the context clears it in the objects it leaves behind.
     final unowned(unsafe) var context: NSManagedObjectContext?
-
-    final var state: ObjectState = .detached
     /// The values; nil while nothing is known of them.
     final var row: RowSnapshot?
+    /// The values last fetched or saved. Nil for a new object.
+    final var base: RowSnapshot?
     /// When `row` was fetched, as long as this is a fault (see `ContextChain.stamp`).
     final var fetchStamp: UInt64 = 0
+    /// What an object does not have that was only read.
+    final var extras: ManagedObjectExtras?
+
+    final var state: ObjectState = .detached
     /// Whether `row` is this object's own copy, not shared with anybody.
     final var ownsRow = false
     /// Whether the values have been asked for yet.
     final var isFaulted = false
-    /// The values last fetched or saved. Nil for a new object.
-    final var base: RowSnapshot?
-    /// Which slots were set since.
-    final var changed = SlotSet()
-    /// To-manys that have been loaded, by number.
-    final var members: [Int: [NSManagedObjectID]] = [:] {
-        didSet { if !members.isEmpty { context?.hasLoadedMembers = true } }
-    }
-    /// What the fetched property by name found, until the object is refreshed.
-    final var fetched: [String: [NSManagedObjectID]] = [:]
-    /// The objects whose values are loaded together with this one's.
-    final var batch: FetchBatch?
-    /// Which to-manys changed since the last save.
-    final var changedToManys = SlotSet()
     final var isPublished = true
-    /// What happened since the last ObjectsDidChange.
-    final var eventSlots = SlotSet()
-    final var eventToManys = SlotSet()
-    /// The values before that.
-    final var eventBase: RowSnapshot?
-    /// The members before that of to-manys that were loaded, by number.
-    final var eventMembers: [Int: [NSManagedObjectID]] = [:]
     /// Changes are not tracked while `awakeFromFetch` runs.
     final var ignoresChanges = false
 
@@ -71,6 +56,8 @@ open class NSManagedObject: NSObject {
         self.state = .clean
         self.isFaulted = true
     }
+
+    deinit { home?.forget(self) }
 
     /// The entity of this class, if the class belongs to one model in use.
     public final var entity: NSEntityDescription { objectID.entity }

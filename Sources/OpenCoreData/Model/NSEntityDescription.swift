@@ -32,19 +32,30 @@ open class NSEntityDescription: NSObject, @unchecked Sendable {
         }
     }
     /// The entity this one inherits from.
-    open internal(set) weak var superentity: NSEntityDescription?
+    open internal(set) var superentity: NSEntityDescription? {
+        get { superanchor?.object }
+        set { superanchor = newValue?.anchor }
+    }
     /// The model it belongs to.
     open internal(set) weak var managedObjectModel: NSManagedObjectModel!
 
+    /// How others refer to this entity without keeping it: by anchor, because IDs retain and release it all the time.
+    let anchor = Anchor<NSEntityDescription>()
+    private var superanchor: Anchor<NSEntityDescription>?
     private var ownProperties: [NSPropertyDescription] = []
     private var cachedPropertiesByName: [String: NSPropertyDescription]?
     /// Set by the graph when the model is frozen: the layout of this entity's rows.
-    package var runtime: AnyObject?
+    final var runtime: AnyObject?
     /// 1-based number, depth-first with roots in alphabetical order, as Core Data numbers `Z_ENT`. 0 until the model is frozen.
     package internal(set) var number: Int = 0
     var explicitClass: AnyClass?
 
-    public override init() { super.init() }
+    public override init() {
+        super.init()
+        anchor.hold(self)
+    }
+
+    deinit { anchor.clear() }
 
     /// All properties, inherited ones first. Setting replaces the entity's own.
     open var properties: [NSPropertyDescription] {

@@ -6,7 +6,11 @@ open class NSFetchIndexDescription: NSObject, @unchecked Sendable {
     open var name: String
     /// The elements, in order.
     open var elements: [NSFetchIndexElementDescription]
-    open internal(set) weak var entity: NSEntityDescription?
+    open internal(set) var entity: NSEntityDescription? {
+        get { owner?.object }
+        set { owner = newValue?.anchor }
+    }
+    private var owner: Anchor<NSEntityDescription>?
 
     public init(name: String, elements: [NSFetchIndexElementDescription]?) {
         self.name = name

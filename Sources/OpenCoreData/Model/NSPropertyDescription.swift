@@ -22,7 +22,11 @@ open class NSPropertyDescription: NSObject, @unchecked Sendable {
     open var isIndexed: Bool = false { willSet { checkEditable() } }
 
     /// The entity that declares the property.
-    open internal(set) weak var entity: NSEntityDescription?
+    open internal(set) var entity: NSEntityDescription? {
+        get { owner?.object }
+        set { owner = newValue?.anchor }
+    }
+    private var owner: Anchor<NSEntityDescription>?
 
     public override init() { super.init() }
 

@@ -4,7 +4,14 @@ import Foundation
 // Mutable only until the model is frozen, as its superclass says.
 open class NSRelationshipDescription: NSPropertyDescription, @unchecked Sendable {
     /// The entity at the other end.
-    open weak var destinationEntity: NSEntityDescription? { willSet { checkEditable() } }
+    open var destinationEntity: NSEntityDescription? {
+        get { destination?.object }
+        set {
+            checkEditable()
+            destination = newValue?.anchor
+        }
+    }
+    private var destination: Anchor<NSEntityDescription>?
     /// The same relationship seen from the other end. Setting it on one side sets it on the other.
     open weak var inverseRelationship: NSRelationshipDescription? {
         willSet { checkEditable() }

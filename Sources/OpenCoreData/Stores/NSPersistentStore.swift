@@ -132,9 +132,9 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
 
 /// What a save did: the committed versions of inserted and updated rows.
 package struct SavedRows: Sendable {
-    package var versions: [NSManagedObjectID: Int64]
+    package var versions: IDTable<Int64>
 
-    package init(versions: [NSManagedObjectID: Int64] = [:]) { self.versions = versions }
+    package init(versions: IDTable<Int64> = [:]) { self.versions = versions }
 }
 
 /// Why a store refused a save without harm: another writer was there first. The coordinator turns it into Apple's conflicts and asks

@@ -6,7 +6,9 @@ struct RowReader {
     private let shape: RowShape
     private let schema: SQLiteSchema
     private let identity: StoreIdentity
-    private var current: (number: Int64, map: EntityMap, cells: [RowShape.Cell])?
+    private var number: Int64 = -1
+    private var current: RowShape.Reader?
+    private var packer: RowPacker?
     /// Recent targets of each to-one: many rows name few, and an ID is an object.
     private var recent: [NSManagedObjectID?]
     private static let memory = 64
@@ -20,36 +22,61 @@ struct RowReader {
 
     /// The current row; nil if it is of an entity that this shape does not know.
     mutating func read(_ statement: OpaquePointer) throws -> FetchedRow? {
-        guard let (map, cells) = try select(sqlite3_column_int64(statement, 1)) else { return nil }
-        let key = sqlite3_column_int64(statement, 0)
-        let row = RowSnapshot.make(map.layout, version: sqlite3_column_int64(statement, 2))
-        for cell in cells where sqlite3_column_type(statement, cell.index) != SQLITE_NULL {
-            if cell.coding == .reference {
-                row.update(cell.slot, to: .objectID(target(statement, cell)))
-            } else if let value = ValueCoding.value(statement, cell.index, cell.coding) {
-                row.update(cell.slot, to: value)
-            } else {
-                throw NSError.coreData(
-                    .coreData,
-                    "The stored value of \(map.name).\(map.layout.names[cell.slot]) in row \(key) of \(shape.table) is not a "
-                        + "\(map.layout.types[cell.slot].words).")
+        guard let reader = select(sqlite3_column_int64(statement, 1)) else { return nil }
+        let map = reader.map, key = sqlite3_column_int64(statement, 0)
+        let id = NSManagedObjectID(entity: map.entity, key: key, store: identity, isTemporary: false)
+        if let packer {
+            let packed = reader.cells.withUnsafeBufferPointer { cells in
+                packer.pack(statement, cells, map.layout, version: sqlite3_column_int64(statement, 2)) { target(statement, cells[$0]) }
+            }
+            if let packed { return FetchedRow(id: id, row: packed) }
+        }
+        var wrong: Int?
+        let row = RowSnapshot.make(map.layout, version: sqlite3_column_int64(statement, 2)) { values in
+            if !reader.isComplete { values.initialize(repeating: .null, count: map.layout.count) }
+            reader.cells.withUnsafeBufferPointer { cells in
+                for number in cells.indices {
+                    let value: AttributeValue
+                    // SQLite's values are read as they lie there: the connection is used by this thread alone as long as it is read from.
+                    let column = sqlite3_column_value(statement, cells[number].index)
+                    if sqlite3_value_type(column) == SQLITE_NULL {
+                        value = .null
+                    } else if cells[number].coding == .reference {
+                        value = .objectID(target(statement, cells[number]))
+                    } else if let known = ValueCoding.value(column, cells[number].coding) {
+                        value = known
+                    } else {
+                        wrong = cells[number].slot
+                        value = .null
+                    }
+                    // Where not every slot has a cell, the slots hold nulls already, which need no end.
+                    (values + cells[number].slot).initialize(to: value)
+                }
             }
         }
-        return FetchedRow(id: NSManagedObjectID(entity: map.entity, key: key, store: identity, isTemporary: false), row: row)
+        if let wrong {
+            throw NSError.coreData(
+                .coreData,
+                "The stored value of \(map.name).\(map.layout.names[wrong]) in row \(key) of \(shape.table) is not a "
+                    + "\(map.layout.types[wrong].words).")
+        }
+        return FetchedRow(id: id, row: row)
     }
 
     /// Only the ID of the current row, whose first two columns are key and entity.
     mutating func readID(_ statement: OpaquePointer) throws -> NSManagedObjectID? {
-        guard let (map, _) = try select(sqlite3_column_int64(statement, 1)) else { return nil }
-        return NSManagedObjectID(entity: map.entity, key: sqlite3_column_int64(statement, 0), store: identity, isTemporary: false)
+        guard let reader = select(sqlite3_column_int64(statement, 1)) else { return nil }
+        return NSManagedObjectID(entity: reader.map.entity, key: sqlite3_column_int64(statement, 0), store: identity, isTemporary: false)
     }
 
     @inline(__always)
-    private mutating func select(_ number: Int64) throws -> (EntityMap, [RowShape.Cell])? {
-        if let current, current.number == number { return (current.map, current.cells) }
+    private mutating func select(_ number: Int64) -> RowShape.Reader? {
+        if self.number == number { return current }
         guard let reader = shape.reader(number) else { return nil }
-        current = (number, reader.map, reader.cells)
-        return (reader.map, reader.cells)
+        self.number = number
+        current = reader
+        packer = reader.isPackable ? RowPacker(reader.cells.count) : nil
+        return reader
     }
 
     private mutating func target(_ statement: OpaquePointer, _ cell: RowShape.Cell) -> NSManagedObjectID {

@@ -18,7 +18,26 @@ final class RowShape: Sendable {
     let table: String
     /// The result columns: key, entity, version, then the values. Without an alias.
     let columns: [String]
-    private let readers: [Int64: (map: EntityMap, cells: [Cell])]
+    private let readers: [Int64: Reader]
+
+    /// How the rows of one entity are read.
+    final class Reader: Sendable {
+        let map: EntityMap
+        /// In the order of the slots.
+        let cells: [Cell]
+        /// Whether every slot has its cell.
+        let isComplete: Bool
+        /// Whether its rows can be packed, as far as the columns go.
+        let isPackable: Bool
+
+        init(_ map: EntityMap, _ cells: [Cell]) {
+            self.map = map
+            self.cells = cells
+            isComplete = cells.map(\.slot) == Array(0..<map.layout.count)
+            isPackable = isComplete && cells.allSatisfy { RowPacker.packs($0.coding) }
+        }
+    }
+
     let referenceCount: Int
 
     init(_ members: [EntityMap], table: String) {
@@ -31,7 +50,7 @@ final class RowShape: Sendable {
             indexes[column] = new
             return new
         }
-        var readers: [Int64: (map: EntityMap, cells: [Cell])] = [:], references: [Int32: Int] = [:]
+        var readers: [Int64: Reader] = [:], references: [Int32: Int] = [:]
         for map in members {
             let cells = map.columns.compactMap { column -> Cell? in
                 guard let column else { return nil }
@@ -41,14 +60,14 @@ final class RowShape: Sendable {
                     slot: column.slot, index: at, coding: column.coding, entityIndex: column.entityColumn.map { index(of: $0) } ?? -1,
                     destination: map.layout.relationship(atSlot: column.slot)?.destinationEntity, reference: references[at] ?? -1)
             }
-            readers[map.number] = (map, cells)
+            readers[map.number] = Reader(map, cells)
         }
         self.columns = columns
         self.readers = readers
         referenceCount = references.count
     }
 
-    func reader(_ number: Int64) -> (map: EntityMap, cells: [Cell])? { readers[number] }
+    func reader(_ number: Int64) -> Reader? { readers[number] }
 
     /// The columns, each of the table that the alias names.
     func list(alias: String) -> String { columns.map { "\(alias).\($0)" }.joined(separator: ", ") }

@@ -16,7 +16,7 @@ struct SaveOperation {
     /// From how many inserts on the indexes of an empty table are made afterwards.
     static let bulkThreshold = 20_000
 
-    private(set) var versions: [NSManagedObjectID: Int64] = [:]
+    private(set) var versions = IDTable<Int64>()
     private(set) var counts = StatementCounts()
 
     init(_ plan: SavePlan, schema: SQLiteSchema, identity: StoreIdentity, clearsKeysFirst: Bool) {

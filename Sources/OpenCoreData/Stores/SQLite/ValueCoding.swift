@@ -25,37 +25,42 @@ enum ValueCoding {
     static func data(_ uuid: UUID) -> Data { withUnsafeBytes(of: uuid.uuid) { Data($0) } }
 
     /// The value of a column of the current row, which is not NULL. Nil if the bytes make no sense for the coding.
-    @inline(__always)
     static func value(_ statement: OpaquePointer, _ index: Int32, _ coding: ColumnCoding) -> AttributeValue? {
+        value(sqlite3_column_value(statement, index), coding)
+    }
+
+    /// The same of a value that is not NULL.
+    @inline(__always)
+    static func value(_ value: OpaquePointer?, _ coding: ColumnCoding) -> AttributeValue? {
         switch coding {
-        case .integer: return .int64(sqlite3_column_int64(statement, index))
-        case .boolean: return .bool(sqlite3_column_int64(statement, index) != 0)
-        case .double: return .double(sqlite3_column_double(statement, index))
-        case .date: return .date(sqlite3_column_double(statement, index))
-        case .string: return .string(text(statement, index))
-        case .data: return .data(data(statement, index))
+        case .integer: return .int64(sqlite3_value_int64(value))
+        case .boolean: return .bool(sqlite3_value_int64(value) != 0)
+        case .double: return .double(sqlite3_value_double(value))
+        case .date: return .date(sqlite3_value_double(value))
+        case .string: return .string(text(value))
+        case .data: return .data(data(value))
         case .uuid:
-            guard sqlite3_column_bytes(statement, index) == 16, let bytes = sqlite3_column_blob(statement, index) else { return nil }
+            guard sqlite3_value_bytes(value) == 16, let bytes = sqlite3_value_blob(value) else { return nil }
             return .uuid(UUID(uuid: bytes.loadUnaligned(as: uuid_t.self)))
         case .decimal:
-            switch sqlite3_column_type(statement, index) {
-            case SQLITE_INTEGER: return .decimal(Decimal(sqlite3_column_int64(statement, index)))
-            case SQLITE_FLOAT: return .decimal(DecimalCoding.decimal(sqlite3_column_double(statement, index)))
-            default: return DecimalCoding.decimal(text: text(statement, index)).map { .decimal($0) }
+            switch sqlite3_value_type(value) {
+            case SQLITE_INTEGER: return .decimal(Decimal(sqlite3_value_int64(value)))
+            case SQLITE_FLOAT: return .decimal(DecimalCoding.decimal(sqlite3_value_double(value)))
+            default: return DecimalCoding.decimal(text: text(value)).map { .decimal($0) }
             }
-        case .uri: return URL(string: text(statement, index)).map { .object(ObjectBox($0)) }
-        case .transformable: return TransformableCoding.value(data(statement, index)).map { .object(ObjectBox($0)) }
+        case .uri: return URL(string: text(value)).map { .object(ObjectBox($0)) }
+        case .transformable: return TransformableCoding.value(data(value)).map { .object(ObjectBox($0)) }
         case .reference: return nil
         }
     }
 
-    static func text(_ statement: OpaquePointer, _ index: Int32) -> String {
-        guard let bytes = sqlite3_column_text(statement, index) else { return "" }
-        return String(decoding: UnsafeBufferPointer(start: bytes, count: Int(sqlite3_column_bytes(statement, index))), as: UTF8.self)
+    static func text(_ value: OpaquePointer?) -> String {
+        guard let bytes = sqlite3_value_text(value) else { return "" }
+        return String(decoding: UnsafeBufferPointer(start: bytes, count: Int(sqlite3_value_bytes(value))), as: UTF8.self)
     }
 
-    static func data(_ statement: OpaquePointer, _ index: Int32) -> Data {
-        guard let bytes = sqlite3_column_blob(statement, index) else { return Data() }
-        return Data(bytes: bytes, count: Int(sqlite3_column_bytes(statement, index)))
+    static func data(_ value: OpaquePointer?) -> Data {
+        guard let bytes = sqlite3_value_blob(value) else { return Data() }
+        return Data(bytes: bytes, count: Int(sqlite3_value_bytes(value)))
     }
 }

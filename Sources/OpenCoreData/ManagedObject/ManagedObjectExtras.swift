@@ -1,0 +1,92 @@
+/// What an object does not have that was only read: changes, to-manys that were loaded or changed, and what belongs to a fetch. Apart from the
+/// rest, because an object takes less memory and is made and unmade faster the less there is in it.
+final class ManagedObjectExtras {
+    var changed = SlotSet()
+    var eventSlots = SlotSet()
+    var eventBase: RowSnapshot?
+    var members: [Int: [NSManagedObjectID]] = [:]
+    var fetched: [String: [NSManagedObjectID]] = [:]
+    var batch: FetchBatch?
+    var changedToManys = SlotSet()
+    var eventToManys = SlotSet()
+    var eventMembers: [Int: [NSManagedObjectID]] = [:]
+}
+
+extension NSManagedObject {
+    private var madeExtras: ManagedObjectExtras {
+        if let extras { return extras }
+        let made = ManagedObjectExtras()
+        extras = made
+        return made
+    }
+
+    /// Which slots were set since the values were last fetched or saved.
+    final var changed: SlotSet {
+        get { extras?.changed ?? SlotSet() }
+        set { if !newValue.isEmpty || extras != nil { madeExtras.changed = newValue } }
+    }
+
+    /// Which slots were set since the last ObjectsDidChange.
+    final var eventSlots: SlotSet {
+        get { extras?.eventSlots ?? SlotSet() }
+        set { if !newValue.isEmpty || extras != nil { madeExtras.eventSlots = newValue } }
+    }
+
+    /// The values before that.
+    final var eventBase: RowSnapshot? {
+        get { extras?.eventBase }
+        set { if newValue != nil || extras != nil { madeExtras.eventBase = newValue } }
+    }
+
+    /// Notes that a slot was set.
+    final func noteChange(_ slot: Int) {
+        let extras = madeExtras
+        extras.changed.insert(slot)
+        extras.eventSlots.insert(slot)
+    }
+
+    /// To-manys that have been loaded, by number.
+    final var members: [Int: [NSManagedObjectID]] {
+        get { extras?.members ?? [:] }
+        set {
+            if newValue.isEmpty && extras == nil { return }
+            madeExtras.members = newValue
+            if !newValue.isEmpty { context?.hasLoadedMembers = true }
+        }
+        _modify {
+            let extras = madeExtras
+            defer { if !extras.members.isEmpty { context?.hasLoadedMembers = true } }
+            yield &extras.members
+        }
+    }
+
+    /// What the fetched property by name found, until the object is refreshed.
+    final var fetched: [String: [NSManagedObjectID]] {
+        get { extras?.fetched ?? [:] }
+        set { if !newValue.isEmpty || extras != nil { madeExtras.fetched = newValue } }
+    }
+
+    /// The objects whose values are loaded together with this one's.
+    final var batch: FetchBatch? {
+        get { extras?.batch }
+        set { if newValue != nil || extras != nil { madeExtras.batch = newValue } }
+    }
+
+    /// Which to-manys changed since the last save.
+    final var changedToManys: SlotSet {
+        get { extras?.changedToManys ?? SlotSet() }
+        set { if !newValue.isEmpty || extras != nil { madeExtras.changedToManys = newValue } }
+    }
+
+    /// Which to-manys changed since the last ObjectsDidChange.
+    final var eventToManys: SlotSet {
+        get { extras?.eventToManys ?? SlotSet() }
+        set { if !newValue.isEmpty || extras != nil { madeExtras.eventToManys = newValue } }
+    }
+
+    /// The members before that of to-manys that were loaded, by number.
+    final var eventMembers: [Int: [NSManagedObjectID]] {
+        get { extras?.eventMembers ?? [:] }
+        set { if !newValue.isEmpty || extras != nil { madeExtras.eventMembers = newValue } }
+    }
+}

@@ -30,9 +30,10 @@ let package = Package(
     ],
     targets: [
         // The object graph.
+        .systemLibrary(name: "CSwiftRuntime"),
         .target(
             name: "OpenCoreData",
-            dependencies: [.product(name: "GRDB", package: "GRDB.swift")],
+            dependencies: ["CSwiftRuntime", .product(name: "GRDB", package: "GRDB.swift")],
             swiftSettings: strict),
         .target(name: "CoreData", dependencies: ["OpenCoreData"], swiftSettings: strict),
 

@@ -142,7 +142,7 @@ package final class ContextQueue: @unchecked Sendable {
         defer {
             list.pop()
             if isOutermost { WaitGraph.shared.didLeave(self) }
-            if start != 0 { MainQueueLoad.add(DispatchTime.now().uptimeNanoseconds - start, context: label, origin: origin) }
+            if start != 0 { MainQueueLoad.add(DispatchTime.now().uptimeNanoseconds - start, context: self, origin: origin) }
         }
         return try block()
     }

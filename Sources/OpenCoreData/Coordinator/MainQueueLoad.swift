@@ -1,50 +1,48 @@
+import Foundation
 import Synchronization
 
 /// How long contexts have held the main queue: in all, and at a time. In nanoseconds.
 public enum MainQueueLoad {
-    /// A block that held the main queue for longer than is good for who waits for it.
-    public struct Excess: Sendable {
-        /// The context that the block was for.
-        public let context: String
-        public let duration: Duration
-        /// Who handed the block in. Nil where this can't be found out.
-        public let origin: CallStack?
-    }
-
-    private struct Watch: Sendable {
-        let budget: UInt64
-        let report: @Sendable (Excess) -> Void
-    }
-
     private static let sum = Atomic<UInt64>(0)
     private static let peak = Atomic<UInt64>(0)
     private static let blocks = Atomic<UInt64>(0)
-    private static let watch = Mutex<Watch?>(nil)
-    private static let isWatching = Atomic<Bool>(false)
+    /// In nanoseconds; 0 if nobody set one.
+    private static let limit = Atomic<UInt64>(0)
 
     public static var total: UInt64 { sum.load(ordering: .relaxed) }
     public static var longest: UInt64 { peak.load(ordering: .relaxed) }
     public static var count: UInt64 { blocks.load(ordering: .relaxed) }
 
-    /// Reports every block of a main-queue context that holds the queue for longer than `budget`, with the place that it came from, when it has
-    /// ended. The report is made on the main queue: be short. Nil ends the watch. While it lasts, handing in a block costs some microseconds
-    /// more.
-    public static func watch(budget: Duration?, _ report: @escaping @Sendable (Excess) -> Void = { _ in }) {
-        let made = budget.map { budget in
-            Watch(budget: UInt64(max(0, budget / .nanoseconds(1))), report: report)
+    /// How long a block of a main-queue context may hold the queue. One that holds it for longer is told to those who observe
+    /// ``ContextDiagnostic``, as ``ContextDiagnostic/Kind/mainQueueHeld``, on the main queue when it has ended, with the stack of who handed it in.
+    /// Nil, as at first: no limit. With one, handing in a block costs some microseconds more.
+    public static var budget: Duration? {
+        get {
+            let nanoseconds = limit.load(ordering: .relaxed)
+            return nanoseconds == 0 ? nil : .nanoseconds(nanoseconds)
         }
-        watch.withLock { $0 = made }
-        isWatching.store(made != nil, ordering: .releasing)
+        set { limit.store(newValue.map { max(1, UInt64(max(0, $0 / .nanoseconds(1)))) } ?? 0, ordering: .relaxed) }
     }
 
-    /// Where the caller is, while somebody wants to know.
-    static func origin() -> CallStack? { isWatching.load(ordering: .acquiring) ? .here() : nil }
+    /// Where the caller is, if that may have to be told.
+    static func origin() -> CallStack? {
+        limit.load(ordering: .relaxed) != 0 && ContextDiagnostic.isObserved ? .here() : nil
+    }
 
-    static func add(_ nanoseconds: UInt64, context: String, origin: CallStack?) {
+    /// A block has ended.
+    /// - Parameter origin: where it was handed in; nil if that is where it ran.
+    static func add(_ nanoseconds: UInt64, context: ContextQueue, origin: CallStack?) {
         sum.add(nanoseconds, ordering: .relaxed)
         blocks.add(1, ordering: .relaxed)
         peak.max(nanoseconds, ordering: .relaxed)
-        guard isWatching.load(ordering: .acquiring), let watch = watch.withLock({ $0 }), nanoseconds > watch.budget else { return }
-        watch.report(Excess(context: context, duration: .nanoseconds(nanoseconds), origin: origin ?? .here()))
+        let budget = limit.load(ordering: .relaxed)
+        guard budget != 0, nanoseconds > budget else { return }
+        let milliseconds = (Double(nanoseconds) / 1e6).formatted(.number.precision(.fractionLength(1)))
+        ContextDiagnostic.report(
+            ContextDiagnostic(
+                .mainQueueHeld,
+                "\(context.label) held the main queue for \(milliseconds) ms; at most \(Double(budget) / 1e6) ms were to be. Whoever handed the block "
+                    + "in should do this in a private-queue context, or in smaller steps.",
+                subject: context.label, seconds: Double(nanoseconds) / 1e9, stack: (origin ?? .here())?.frames ?? []))
     }
 }

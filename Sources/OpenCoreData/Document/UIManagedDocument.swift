@@ -7,32 +7,6 @@ import Synchronization
 /// makes the disk turn. The document saves by itself when its changes are old or many enough (`AutosavePolicy`).
 // What changes is kept under a lock; the contexts keep to their queues.
 open class UIManagedDocument: NSObject, @unchecked Sendable {
-    /// The states a document can be in, with Apple's raw values.
-    public struct State: OptionSet, Hashable, Sendable {
-        public let rawValue: UInt
-        public init(rawValue: UInt) { self.rawValue = rawValue }
-        public static let normal: State = []
-        public static let closed = State(rawValue: 1)
-        public static let inConflict = State(rawValue: 2)
-        public static let savingError = State(rawValue: 4)
-        public static let editingDisabled = State(rawValue: 8)
-        public static let progressAvailable = State(rawValue: 16)
-    }
-
-    /// What a save is for.
-    public enum SaveOperation: Int, Sendable {
-        case forCreating = 0
-        case forOverwriting = 1
-    }
-
-    /// What a change does to the document.
-    public enum ChangeKind: Int, Sendable {
-        case done = 0
-        case undone = 1
-        case redone = 2
-        case cleared = 3
-    }
-
     public static let stateChangedNotification = Notification.Name("UIDocumentStateChangedNotification")
 
     /// The package.
@@ -70,6 +44,7 @@ open class UIManagedDocument: NSObject, @unchecked Sendable {
     }
 
     private let status = Mutex(Status())
+    let journal = Mutex(JournalState())
     private let clock: any DocumentClock
 
     /// A document at `fileURL` with a model. Nothing is touched on disk until it is opened or saved.
@@ -133,7 +108,15 @@ open class UIManagedDocument: NSObject, @unchecked Sendable {
         }
         try configurePersistentStoreCoordinator(
             for: storeURL, ofType: "", modelConfiguration: modelConfiguration, storeOptions: persistentStoreOptions)
+        do {
+            try openPushJournal()
+        } catch {
+            try? removeStores()
+            throw error
+        }
         setState { $0 = .normal }
+        changesCame()
+        reportPushRecovery()
     }
 
     /// Opens the document. The handler is called on the main queue.
@@ -174,10 +157,15 @@ open class UIManagedDocument: NSObject, @unchecked Sendable {
     }
 
     private func closeStore() throws {
+        try removeStores()
+        closePushJournal()
+        setState { $0 = .closed }
+    }
+
+    private func removeStores() throws {
         for store in root.persistentStoreCoordinator?.persistentStores ?? [] {
             try root.persistentStoreCoordinator?.remove(store)
         }
-        setState { $0 = .closed }
     }
 
     // MARK: Saving

@@ -10,13 +10,21 @@ extension SQLiteStore {
             throw NSError.coreData(.persistentStoreSave, "\(path) was opened for reading only; nothing was saved.")
         }
         let plan = try SavePlan(changes, schema: schema)
-        let pendingMetadata = metadataState.withLock { $0.isDirty ? ($0.data, $0.generation) : nil }
-        if plan.isEmpty && pendingMetadata == nil { return SavedRows() }
-        do {
-            return try write(plan, metadata: pendingMetadata?.0, generation: pendingMetadata?.1, clearsKeysFirst: false)
-        } catch is KeysMustBeCleared {
-            return try write(plan, metadata: pendingMetadata?.0, generation: pendingMetadata?.1, clearsKeysFirst: true)
+        let mark = changes.journaled?.upperBound
+        let pendingMetadata = try metadataState.withLock { state -> (Data, Int)? in
+            if let mark { return (try StoreMetadataCoding.marking(state.data, mark), state.generation) }
+            return state.isDirty ? (state.data, state.generation) : nil
         }
+        if plan.isEmpty && pendingMetadata == nil { return SavedRows() }
+        let saved: SavedRows
+        do {
+            saved = try write(plan, metadata: pendingMetadata?.0, generation: pendingMetadata?.1, clearsKeysFirst: false)
+        } catch is KeysMustBeCleared {
+            saved = try write(plan, metadata: pendingMetadata?.0, generation: pendingMetadata?.1, clearsKeysFirst: true)
+        }
+        // It is committed: what the store says of itself must not fail any more.
+        if let mark { metadataState.withLock { $0.data = (try? StoreMetadataCoding.marking($0.data, mark)) ?? $0.data } }
+        return saved
     }
 
     /// The unique keys of a save are right in the end but collide on the way: rows exchange them.

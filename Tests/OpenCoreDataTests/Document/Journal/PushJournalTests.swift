@@ -47,7 +47,7 @@ import Testing
         try document.push { $0.make("Thing", values) }
         try document.push { $0.make("Thing") }
         let again = try fixture.recovered(document)
-        try again.look { context in
+        try again.look { context throws in
             let thing = try #require(try context.all("Thing", "text != nil").first)
             #expect(thing.value(forKey: "small") as? Int16 == .min && thing.value(forKey: "medium") as? Int32 == .max)
             #expect(thing.value(forKey: "large") as? Int64 == .min && thing.value(forKey: "flag") as? Bool == true)
@@ -126,7 +126,7 @@ import Testing
         try document.push { $0.make("Person", ["name": "P", "manager": $0.object(with: manager)]) }
         try document.push { $0.object(with: department).setValue(5.0, forKey: "budget") }
         let again = try fixture.recovered(document)
-        try again.look { context in
+        try again.look { context throws in
             let person = try #require(try context.all("Person", "name == 'P'").first)
             #expect(person.value(forKeyPath: "manager.department.name") as? String == "R")
             #expect(try context.all("Department").map { $0.value(forKey: "budget") as? Double } == [5])

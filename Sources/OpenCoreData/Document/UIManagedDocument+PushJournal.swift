@@ -48,7 +48,8 @@ extension UIManagedDocument {
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         guard let lock = try PushJournalLock(folder: folder) else {
             if wanted == .off { return }
-            throw NSError.coreData(.persistentStoreOpen, "Another document keeps the push journal of \(fileURL.path): close it, or open this one without.")
+            throw NSError.coreData(
+                .persistentStoreOpen, "Another document keeps the push journal of \(fileURL.path): close it, or open this one without.")
         }
         let mark = coordinator.persistentStores.map(\.pushMark).max() ?? 0
         let found = try PushJournalFolder(reading: folder, coordinator: coordinator, after: mark)
@@ -75,7 +76,7 @@ extension UIManagedDocument {
                 if !replay.refused.isEmpty { _ = try PushKeptAside.keep(replay.refused, in: folder, after: found.entries.first?.number ?? 0) }
                 try write(replay.changes, coordinator)
             } catch StoreConflict.constraints(let conflicts) {
-                try replay.leaveOut(conflicts)
+                try replay.leaveOut(asksPolicy ? conflicts.filter { replay.changes[$0.owner] != nil } : conflicts)
                 continue
             } catch StoreConflict.versions where attempts < 20 {
                 // Another writer was there between reading and writing.
@@ -110,9 +111,18 @@ extension UIManagedDocument {
         return isCommitted
     }
 
-    /// One transaction. A merge policy of the root's is asked about conflicts as in any save of its; the error policy leaves them to the caller.
+    /// Whether conflicts with the store are settled as in any save of the root's.
+    private var asksPolicy: Bool { root.mergePolicy.mergeType != .errorMergePolicyType }
+
+    /// One transaction. A merge policy of the root's is asked where the store has other rows or keys; the error policy leaves that to the caller, and
+    /// so are two new rows with one key: a policy would drop one of them in silence.
     private func write(_ changes: ChangeSet, _ coordinator: NSPersistentStoreCoordinator) throws {
-        guard root.mergePolicy.mergeType != .errorMergePolicyType else { return try coordinator.receive(changes, from: root) }
+        do {
+            return try coordinator.receive(changes, from: root)
+        } catch let conflict as StoreConflict {
+            guard asksPolicy else { throw conflict }
+            if case .constraints(let found) = conflict, found.contains(where: { changes[$0.owner] != nil }) { throw conflict }
+        }
         try root.performAndWait {
             var outcome = NSManagedObjectContext.SaveOutcome(changes: changes)
             defer { root.chain.withLock { root.level.saving = nil } }

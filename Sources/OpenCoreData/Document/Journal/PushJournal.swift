@@ -24,7 +24,8 @@ final class PushJournal: PushRecorder, @unchecked Sendable {
     private let headerBytes: [UInt8]
     private let storeURLs: [URL]
     private let lock: PushJournalLock
-    private let gate = NSLock()
+    /// Recursive: an archived value may run code of its own, and that may save.
+    private let gate = NSRecursiveLock()
     private let io: Mutex<State>
     /// Thrown away, and not written down yet.
     private let forgotten = Mutex<[PushForget]>([])
@@ -70,7 +71,8 @@ final class PushJournal: PushRecorder, @unchecked Sendable {
         var records = PushRecordWriter(stores: header.stores)
         try records.write(changes, needing: rows)
         guard records.bytes.count < Int(UInt32.max) - PushFrame.overhead else {
-            throw NSError.coreData(.persistentStoreSave, "The save is too large for the push journal of \(folder.path): \(records.bytes.count) bytes.")
+            throw NSError.coreData(
+                .persistentStoreSave, "The save is too large for the push journal of \(folder.path): \(records.bytes.count) bytes.")
         }
         do {
             return try io.withLock { state in

@@ -66,7 +66,8 @@ struct PushJournalFolder {
         }
         if end == .damaged {
             problems.append(
-                Problem(url: url, sentence: "\(url.lastPathComponent) is damaged after its first \(frames.count) entries; what follows was not applied."))
+                Problem(
+                    url: url, sentence: "\(url.lastPathComponent) is damaged after its first \(frames.count) entries; what follows was not applied."))
         }
         do {
             let reader = try PushRecordReader(found.header, coordinator: coordinator)
@@ -78,7 +79,8 @@ struct PushJournalFolder {
                 }
             }
         } catch {
-            problems.append(Problem(url: url, sentence: "\(url.lastPathComponent) holds an entry that can't be decoded; it and what follows was not applied."))
+            problems.append(
+                Problem(url: url, sentence: "\(url.lastPathComponent) holds an entry that can't be decoded; it and what follows was not applied."))
         }
     }
 

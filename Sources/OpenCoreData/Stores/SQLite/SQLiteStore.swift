@@ -114,7 +114,8 @@ package final class SQLiteStore: NSPersistentStore, @unchecked Sendable {
 
     private static let ownKeys = [
         NSStoreTypeKey, NSStoreUUIDKey, NSStoreModelVersionHashesKey, StoreMetadataCoding.viewsKey, StoreMetadataCoding.pushMarkKey,
-        StoreMetadataCoding.hashesVersionKey, StoreMetadataCoding.hashesDigestKey, StoreMetadataCoding.modelChecksumKey, StoreMetadataCoding.autoVacuumLevelKey,
+        StoreMetadataCoding.hashesVersionKey, StoreMetadataCoding.hashesDigestKey, StoreMetadataCoding.modelChecksumKey,
+        StoreMetadataCoding.autoVacuumLevelKey,
         StoreMetadataCoding.frameworkVersionKey,
     ]
 

@@ -37,7 +37,7 @@ import Testing
         // The limit is the process's, so another one tries it.
         await #expect(processExitsWith: .success) { [path = path as String] in try Self.runIntoTheLimit(URL(fileURLWithPath: path)) }
         let again = try fixture.reopened(URL(fileURLWithPath: path))
-        #expect(try again.look { try $0.values("Item", "key") } == ["after", "before"] && again.errors.isEmpty)
+        #expect(try again.look { try $0.values("Item", "key") } == ["after", "before", "later"] && again.errors.isEmpty)
     }
 
     private static func runIntoTheLimit(_ url: URL) throws {
@@ -53,6 +53,10 @@ import Testing
         guard try document.look({ try $0.values("Item", "key") }) == ["after", "before"] else { exit(4) }
         // Whatever was written of it is gone again.
         guard let size = document.pushJournalSize, size + 20 == Int(limit.rlim_cur) else { exit(5) }
+        // With room again, what follows stands where it can be read.
+        limit.rlim_cur = rlim_t.max
+        guard setrlimit(__rlimit_resource_t(1), &limit) == 0 else { exit(6) }
+        try document.push { $0.make("Item", ["key": "later"]) }
     }
 
     private final class Unarchivable: NSObject {}

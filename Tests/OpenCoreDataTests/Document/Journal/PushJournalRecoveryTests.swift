@@ -42,7 +42,7 @@ import Testing
             #expect(try context.all("Person").map { $0.value(forKey: "department") == nil } == [true])
         }
         let text = try aside(again)
-        #expect(text.contains("\"Ours\"") && text.contains("unique key"))
+        #expect(text.contains("<string>Ours</string>") && text.contains("unique key"))
         #expect(again.errors.map(\.code) == [134040] && again.pushRecovery?.isCommitted == true && again.pushRecovery?.keptAside.count == 1)
         #expect(again.journalFiles.isEmpty)
     }
@@ -165,7 +165,8 @@ import Testing
         let copy = try fixture.crashed(document)
         memory.observe {
             if case .save = $0 {
-                throw NSError(domain: NSCocoaErrorDomain, code: 134030, userInfo: [NSUnderlyingErrorKey: NSError(domain: NSSQLiteErrorDomain, code: 13)])
+                throw NSError(
+                    domain: NSCocoaErrorDomain, code: 134030, userInfo: [NSUnderlyingErrorKey: NSError(domain: NSSQLiteErrorDomain, code: 13)])
             }
         }
         let again = try fixture.reopened(copy, .off, memory: memory)

@@ -103,6 +103,27 @@ import Testing
     }
 
     // GB31
+    @Test func theStoresMarkStaysWhereAnotherWriterSetsMetadata() async throws {
+        let fixture = try JournalFixture(), document = try fixture.opened()
+        try document.push { $0.make("Item", ["key": "a"]) }
+        let before = try fixture.crashed(document), other = try fixture.reopened(document.fileURL, .off)
+        try await document.save()
+        let store = try #require(other.store(0))
+        store.metadata["note"] = "mine"
+        try other.push { $0.make("Item", ["key": "b"]) }
+        try await other.save()
+        try document.push { $0.make("Item", ["key": "c"]) }
+        try await document.save()
+        let after = try fixture.crashed(document)
+        try Self.copyJournal(from: before, to: after)
+        let again = try fixture.reopened(after)
+        #expect(again.pushRecovery == nil)
+        #expect(try again.look { try $0.values("Item", "key") } == ["a", "b", "c"])
+        // What the other wrote there survives the mark of the first.
+        #expect(again.store(0)?.metadata["note"] as? String == "mine")
+    }
+
+    // GB31
     @Test func aCrashInTheMiddleOfAReplayIsLikeOneBeforeOrAfterIt() async throws {
         let fixture = try JournalFixture(), document = try fixture.opened()
         let first = try document.push { $0.make("Person", ["name": "P"]).objectID }

@@ -54,7 +54,13 @@ extension UIManagedDocument {
         let mark = coordinator.persistentStores.map(\.pushMark).max() ?? 0
         let found = try PushJournalFolder(reading: folder, coordinator: coordinator, after: mark)
         let isSettled = try recover(found, in: folder, coordinator)
-        if isSettled { for file in found.files { try FileManager.default.removeItem(at: file) } }
+        if isSettled && !found.files.isEmpty {
+            // Whoever wrote them may have been promised that they survive a loss of power.
+            for url in coordinator.persistentStores.compactMap(\.url) {
+                try PushJournalFile.synchronize(fileIfAny: URL(fileURLWithPath: url.path + "-wal"))
+            }
+            for file in found.files { try FileManager.default.removeItem(at: file) }
+        }
         guard wanted != .off || !isSettled else { return }
         let made = PushJournal(
             folder: folder, lock: lock, coordinator: coordinator, isSynchronized: wanted == .synchronized, after: found.last,
@@ -114,8 +120,8 @@ extension UIManagedDocument {
     /// Whether conflicts with the store are settled as in any save of the root's.
     private var asksPolicy: Bool { root.mergePolicy.mergeType != .errorMergePolicyType }
 
-    /// One transaction. A merge policy of the root's is asked where the store has other rows or keys; the error policy leaves that to the caller, and
-    /// so are two new rows with one key: a policy would drop one of them in silence.
+    /// One transaction. A merge policy of the root's is asked where the store has other rows or keys. Under the error policy that is left to the
+    /// caller, and so are two new rows with one key under any: a policy would drop one of them in silence.
     private func write(_ changes: ChangeSet, _ coordinator: NSPersistentStoreCoordinator) throws {
         do {
             return try coordinator.receive(changes, from: root)

@@ -195,8 +195,9 @@ final class PushJournal: PushRecorder, @unchecked Sendable {
             state.files = []
             state.settled = state.last
             state.insertions = [:]
+            // Taken out only within `io`, as in `writeForgotten`.
+            forgotten.withLock { $0 = [] }
         }
-        forgotten.withLock { $0 = [] }
     }
 
     /// How many bytes the files have, for tests and measurements.

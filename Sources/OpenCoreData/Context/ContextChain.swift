@@ -41,6 +41,10 @@ final class ContextLevel: @unchecked Sendable {
     var saving: ChangeSet? { didSet { chain.noteChange() } }
     /// Pushed change sets which this context's own objects have not seen yet.
     var inbox: [ChangeSet] = []
+    /// Where pushes that are not on disk yet are written down, if they are: told of those that are thrown away.
+    var pushRecorder: (any PushRecorder)?
+    /// Whether pushes into this level are written down before they come in.
+    var recordsPushes = false
     /// Indexes of unique keys over `pending` and `saving`, made when first asked for.
     private var keyIndexes: [KeyIndex.Name: KeyIndex] = [:]
 
@@ -83,6 +87,8 @@ final class ContextLevel: @unchecked Sendable {
 
     /// Takes over a pushed change set.
     func merge(_ pushed: ChangeSet) {
+        let journaled = pending.journaled.joined(pushed.journaled)
+        defer { if pending.journaled != journaled { pending.journaled = journaled } }
         if pending.isEmpty && saving == nil && keyIndexes.isEmpty {
             pending = pushed
             return
@@ -132,9 +138,15 @@ final class ContextLevel: @unchecked Sendable {
     }
 
     func discard() {
+        if let journaled = pending.journaled { pushRecorder?.forget(journaled, only: nil) }
         pending = ChangeSet()
         inbox = []
         keyIndexes = [:]
+    }
+
+    /// What was pushed of these rows is not to come back after a crash.
+    func forgetPushes(of ids: [NSManagedObjectID]) {
+        if let journaled = pending.journaled, !ids.isEmpty { pushRecorder?.forget(journaled, only: Set(ids)) }
     }
 
     // MARK: Unique keys

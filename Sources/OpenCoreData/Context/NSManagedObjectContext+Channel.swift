@@ -128,12 +128,12 @@ extension NSManagedObjectContext: PersistentStoreChannel {
             receiveMail()
             publish()
         }
-        try chain.withLock {
-            let incoming = try admissible(changes, from: sender)
-            level.merge(incoming)
-            level.inbox.append(incoming)
-            hasMail.store(true, ordering: .releasing)
+        let recorder: (any PushRecorder)? = try chain.withLock {
+            if level.recordsPushes, let recorder = level.pushRecorder { return recorder }
+            takeIn(try admissible(changes, from: sender))
+            return nil
         }
+        if let recorder { try takeIn(changes, from: sender, recordedBy: recorder) }
         if isHere {
             receiveMail()
             postObjectsDidChange()
@@ -147,6 +147,13 @@ extension NSManagedObjectContext: PersistentStoreChannel {
         }
         changeObserver.withLock { $0 }?()
         subscribers.announce(ChangedObjectIDs(changes), except: sender)
+    }
+
+    /// Within the chain's lock.
+    func takeIn(_ incoming: ChangeSet) {
+        level.merge(incoming)
+        level.inbox.append(incoming)
+        hasMail.store(true, ordering: .releasing)
     }
 
     /// What of a child's changes comes in: checked against what is here, with one object for each unique key. Within the chain's lock.

@@ -52,6 +52,7 @@ extension NSManagedObjectContext {
     func follow(rollback lost: ChangeSet) {
         receiveMail()
         undoRecorder?.forget()
+        chain.withLock { level.forgetPushes(of: lost.ids(.inserted)) }
         lost.forEach { id, change in
             let object = registry[id]
             if change.kind == .inserted {
@@ -151,7 +152,10 @@ extension NSManagedObjectContext {
     private func forgetChanges(of object: NSManagedObject) {
         unpublished.removeAll { $0 === object }
         object.isPublished = true
-        chain.withLock { level.replace(object.objectID, with: nil) }
+        chain.withLock {
+            level.forgetPushes(of: [object.objectID])
+            level.replace(object.objectID, with: nil)
+        }
         object.state = .clean
         events.updated[object.objectID] = nil
         registry.release(object.objectID)

@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 
 extension NSPersistentStoreCoordinator: PersistentStoreChannel {
     package var endOfChain: NSPersistentStoreCoordinator? { self }
@@ -111,6 +112,7 @@ extension NSPersistentStoreCoordinator: PersistentStoreChannel {
                 }
                 rowCache.commit(part)
             }
+            if let journaled = changes.journaled { pushRecorder.withLock { $0 }?.didCommit(through: journaled.upperBound) }
         }
         subscribers.announce(ChangedObjectIDs(changes), except: sender)
     }
@@ -189,6 +191,9 @@ extension NSPersistentStoreCoordinator: PersistentStoreChannel {
             let store = try place(key.owner)
             parts[ObjectIdentifier(store), default: (store, ChangeSet())].1.orders[key] = order
         }
-        return Array(parts.values)
+        var result = Array(parts.values)
+        // Whoever reads the mark in a store takes all of the save for committed, so it goes with the part that is written last.
+        if !result.isEmpty { result[result.count - 1].1.journaled = changes.journaled }
+        return result
     }
 }

@@ -10,6 +10,8 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
     open var name: String?
     package let rowCache: RowCache
     package let subscribers = ChangeSubscribers()
+    /// Told what has been committed of the pushes that it wrote down.
+    let pushRecorder = Mutex<(any PushRecorder)?>(nil)
     let keys = KeyReservoir()
     private let stores = Mutex<[NSPersistentStore]>([])
     private let waiting = StoreIdentity(uuid: nil)

@@ -7,32 +7,6 @@ import Synchronization
 /// makes the disk turn. The document saves by itself when its changes are old or many enough (`AutosavePolicy`).
 // What changes is kept under a lock; the contexts keep to their queues.
 open class UIManagedDocument: NSObject, @unchecked Sendable {
-    /// The states a document can be in, with Apple's raw values.
-    public struct State: OptionSet, Hashable, Sendable {
-        public let rawValue: UInt
-        public init(rawValue: UInt) { self.rawValue = rawValue }
-        public static let normal: State = []
-        public static let closed = State(rawValue: 1)
-        public static let inConflict = State(rawValue: 2)
-        public static let savingError = State(rawValue: 4)
-        public static let editingDisabled = State(rawValue: 8)
-        public static let progressAvailable = State(rawValue: 16)
-    }
-
-    /// What a save is for.
-    public enum SaveOperation: Int, Sendable {
-        case forCreating = 0
-        case forOverwriting = 1
-    }
-
-    /// What a change does to the document.
-    public enum ChangeKind: Int, Sendable {
-        case done = 0
-        case undone = 1
-        case redone = 2
-        case cleared = 3
-    }
-
     public static let stateChangedNotification = Notification.Name("UIDocumentStateChangedNotification")
 
     /// The package.
@@ -48,7 +22,7 @@ open class UIManagedDocument: NSObject, @unchecked Sendable {
     open var modelConfiguration: String?
     public let autosavePolicy: AutosavePolicy
 
-    private struct Status {
+    struct Status {
         var state: State = .closed
         /// When the oldest unsaved change was made.
         var oldestChange: TimeInterval?
@@ -64,13 +38,14 @@ open class UIManagedDocument: NSObject, @unchecked Sendable {
         var observers: [@Sendable (UIManagedDocumentEvent) -> Void] = []
     }
 
-    private struct Waiter {
+    struct Waiter {
         let limit: Int
         let continuation: CheckedContinuation<Void, Never>
     }
 
-    private let status = Mutex(Status())
-    private let clock: any DocumentClock
+    let status = Mutex(Status())
+    let journal = Mutex(JournalState())
+    let clock: any DocumentClock
 
     /// A document at `fileURL` with a model. Nothing is touched on disk until it is opened or saved.
     public convenience init(fileURL: URL, model: NSManagedObjectModel, autosavePolicy: AutosavePolicy = AutosavePolicy()) {
@@ -133,7 +108,15 @@ open class UIManagedDocument: NSObject, @unchecked Sendable {
         }
         try configurePersistentStoreCoordinator(
             for: storeURL, ofType: "", modelConfiguration: modelConfiguration, storeOptions: persistentStoreOptions)
+        do {
+            try openPushJournal()
+        } catch {
+            try? removeStores()
+            throw error
+        }
         setState { $0 = .normal }
+        changesCame()
+        reportPushRecovery()
     }
 
     /// Opens the document. The handler is called on the main queue.
@@ -174,10 +157,15 @@ open class UIManagedDocument: NSObject, @unchecked Sendable {
     }
 
     private func closeStore() throws {
+        try removeStores()
+        closePushJournal()
+        setState { $0 = .closed }
+    }
+
+    private func removeStores() throws {
         for store in root.persistentStoreCoordinator?.persistentStores ?? [] {
             try root.persistentStoreCoordinator?.remove(store)
         }
-        setState { $0 = .closed }
     }
 
     // MARK: Saving
@@ -214,7 +202,7 @@ open class UIManagedDocument: NSObject, @unchecked Sendable {
     }
 
     /// On the main queue the main context hands its changes to the root; on the root's own queue they are written. The main queue does no I/O.
-    private func saveAll(_ completion: @escaping @Sendable (Result<Void, any Error>) -> Void) {
+    func saveAll(_ completion: @escaping @Sendable (Result<Void, any Error>) -> Void) {
         let tickets = status.withLock { status in
             status.isSaving = true
             status.oldestChange = nil
@@ -289,143 +277,5 @@ open class UIManagedDocument: NSObject, @unchecked Sendable {
     /// Tells `observer` of every save. For the daemon's status and journal.
     package func observe(_ observer: @escaping @Sendable (UIManagedDocumentEvent) -> Void) {
         status.withLock { $0.observers.append(observer) }
-    }
-
-    // MARK: Autosave
-
-    private func changesCame() {
-        let rows = unsavedChangeCount, bytes = managedObjectContext.publishedLoad.bytes + root.publishedLoad.bytes
-        let now = clock.now
-        let verdict: AutosavePolicy.Verdict = status.withLock { status in
-            guard rows > 0, !status.state.contains(.closed) else {
-                status.oldestChange = nil
-                return .nothing
-            }
-            let oldest = status.oldestChange ?? now
-            status.oldestChange = oldest
-            if status.isSaving || status.isBackingOff { return .nothing }
-            let verdict = autosavePolicy.verdict(rows: rows, bytes: bytes, age: now - oldest)
-            if case .saveLater = verdict {
-                if status.isTimerArmed { return .nothing }
-                status.isTimerArmed = true
-            }
-            if verdict == .saveNow { status.isSaving = true }
-            return verdict
-        }
-        switch verdict {
-        case .nothing: return
-        case .saveNow: autosaveNow()
-        case .saveLater(let seconds): arm(after: seconds)
-        }
-    }
-
-    private func arm(after seconds: TimeInterval) {
-        clock.schedule(after: seconds) { [weak self] in
-            guard let self else { return }
-            self.status.withLock { $0.isTimerArmed = false }
-            self.changesCame()
-        }
-    }
-
-    private func retry(after seconds: TimeInterval) {
-        clock.schedule(after: seconds) { [weak self] in
-            guard let self else { return }
-            self.status.withLock { $0.isBackingOff = false }
-            if self.hasUnsavedChanges { self.autosaveNow() }
-        }
-    }
-
-    private func autosaveNow() {
-        saveAll { [self] result in
-            if case .failure(let error) = result { handleError(error, userInteractionPermitted: false) }
-        }
-    }
-
-    private func didSave(
-        _ result: Result<Void, any Error>, from context: NSManagedObjectContext, tickets: [CheckedContinuation<Void, any Error>]
-    ) {
-        let observers = status.withLock { status in
-            status.isSaving = false
-            return status.observers
-        }
-        switch result {
-        case .success:
-            status.withLock { status in
-                status.failures = 0
-                status.isBackingOff = false
-            }
-            if documentState.contains(.savingError) { setState { $0.remove(.savingError) } }
-            for observer in observers { observer(.saved) }
-            for ticket in tickets { ticket.resume() }
-            resumeSatisfied()
-            wakeWaiters()
-            changesCame()
-        case .failure(let error):
-            let failure = SaveFailure(error)
-            for observer in observers { observer(.saveFailed(error, kind: failure)) }
-            switch failure {
-            case .transient:
-                // Nothing is lost: the changes stay where they are, and the save is tried again, less and less often.
-                let delay = status.withLock { status in
-                    status.tickets.insert(contentsOf: tickets, at: 0)
-                    status.failures += 1
-                    status.isBackingOff = true
-                    status.oldestChange = status.oldestChange ?? clock.now
-                    return min(60, pow(2, Double(min(status.failures, 6))))
-                }
-                retry(after: delay)
-            case .disk:
-                for ticket in tickets { ticket.resume(throwing: error) }
-            case .permanent:
-                for ticket in tickets { ticket.resume(throwing: error) }
-                discard(after: context)
-            }
-        }
-    }
-
-    /// No poison: what can never be saved must not stand in the way of everything that comes after it.
-    private func discard(after context: NSManagedObjectContext) {
-        if context === root {
-            root.perform { [self] in
-                let lost = root.unsavedChanges
-                root.rollback()
-                wakeWaiters()
-                managedObjectContext.perform { [self] in managedObjectContext.follow(rollback: lost) }
-            }
-        } else {
-            managedObjectContext.perform { [self] in
-                managedObjectContext.rollback()
-                wakeWaiters()
-            }
-        }
-    }
-
-    /// Tickets that were drawn while the save ran that has just taken everything.
-    private func resumeSatisfied() {
-        let waiting = status.withLock { status in
-            defer { status.tickets = [] }
-            return status.tickets
-        }
-        if waiting.isEmpty { return }
-        if hasUnsavedChanges {
-            status.withLock { $0.tickets.insert(contentsOf: waiting, at: 0) }
-        } else {
-            for ticket in waiting { ticket.resume() }
-        }
-    }
-
-    private func wakeWaiters() {
-        let unsaved = unsavedChangeCount
-        let ready = status.withLock { status in
-            let ready = status.waiters.filter { unsaved < $0.limit }
-            status.waiters.removeAll { unsaved < $0.limit }
-            return ready
-        }
-        for waiter in ready { waiter.continuation.resume() }
-    }
-
-    private func setState(_ change: (inout State) -> Void) {
-        status.withLock { change(&$0.state) }
-        NotificationCenter.default.post(name: Self.stateChangedNotification, object: self)
     }
 }

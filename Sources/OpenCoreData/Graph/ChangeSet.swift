@@ -84,6 +84,8 @@ package struct ChangeSet: Sendable {
     package var pairs: [RelationshipKey: PairChanges] = [:]
     /// Ordered to-manys that changed, whole.
     package var orders: [RelationshipKey: [NSManagedObjectID]] = [:]
+    /// The first and the last of the entries of a push journal that these changes come from; nil where none is kept.
+    package var journaled: ClosedRange<UInt64>?
     package private(set) var insertedCount = 0
     package private(set) var updatedCount = 0
     package private(set) var deletedCount = 0

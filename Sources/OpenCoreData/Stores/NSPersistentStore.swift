@@ -114,6 +114,9 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
     /// Throws `StoreConflict` for rows whose stored version is not the one the change started from, and for violated constraints.
     package func save(_ changes: ChangeSet) throws -> SavedRows { Violation.misuse("a store class must override save(_:)") }
 
+    /// Through which entry of a push journal everything has been committed here; 0 at first. Written by `save(_:)`, in the same transaction.
+    package var pushMark: UInt64 { 0 }
+
     /// Takes at least `count` primary keys out of circulation for the tree of `root`.
     package func reserveKeys(for root: NSEntityDescription, count: Int) throws -> Range<Int64> {
         Violation.misuse("a store class must override reserveKeys(for:count:)")

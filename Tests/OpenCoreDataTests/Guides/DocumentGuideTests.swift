@@ -38,4 +38,35 @@ import Testing
         #expect(try await context.perform { try titles(in: context) } == ["Shirley"])
         try await again.close()
     }
+
+    // GB31
+    @Test func aJournalKeepsWhatAWorkerSaved() async throws {
+        let library = try LibraryFixture()
+        let folder = library.folder.appendingPathComponent("Shelf", isDirectory: true), model = library.model
+        // snippet: document-journal
+        let document = UIManagedDocument(fileURL: folder, model: model)
+        document.pushJournaling = .written  // before it is opened; .synchronized survives loss of power, too
+        // end
+        let isThere = await withCheckedContinuation { done in
+            document.save(to: folder, for: .forCreating) { done.resume(returning: $0) }
+        }
+        let worker = NSManagedObjectContext(.privateQueueConcurrencyType)
+        worker.parent = document.managedObjectContext
+        try await worker.perform {
+            Book(context: worker).title = "Villette"
+            try worker.save()
+        }
+        #expect(isThere && document.unsavedChangeCount == 1)
+
+        // What a process that is killed now leaves behind.
+        let left = library.folder.appendingPathComponent("Left", isDirectory: true)
+        try FileManager.default.copyItem(at: folder, to: left)
+        let again = UIManagedDocument(fileURL: left, model: libraryModel())
+        let isOpen = await withCheckedContinuation { done in again.open { done.resume(returning: $0) } }
+        let context = again.managedObjectContext
+        #expect(try await context.perform { try titles(in: context) } == ["Villette"])
+        #expect(isOpen && again.pushRecovery?.pushes == 1 && again.unsavedChangeCount == 0)
+        try await again.close()
+        try await document.close()
+    }
 }

@@ -13,6 +13,7 @@ package final class InMemoryStore: NSPersistentStore, @unchecked Sendable {
         /// The order of ordered to-manys.
         var orders: [RelationshipKey: [NSManagedObjectID]] = [:]
         var nextKeys: [Int: Int64] = [:]
+        var pushMark: UInt64 = 0
         var observer: (@Sendable (StoreRequest) throws -> Void)?
         var metadata = Metadata(values: [:])
     }
@@ -135,11 +136,14 @@ package final class InMemoryStore: NSPersistentStore, @unchecked Sendable {
 
     // MARK: Saving
 
+    package override var pushMark: UInt64 { state.withLock { $0.pushMark } }
+
     package override func save(_ changes: ChangeSet) throws -> SavedRows {
         try tell(.save(changes))
         return try state.withLock { state throws in
             try Self.checkVersions(changes, state)
             try Self.checkConstraints(changes, state)
+            state.pushMark = changes.journaled?.upperBound ?? state.pushMark
             return Self.apply(changes, &state)
         }
     }

@@ -11,18 +11,23 @@ extension SQLiteStore {
         }
         let plan = try SavePlan(changes, schema: schema)
         let pendingMetadata = metadataState.withLock { $0.isDirty ? ($0.data, $0.generation) : nil }
-        if plan.isEmpty && pendingMetadata == nil { return SavedRows() }
+        let mark = changes.journaled?.upperBound
+        if plan.isEmpty && pendingMetadata == nil && mark == nil { return SavedRows() }
+        let saved: SavedRows
         do {
-            return try write(plan, metadata: pendingMetadata?.0, generation: pendingMetadata?.1, clearsKeysFirst: false)
+            saved = try write(plan, metadata: pendingMetadata?.0, generation: pendingMetadata?.1, mark: mark, clearsKeysFirst: false)
         } catch is KeysMustBeCleared {
-            return try write(plan, metadata: pendingMetadata?.0, generation: pendingMetadata?.1, clearsKeysFirst: true)
+            saved = try write(plan, metadata: pendingMetadata?.0, generation: pendingMetadata?.1, mark: mark, clearsKeysFirst: true)
         }
+        // It is committed: what the store says of itself must not fail any more.
+        if let mark { metadataState.withLock { $0.data = (try? StoreMetadataCoding.marking($0.data, mark)) ?? $0.data } }
+        return saved
     }
 
     /// The unique keys of a save are right in the end but collide on the way: rows exchange them.
     private struct KeysMustBeCleared: Error {}
 
-    private func write(_ plan: SavePlan, metadata: Data?, generation: Int?, clearsKeysFirst: Bool) throws -> SavedRows {
+    private func write(_ plan: SavePlan, metadata: Data?, generation: Int?, mark: UInt64?, clearsKeysFirst: Bool) throws -> SavedRows {
         let topUp = keyPool.topUp(for: plan, schema: schema)
         var operation = SaveOperation(plan, schema: schema, identity: identity, clearsKeysFirst: clearsKeysFirst)
         do {
@@ -31,7 +36,7 @@ extension SQLiteStore {
                 do {
                     try database.inTransaction(.immediate) {
                         try operation.run(in: database)
-                        if let metadata { try database.run("UPDATE Z_METADATA SET Z_PLIST = ?", [.blob(metadata)]) }
+                        if metadata != nil || mark != nil { try write(metadata: metadata, mark: mark, in: database) }
                         reserved = try topUp.map { try keyPool.reserve($0, in: database) }
                         return .commit
                     }
@@ -67,6 +72,16 @@ extension SQLiteStore {
             $0.transactions += 1
         }
         return SavedRows(versions: operation.versions)
+    }
+
+    /// The mark never goes back, whoever writes metadata; with a mark alone, what other processes wrote into the metadata stays.
+    private func write(metadata: Data?, mark: UInt64?, in database: Database) throws {
+        guard let stored = try Data.fetchOne(database, sql: "SELECT Z_PLIST FROM Z_METADATA"), StoreMetadataCoding.metadata(stored) != nil else {
+            throw SQLiteError(code: SQLITE_CORRUPT, message: "Z_METADATA can't be read", operation: "while saving")
+        }
+        let highest = max(mark ?? 0, StoreMetadataCoding.pushMark(stored)), data = metadata ?? stored
+        try database.run(
+            "UPDATE Z_METADATA SET Z_PLIST = ?", [.blob(highest == 0 ? data : StoreMetadataCoding.marking(data, highest))])
     }
 
     private static func isUniqueViolation(_ error: any Error) -> Bool {

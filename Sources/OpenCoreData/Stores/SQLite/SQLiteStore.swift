@@ -97,6 +97,7 @@ package final class SQLiteStore: NSPersistentStore, @unchecked Sendable {
         get {
             var metadata = StoreMetadataCoding.metadata(metadataState.withLock { $0.data }) ?? [:]
             metadata[StoreMetadataCoding.viewsKey] = nil
+            metadata[StoreMetadataCoding.pushMarkKey] = nil
             metadata[NSStoreTypeKey] = type
             metadata[NSStoreUUIDKey] = identifier
             return metadata
@@ -119,10 +120,13 @@ package final class SQLiteStore: NSPersistentStore, @unchecked Sendable {
     }
 
     private static let ownKeys = [
-        NSStoreTypeKey, NSStoreUUIDKey, NSStoreModelVersionHashesKey, StoreMetadataCoding.viewsKey, StoreMetadataCoding.hashesVersionKey,
-        StoreMetadataCoding.hashesDigestKey, StoreMetadataCoding.modelChecksumKey, StoreMetadataCoding.autoVacuumLevelKey,
+        NSStoreTypeKey, NSStoreUUIDKey, NSStoreModelVersionHashesKey, StoreMetadataCoding.viewsKey, StoreMetadataCoding.pushMarkKey,
+        StoreMetadataCoding.hashesVersionKey, StoreMetadataCoding.hashesDigestKey, StoreMetadataCoding.modelChecksumKey,
+        StoreMetadataCoding.autoVacuumLevelKey,
         StoreMetadataCoding.frameworkVersionKey,
     ]
+
+    package override var pushMark: UInt64 { StoreMetadataCoding.pushMark(metadataState.withLock { $0.data }) }
 
     /// Whether metadata was set that no save has written yet.
     package override var hasUnsavedMetadata: Bool { metadataState.withLock { $0.isDirty } }
@@ -135,6 +139,7 @@ package final class SQLiteStore: NSPersistentStore, @unchecked Sendable {
         }
         var metadata = probe.metadata
         metadata[StoreMetadataCoding.viewsKey] = nil
+        metadata[StoreMetadataCoding.pushMarkKey] = nil
         return metadata
     }
 

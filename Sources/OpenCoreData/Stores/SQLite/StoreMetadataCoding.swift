@@ -10,6 +10,20 @@ enum StoreMetadataCoding {
     /// What made the views last: not shown to callers.
     static let viewsKey = "_OpenCoreDataViews"
 
+    /// Through which entry of a push journal everything has been committed: not shown to callers.
+    static let pushMarkKey = "_OpenCoreDataPushMark"
+
+    static func pushMark(_ data: Data) -> UInt64 {
+        (metadata(data)?[pushMarkKey] as? NSNumber)?.uint64Value ?? 0
+    }
+
+    /// The same metadata with another mark.
+    static func marking(_ data: Data, _ mark: UInt64) throws -> Data {
+        var metadata = metadata(data) ?? [:]
+        metadata[pushMarkKey] = NSNumber(value: mark)
+        return try self.data(metadata)
+    }
+
     static func data(_ metadata: [String: Any]) throws -> Data {
         try PropertyListSerialization.data(fromPropertyList: metadata, format: .binary, options: 0)
     }

@@ -1,0 +1,126 @@
+import Foundation
+import Synchronization
+
+/// Pushes that are written down before they come in.
+extension NSManagedObjectContext {
+    /// From now on every push into this context is written down first, and `recorder` hears of those that are thrown away here or in the parent.
+    /// Nil ends it.
+    ///
+    /// - Parameter includingNewOnes: false: only those that it has already are kept up with.
+    func recordPushes(with recorder: (any PushRecorder)?, includingNewOnes: Bool = true) {
+        let end = endOfChain
+        chain.withLock {
+            level.pushRecorder = recorder
+            level.recordsPushes = recorder != nil && includingNewOnes
+            parent?.level.pushRecorder = recorder
+        }
+        end?.pushRecorder.withLock { $0 = recorder }
+    }
+
+    /// Writes a child's changes down and takes them in, or neither.
+    ///
+    /// Neither disk nor encoding happens within the chain's lock. What comes in is worked out before (it is what is written) and, since others may
+    /// have changed rows meanwhile, once more within the lock in which it comes in; where that says something else, it is written anew.
+    func takeIn(_ changes: ChangeSet, from sender: NSManagedObjectContext, recordedBy recorder: any PushRecorder) throws {
+        try recorder.inTurn {
+            var written: (entry: UInt64, changes: ChangeSet, stamp: UInt64)?
+            do {
+                while let draft = try draftOrTakeIn(changes, from: sender, written) {
+                    if let written { recorder.forget(written.entry...written.entry, only: nil) }
+                    written = nil
+                    let entry = try recorder.write(draft.changes, needing: unsavedRows(neededBy: draft.changes, unknownTo: recorder))
+                    written = (entry, draft.changes, draft.stamp)
+                }
+            } catch {
+                if let written { recorder.forget(written.entry...written.entry, only: nil) }
+                throw error
+            }
+        }
+    }
+
+    /// Takes the changes in if what was written says what they are now (nil); else what has to be written.
+    private func draftOrTakeIn(
+        _ changes: ChangeSet, from sender: NSManagedObjectContext, _ written: (entry: UInt64, changes: ChangeSet, stamp: UInt64)?
+    ) throws -> (changes: ChangeSet, stamp: UInt64)? {
+        try chain.withLock {
+            let stamp = chain.stamp(with: endOfChain)
+            var incoming = try written.flatMap { $0.stamp == stamp ? $0.changes : nil } ?? admissible(changes, from: sender)
+            guard let written, written.stamp == stamp || written.changes.saysTheSame(as: incoming) else { return (incoming, stamp) }
+            incoming.journaled = written.entry...written.entry
+            takeIn(incoming)
+            return nil
+        }
+    }
+
+    /// Rows that only exist as unsaved inserts from here down, made here and not pushed: what a push changes of them or refers to would hang
+    /// in the air without them.
+    private func unsavedRows(
+        neededBy changes: ChangeSet, unknownTo recorder: any PushRecorder
+    ) -> [NSManagedObjectID: RowSnapshot] {
+        var result: [NSManagedObjectID: RowSnapshot] = [:]
+        var asked = changes.mentionedIDs
+        var open = asked
+        while !open.isEmpty {
+            let unknown = recorder.unrecorded(open)
+            let found: [(NSManagedObjectID, RowSnapshot)] = chain.withLock {
+                unknown.compactMap { id in
+                    guard let change = changeInChain(of: id), change.kind == .inserted else { return nil }
+                    return change.row.map { (id, $0) }
+                }
+            }
+            open = []
+            for (id, row) in found {
+                result[id] = row
+                for slot in row.layout.toOneSlots {
+                    if let target = row[slot].objectID, changes[target]?.kind != .inserted, asked.insert(target).inserted { open.insert(target) }
+                }
+            }
+        }
+        return result
+    }
+}
+
+extension ChangeSet {
+    /// The objects that these changes change or refer to without inserting them.
+    fileprivate var mentionedIDs: Set<NSManagedObjectID> {
+        var result: Set<NSManagedObjectID> = []
+        func mention(_ id: NSManagedObjectID) { if self[id]?.kind != .inserted { result.insert(id) } }
+        forEach { id, change in
+            guard change.kind != .deleted, let row = change.row else { return }
+            if change.kind == .updated { result.insert(id) }
+            for slot in row.layout.toOneSlots where change.kind == .inserted || change.changed.contains(slot) {
+                row[slot].objectID.map(mention)
+            }
+        }
+        for (key, changes) in pairs {
+            mention(key.owner)
+            changes.added.forEach(mention)
+        }
+        for (key, order) in orders {
+            mention(key.owner)
+            order.forEach(mention)
+        }
+        return result
+    }
+
+    /// Whether another set inserts and deletes the same rows and changes the same values to the same, from whichever state they started.
+    fileprivate func saysTheSame(as other: ChangeSet) -> Bool {
+        guard insertedCount == other.insertedCount, updatedCount == other.updatedCount, deletedCount == other.deletedCount,
+            orders == other.orders, pairs.count == other.pairs.count,
+            pairs.allSatisfy({ other.pairs[$0]?.added == $1.added && other.pairs[$0]?.removed == $1.removed })
+        else { return false }
+        var isSame = true
+        forEach { id, mine in
+            guard isSame else { return }
+            guard let theirs = other[id], theirs.kind == mine.kind else { return isSame = false }
+            guard mine.kind != .deleted, mine.row !== theirs.row else { return }
+            guard let row = mine.row, let their = theirs.row, mine.changed == theirs.changed else { return isSame = false }
+            if mine.kind == .inserted {
+                isSame = row.differences(from: their).isEmpty
+            } else {
+                mine.changed.forEach { if row[$0] != their[$0] { isSame = false } }
+            }
+        }
+        return isSame
+    }
+}

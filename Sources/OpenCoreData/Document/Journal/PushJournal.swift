@@ -1,0 +1,205 @@
+import Foundation
+import Glibc
+import Synchronization
+
+/// The pushes into a document's context that its store does not have yet, in files of the document's package.
+///
+/// The files are numbered by the first entry that they may hold; entries are added to the last one. A file goes when all of its entries are
+/// settled: committed or thrown away. `docs/decisions/0015-push-journal.md` says why it is as it is.
+// `io` and `forgotten` guard what changes; the gate orders pushes.
+final class PushJournal: PushRecorder, @unchecked Sendable {
+    private struct State {
+        var files: [PushJournalFile] = []
+        /// The number of the last entry.
+        var last: UInt64
+        /// Everything up to here is committed or was thrown away.
+        var settled: UInt64
+        /// The entries that insert objects which are in no store yet.
+        var insertions: [NSManagedObjectID: UInt64] = [:]
+    }
+
+    let folder: URL
+    private let isSynchronized: Bool
+    private let header: PushJournalHeader
+    private let headerBytes: [UInt8]
+    private let storeURLs: [URL]
+    private let lock: PushJournalLock
+    /// Recursive: an archived value may run code of its own, and that may save.
+    private let gate = NSRecursiveLock()
+    private let io: Mutex<State>
+    /// Thrown away, and not written down yet.
+    private let forgotten = Mutex<[PushForget]>([])
+    private let queue = DispatchQueue(label: "UIManagedDocument push journal")
+    /// Called before each write with what is about to be written; what it throws is what the write throws. For trying failures.
+    let observer = Mutex<(@Sendable (Int) throws -> Void)?>(nil)
+
+    /// A new file begins where the last one has grown beyond this.
+    static let fileLimit = 4 << 20
+
+    /// - Parameter last: the number after which entries are numbered.
+    /// - Parameter left: files of an earlier process, whose entries are unsaved in the root context and end with that number.
+    init(
+        folder: URL, lock: PushJournalLock, coordinator: NSPersistentStoreCoordinator, isSynchronized: Bool, after last: UInt64,
+        keeping left: [URL]
+    ) {
+        self.folder = folder
+        self.lock = lock
+        self.isSynchronized = isSynchronized
+        header = PushJournalHeader(coordinator: coordinator)
+        headerBytes = header.bytes
+        storeURLs = coordinator.persistentStores.compactMap(\.url)
+        let files = left.map { PushJournalFile(keeping: $0, last: last) }
+        io = Mutex(State(files: files, last: last, settled: left.isEmpty ? last : 0))
+    }
+
+    // MARK: Writing
+
+    func inTurn(_ body: () throws -> Void) throws {
+        gate.lock()
+        defer { gate.unlock() }
+        try body()
+    }
+
+    func unrecorded(_ ids: Set<NSManagedObjectID>) -> Set<NSManagedObjectID> {
+        io.withLock { state in
+            forgetInsertions(&state)
+            return ids.filter { state.insertions[$0] == nil }
+        }
+    }
+
+    func write(_ changes: ChangeSet, needing rows: [NSManagedObjectID: RowSnapshot]) throws -> UInt64 {
+        var records = PushRecordWriter(stores: header.stores)
+        try records.write(changes, needing: rows)
+        guard records.bytes.count < Int(UInt32.max) - PushFrame.overhead else {
+            throw NSError.coreData(
+                .persistentStoreSave, "The save is too large for the push journal of \(folder.path): \(records.bytes.count) bytes.")
+        }
+        do {
+            return try io.withLock { state in
+                try writeForgotten(&state)
+                let number = state.last + 1
+                try add(PushFrame.bytes(.push, number, records.bytes), &state)
+                state.last = number
+                state.files.last?.last = number
+                for id in changes.ids(.inserted) { state.insertions[id] = number }
+                for id in rows.keys { state.insertions[id] = number }
+                return number
+            }
+        } catch {
+            throw NSError.coreData(
+                .persistentStoreSave,
+                "The save was not taken over: the document's push journal can't be written. Nothing was changed; make room and save again.",
+                underlying: error)
+        }
+    }
+
+    /// Adds a frame to the last file, or to a new one.
+    private func add(_ frame: [UInt8], _ state: inout State) throws {
+        try observer.withLock { $0 }?(frame.count)
+        let file = try file(&state), before = file.size
+        try file.append(frame)
+        if isSynchronized { try file.synchronize(orCutTo: before) }
+    }
+
+    private func file(_ state: inout State) throws -> PushJournalFile {
+        if let file = state.files.last, !file.isBroken, file.size < Self.fileLimit { return file }
+        let name = PushJournalFolder.name(of: state.last + 1)
+        var url = folder.appendingPathComponent(name), attempt = 0
+        // One of that name is there if it broke before anything was in it.
+        while FileManager.default.fileExists(atPath: url.path) {
+            attempt += 1
+            url = folder.appendingPathComponent(PushJournalFolder.name(of: state.last + 1, attempt: attempt))
+        }
+        let file = try PushJournalFile(creating: url, startingWith: headerBytes, after: state.last)
+        if isSynchronized { try PushJournalFile.synchronize(folder: folder) }
+        state.files.append(file)
+        return file
+    }
+
+    // MARK: Forgetting
+
+    func forget(_ entries: ClosedRange<UInt64>, only ids: Set<NSManagedObjectID>?) {
+        forgotten.withLock { $0.append(PushForget(entries: entries, ids: ids)) }
+        // The caller may be the main queue, with locks held. What is not written yet goes before the next push.
+        queue.async { [self] in
+            try? io.withLock { try writeForgotten(&$0) }
+        }
+    }
+
+    private func forgetInsertions(_ state: inout State) {
+        for forget in forgotten.withLock({ $0 }) {
+            if let ids = forget.ids {
+                for id in ids { state.insertions[id] = nil }
+            } else {
+                state.insertions = state.insertions.filter { !forget.entries.contains($0.value) }
+            }
+        }
+    }
+
+    private func writeForgotten(_ state: inout State) throws {
+        forgetInsertions(&state)
+        let waiting = forgotten.withLock { $0 }
+        for forget in waiting where forget.entries.upperBound > state.settled {
+            var records = PushRecordWriter(stores: header.stores)
+            records.forget(forget)
+            try add(PushFrame.bytes(.forget, state.last, records.bytes), &state)
+        }
+        forgotten.withLock { $0.removeFirst(waiting.count) }
+        for forget in waiting where forget.ids == nil && forget.entries.lowerBound <= state.settled + 1 {
+            settle(forget.entries.upperBound, &state)
+        }
+    }
+
+    /// Returns when what was thrown away until now is written down, if it can be.
+    func flush() {
+        queue.sync {}
+    }
+
+    // MARK: Trimming
+
+    func didCommit(through entry: UInt64) {
+        io.withLock { state in
+            // Without the log on the disk the commit could be gone after a loss of power, and the journal with it.
+            if isSynchronized {
+                do {
+                    for url in storeURLs { try PushJournalFile.synchronize(fileIfAny: URL(fileURLWithPath: url.path + "-wal")) }
+                } catch {
+                    return
+                }
+            }
+            settle(entry, &state)
+        }
+    }
+
+    private func settle(_ entry: UInt64, _ state: inout State) {
+        guard entry > state.settled else { return }
+        state.settled = entry
+        if state.insertions.count > 0 {
+            state.insertions = entry >= state.last ? [:] : state.insertions.filter { $0.value > entry }
+        }
+        // The oldest first: entries of a file that is left count on what is said of them in later ones.
+        while state.files.count > 1, let first = state.files.first, first.last <= entry { drop(first, &state) }
+        guard state.files.count == 1, let file = state.files.first, file.last <= entry else { return }
+        if file.isBroken || file.size >= Self.fileLimit { drop(file, &state) } else { file.cut(to: headerBytes.count) }
+    }
+
+    private func drop(_ file: PushJournalFile, _ state: inout State) {
+        unlink(file.url.path)
+        state.files.removeAll { $0 === file }
+    }
+
+    /// Removes the files: nothing is unsaved.
+    func removeAll() {
+        io.withLock { state in
+            for file in state.files { unlink(file.url.path) }
+            state.files = []
+            state.settled = state.last
+            state.insertions = [:]
+            // Taken out only within `io`, as in `writeForgotten`.
+            forgotten.withLock { $0 = [] }
+        }
+    }
+
+    /// How many bytes the files have, for tests and measurements.
+    var size: Int { io.withLock { $0.files.reduce(0) { $0 + $1.size } } }
+}

@@ -1,0 +1,97 @@
+import Foundation
+
+/// What is in a journal's folder: files of entries, and what could not be applied.
+struct PushJournalFolder {
+    /// An entry that may have to be applied.
+    struct Entry {
+        let number: UInt64
+        let records: [PushRecord]
+        let url: URL
+    }
+
+    /// A file that can't be read or applied, whole or from some place on.
+    struct Problem {
+        let url: URL
+        let sentence: String
+    }
+
+    private(set) var files: [URL] = []
+    /// In the order of their numbers.
+    private(set) var entries: [Entry] = []
+    private var forgotten: [ClosedRange<UInt64>] = []
+    private var forgottenRows: [NSManagedObjectID: [ClosedRange<UInt64>]] = [:]
+    private(set) var problems: [Problem] = []
+    /// The highest number that was seen.
+    private(set) var last: UInt64 = 0
+
+    static func name(of first: UInt64, attempt: Int = 0) -> String {
+        let digits = String(first, radix: 16)
+        return String(repeating: "0", count: 16 - digits.count) + digits + (attempt == 0 ? "" : "-\(attempt)") + ".pushes"
+    }
+
+    static func keptAside(_ folder: URL) -> URL { folder.appendingPathComponent("KeptAside", isDirectory: true) }
+
+    /// The files in a folder, in the order of their entries. Throws if the folder is there and can't be listed.
+    static func files(in folder: URL) throws -> [URL] {
+        guard FileManager.default.fileExists(atPath: folder.path) else { return [] }
+        let names = try FileManager.default.contentsOfDirectory(atPath: folder.path)
+        return names.filter { $0.hasSuffix(".pushes") }.sorted().map { folder.appendingPathComponent($0) }
+    }
+
+    /// Reads every file. Throws only if one can't be read from the disk.
+    ///
+    /// - Parameter mark: through which entry everything is committed.
+    init(reading folder: URL, coordinator: NSPersistentStoreCoordinator, after mark: UInt64) throws {
+        files = try Self.files(in: folder)
+        last = mark
+        for url in files { try read(url, coordinator, after: mark) }
+        entries.sort { $0.number < $1.number }
+    }
+
+    private mutating func read(_ url: URL, _ coordinator: NSPersistentStoreCoordinator, after mark: UInt64) throws {
+        let bytes = [UInt8](try Data(contentsOf: url))
+        let found: (header: PushJournalHeader, end: Int)
+        do {
+            // A file that ends in its header never had an entry.
+            guard let header = try PushJournalHeader.read(bytes) else { return }
+            found = header
+        } catch {
+            return problems.append(Problem(url: url, sentence: "\(url.lastPathComponent) is no journal that this version reads."))
+        }
+        let (frames, end) = PushFrame.read(bytes[found.end...])
+        for frame in frames { last = max(last, frame.number) }
+        if end != .damaged && frames.allSatisfy({ $0.number <= mark }) { return }
+        if let refusal = found.header.refusal(by: coordinator) {
+            return problems.append(Problem(url: url, sentence: "\(url.lastPathComponent) was not applied: \(refusal)."))
+        }
+        if end == .damaged {
+            problems.append(
+                Problem(
+                    url: url, sentence: "\(url.lastPathComponent) is damaged after its first \(frames.count) entries; what follows was not applied."))
+        }
+        do {
+            let reader = try PushRecordReader(found.header, coordinator: coordinator)
+            for frame in frames {
+                switch frame.kind {
+                case .push where frame.number <= mark: continue
+                case .push: entries.append(Entry(number: frame.number, records: try reader.records(frame.payload), url: url))
+                case .forget: note(try reader.forget(frame.payload))
+                }
+            }
+        } catch {
+            problems.append(
+                Problem(url: url, sentence: "\(url.lastPathComponent) holds an entry that can't be decoded; it and what follows was not applied."))
+        }
+    }
+
+    private mutating func note(_ forget: PushForget) {
+        guard let ids = forget.ids else { return forgotten.append(forget.entries) }
+        for id in ids { forgottenRows[id, default: []].append(forget.entries) }
+    }
+
+    /// Whether an entry was thrown away.
+    func isForgotten(_ entry: UInt64) -> Bool { forgotten.contains { $0.contains(entry) } }
+
+    /// Whether what an entry says of an object's row was thrown away.
+    func isForgotten(_ entry: UInt64, _ id: NSManagedObjectID) -> Bool { forgottenRows[id]?.contains { $0.contains(entry) } ?? false }
+}

@@ -1,0 +1,16 @@
+import Foundation
+
+/// What a document found in its push journal when it was opened, and what became of it.
+public struct PushRecovery: Sendable {
+    /// How many pushed saves were found that had not been committed.
+    public let pushes: Int
+    /// How many objects they inserted, changed or deleted, in the store now.
+    public let objects: Int
+    /// Whether it is committed. False if the store could not be written for the time being: then it is unsaved in the document, and in the
+    /// journal still.
+    public let isCommitted: Bool
+    /// What could not be applied, and why; one sentence each. It was kept in files, see `keptAside`.
+    public let problems: [String]
+    /// The files in the document's package that hold what could not be applied. Nothing reads or removes them but people.
+    public let keptAside: [URL]
+}

@@ -1,0 +1,175 @@
+import Foundation
+
+/// Makes one change set of the entries of a journal, as the context that took the pushes would have, and writes it.
+///
+/// What can't be applied (its object is gone, its key is somebody else's) is left out and told, together with what can't be without it.
+struct PushReplay {
+    /// Something that was left out.
+    struct Refused {
+        let id: NSManagedObjectID
+        let change: PendingRow
+        let reason: String
+    }
+
+    private let folder: PushJournalFolder
+    private let coordinator: NSPersistentStoreCoordinator
+    /// What the stores hold of the objects that the entries are about.
+    private var stored: [NSManagedObjectID: RowSnapshot] = [:]
+    private(set) var changes = ChangeSet()
+    private(set) var refused: [Refused] = []
+    private(set) var pushes = 0
+
+    init(_ folder: PushJournalFolder, coordinator: NSPersistentStoreCoordinator) throws {
+        self.folder = folder
+        self.coordinator = coordinator
+        stored = try coordinator.storedRows(for: Array(Set(folder.entries.flatMap { $0.records.map(\.id) })))
+        compose()
+        giveOtherKeys()
+        try dropDangling()
+        if let first = folder.entries.first { changes.journaled = first.number...max(first.number, folder.last) }
+    }
+
+    // MARK: What the pushes amount to
+
+    private mutating func compose() {
+        let level = ContextLevel(chain: ContextChain.scratch)
+        for entry in folder.entries where !folder.isForgotten(entry.number) {
+            pushes += 1
+            var pushed = ChangeSet()
+            for record in entry.records { apply(record, of: entry, to: &pushed, over: level) }
+            level.merge(pushed)
+        }
+        changes = level.pending
+    }
+
+    private mutating func apply(
+        _ record: PushRecord, of entry: PushJournalFolder.Entry, to pushed: inout ChangeSet, over level: ContextLevel
+    ) {
+        let id = record.id
+        switch record {
+        case .pairs(let key, let pairs):
+            pushed.pairs[key] = pairs
+            return
+        case .order(let key, let order):
+            pushed.orders[key] = order
+            return
+        default: if folder.isForgotten(entry.number, id) { return }
+        }
+        let earlier = pushed[id] ?? level.change(of: id)
+        switch record {
+        case .insert(_, let row, let set): pushed.set(id, PendingRow(kind: .inserted, row: row, changed: set))
+        case .foundation(_, let row):
+            if earlier == nil && stored[id] == nil { pushed.set(id, PendingRow(kind: .inserted, row: row)) }
+        case .update(_, let values):
+            guard let current = earlier?.row ?? stored[id], current.layout === id.layout else {
+                let row = RowSnapshot.make(id.layout)
+                for (slot, value) in values { row.update(slot, to: value) }
+                refuse(id, PendingRow(kind: .updated, row: row, changed: SlotSet(values.map(\.slot))), "the object is not there any more")
+                return
+            }
+            let row = current.copy()
+            for (slot, value) in values { row.update(slot, to: value) }
+            if pushed[id]?.kind == .inserted {
+                pushed.set(id, PendingRow(kind: .inserted, row: row))
+            } else {
+                pushed.set(id, PendingRow(kind: .updated, row: row, changed: SlotSet(values.map(\.slot)), base: earlier?.row ?? stored[id]))
+            }
+        case .delete:
+            if let current = earlier?.row ?? stored[id] {
+                pushed.set(id, PendingRow(kind: .deleted, row: current, base: earlier?.base ?? stored[id]))
+            }
+        case .pairs, .order: return
+        }
+    }
+
+    private mutating func refuse(_ id: NSManagedObjectID, _ change: PendingRow, _ reason: String) {
+        refused.append(Refused(id: id, change: change, reason: reason))
+    }
+
+    /// New objects keep the keys that were reserved for them. Where a row has the key already it is the same one (then nothing is left to do),
+    /// or somebody else's, and the new object gets another.
+    private mutating func giveOtherKeys() {
+        var identities: [NSManagedObjectID: NSManagedObjectID] = [:]
+        for id in changes.ids(.inserted) {
+            guard let row = changes[id]?.row, let there = stored[id] else { continue }
+            if there.layout === row.layout && there.differences(from: row.withoutTransients).isEmpty {
+                changes.set(id, nil)
+            } else {
+                let other = coordinator.makeID(for: id.entity)
+                let change = changes[id]
+                changes.set(id, nil)
+                changes.set(other, change)
+                identities[id] = other
+            }
+        }
+        changes = changes.replacing(identities)
+    }
+
+    // MARK: What would hang in the air
+
+    /// References to objects that are nowhere are cleared; a row that must not be without is left out, and what refers to it looked at again.
+    private mutating func dropDangling() throws {
+        var known: [NSManagedObjectID: Bool] = [:]
+        var targets: Set<NSManagedObjectID> = []
+        forEachReference { _, _, target in targets.insert(target) }
+        for (key, pairs) in changes.pairs { targets.formUnion(pairs.added.union([key.owner])) }
+        for (key, order) in changes.orders { targets.formUnion(order + [key.owner]) }
+        let unknown = targets.filter { changes[$0] == nil && stored[$0] == nil }
+        let found = try coordinator.storedRows(for: Array(unknown))
+        for id in unknown { known[id] = found[id] != nil }
+        var missing = Set(known.filter { !$0.value }.keys)
+        while !missing.isEmpty {
+            var next: Set<NSManagedObjectID> = []
+            var references: [(id: NSManagedObjectID, slot: Int, target: NSManagedObjectID)] = []
+            forEachReference { id, slot, target in if missing.contains(target) { references.append((id, slot, target)) } }
+            for (id, slot, target) in references {
+                guard let change = changes[id], let row = change.row else { continue }
+                let isNeeded = row.layout.relationship(atSlot: slot).map { !$0.isOptional } ?? false
+                refuse(id, change, "\(row.layout.names[slot]) leads to \(target), which is not there any more")
+                if isNeeded {
+                    changes.set(id, nil)
+                    if change.kind == .inserted { next.insert(id) }
+                } else {
+                    let cleared = row.copy()
+                    cleared.update(slot, to: .null)
+                    changes.set(id, PendingRow(kind: change.kind, row: cleared, changed: change.changed, base: change.base))
+                }
+            }
+            forgetMentions(of: missing)
+            missing = next
+        }
+    }
+
+    private func forEachReference(_ body: (NSManagedObjectID, Int, NSManagedObjectID) -> Void) {
+        changes.forEach { id, change in
+            guard change.kind != .deleted, let row = change.row else { return }
+            for slot in row.layout.toOneSlots where change.kind == .inserted || change.changed.contains(slot) {
+                if let target = row[slot].objectID { body(id, slot, target) }
+            }
+        }
+    }
+
+    private mutating func forgetMentions(of ids: Set<NSManagedObjectID>) {
+        for (key, pairs) in changes.pairs where ids.contains(key.owner) || !pairs.added.isDisjoint(with: ids) {
+            var rest = pairs
+            rest.added.subtract(ids)
+            changes.pairs[key] = ids.contains(key.owner) || rest.isEmpty ? nil : rest
+        }
+        for (key, order) in changes.orders {
+            if ids.contains(key.owner) { changes.orders[key] = nil } else { changes.orders[key] = order.filter { !ids.contains($0) } }
+        }
+    }
+
+    // MARK: Conflicts
+
+    /// Leaves out rows whose unique key the store gave to somebody else, and clears what refers to them.
+    mutating func leaveOut(_ conflicts: [StoreConflict.KeyConflict]) throws {
+        for conflict in conflicts {
+            guard let change = changes[conflict.id] else { continue }
+            refuse(conflict.id, change, "its unique key belongs to \(conflict.owner) by now")
+            changes.set(conflict.id, nil)
+            forgetMentions(of: [conflict.id])
+        }
+        try dropDangling()
+    }
+}

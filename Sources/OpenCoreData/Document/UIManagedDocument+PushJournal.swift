@@ -1,0 +1,180 @@
+import Foundation
+import Synchronization
+
+/// A write-ahead journal of what workers push into the document's context, so that a worker's successful save survives the process, although the
+/// document has not written it to its store yet.
+extension UIManagedDocument {
+    /// What a worker's save survives from its return on. `.off`, the default, costs nothing: a push is then in memory until the document saves.
+    ///
+    /// It is about saves of contexts whose parent is `managedObjectContext`. Edits made in that context itself are safe when the document
+    /// has saved. While it is on, a worker's save throws 134030, and hands nothing up, if the journal can't be written. What was journaled and not
+    /// committed is applied when the document is opened the next time, whatever this says then; `pushRecovery` tells what became of it.
+    /// Set it before the document is opened.
+    public var pushJournaling: PushJournaling {
+        get { journal.withLock { $0.journaling } }
+        set {
+            guard documentState.contains(.closed) else { Violation.misuse("pushJournaling is set before the document is opened") }
+            journal.withLock { $0.journaling = newValue }
+        }
+    }
+
+    /// What was found in the push journal when the document was opened; nil if nothing was.
+    public var pushRecovery: PushRecovery? { journal.withLock { $0.recovery } }
+
+    struct JournalState: Sendable {
+        var journaling = PushJournaling.off
+        var recovery: PushRecovery?
+        var journal: PushJournal?
+    }
+
+    /// Where the journal is: beside the store.
+    package var pushJournalURL: URL { storeURL.deletingLastPathComponent().appendingPathComponent("PushJournal", isDirectory: true) }
+
+    /// Applies what an earlier process left, and starts a journal if one is wanted. Throws what the disk says, and 134080 if another document
+    /// keeps the journal.
+    func openPushJournal() throws {
+        journal.withLock { $0.recovery = nil }
+        // Closed with changes that came after its last save: they are still in memory, and their entries are still this document's.
+        if journal.withLock({ $0.journal != nil }) { return }
+        guard let coordinator = root.persistentStoreCoordinator else { return }
+        let folder = pushJournalURL, wanted = pushJournaling
+        let left = try !PushJournalFolder.files(in: folder).isEmpty
+        let canWrite = coordinator.persistentStores.contains { !$0.isReadOnly }
+        guard canWrite else {
+            if left { note(PushRecovery(unreadable: "The document is open for reading only: pushed saves in its journal were not applied.")) }
+            return
+        }
+        guard left || wanted != .off else { return }
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        guard let lock = try PushJournalLock(folder: folder) else {
+            if wanted == .off { return }
+            throw NSError.coreData(
+                .persistentStoreOpen, "Another document keeps the push journal of \(fileURL.path): close it, or open this one without.")
+        }
+        let mark = coordinator.persistentStores.map(\.pushMark).max() ?? 0
+        let found = try PushJournalFolder(reading: folder, coordinator: coordinator, after: mark)
+        let isSettled = try recover(found, in: folder, coordinator)
+        if isSettled && !found.files.isEmpty {
+            // Whoever wrote them may have been promised that they survive a loss of power.
+            for url in coordinator.persistentStores.compactMap(\.url) {
+                try PushJournalFile.synchronize(fileIfAny: URL(fileURLWithPath: url.path + "-wal"))
+            }
+            for file in found.files { try FileManager.default.removeItem(at: file) }
+        }
+        guard wanted != .off || !isSettled else { return }
+        let made = PushJournal(
+            folder: folder, lock: lock, coordinator: coordinator, isSynchronized: wanted == .synchronized, after: found.last,
+            keeping: isSettled ? [] : found.files)
+        journal.withLock { $0.journal = made }
+        managedObjectContext.recordPushes(with: made, includingNewOnes: wanted != .off)
+    }
+
+    /// Returns whether the files are not needed any more.
+    private func recover(_ found: PushJournalFolder, in folder: URL, _ coordinator: NSPersistentStoreCoordinator) throws -> Bool {
+        var replay = try PushReplay(found, coordinator: coordinator)
+        var problems = found.problems.map(\.sentence)
+        var aside = try Set(found.problems.map(\.url)).map { try PushKeptAside.keep($0, in: folder) }
+        var isCommitted = true, attempts = 0
+        while !replay.changes.isEmpty {
+            attempts += 1
+            do {
+                // Before the commit: afterwards nothing may stand only here.
+                if !replay.refused.isEmpty { _ = try PushKeptAside.keep(replay.refused, in: folder, after: found.entries.first?.number ?? 0) }
+                try write(replay.changes, coordinator)
+            } catch StoreConflict.constraints(let conflicts) {
+                try replay.leaveOut(asksPolicy ? conflicts.filter { replay.changes[$0.owner] != nil } : conflicts)
+                continue
+            } catch StoreConflict.versions where attempts < 20 {
+                // Another writer was there between reading and writing.
+                replay = try PushReplay(found, coordinator: coordinator)
+                continue
+            } catch {
+                switch SaveFailure(error) {
+                case .disk: throw error
+                case .transient:
+                    // Full or busy: it waits in the root like any other unsaved change, and in the journal.
+                    isCommitted = false
+                    try root.receive(replay.changes, from: root)
+                case .permanent:
+                    aside += try found.files.map { try PushKeptAside.keep($0, in: folder) }
+                    note(
+                        PushRecovery(
+                            pushes: replay.pushes, objects: 0, isCommitted: false,
+                            problems: problems + ["The store refused them: \(error.localizedDescription)"], keptAside: aside))
+                    return true
+                }
+            }
+            break
+        }
+        if !replay.refused.isEmpty {
+            aside.append(try PushKeptAside.keep(replay.refused, in: folder, after: found.entries.first?.number ?? 0))
+            problems += replay.refused.map { "\($0.id) was not brought back whole: \($0.reason)." }
+        }
+        guard replay.pushes > 0 || !problems.isEmpty else { return true }
+        note(
+            PushRecovery(
+                pushes: replay.pushes, objects: replay.changes.rowCount, isCommitted: isCommitted, problems: problems, keptAside: aside))
+        return isCommitted
+    }
+
+    /// Whether conflicts with the store are settled as in any save of the root's.
+    private var asksPolicy: Bool { root.mergePolicy.mergeType != .errorMergePolicyType }
+
+    /// One transaction. A merge policy of the root's is asked where the store has other rows or keys. Under the error policy that is left to the
+    /// caller, and so are two new rows with one key under any: a policy would drop one of them in silence.
+    private func write(_ changes: ChangeSet, _ coordinator: NSPersistentStoreCoordinator) throws {
+        do {
+            return try coordinator.receive(changes, from: root)
+        } catch let conflict as StoreConflict {
+            guard asksPolicy else { throw conflict }
+            if case .constraints(let found) = conflict, found.contains(where: { changes[$0.owner] != nil }) { throw conflict }
+        }
+        try root.performAndWait {
+            var outcome = NSManagedObjectContext.SaveOutcome(changes: changes)
+            defer { root.chain.withLock { root.level.saving = nil } }
+            try root.settlingConflicts(&outcome) { try coordinator.receive($0, from: root) }
+        }
+    }
+
+    private func note(_ recovery: PushRecovery) { journal.withLock { $0.recovery = recovery } }
+
+    /// What could not be brought back has no caller to be told.
+    func reportPushRecovery() {
+        guard let recovery = pushRecovery else { return }
+        if !recovery.problems.isEmpty {
+            handleError(
+                NSError.coreData(
+                    .persistentStoreIncompleteSave,
+                    "Not all pushed saves of an earlier run could be brought back. " + recovery.problems.joined(separator: " ")
+                        + (recovery.keptAside.isEmpty ? "" : " They are kept in \(PushJournalFolder.keptAside(pushJournalURL).path)."),
+                    userInfo: [NSFilePathErrorKey: pushJournalURL.path]),
+                userInteractionPermitted: false)
+        }
+    }
+
+    /// For tests: `observer` is called before each write with the number of bytes; what it throws, the write throws.
+    package func observePushJournal(_ observer: (@Sendable (Int) throws -> Void)?) {
+        journal.withLock { $0.journal }?.observer.withLock { $0 = observer }
+    }
+
+    /// How many bytes the journal's files have, after what was thrown away until now is written down; nil if none is kept.
+    package var pushJournalSize: Int? {
+        let current = journal.withLock { $0.journal }
+        current?.flush()
+        return current?.size
+    }
+
+    /// Ends the journal where nothing is unsaved. Otherwise it is kept, and goes on: what is in memory can still be saved.
+    func closePushJournal() {
+        guard let current = journal.withLock({ $0.journal }), unsavedChangeCount == 0 else { return }
+        managedObjectContext.recordPushes(with: nil)
+        current.removeAll()
+        journal.withLock { $0.journal = nil }
+    }
+}
+
+extension PushRecovery {
+    fileprivate init(unreadable sentence: String) {
+        self.init(pushes: 0, objects: 0, isCommitted: false, problems: [sentence], keptAside: [])
+    }
+}

@@ -1,0 +1,204 @@
+import Foundation
+import OpenCoreData
+import OpenCoreDataTestSupport
+import Testing
+
+/// What can't be brought back does not keep the document from opening, is kept aside and told.
+@Suite struct PushJournalRecoveryTests {
+    private func aside(_ document: JournalDocument) throws -> String {
+        try document.keptAside.map {
+            try String(contentsOf: document.pushJournalURL.appendingPathComponent("KeptAside/\($0)"), encoding: .utf8)
+        }.joined()
+    }
+
+    // GB31
+    @Test func theJournalOfAnotherStoreIsNotApplied() async throws {
+        let fixture = try JournalFixture(), document = try fixture.opened(), other = try fixture.opened(.off)
+        try document.push { $0.make("Department", ["code": "a", "name": "Ours"]) }
+        try other.push { $0.make("Department", ["code": "a", "name": "Theirs"]) }
+        try await other.close()
+        try FileManager.default.copyItem(
+            at: try fixture.crashed(document).appendingPathComponent("StoreContent/PushJournal"), to: other.pushJournalURL)
+        let again = try fixture.reopened(other.fileURL)
+        #expect(try again.look { try $0.values("Department", "name") } == ["Theirs"])
+        #expect(again.pushRecovery?.problems.first?.contains("belongs to the store") == true && again.keptAside.count == 1)
+        #expect(again.errors.map(\.code) == [134040] && !again.documentState.contains(.closed))
+    }
+
+    // GB31, N18
+    @Test func aTakenKeyIsKeptAsideWithItsReasonAndTheRestApplied() throws {
+        let fixture = try JournalFixture(), memory = InMemoryStore(entities: fixture.model.entities)
+        let document = try fixture.opened(memory: memory)
+        try document.push { context in
+            let department = context.make("Department", ["code": "taken", "name": "Ours"])
+            context.make("Person", ["name": "P", "department": department])
+            context.make("Item", ["key": "fine"])
+        }
+        let copy = try fixture.crashed(document)
+        try Self.write("Department", ["code": "taken", "name": "Theirs"], to: memory, fixture.model)
+        let again = try fixture.reopened(copy, memory: memory)
+        try again.look { context throws in
+            #expect(try context.values("Department", "name") == ["Theirs"] && context.values("Item", "key") == ["fine"])
+            #expect(try context.all("Person").map { $0.value(forKey: "department") == nil } == [true])
+        }
+        let text = try aside(again)
+        #expect(text.contains("<string>Ours</string>") && text.contains("unique key"))
+        #expect(again.errors.map(\.code) == [134040] && again.pushRecovery?.isCommitted == true && again.pushRecovery?.keptAside.count == 1)
+        #expect(again.journalFiles.isEmpty)
+    }
+
+    // GB31
+    @Test func aMergePolicyOfTheRootSettlesATakenKeyAsInAnySave() throws {
+        let fixture = try JournalFixture(), memory = InMemoryStore(entities: fixture.model.entities)
+        let document = try fixture.opened(memory: memory)
+        try document.push { $0.make("Item", ["key": "taken", "a": 5]) }
+        let copy = try fixture.crashed(document)
+        try Self.write("Item", ["key": "taken", "b": 6], to: memory, fixture.model)
+        let again = JournalDocument(copy, fixture.model, memory: memory)
+        again.root.mergePolicy = .mergeByPropertyObjectTrump
+        try again.openStore(creating: false)
+        #expect(try again.look { try $0.all("Item").map { $0.value(forKey: "a") as? Int } } == [5])
+        #expect(again.errors.isEmpty && again.keptAside.isEmpty && !again.hasUnsavedChanges)
+    }
+
+    // GB31
+    @Test func anUpdateOfARowThatIsGoneIsKeptAside() async throws {
+        let fixture = try JournalFixture(), memory = InMemoryStore(entities: fixture.model.entities)
+        let document = try fixture.opened(memory: memory)
+        let gone = try document.push { $0.make("Item", ["key": "gone"]).objectID }
+        try await document.save()
+        try document.push { context in
+            context.object(with: gone).setValue(77, forKey: "a")
+            context.make("Item", ["key": "new"])
+        }
+        let copy = try fixture.crashed(document)
+        var deletion = ChangeSet()
+        deletion.set(gone, PendingRow(kind: .deleted, row: nil))
+        _ = try memory.save(deletion)
+        let again = try fixture.reopened(copy, memory: memory)
+        #expect(try again.look { try $0.values("Item", "key") } == ["new"])
+        let text = try aside(again)
+        #expect(text.contains("77") && text.contains("not there any more") && again.errors.count == 1)
+    }
+
+    // GB31, N8
+    @Test func aPrimaryKeyThatSomebodyElseTookCostsTheNewObjectItsKeyNotItsValues() throws {
+        let fixture = try JournalFixture(), memory = InMemoryStore(entities: fixture.model.entities)
+        let document = try fixture.opened(memory: memory)
+        let department = try document.push { context in
+            let department = context.make("Department", ["name": "Ours"])
+            context.make("Person", ["name": "P", "department": department])
+            return department.objectID
+        }
+        let copy = try fixture.crashed(document)
+        let row = RowSnapshot.defaults(department.layout)
+        row.update(try #require(department.layout.slot(of: "name")), to: .string("Theirs"))
+        var insertion = ChangeSet()
+        insertion.set(department, PendingRow(kind: .inserted, row: row))
+        _ = try memory.save(insertion)
+        let again = try fixture.reopened(copy, memory: memory)
+        try again.look { context throws in
+            #expect(try context.values("Department", "name") == ["Ours", "Theirs"])
+            #expect(try context.all("Person").map { $0.value(forKeyPath: "department.name") as? String } == ["Ours"])
+        }
+        #expect(again.errors.isEmpty)
+    }
+
+    // GB31
+    @Test func aDamagedEntryIsKeptAsideAndWhatStoodBeforeItApplied() throws {
+        let fixture = try JournalFixture(), document = try fixture.opened()
+        var end = 0
+        for key in ["first", "second", "third"] {
+            try document.push { $0.make("Item", ["key": key]) }
+            if key == "first" { end = try #require(document.pushJournalSize) }
+        }
+        let copy = try fixture.crashed(document), name = try #require(document.journalFiles.first).lastPathComponent
+        let file = copy.appendingPathComponent("StoreContent/PushJournal/\(name)")
+        var bytes = try Data(contentsOf: file)
+        bytes[end + 20] ^= 0x40
+        try bytes.write(to: file)
+        let again = try fixture.reopened(copy)
+        #expect(try again.look { try $0.values("Item", "key") } == ["first"])
+        #expect(again.keptAside == [name] && again.pushRecovery?.problems.first?.contains("damaged") == true && again.errors.count == 1)
+        #expect(try Data(contentsOf: again.pushJournalURL.appendingPathComponent("KeptAside/\(name)")) == bytes)
+    }
+
+    // GB31
+    @Test(arguments: [UInt64(1), 2, 3, 4, 5, 6])
+    func whateverStandsInTheFilesTheDocumentOpens(_ seed: UInt64) throws {
+        let fixture = try JournalFixture(), document = try fixture.opened()
+        for number in 0..<3 { try document.push { $0.make("Person", ["name": "\(number)", "department": $0.make("Department")]) } }
+        let whole = try fixture.crashed(document), name = try #require(document.journalFiles.first).lastPathComponent
+        var random = SeededRandom(seed: Int(seed))
+        for round in 0..<10 {
+            let copy = fixture.folder.appendingPathComponent("broken-\(round)")
+            try FileManager.default.copyItem(at: whole, to: copy)
+            let file = copy.appendingPathComponent("StoreContent/PushJournal/\(name)")
+            var bytes = try Data(contentsOf: file)
+            for _ in 0..<1 + random.next(upTo: 4) { bytes[random.next(upTo: bytes.count)] = UInt8(random.next(upTo: 256)) }
+            try bytes.write(to: file)
+            let again = try fixture.reopened(copy)
+            let found = try again.look { try $0.values("Person", "name") }
+            #expect(["", "0", "0 1", "0 1 2"].contains(found.joined(separator: " ")))
+            try? FileManager.default.removeItem(at: copy)
+        }
+    }
+
+    // GB31
+    @Test func anotherVersionOfTheModelIsNotReadByTheNewOne() throws {
+        let fixture = try JournalFixture(StoreModels.animals()), memory = InMemoryStore(entities: fixture.model.entities)
+        let document = try fixture.opened(memory: memory)
+        try document.push { $0.make("Person", ["name": "P"]) }
+        let copy = try fixture.crashed(document), model = StoreModels.animals()
+        model.entitiesByName["Person"]?.versionHashModifier = "2"
+        let again = JournalDocument(copy, model, memory: memory)
+        try again.openStore(creating: false)
+        #expect(memory.rowCount == 0 && again.keptAside.count == 1 && again.journalFiles.isEmpty)
+        #expect(again.pushRecovery?.problems.first?.contains("another version of the model") == true && again.errors.count == 1)
+    }
+
+    // GB31, GB30
+    @Test func aStoreThatIsFullNowGetsTheEntriesLater() async throws {
+        let fixture = try JournalFixture(), memory = InMemoryStore(entities: fixture.model.entities)
+        let document = try fixture.opened(memory: memory)
+        try document.push { $0.make("Item", ["key": "a"]) }
+        let copy = try fixture.crashed(document)
+        memory.observe {
+            if case .save = $0 {
+                throw NSError(
+                    domain: NSCocoaErrorDomain, code: 134030, userInfo: [NSUnderlyingErrorKey: NSError(domain: NSSQLiteErrorDomain, code: 13)])
+            }
+        }
+        let again = try fixture.reopened(copy, .off, memory: memory)
+        #expect(again.pushRecovery?.isCommitted == false && again.hasUnsavedChanges && again.journalFiles.count == 1)
+        #expect(try again.look { try $0.values("Item", "key") } == ["a"])
+        memory.observe(nil)
+        try await again.save()
+        #expect(memory.rowCount == 1 && again.journalFiles.isEmpty && !again.hasUnsavedChanges)
+    }
+
+    // GB31
+    @Test func aDocumentOpenedForReadingLeavesTheJournalAlone() throws {
+        let fixture = try JournalFixture(), document = try fixture.opened()
+        try document.push { $0.make("Item", ["key": "a"]) }
+        let copy = try fixture.crashed(document), reader = JournalDocument(copy, fixture.model, .written)
+        reader.persistentStoreOptions = [NSReadOnlyPersistentStoreOption: true]
+        try reader.openStore(creating: false)
+        #expect(try reader.look { try $0.all("Item").isEmpty } && reader.journalFiles.count == 1)
+        #expect(reader.pushRecovery?.isCommitted == false && reader.errors.count == 1)
+        let writer = try fixture.reopened(copy)
+        #expect(try writer.look { try $0.values("Item", "key") } == ["a"])
+    }
+
+    private static func write(_ entity: String, _ values: [String: Any], to store: InMemoryStore, _ model: NSManagedObjectModel) throws {
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
+        let (place, context) = (store.persistentStoreCoordinator, NSManagedObjectContext(.privateQueueConcurrencyType))
+        coordinator.add(store)
+        defer { store.persistentStoreCoordinator = place }
+        context.persistentStoreCoordinator = coordinator
+        try context.performAndWait {
+            context.make(entity, values)
+            try context.save()
+        }
+    }
+}

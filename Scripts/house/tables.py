@@ -23,7 +23,7 @@ OWN_IMPORTS = {
 SYSTEM_MODULES = {"CSystemd", "CSwiftRuntime", "CZlib", "CXXHash"}
 
 # What any target may import: the language, its standard libraries and the C library.
-EVERYWHERE = {"Foundation", "FoundationEssentials", "Dispatch", "Runtime", "Synchronization", "Glibc", "Musl", "Swift"}
+EVERYWHERE = {"Foundation", "FoundationEssentials", "Dispatch", "Synchronization", "Glibc", "Musl", "Swift"}
 
 # Modules from outside, and the only places that may know them.
 OUTSIDE_IMPORTS = {

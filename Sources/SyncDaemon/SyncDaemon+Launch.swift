@@ -25,10 +25,13 @@ extension SyncDaemon {
         private let sockets: [Int32]
         private let journal: Journal
         private let failure: StartFailure?
+        private let maxBlock: Duration?
 
         /// Takes the service manager's variables out of the environment, so that no child speaks in our name.
-        public init(configuration: String, environment: [String: String]) {
+        /// - Parameter maxBlock: how long the main context may hold the main queue without a word in the journal; `nil`: as long as it likes.
+        public init(configuration: String, environment: [String: String], maxBlock: Duration? = nil) {
             self.configuration = configuration
+            self.maxBlock = maxBlock
             self.environment = environment
             // What the daemon makes is for its user, and for its group to read.
             umask(0o027)
@@ -49,7 +52,8 @@ extension SyncDaemon {
             let daemon = SyncDaemon(
                 options: Options(
                     configuration: configuration, environment: environment, version: SyncDaemon.version, notify: notify,
-                    watchdogTimeout: watchdogTimeout, controlSocket: sockets.first, journal: journal),
+                    watchdogTimeout: watchdogTimeout, controlSocket: sockets.first, journal: journal,
+                    maxBlock: maxBlock),
                 parts: ManagedParts(environment: environment, notify: notify))
             if let failure { return daemon.end(failure) }
             return await daemon.run()

@@ -2,6 +2,7 @@ import Dispatch
 import Foundation
 import Glibc
 import Logging
+import OpenCoreData
 import SyncConfiguration
 import SyncControl
 import SyncPipeline
@@ -28,11 +29,14 @@ public final class SyncDaemon: Sendable {
         public var journal: Journal
         /// Whether signals are taken. They must be blocked already then.
         public var takesSignals: Bool
+        /// A block of the main context that holds the main queue for longer is told in the journal; `nil`: none is.
+        public var maxBlock: Duration?
         public var files: any ConfigurationFiles
 
         public init(
             configuration: String, environment: [String: String], version: String, notify: Notify, watchdogTimeout: Duration? = nil,
-            controlSocket: Int32? = nil, journal: Journal, takesSignals: Bool = true, files: any ConfigurationFiles = DiskConfigurationFiles()
+            controlSocket: Int32? = nil, journal: Journal, takesSignals: Bool = true, maxBlock: Duration? = nil,
+            files: any ConfigurationFiles = DiskConfigurationFiles()
         ) {
             self.configuration = configuration
             self.environment = environment
@@ -42,6 +46,7 @@ public final class SyncDaemon: Sendable {
             self.controlSocket = controlSocket
             self.journal = journal
             self.takesSignals = takesSignals
+            self.maxBlock = maxBlock
             self.files = files
         }
     }
@@ -72,6 +77,10 @@ public final class SyncDaemon: Sendable {
     public func run() async -> ExitStatus {
         let signals = options.takesSignals ? Signals { self.deliver($0) } : nil
         defer { signals?.stop() }
+        let reporter = reporter
+        let observation = ContextDiagnostic.observe { reporter.send(DiagnosticNarrator.entry(for: $0)) }
+        defer { observation.cancel() }
+        if let maxBlock = options.maxBlock { MainQueueLoad.budget = maxBlock }
         do {
             return try await live()
         } catch let failure as StartFailure {

@@ -15,6 +15,15 @@ struct Cisternd: ParsableCommand {
     @Option(help: "The configuration file. Drop-ins are merged into it: conf.d beside cisternd.toml, NAME.conf.d beside NAME.toml.")
     var config = "/etc/cistern/cisternd.toml"
 
+    @Option(
+        help: ArgumentHelp(
+            "Warn in the journal, with the place in the program, when the main queue is held for longer than this.", valueName: "milliseconds"))
+    var maxBlock: Int?
+
     @Flag(help: "Check the configuration and its model, print what is wrong, and end with 0 or 78. Opens no store.")
     var checkConfig = false
+
+    func validate() throws {
+        if let maxBlock, maxBlock < 1 { throw ValidationError("--max-block is a number of milliseconds, 1 or more; \(maxBlock) was given.") }
+    }
 }

@@ -19,7 +19,7 @@ import enum SyncDaemon.ExitStatus
         #expect(said("--help")?.text.contains("--check-config") == true)
     }
 
-    @Test(arguments: ["--bogus", "start", "--config"]) func aBadCommandLineIs64(_ argument: String) {
+    @Test(arguments: ["--bogus", "start", "--config", "--max-block=soon", "--max-block=0"]) func aBadCommandLineIs64(_ argument: String) {
         #expect(said(argument)?.status == .usage)
         #expect(said(argument)?.isError == true)
     }

@@ -32,9 +32,10 @@ enum Violation {
                 + "Wrap the access in perform(_:) or performAndWait(_:).")
     }
 
-    // As above. Each side is told with where it waits, for only the caller's own stack is in the report of the crash.
+    /// Tells each side with where it waits: only the caller's own stack is in the report of the crash.
     static func deadlock(_ description: String, sides: [(who: String, stack: [String])]) -> Never {
         let stacks = sides.map { "\($0.who), here:\n\($0.stack.map { "    \($0)\n" }.joined())" }
+        // As above.
         fatalError("OpenCoreData: deadlock: \(description)\n\(stacks.joined())")
     }
 

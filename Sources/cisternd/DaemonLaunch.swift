@@ -22,7 +22,8 @@ enum DaemonLaunch: Sendable {
         }
         let environment = SyncDaemon.directories(in: ProcessInfo.processInfo.environment)
         if command.checkConfig { return .check(config: command.config, environment: environment) }
-        return .serve(SyncDaemon.Launch(configuration: command.config, environment: environment, maxBlock: command.maxBlock.map { .milliseconds($0) }))
+        return .serve(
+            SyncDaemon.Launch(configuration: command.config, environment: environment, maxBlock: command.maxBlock.map { .milliseconds($0) }))
     }
 
     func run() async -> ExitStatus {

@@ -67,8 +67,13 @@ open class NSFetchRequest<ResultType>: NSPersistentStoreRequest {
     /// Another request that asks the same.
     open override func copy() -> Any { duplicate() }
 
-    func duplicate() -> NSFetchRequest<ResultType> {
-        let copy = NSFetchRequest<ResultType>()
+    func duplicate() -> NSFetchRequest<ResultType> { duplicate(as: ResultType.self) }
+
+    /// A copy that does not say what its results are.
+    func erased() -> NSFetchRequest<any NSFetchRequestResult> { duplicate(as: (any NSFetchRequestResult).self) }
+
+    private func duplicate<Other>(as type: Other.Type) -> NSFetchRequest<Other> {
+        let copy = NSFetchRequest<Other>()
         copy.storedEntity = storedEntity
         copy.storedName = storedName
         copy.affectedStores = affectedStores

@@ -5,10 +5,10 @@ import Testing
 
 @Suite struct ChainPropertyTests {
     // N1, N3, N5, N14, N17, N18, N19, N21, N23, N35, N37, L13, L21, M4, M8, P15, R1, R2
-    @Test(.longComputation, arguments: 0..<8)
+    @Test(.longComputation, arguments: 0..<2)
     func chainsAgreeWithAModel(_ part: Int) throws {
         let model = Company.model()
-        for seed in part * 2500..<(part + 1) * 2500 {
+        for seed in part * 10_000..<(part + 1) * 10_000 {
             if let failure = try ChainRun.failure(seed: seed, model: model) {
                 Issue.record("\(failure)")
                 return
@@ -49,7 +49,7 @@ import Testing
 @Suite(.enabled(if: ProcessInfo.processInfo.environment["CISTERN_STRESS"] == "1", "runs under make stress"))
 struct ChainPropertyStress {
     // N1, N3, N5, N14, N17, N18, N19, N21, N23, N35, N37, L13, L21, M4, M8, P15, R1, R2
-    @Test(.longComputation, arguments: 0..<100)
+    @Test(arguments: 0..<100)
     func aMillionChainsAgreeWithAModel(_ part: Int) throws {
         let model = Company.model()
         for seed in 1_000_000 + part * 10_000..<1_000_000 + (part + 1) * 10_000 {

@@ -15,7 +15,6 @@ import json
 import os
 import signal
 import threading
-import time
 import zlib
 from urllib.parse import parse_qs, urlsplit
 
@@ -57,11 +56,11 @@ class Library:
             if self.kill is None or self.kill[1] != page:
                 return
             (pid, _, delay), self.kill = self.kill, None
-        threading.Thread(target=strike, args=(pid, page, delay), daemon=True).start()
+        # The moment is what is random here: nothing waits for it to pass.
+        threading.Timer(delay / 1_000_000, strike, (pid, page)).start()
 
 
-def strike(pid, page, delay):
-    time.sleep(delay / 1_000_000)
+def strike(pid, page):
     os.kill(pid, signal.SIGKILL)
     stage.tell("killed", page=page)
 

@@ -6,6 +6,7 @@ import Testing
 
 @Suite struct PersistentContainerTests {
     /// A container whose default directory is one of its own test, and is not there yet.
+    // No state of its own.
     private final class Container: NSPersistentContainer, @unchecked Sendable {
         static let place = FileManager.default.temporaryDirectory.appendingPathComponent("container-\(UUID().uuidString)", isDirectory: true)
 

@@ -3,6 +3,8 @@ import Testing
 
 @testable import SyncPipeline
 
+/// The real clock itself, which no manual one can stand for: that a sleep reaches its deadline, and how it ends before. How long it takes
+/// beyond that decides nothing.
 @Suite struct SystemClockTests {
     @Test func instantsRunForwards() async throws {
         let clock = SystemClock()

@@ -1,3 +1,5 @@
+// `iovec` comes from whichever of the two modules the compiler reads first, which an optimised build decides otherwise.
+import CSystemd
 import Glibc
 
 /// The manager's datagram socket.

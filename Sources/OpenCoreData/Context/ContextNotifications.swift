@@ -119,6 +119,7 @@ extension NSManagedObjectContext {
             }
             made.append(object)
         }
+        registry.reserve(made.count)
         registry.add(&made)
         for object in made { objects.insert(object) }
         return made

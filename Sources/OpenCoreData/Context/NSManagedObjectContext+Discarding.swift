@@ -183,8 +183,7 @@ extension NSManagedObjectContext {
         object.members = [:]
         guard object.state == .updated, let mine = object.row else {
             if !object.isFaulted && object.state == .clean {
-                object.row = below
-                object.base = below
+                object.settle(on: below)
                 object.ownsRow = false
             }
             return

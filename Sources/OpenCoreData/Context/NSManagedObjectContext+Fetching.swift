@@ -80,13 +80,13 @@ extension NSManagedObjectContext {
         if let known = registry[found.id] {
             if known.isFaulted, let row = found.row {
                 known.row = row
-                known.fetchStamp = stamp
+                known.wasFetched(at: stamp)
             }
             return known
         }
         let object = found.id.entity.objectClass.init(existing: found.id, in: self)
         object.row = found.row
-        object.fetchStamp = stamp
+        object.wasFetched(at: stamp)
         let change = mayBePending ? chain.withLock { level.change(of: found.id) } : nil
         if let change { object.take(change) }
         // What a child pushed is kept by the level; an object of it is held only while it has something of its own to say.
@@ -101,7 +101,7 @@ extension NSManagedObjectContext {
     /// is gone. Throws what the store says where it could not be read, which tells nothing about the row.
     func loadRow(for object: NSManagedObject) throws -> RowSnapshot? {
         // Nothing was pushed, saved or merged anywhere since the fetch that brought the row.
-        if let fetched = object.row, object.fetchStamp == chain.stamp(with: rowCache) { return fetched }
+        if let fetched = object.row, object.isFetched(at: chain.stamp(with: rowCache)) { return fetched }
         if object.row == nil { forgetStaleRow(of: object.objectID) }
         switch rowInMemory(object.objectID) {
         case .row(let row): return row

@@ -123,9 +123,8 @@ extension NSManagedObjectContext {
         // State `updated` without a pending row: only to-manys changed, the row itself is clean.
         if let row {
             if row === object.row { return }
-            object.row = row.carryingTransients(of: object.row)
+            object.settle(on: row.carryingTransients(of: object.row))
             object.ownsRow = false
-            object.base = object.row
         } else if object.state == .clean {
             object.turnIntoFault()
         }

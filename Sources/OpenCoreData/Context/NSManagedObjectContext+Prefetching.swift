@@ -30,18 +30,26 @@ extension NSManagedObjectContext {
         return objects
     }
 
-    /// Faults for what was found by a context that has no objects and no changes: they are registered all at once.
+    /// Faults for what was found by a context that has no objects and no changes: they are registered many at a time, while they are still near.
     private func newFaults(_ found: [FetchedRow], stamp: UInt64) -> [NSManagedObject] {
         var objects: [NSManagedObject] = []
         objects.reserveCapacity(found.count)
+        registry.reserve(found.count)
         var maker = ObjectMaker(self)
-        for fetched in found {
-            let object = maker.make(fetched.id)
-            object.row = fetched.row
-            object.fetchStamp = stamp
-            objects.append(object)
+        for start in stride(from: 0, to: found.count, by: 512) {
+            let rows = found[start..<min(start + 512, found.count)]
+            HeapRoom.make(rows.count * 104)
+            var part: [NSManagedObject] = []
+            part.reserveCapacity(rows.count)
+            for fetched in rows {
+                let object = maker.make(fetched.id)
+                object.row = fetched.row
+                object.wasFetched(at: stamp)
+                part.append(object)
+            }
+            registry.add(&part)
+            objects += part
         }
-        registry.add(&objects)
         return objects
     }
 

@@ -32,14 +32,19 @@ struct ObjectRegistry {
         if retainsAll { held[object.objectID] = object } else { used.add(object) }
     }
 
+    /// Makes room for many new objects.
+    func reserve(_ count: Int) {
+        if !retainsAll { used.reserve(count) }
+    }
+
     /// Adds many new objects. Where one is known already, it takes the other's place in the array.
     mutating func add(_ objects: inout [NSManagedObject]) {
-        if retainsAll || !held.isEmpty {
+        if retainsAll {
             for (number, object) in objects.enumerated() {
                 if let known = self[object.objectID] { objects[number] = known } else { add(object) }
             }
         } else {
-            used.add(&objects)
+            used.add(&objects, unless: held)
         }
     }
 

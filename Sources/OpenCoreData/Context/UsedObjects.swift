@@ -45,15 +45,21 @@ final class UsedObjects: Sendable {
         table.withLock { table in _ = table.updateValue(place, forKey: id) }
     }
 
-    /// Adds many. Where an ID has a living object already, that one stays and takes the other's place in the array.
-    func add(_ objects: inout [NSManagedObject]) {
-        let added = Unchecked(value: objects)
+    /// Makes room for many more.
+    func reserve(_ count: Int) { table.withLock { $0.reserveCapacity($0.count + count) } }
+
+    /// Adds many. Where an ID has a living object already, here or among those held elsewhere, that one stays and takes the other's place in the
+    /// array.
+    func add(_ objects: inout [NSManagedObject], unless held: IDTable<NSManagedObject>) {
+        let added = Unchecked(value: (objects, held))
         let known = table.withLock { table in
             var known: [(Int, NSManagedObject)] = []
-            table.reserveCapacity(table.count + added.value.count)
-            for (number, object) in added.value.enumerated() {
+            let (objects, held) = added.value
+            for (number, object) in objects.enumerated() {
                 let id = object.objectID
-                if table.appendAscending(Place(object), forKey: id) {
+                if !held.isEmpty, let other = held[id] {
+                    known.append((number, other))
+                } else if table.appendAscending(Place(object), forKey: id) {
                     object.home = self
                 } else if let other = table[id]?.object {
                     known.append((number, other))

@@ -14,7 +14,6 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
     let pushRecorder = Mutex<(any PushRecorder)?>(nil)
     let keys = KeyReservoir()
     private let stores = Mutex<[NSPersistentStore]>([])
-    private let waiting = StoreIdentity(uuid: nil)
     let queue = ContextQueue(kind: .privateQueue, label: "NSPersistentStoreCoordinator")
 
     public init(managedObjectModel: NSManagedObjectModel) {
@@ -130,7 +129,7 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
             return NSManagedObjectID(
                 entity: entity, key: keys.key(for: entity, in: store), store: store.identity, isTemporary: true)
         }
-        return NSManagedObjectID(entity: entity, key: KeyReservoir.unreservedKey(), store: waiting, isTemporary: true)
+        return NSManagedObjectID(entity: entity, key: KeyReservoir.unreservedKey(), store: .unbound, isTemporary: true)
     }
 }
 

@@ -159,15 +159,15 @@ package struct IDTable<Value>: Sequence, ExpressibleByDictionaryLiteral {
     @inline(__always)
     private static func matches(_ entry: Entry, _ id: NSManagedObjectID) -> Bool { entry.id === id || entry.id == id }
 
+    /// Adds a value whose key does not come after all others, or may not.
     private mutating func append(_ value: Value, _ id: NSManagedObjectID) {
-        let isOrdered = buckets.isEmpty && (entries.last.map { $0.key < id.key } ?? true)
-        if !isOrdered && (entries.count + 1) * 2 > buckets.count {
+        if (entries.count + 1) * 2 > buckets.count {
             if count < entries.count / 2 { compact() }
             index(capacity: Swift.max(16, (entries.count + 1) * 4))
         }
         entries.append(Entry(key: id.key, id: id, value: value))
         count += 1
-        if !isOrdered { link(entries.count - 1) }
+        link(entries.count - 1)
     }
 
     /// Drops the entries without a value.

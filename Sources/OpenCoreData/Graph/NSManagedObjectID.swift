@@ -14,18 +14,27 @@ public final class NSManagedObjectID: Hashable, Sendable, CustomStringConvertibl
     /// The form of the object's row.
     package var layout: EntityLayout { entity.layout }
     private var root: ObjectIdentifier { entity.layout.root }
-    private let place: Mutex<StoreIdentity>
-    private let temporary: Atomic<Bool>
+    /// The address of the store's identity, which is retained; the lowest bit says that the ID is temporary. One word, since there is an ID for
+    /// every object and every row.
+    private let place: Atomic<UInt>
+    private static let temporaryBit: UInt = 1
 
     package init(entity: NSEntityDescription, key: Int64, store: StoreIdentity, isTemporary: Bool) {
         self.entity = entity
         self.key = key
-        self.place = Mutex(store)
-        self.temporary = Atomic(isTemporary)
+        let address = UInt(bitPattern: Unmanaged.passRetained(store).toOpaque())
+        self.place = Atomic(isTemporary ? address | Self.temporaryBit : address)
+    }
+
+    deinit { identity(in: place.load(ordering: .acquiring)).release() }
+
+    private func identity(in place: UInt) -> Unmanaged<StoreIdentity> {
+        guard let address = UnsafeRawPointer(bitPattern: place & ~Self.temporaryBit) else { Violation.misuse("an object ID has no place") }
+        return Unmanaged.fromOpaque(address)
     }
 
     /// True until the root context has saved the object or a permanent ID was obtained for it.
-    public var isTemporaryID: Bool { temporary.load(ordering: .acquiring) }
+    public var isTemporaryID: Bool { place.load(ordering: .acquiring) & Self.temporaryBit != 0 }
 
     /// The store that holds the object; nil while the ID is temporary, and after the store was removed.
     public var persistentStore: NSPersistentStore? {
@@ -33,15 +42,28 @@ public final class NSManagedObjectID: Hashable, Sendable, CustomStringConvertibl
     }
 
     /// Where the object lives, or will live once it is saved.
-    package var storeIdentity: StoreIdentity { place.withLock { $0 } }
+    package var storeIdentity: StoreIdentity {
+        // What `bind` replaces lives forever, and nothing else is ever replaced.
+        identity(in: place.load(ordering: .acquiring)).takeUnretainedValue()
+    }
 
     /// Ends the temporary state. Called when the row is committed, or a permanent ID was obtained.
-    package func makePermanent() { temporary.store(false, ordering: .releasing) }
+    package func makePermanent() { place.bitwiseAnd(~Self.temporaryBit, ordering: .acquiringAndReleasing) }
 
     /// Moves an ID that was made before any store was there to its store.
     package func bind(to store: StoreIdentity) {
-        place.withLock { current in
-            if current.uuid == nil { current = store }
+        let address = UInt(bitPattern: Unmanaged.passUnretained(store).toOpaque())
+        var current = place.load(ordering: .acquiring)
+        while identity(in: current).takeUnretainedValue() === StoreIdentity.unbound {
+            let (isDone, found) = place.compareExchange(
+                expected: current, desired: address | current & Self.temporaryBit, ordering: .acquiringAndReleasing)
+            if isDone {
+                // Held by the caller until here.
+                _ = Unmanaged.passRetained(store)
+                identity(in: current).release()
+                return
+            }
+            current = found
         }
     }
 

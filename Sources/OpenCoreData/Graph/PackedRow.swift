@@ -1,90 +1,126 @@
 import Foundation
 
-/// A row as a fetch from a file leaves it: one word a value, one byte a value that says what the word means, and the bytes of strings and UUIDs behind them.
+/// A row as a fetch from a file leaves it: one byte a value that says what it is, then the values one after the other, each in as few bytes as
+/// it takes.
 ///
-/// Most rows that are fetched are looked at in a few values or in none. Packed they take half the memory, and making and unmaking them takes no
-/// allocation for each string; a value is unpacked when it is asked for.
+/// Most rows that are fetched are looked at in a few values or in none. Packed they take a third of the memory, and making and unmaking them
+/// takes no allocation for each string; a value is unpacked when it is asked for, which goes past those before it.
 struct PackedRow {
     enum Kind: UInt8 {
         case null
+        case int8
+        case int16
+        case int32
         case int64
+        case no
+        case yes
         case double
-        case bool
+        /// A double or a date that an `Int32` holds as it is.
+        case wholeDouble
         case date
-        /// The word holds where the bytes begin, counted from the end of the kinds, and how many they are.
+        case wholeDate
+        /// The number of bytes, in one or in two bytes, then the bytes.
+        case shortString
         case string
         case uuid
-        /// The word holds a retained reference.
+        /// A retained reference.
         case objectID
     }
 
-    let words: UnsafeMutablePointer<UInt64>
+    private let bytes: UnsafeMutableRawPointer
     let count: Int
 
-    init(_ words: UnsafeMutablePointer<UInt64>, _ count: Int) {
-        self.words = words
+    init(_ bytes: UnsafeMutableRawPointer, _ count: Int) {
+        self.bytes = bytes
         self.count = count
     }
 
-    /// How many words a row takes with so many bytes of text.
-    static func size(_ count: Int, bytes: Int) -> Int { count + (count + bytes + 7) / 8 }
+    /// How many bytes a row takes at most with so many bytes of text.
+    static func limit(_ count: Int, text: Int) -> Int { count * 11 + text }
 
-    private var kinds: UnsafeMutableRawPointer { UnsafeMutableRawPointer(words + count) }
-    private var bytes: UnsafeMutableRawPointer { kinds + count }
+    private var values: UnsafeMutableRawPointer { bytes + count }
 
-    subscript(kindAt slot: Int) -> Kind {
-        get { Kind(rawValue: kinds.load(fromByteOffset: slot, as: UInt8.self)) ?? .null }
-        nonmutating set { kinds.storeBytes(of: newValue.rawValue, toByteOffset: slot, as: UInt8.self) }
-    }
+    private func kind(_ slot: Int) -> Kind { Kind(rawValue: bytes.load(fromByteOffset: slot, as: UInt8.self)) ?? .null }
 
-    /// Puts bytes at an offset.
-    func setBytes(_ source: UnsafeRawPointer?, _ length: Int, at offset: Int, slot: Int, _ kind: Kind) {
-        words[slot] = UInt64(offset) | UInt64(length) << 32
-        self[kindAt: slot] = kind
-        if let source { (bytes + offset).copyMemory(from: source, byteCount: length) }
-    }
-
-    private func text(_ slot: Int) -> UnsafeRawBufferPointer {
-        UnsafeRawBufferPointer(start: bytes + Int(words[slot] & 0xffff_ffff), count: Int(words[slot] >> 32))
-    }
-
-    subscript(slot: Int) -> AttributeValue {
-        switch self[kindAt: slot] {
-        case .null: .null
-        case .int64: .int64(Int64(bitPattern: words[slot]))
-        case .double: .double(Double(bitPattern: words[slot]))
-        case .bool: .bool(words[slot] != 0)
-        case .date: .date(Double(bitPattern: words[slot]))
-        case .string: .string(String(decoding: text(slot), as: UTF8.self))
-        case .uuid: .uuid(UUID(uuid: text(slot).loadUnaligned(as: uuid_t.self)))
-        case .objectID: .objectID(reference(slot).takeUnretainedValue())
+    /// How many bytes a value takes that stands here.
+    @inline(__always)
+    private static func size(_ kind: Kind, _ place: UnsafeRawPointer) -> Int {
+        switch kind {
+        case .null, .no, .yes: 0
+        case .int8: 1
+        case .int16: 2
+        case .int32, .wholeDouble, .wholeDate: 4
+        case .int64, .double, .date, .objectID: 8
+        case .shortString: 1 + Int(place.load(as: UInt8.self))
+        case .string: 2 + Int(place.loadUnaligned(as: UInt16.self))
+        case .uuid: 16
         }
     }
 
-    func setReference(_ id: NSManagedObjectID, slot: Int) {
-        words[slot] = UInt64(UInt(bitPattern: Unmanaged.passRetained(id).toOpaque()))
-        self[kindAt: slot] = .objectID
+    private static func value(_ kind: Kind, _ place: UnsafeRawPointer) -> AttributeValue {
+        switch kind {
+        case .null: .null
+        case .int8: .int64(Int64(place.load(as: Int8.self)))
+        case .int16: .int64(Int64(place.loadUnaligned(as: Int16.self)))
+        case .int32: .int64(Int64(place.loadUnaligned(as: Int32.self)))
+        case .int64: .int64(place.loadUnaligned(as: Int64.self))
+        case .no: .bool(false)
+        case .yes: .bool(true)
+        case .double: .double(place.loadUnaligned(as: Double.self))
+        case .wholeDouble: .double(Double(place.loadUnaligned(as: Int32.self)))
+        case .date: .date(place.loadUnaligned(as: Double.self))
+        case .wholeDate: .date(Double(place.loadUnaligned(as: Int32.self)))
+        case .shortString: .string(text(place + 1, Int(place.load(as: UInt8.self))))
+        case .string: .string(text(place + 2, Int(place.loadUnaligned(as: UInt16.self))))
+        case .uuid: .uuid(UUID(uuid: place.loadUnaligned(as: uuid_t.self)))
+        case .objectID: .objectID(reference(place).takeUnretainedValue())
+        }
     }
 
-    private func reference(_ slot: Int) -> Unmanaged<NSManagedObjectID> {
-        guard let address = UnsafeRawPointer(bitPattern: UInt(words[slot])) else { Violation.misuse("a packed reference is null") }
+    private static func text(_ start: UnsafeRawPointer, _ count: Int) -> String {
+        String(decoding: UnsafeRawBufferPointer(start: start, count: count), as: UTF8.self)
+    }
+
+    private static func reference(_ place: UnsafeRawPointer) -> Unmanaged<NSManagedObjectID> {
+        guard let address = UnsafeRawPointer(bitPattern: place.loadUnaligned(as: UInt.self)) else {
+            Violation.misuse("a packed reference is null")
+        }
         return Unmanaged.fromOpaque(address)
     }
 
-    /// Lets go of what these slots hold, if they hold references.
-    func releaseReferences(_ slots: [Int]) {
-        for slot in slots where self[kindAt: slot] == .objectID { reference(slot).release() }
+    /// Goes from value to value.
+    @inline(__always)
+    private func walk(_ slots: Range<Int>, _ body: (Int, Kind, UnsafeMutableRawPointer) -> Void) {
+        var place = values
+        for slot in slots {
+            let kind = kind(slot)
+            body(slot, kind, place)
+            place += Self.size(kind, place)
+        }
     }
 
-    /// Roughly what the values take in memory, in bytes.
-    var cost: Int {
-        var end = 0
-        for slot in 0..<count {
-            switch self[kindAt: slot] {
-            case .string, .uuid: end = max(end, Int(words[slot] & 0xffff_ffff) + Int(words[slot] >> 32))
-            default: break
-            }
+    subscript(slot: Int) -> AttributeValue {
+        var place = values
+        for earlier in 0..<slot { place += Self.size(kind(earlier), place) }
+        return Self.value(kind(slot), place)
+    }
+
+    /// All values, in the order of the slots.
+    func forEach(_ body: (Int, AttributeValue) -> Void) {
+        walk(0..<count) { slot, kind, place in body(slot, Self.value(kind, place)) }
+    }
+
+    /// Lets go of the references among the first so many values.
+    func releaseReferences(before end: Int) {
+        walk(0..<end) { _, kind, place in
+            if kind == .objectID { Self.reference(place).release() }
         }
-        return 9 * count + end
+    }
+
+    /// How many bytes it takes.
+    var size: Int {
+        var end = values
+        walk(0..<count) { _, kind, place in end = place + Self.size(kind, place) }
+        return end - bytes
     }
 }

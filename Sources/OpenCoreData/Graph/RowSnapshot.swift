@@ -23,10 +23,10 @@ package struct RowSnapshot: @unchecked Sendable {
     }
 
     private final class PackedStorage: Storage {
-        var row: PackedRow { withUnsafeMutablePointerToElements { PackedRow($0, header.layout.count) } }
+        var row: PackedRow { withUnsafeMutablePointerToElements { PackedRow(UnsafeMutableRawPointer($0), header.layout.count) } }
 
         deinit {
-            if !header.layout.toOneSlots.isEmpty { row.releaseReferences(header.layout.toOneSlots) }
+            if !header.layout.toOneSlots.isEmpty { row.releaseReferences(before: header.layout.count) }
         }
     }
 
@@ -38,11 +38,13 @@ package struct RowSnapshot: @unchecked Sendable {
 
     private var packed: PackedRow { unsafeDowncast(storage, to: PackedStorage.self).row }
 
-    /// A packed row: a copy of `words`, which hold all values of the layout and so many bytes of text.
-    static func packed(_ layout: EntityLayout, version: Int64, words: UnsafePointer<UInt64>, bytes: Int) -> RowSnapshot {
-        let size = PackedRow.size(layout.count, bytes: bytes)
-        let buffer = PackedStorage.create(minimumCapacity: size) { _ in RowHeader(layout: layout, version: version) }
-        buffer.withUnsafeMutablePointerToElements { $0.initialize(from: words, count: size) }
+    /// A packed row: a copy of these bytes, which hold all values of the layout.
+    static func packed(_ layout: EntityLayout, version: Int64, bytes: UnsafeRawBufferPointer) -> RowSnapshot {
+        let words = (bytes.count + MemoryLayout<UInt64>.size - 1) / MemoryLayout<UInt64>.size
+        let buffer = PackedStorage.create(minimumCapacity: words) { _ in RowHeader(layout: layout, version: version) }
+        buffer.withUnsafeMutablePointerToElements {
+            UnsafeMutableRawBufferPointer(start: $0, count: bytes.count).copyMemory(from: bytes)
+        }
         return RowSnapshot(storage: unsafeDowncast(buffer, to: Storage.self))
     }
 
@@ -99,11 +101,13 @@ package struct RowSnapshot: @unchecked Sendable {
             if let values {
                 copies.initialize(from: values, count: count)
             } else {
-                let packed = packed
-                for slot in 0..<count { (copies + slot).initialize(to: packed[slot]) }
+                packed.forEach { slot, value in (copies + slot).initialize(to: value) }
             }
         }
     }
+
+    /// The same values, each at hand.
+    private var unpacked: RowSnapshot { values == nil ? copy() : self }
 
     /// The values that a store keeps: itself, or a copy in which transient values are null.
     package var withoutTransients: RowSnapshot {
@@ -120,13 +124,14 @@ package struct RowSnapshot: @unchecked Sendable {
     package func differences(from other: RowSnapshot) -> SlotSet {
         var result = SlotSet()
         if self === other { return result }
-        for slot in 0..<count where self[slot] != other[slot] { result.insert(slot) }
+        let mine = unpacked, theirs = other.unpacked
+        for slot in 0..<count where mine[slot] != theirs[slot] { result.insert(slot) }
         return result
     }
 
     /// Roughly what it takes in memory, in bytes.
     package var cost: Int {
-        guard let values else { return 64 + packed.cost }
+        guard let values else { return 64 + packed.size }
         var total = 64
         for slot in 0..<count { total += values[slot].cost }
         return total

@@ -3,11 +3,17 @@ import Synchronization
 
 /// Which store an object ID belongs to: outlives the store itself, so that IDs stay comparable after it was removed.
 package final class StoreIdentity: Sendable {
-    /// The store's UUID; nil for the place where IDs wait that were made before any store was added.
+    /// The store's UUID; nil for the one that belongs to no store.
     package let uuid: String?
     private let owner: Mutex<WeakStore>
 
-    package init(uuid: String?) {
+    /// The place where IDs wait that were made before any store was there. One, so that it outlives every ID; the keys of such IDs are unique
+    /// in the process.
+    package static let unbound = StoreIdentity(nil)
+
+    package convenience init(uuid: String) { self.init(uuid) }
+
+    private init(_ uuid: String?) {
         self.uuid = uuid
         owner = Mutex(WeakStore())
     }

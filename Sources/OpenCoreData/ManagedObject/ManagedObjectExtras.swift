@@ -1,6 +1,8 @@
 /// What an object does not have that was only read: changes, to-manys that were loaded or changed, and what belongs to a fetch. Apart from the
 /// rest, because an object takes less memory and is made and unmade faster the less there is in it.
 final class ManagedObjectExtras {
+    /// What `base` is where it is not `row`.
+    var base: RowSnapshot?
     var changed = SlotSet()
     var eventSlots = SlotSet()
     var eventBase: RowSnapshot?
@@ -18,6 +20,35 @@ extension NSManagedObject {
         let made = ManagedObjectExtras()
         extras = made
         return made
+    }
+
+    /// The values; nil while nothing is known of them.
+    final var row: RowSnapshot? {
+        get { storedRow }
+        set {
+            if isBasedOnRow, newValue !== storedRow {
+                isBasedOnRow = false
+                if let storedRow { madeExtras.base = storedRow }
+            }
+            storedRow = newValue
+        }
+    }
+
+    /// The values last fetched or saved. Nil for a new object, and for a fault.
+    final var base: RowSnapshot? {
+        get { isBasedOnRow ? storedRow : extras?.base }
+        set {
+            isBasedOnRow = newValue != nil && newValue === storedRow
+            let kept = isBasedOnRow ? nil : newValue
+            if kept != nil || extras != nil { madeExtras.base = kept }
+        }
+    }
+
+    /// Makes these the values, and the last fetched or saved ones too.
+    final func settle(on row: RowSnapshot?) {
+        base = nil
+        self.row = row
+        base = row
     }
 
     /// Which slots were set since the values were last fetched or saved.

@@ -101,8 +101,7 @@ extension NSManagedObject {
     final func turnIntoFault() {
         willTurnIntoFault()
         isFaulted = true
-        row = nil
-        base = nil
+        settle(on: nil)
         ownsRow = false
         if let extras {
             extras.changed = SlotSet()

@@ -5,28 +5,21 @@ import Foundation
 /// Its values are a row, shared with every level and cache that holds the same values; the first change copies it.
 open class NSManagedObject: NSObject {
     /// The identity. It never changes hands: see `NSManagedObjectID`.
-    public internal(set) final var objectID: NSManagedObjectID
+    public final let objectID: NSManagedObjectID
     /// The table that finds this object by its ID, unless its context holds it. Set by that table only.
     final var home: UsedObjects?
     /// Unretained: the context clears it in the objects it leaves behind.
     final unowned(unsafe) var context: NSManagedObjectContext?
-    /// The values; nil while nothing is known of them.
-    final var row: RowSnapshot?
-    /// The values last fetched or saved. Nil for a new object.
-    final var base: RowSnapshot?
-    /// When `row` was fetched, as long as this is a fault (see `ContextChain.stamp`).
-    final var fetchStamp: UInt64 = 0
+    /// What `row` is.
+    final var storedRow: RowSnapshot?
     /// What an object does not have that was only read.
     final var extras: ManagedObjectExtras?
+    /// The low half of the chain's stamp when `row` was fetched, as long as this is a fault (see `ContextChain.stamp`).
+    private final var fetchStamp: UInt32 = 0
 
     final var state: ObjectState = .detached
-    /// Whether `row` is this object's own copy, not shared with anybody.
-    final var ownsRow = false
-    /// Whether the values have been asked for yet.
-    final var isFaulted = false
-    final var isPublished = true
-    /// Changes are not tracked while `awakeFromFetch` runs.
-    final var ignoresChanges = false
+    // One byte for all that is yes or no: there are many objects, and an allocation less long by eight bytes is often one less long by sixteen.
+    private final var flags: Flags = .isPublished
 
     /// A new object of `entity` in `context`; nil: in none yet.
     public required init(entity: NSEntityDescription, insertInto context: NSManagedObjectContext?) {
@@ -34,8 +27,7 @@ open class NSManagedObject: NSObject {
         if let context {
             objectID = context.makeID(for: entity)
         } else {
-            objectID = NSManagedObjectID(
-                entity: entity, key: KeyReservoir.unreservedKey(), store: StoreIdentity(uuid: nil), isTemporary: true)
+            objectID = NSManagedObjectID(entity: entity, key: KeyReservoir.unreservedKey(), store: .unbound, isTemporary: true)
         }
         super.init()
         row = RowSnapshot.defaults(objectID.layout)
@@ -58,6 +50,56 @@ open class NSManagedObject: NSObject {
     }
 
     deinit { home?.forget(self) }
+
+    private struct Flags: OptionSet {
+        let rawValue: UInt8
+
+        static let ownsRow = Flags(rawValue: 1)
+        static let isFaulted = Flags(rawValue: 2)
+        static let isPublished = Flags(rawValue: 4)
+        static let ignoresChanges = Flags(rawValue: 8)
+        static let isBasedOnRow = Flags(rawValue: 16)
+    }
+
+    @inline(__always)
+    private final func set(_ flag: Flags, _ isOn: Bool) {
+        if isOn { flags.insert(flag) } else { flags.remove(flag) }
+    }
+
+    /// Whether `row` is this object's own copy, not shared with anybody.
+    final var ownsRow: Bool {
+        get { flags.contains(.ownsRow) }
+        set { set(.ownsRow, newValue) }
+    }
+
+    /// Whether the values have been asked for yet.
+    final var isFaulted: Bool {
+        get { flags.contains(.isFaulted) }
+        set { set(.isFaulted, newValue) }
+    }
+
+    final var isPublished: Bool {
+        get { flags.contains(.isPublished) }
+        set { set(.isPublished, newValue) }
+    }
+
+    /// Changes are not tracked while `awakeFromFetch` runs.
+    final var ignoresChanges: Bool {
+        get { flags.contains(.ignoresChanges) }
+        set { set(.ignoresChanges, newValue) }
+    }
+
+    /// Whether `base` is `row`.
+    final var isBasedOnRow: Bool {
+        get { flags.contains(.isBasedOnRow) }
+        set { set(.isBasedOnRow, newValue) }
+    }
+
+    /// Notes the chain's stamp when `row` was fetched.
+    final func wasFetched(at stamp: UInt64) { fetchStamp = UInt32(truncatingIfNeeded: stamp) }
+
+    /// Whether `row` was fetched at this stamp: nothing has been pushed, saved or merged anywhere since. (Unless it was exactly 2³² times.)
+    final func isFetched(at stamp: UInt64) -> Bool { fetchStamp == UInt32(truncatingIfNeeded: stamp) }
 
     /// The entity of this class, if the class belongs to one model in use.
     public final var entity: NSEntityDescription { objectID.entity }

@@ -70,14 +70,32 @@ package struct FetchPlan: Sendable {
 
 /// One object found: its ID, and its row where rows were asked for.
 package struct FetchedRow: Sendable {
-    package let id: NSManagedObjectID
-    package let row: RowSnapshot?
-    /// The values that it was sorted by, where the plan asked for them and not for the row.
-    package let sortValues: [AttributeValue]?
+    // Two words: there is one for every row of a fetch.
+    private enum Content {
+        case nothing
+        case row(RowSnapshot)
+        case sortValues([AttributeValue])
+    }
 
-    package init(id: NSManagedObjectID, row: RowSnapshot?, sortValues: [AttributeValue]? = nil) {
+    package let id: NSManagedObjectID
+    private let content: Content
+
+    package var row: RowSnapshot? {
+        if case .row(let row) = content { row } else { nil }
+    }
+
+    /// The values that it was sorted by, where the plan asked for them and not for the row.
+    package var sortValues: [AttributeValue]? {
+        if case .sortValues(let values) = content { values } else { nil }
+    }
+
+    package init(id: NSManagedObjectID, row: RowSnapshot?) {
         self.id = id
-        self.row = row
-        self.sortValues = sortValues
+        content = row.map(Content.row) ?? .nothing
+    }
+
+    package init(id: NSManagedObjectID, sortValues: [AttributeValue]) {
+        self.id = id
+        content = .sortValues(sortValues)
     }
 }

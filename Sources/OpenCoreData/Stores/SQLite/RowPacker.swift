@@ -6,12 +6,11 @@ final class RowPacker {
     /// How many bytes of text a packed row holds at most: a long text would be copied each time it is asked for.
     static let textLimit = 512
     private let count: Int
-    private let space: UnsafeMutablePointer<UInt64>
-    private var used = 0
+    private let space: UnsafeMutableRawPointer
 
     init(_ count: Int) {
         self.count = count
-        space = .allocate(capacity: PackedRow.size(count, bytes: Self.textLimit))
+        space = .allocate(byteCount: PackedRow.limit(count, text: Self.textLimit), alignment: MemoryLayout<UInt64>.alignment)
     }
 
     deinit { space.deallocate() }
@@ -31,53 +30,97 @@ final class RowPacker {
         _ statement: OpaquePointer, _ cells: UnsafeBufferPointer<RowShape.Cell>, _ layout: EntityLayout, version: Int64,
         target: (Int) -> NSManagedObjectID
     ) -> RowSnapshot? {
-        let row = PackedRow(space, count)
-        used = 0
-        for slot in cells.indices where !set(slot, of: row, statement, cells, target) {
-            for earlier in 0..<slot where row[kindAt: earlier] == .objectID { row.releaseReferences([earlier]) }
-            return nil
+        var pen = Pen(place: space + count)
+        for slot in cells.indices {
+            guard let kind = pen.put(statement, cells[slot], slot, target) else {
+                PackedRow(space, count).releaseReferences(before: slot)
+                return nil
+            }
+            space.storeBytes(of: kind.rawValue, toByteOffset: slot, as: UInt8.self)
         }
-        return RowSnapshot.packed(layout, version: version, words: space, bytes: used)
+        return RowSnapshot.packed(layout, version: version, bytes: UnsafeRawBufferPointer(start: space, count: pen.place - space))
     }
+}
 
+/// Writes the values of one row.
+private struct Pen {
+    /// Where the next value goes.
+    var place: UnsafeMutableRawPointer
+    private var text = 0
+
+    init(place: UnsafeMutableRawPointer) { self.place = place }
+
+    /// Puts a value in its place and says what it is.
     @inline(__always)
-    private func set(
-        _ slot: Int, of row: PackedRow, _ statement: OpaquePointer, _ cells: UnsafeBufferPointer<RowShape.Cell>,
-        _ target: (Int) -> NSManagedObjectID
-    ) -> Bool {
+    mutating func put(
+        _ statement: OpaquePointer, _ cell: RowShape.Cell, _ slot: Int, _ target: (Int) -> NSManagedObjectID
+    ) -> PackedRow.Kind? {
         // SQLite's values are read as they lie there: the connection is used by this thread alone as long as it is read from.
-        let value = sqlite3_column_value(statement, cells[slot].index)
-        if sqlite3_value_type(value) == SQLITE_NULL {
-            row[kindAt: slot] = .null
-            return true
-        }
-        switch cells[slot].coding {
-        case .integer:
-            row.words[slot] = UInt64(bitPattern: sqlite3_value_int64(value))
-            row[kindAt: slot] = .int64
-        case .boolean:
-            row.words[slot] = sqlite3_value_int64(value) != 0 ? 1 : 0
-            row[kindAt: slot] = .bool
-        case .double:
-            row.words[slot] = sqlite3_value_double(value).bitPattern
-            row[kindAt: slot] = .double
-        case .date:
-            row.words[slot] = sqlite3_value_double(value).bitPattern
-            row[kindAt: slot] = .date
+        let value = sqlite3_column_value(statement, cell.index)
+        if sqlite3_value_type(value) == SQLITE_NULL { return .null }
+        switch cell.coding {
+        case .integer: return put(integer: sqlite3_value_int64(value))
+        case .boolean: return sqlite3_value_int64(value) != 0 ? .yes : .no
+        case .double: return put(sqlite3_value_double(value), .double, whole: .wholeDouble)
+        case .date: return put(sqlite3_value_double(value), .date, whole: .wholeDate)
         case .string:
             // The text comes before its length: it may have to be converted.
             let text = sqlite3_value_text(value), length = Int(sqlite3_value_bytes(value))
-            guard used + length <= Self.textLimit else { return false }
-            row.setBytes(text, length, at: used, slot: slot, .string)
-            used += length
+            guard self.text + length <= RowPacker.textLimit else { return nil }
+            self.text += length
+            let isShort = length <= Int(UInt8.max)
+            if isShort { store(UInt8(length)) } else { store(UInt16(length)) }
+            put(text, length)
+            return isShort ? .shortString : .string
         case .uuid:
             let bytes = sqlite3_value_blob(value)
-            guard sqlite3_value_bytes(value) == 16, used + 16 <= Self.textLimit else { return false }
-            row.setBytes(bytes, 16, at: used, slot: slot, .uuid)
-            used += 16
-        case .reference: row.setReference(target(slot), slot: slot)
-        case .data, .decimal, .uri, .transformable: return false
+            guard sqlite3_value_bytes(value) == 16 else { return nil }
+            put(bytes, 16)
+            return .uuid
+        case .reference:
+            store(UInt(bitPattern: Unmanaged.passRetained(target(slot)).toOpaque()))
+            return .objectID
+        case .data, .decimal, .uri, .transformable: return nil
         }
-        return true
+    }
+
+    @inline(__always)
+    private mutating func put(integer: Int64) -> PackedRow.Kind {
+        if let small = Int8(exactly: integer) {
+            store(small)
+            return .int8
+        }
+        if let small = Int16(exactly: integer) {
+            store(small)
+            return .int16
+        }
+        if let small = Int32(exactly: integer) {
+            store(small)
+            return .int32
+        }
+        store(integer)
+        return .int64
+    }
+
+    @inline(__always)
+    private mutating func put(_ number: Double, _ kind: PackedRow.Kind, whole: PackedRow.Kind) -> PackedRow.Kind {
+        // The bits are compared, since a negative zero is no integer.
+        if abs(number) <= Double(Int32.max), case let small = Int32(number), Double(small).bitPattern == number.bitPattern {
+            store(small)
+            return whole
+        }
+        store(number)
+        return kind
+    }
+
+    @inline(__always)
+    private mutating func store<T: BitwiseCopyable>(_ value: T) {
+        place.storeBytes(of: value, as: T.self)
+        place += MemoryLayout<T>.size
+    }
+
+    private mutating func put(_ source: UnsafeRawPointer?, _ length: Int) {
+        if let source { place.copyMemory(from: source, byteCount: length) }
+        place += length
     }
 }

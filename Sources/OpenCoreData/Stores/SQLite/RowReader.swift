@@ -9,6 +9,8 @@ struct RowReader {
     private var number: Int64 = -1
     private var current: RowShape.Reader?
     private var packer: RowPacker?
+    /// How many rows were read.
+    private var count = 0
     /// Recent targets of each to-one: many rows name few, and an ID is an object.
     private var recent: [NSManagedObjectID?]
     private static let memory = 64
@@ -23,6 +25,9 @@ struct RowReader {
     /// The current row; nil if it is of an entity that this shape does not know.
     mutating func read(_ statement: OpaquePointer) throws -> FetchedRow? {
         guard let reader = select(sqlite3_column_int64(statement, 1)) else { return nil }
+        // A row and its ID take 200 bytes or so.
+        if count & 255 == 255 { HeapRoom.make(56 << 10) }
+        count += 1
         let map = reader.map, key = sqlite3_column_int64(statement, 0)
         let id = NSManagedObjectID(entity: map.entity, key: key, store: identity, isTemporary: false)
         if let packer {

@@ -20,7 +20,8 @@ extension SQLiteStore {
                 if plan.includesRows {
                     if let found = try reader.read(raw) { result.append(found) }
                 } else if let id = try reader.readID(raw) {
-                    result.append(FetchedRow(id: id, row: nil, sortValues: plan.includesSortValues ? values(raw, sortColumns) : nil))
+                    let isSorted = plan.includesSortValues
+                    result.append(isSorted ? FetchedRow(id: id, sortValues: values(raw, sortColumns)) : FetchedRow(id: id, row: nil))
                 }
             }
             return result

@@ -129,7 +129,9 @@ extension NSManagedObjectContext {
         return change.row.map { PendingRow.replacing(conflict.stored, with: $0) }
     }
 
-    private func settle(_ found: [StoreConflict.KeyConflict], in outcome: inout SaveOutcome) throws {
+    private func settle(_ unordered: [StoreConflict.KeyConflict], in outcome: inout SaveOutcome) throws {
+        // A store finds them in no order of its own, and where one object meets several keys the first decides.
+        let found = unordered.sorted { ($0.constraint, $0.id.layout.number, $0.id.key) < ($1.constraint, $1.id.layout.number, $1.id.key) }
         try mergePolicy.resolve(mergeConflicts: NSConstraintConflict.conflicts(found, in: outcome.changes, of: self))
         // A policy that gave objects other keys has settled it: they are tried again as they are now.
         let touched = unpublished
@@ -143,22 +145,28 @@ extension NSManagedObjectContext {
                 outcome.settled.insert(object.objectID)
             }
             unpublished.removeAll { $0.isPublished }
+        // An owner may be of this save itself and become another object, before the ones that became it or after them.
+        func last(_ id: NSManagedObjectID) -> NSManagedObjectID {
+            var result = id
+            while let next = identities[result] { result = next }
+            return result
+        }
             return
         }
         var identities: [NSManagedObjectID: NSManagedObjectID] = [:]
         for conflict in found {
-            guard identities[conflict.id] == nil, let mine = outcome.changes[conflict.id] else { continue }
-            // The owner may be of this save itself, and have met the store's row with the key.
-            let owner = identities[conflict.owner] ?? conflict.owner
+            let owner = last(conflict.owner)
+            guard owner != conflict.id, let mine = outcome.changes[conflict.id] else { continue }
             identities[conflict.id] = owner
             outcome.settled.formUnion([conflict.id, owner])
             outcome.changes.set(conflict.id, nil)
             outcome.refreshed.append(conflict.id)
-            guard outcome.changes[owner] == nil, let stored = conflict.stored, let merged = mergePolicy.merged(mine, over: stored)
+            guard owner == conflict.owner, outcome.changes[owner] == nil, let stored = conflict.stored,
+                let merged = mergePolicy.merged(mine, over: stored)
             else { continue }
             outcome.changes.set(owner, PendingRow(kind: .updated, row: merged.row, changed: merged.changed, base: stored))
         }
-        outcome.changes = outcome.changes.replacing(identities)
+        outcome.changes = outcome.changes.replacing(identities.mapValues(last))
     }
 
     /// Updates and deletions of `changes` whose rows are not, at this level, what the sender started from. Within the chain's lock.

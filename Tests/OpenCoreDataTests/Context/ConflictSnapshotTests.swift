@@ -123,13 +123,14 @@ import Testing
     }
 
     // P2, P5, P6
-    @Test(arguments: [(NSMergePolicy.mergeByPropertyStoreTrump, [20, 5]), (.mergeByPropertyObjectTrump, [20, 5]), (.rollback, [20, 1])])
+    @Test(arguments: [(NSMergePolicy.mergeByPropertyStoreTrump, [20, 5]), (.mergeByPropertyObjectTrump, [7, 5]), (.rollback, [20, 1])])
     func policiesGoByWhatIsInTheFile(_ policy: NSMergePolicy, _ expected: [Int]) throws {
         let files = try Files()
         try files.beside { $0.setValue(10, forKey: "a") }
         try files.elsewhere { $0.setValue(20, forKey: "a") }
         try files.here.root.performAndWait { () throws in
             files.here.root.mergePolicy = policy
+            files.item.setValue(7, forKey: "a")
             files.item.setValue(5, forKey: "b")
             try files.here.root.save()
             #expect(["a", "b"].map { files.item.value(forKey: $0) as? Int } == expected)
@@ -216,3 +217,5 @@ import Testing
         }
     }
 }
+            #expect(try stack.fixture.stored(stored.objectID)?["name"] == .string("Looms 1"))
+            #expect(stored.value(forKey: "name") as? String == "Looms 1")

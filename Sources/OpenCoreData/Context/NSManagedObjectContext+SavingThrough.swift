@@ -27,7 +27,7 @@ extension NSManagedObjectContext {
 
     private func saveTogether(_ contexts: [NSManagedObjectContext]) throws {
         let root = contexts[contexts.count - 1]
-        let own = chain.withLock { contexts.map { $0.level.beginSaving() } }
+        let own = try Self.beginSaving(contexts)
         let watches = contexts.map(\.watched)
         func takeBack() {
             chain.withLock {

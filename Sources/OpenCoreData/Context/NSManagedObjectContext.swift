@@ -53,6 +53,10 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     open var parentConflictPolicy: NSMergePolicy?
     /// Children have pushed changes that have not been saved yet: objects of them may have changes without being held.
     var hasPushedChanges = false
+    /// Children's changes have come in that validation has not seen.
+    var hasUncheckedMail = false
+    /// Counts what this context has published, so that validation can tell whether it changed anything.
+    var publicationCount = 0
     /// Whether any object has loaded members of a to-many.
     var hasLoadedMembers = false
     /// Whether this context merges by itself what its parent takes in.

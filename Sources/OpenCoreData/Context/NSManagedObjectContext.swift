@@ -181,7 +181,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
 
     public var endOfChain: NSPersistentStoreCoordinator? { upstream?.endOfChain }
 
-    /// The rows that the chain's coordinator keeps. Remembered, because each fault that fires asks.
+    /// The rows that the chain's coordinator keeps. Remembered, because each fault that fires asks; so for use on the queue only.
     var rowCache: RowCache? {
         if let knownRowCache { return knownRowCache }
         knownRowCache = endOfChain?.rowCache

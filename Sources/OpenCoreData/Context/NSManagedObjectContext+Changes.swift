@@ -160,6 +160,7 @@ extension NSManagedObjectContext {
             for object in replaced where object.state == .inserted || level.pending[object.objectID]?.kind != .inserted {
                 level.replace(object.objectID, with: nil)
             }
+            publicationCount += 1
             for object in unpublished {
                 object.isPublished = true
                 publish(object)

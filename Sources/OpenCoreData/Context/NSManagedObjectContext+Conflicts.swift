@@ -17,25 +17,26 @@ extension NSManagedObjectContext {
     ///
     /// Towards a store `mergePolicy` is asked; towards a parent context `parentConflictPolicy`, if there is one.
     func handOver(_ changes: ChangeSet) throws -> SaveOutcome {
-        let below = channel(to: "save")
+        let below = channel(to: "save"), asked = watched
         var outcome = SaveOutcome(changes: changes)
-        try keepingWatch {
+        do {
             try settlingConflicts(&outcome) { changes in
-                try checkWatched(besides: changes)
-                try below.receive(changes, from: self)
+                var handed = changes
+                if parent != nil {
+                    try readWatched(besides: changes)
+                } else if !changes.isEmpty {
+                    // Checked by the store, in the transaction that writes the changes: nobody comes between.
+                    handed.watched = watched.filter { changes[$0.key] == nil }
+                }
+                try below.receive(handed, from: self)
             }
-        }
-        return outcome
-    }
-
-    /// Runs a save. What was to be checked has been when it succeeds; a save that failed leaves it for the next one.
-    func keepingWatch(_ save: () throws -> Void) throws {
-        let asked = watched
-        do { try save() } catch {
+        } catch {
             watched = asked
             throw error
         }
-        watched = [:]
+        // What was to be checked has been, unless the policy left nothing to hand on.
+        watched = outcome.changes.isEmpty ? asked : [:]
+        return outcome
     }
 
     /// Tries to hand changes over until no conflict is left. Each round settles every conflict found; another writer may cause new ones, but
@@ -55,24 +56,20 @@ extension NSManagedObjectContext {
 
     // MARK: Objects that are checked although they did not change
 
-    /// That the rows of watched objects are still those that were read. Throws the conflicts.
-    ///
-    /// Towards a parent context this finds those that are gone and has the others in memory, where the push itself compares them.
-    func checkWatched(besides changes: ChangeSet) throws {
-        let asked = watched.filter { changes[$0.key] == nil }
-        guard !asked.isEmpty, let coordinator = endOfChain else { return }
-        let ids = Array(asked.keys)
-        let current = try parent?.rows(for: ids) ?? coordinator.storedRows(for: ids)
-        let moved = ids.filter { id in
-            guard let row = current[id] else { return true }
-            return parent == nil && row.version != asked[id]?.version
-        }
-        if !moved.isEmpty { throw StoreConflict.versions(moved.map { StoreConflict.VersionConflict(id: $0, stored: current[$0]) }) }
+    /// Towards a parent context: finds the watched objects that are gone, which it throws as conflicts, and has the rows of the others in memory,
+    /// where the push itself compares them.
+    func readWatched(besides changes: ChangeSet) throws {
+        let asked = watched.keys.filter { changes[$0] == nil }
+        guard let parent, !asked.isEmpty, !changes.isEmpty else { return }
+        let current = try parent.rows(for: asked)
+        let gone = asked.filter { current[$0] == nil }
+        if !gone.isEmpty { throw StoreConflict.versions(gone.map { StoreConflict.VersionConflict(id: $0, stored: nil) }) }
     }
 
     /// Towards a parent context, this one: that the rows of objects that a child watches are still those that it read. Within the chain's lock.
     func conflictsOfWatched(by sender: NSManagedObjectContext, besides changes: ChangeSet) -> [StoreConflict.VersionConflict] {
-        sender.watched.compactMap { id, base in changes[id] == nil ? conflict(of: id, with: base) : nil }
+        if changes.isEmpty { return [] }
+        return sender.watched.compactMap { id, base in changes[id] == nil ? conflict(of: id, with: base) : nil }
     }
 
     /// The save failed after all: objects show what is unsaved again, as it was.
@@ -129,7 +126,9 @@ extension NSManagedObjectContext {
         return change.row.map { PendingRow.replacing(conflict.stored, with: $0) }
     }
 
-    private func settle(_ found: [StoreConflict.KeyConflict], in outcome: inout SaveOutcome) throws {
+    private func settle(_ unordered: [StoreConflict.KeyConflict], in outcome: inout SaveOutcome) throws {
+        // A store finds them in no order of its own, and where one object meets several keys the first decides.
+        let found = unordered.sorted { ($0.constraint, $0.id.layout.number, $0.id.key) < ($1.constraint, $1.id.layout.number, $1.id.key) }
         try mergePolicy.resolve(mergeConflicts: NSConstraintConflict.conflicts(found, in: outcome.changes, of: self))
         // A policy that gave objects other keys has settled it: they are tried again as they are now.
         let touched = unpublished
@@ -146,19 +145,25 @@ extension NSManagedObjectContext {
             return
         }
         var identities: [NSManagedObjectID: NSManagedObjectID] = [:]
+        // An owner may be of this save itself and become another object, before the ones that became it or after them.
+        func last(_ id: NSManagedObjectID) -> NSManagedObjectID {
+            var result = id
+            while let next = identities[result] { result = next }
+            return result
+        }
         for conflict in found {
-            guard identities[conflict.id] == nil, let mine = outcome.changes[conflict.id] else { continue }
-            // The owner may be of this save itself, and have met the store's row with the key.
-            let owner = identities[conflict.owner] ?? conflict.owner
+            let owner = last(conflict.owner)
+            guard owner != conflict.id, let mine = outcome.changes[conflict.id] else { continue }
             identities[conflict.id] = owner
             outcome.settled.formUnion([conflict.id, owner])
             outcome.changes.set(conflict.id, nil)
             outcome.refreshed.append(conflict.id)
-            guard outcome.changes[owner] == nil, let stored = conflict.stored, let merged = mergePolicy.merged(mine, over: stored)
+            guard owner == conflict.owner, outcome.changes[owner] == nil, let stored = conflict.stored,
+                let merged = mergePolicy.merged(mine, over: stored)
             else { continue }
             outcome.changes.set(owner, PendingRow(kind: .updated, row: merged.row, changed: merged.changed, base: stored))
         }
-        outcome.changes = outcome.changes.replacing(identities)
+        outcome.changes = outcome.changes.replacing(identities.mapValues(last))
     }
 
     /// Updates and deletions of `changes` whose rows are not, at this level, what the sender started from. Within the chain's lock.

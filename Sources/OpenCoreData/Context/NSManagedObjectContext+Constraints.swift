@@ -64,9 +64,16 @@ extension NSManagedObjectContext {
         for twin in twins {
             guard identities[twin.id] == nil, let mine = result[twin.id] else { continue }
             identities[twin.id] = twin.owner
-            let known = changeInChain(of: twin.owner)
             result.set(twin.id, nil)
-            guard let stored = known?.row, let merged = policy.merged(mine, over: stored) else { continue }
+            // The push may change the owner itself, or have other twins of it.
+            if let pushed = result[twin.owner], let row = pushed.row {
+                guard let merged = policy.merged(mine, over: row) else { continue }
+                var changed = pushed.changed
+                changed.formUnion(merged.changed)
+                result.set(twin.owner, PendingRow(kind: pushed.kind, row: merged.row, changed: changed, base: pushed.base))
+                continue
+            }
+            guard let stored = changeInChain(of: twin.owner)?.row, let merged = policy.merged(mine, over: stored) else { continue }
             let kind: ChangeKind = level.pending[twin.owner]?.kind == .inserted ? .inserted : .updated
             result.set(twin.owner, PendingRow(kind: kind, row: merged.row, changed: merged.changed, base: kind == .updated ? stored : nil))
         }

@@ -10,7 +10,10 @@ extension NSManagedObjectContext {
             level.inbox = []
             return mail
         }
-        if !mail.isEmpty { hasPushedChanges = true }
+        if !mail.isEmpty {
+            hasPushedChanges = true
+            hasUncheckedMail = true
+        }
         for changes in mail {
             if !registry.isEmpty { apply(changes) }
             events.pushed.append(changes)

@@ -43,7 +43,8 @@ extension NSManagedObjectContext {
         _ changes: ChangeSet, from sender: NSManagedObjectContext, _ written: (entry: UInt64, changes: ChangeSet, stamp: UInt64)?
     ) throws -> (changes: ChangeSet, stamp: UInt64)? {
         try chain.withLock {
-            let stamp = chain.stamp(with: rowCache)
+            // Runs on the sender's queue, and `rowCache` is remembered on this context's.
+            let stamp = chain.stamp(with: endOfChain?.rowCache)
             var incoming = try written.flatMap { $0.stamp == stamp ? $0.changes : nil } ?? admissible(changes, from: sender)
             guard let written, written.stamp == stamp || written.changes.saysTheSame(as: incoming) else { return (incoming, stamp) }
             incoming.journaled = written.entry...written.entry

@@ -12,7 +12,7 @@ extension NSManagedObjectContext {
     public func save() throws {
         checkQueue()
         guard try prepareToSave() else { return try saveMetadata() }
-        let changes = chain.withLock { level.beginSaving() }
+        let changes = try Self.beginSaving([self])[0]
         let saved: SaveOutcome
         do {
             saved = try handOver(changes)
@@ -86,14 +86,38 @@ extension NSManagedObjectContext {
     /// Validation may replace values (L30); what it changed is validated too.
     func validateUntilSettled() throws {
         for _ in 0..<100 {
+            let before = publicationCount
             try validate()
-            if unpublished.isEmpty { return }
+            // Reading a to-many publishes what was changed before.
+            if unpublished.isEmpty && publicationCount == before { return }
             publish()
         }
         throw NSError.coreData(.coreData, "Validation goes on changing objects; stopped after 100 rounds. Nothing was saved.")
     }
 
+    /// Starts saving what is pending in these contexts of one chain, which have been validated. What children pushed meanwhile is validated as
+    /// well: it may be what forbids a deletion.
+    static func beginSaving(_ contexts: [NSManagedObjectContext]) throws -> [ChangeSet] {
+        guard let chain = contexts.first?.chain else { return [] }
+        func begin() -> [ChangeSet] { contexts.map { $0.level.beginSaving() } }
+        for _ in 0..<20 {
+            let begun = chain.withLock { contexts.allSatisfy { !$0.hasUncheckedMail && $0.level.inbox.isEmpty } ? begin() : nil }
+            if let begun { return begun }
+            for context in contexts {
+                context.receiveMail()
+                guard context.hasUncheckedMail else { continue }
+                context.postObjectsDidChange()
+                context.publish()
+                try context.validateUntilSettled()
+                context.registerEventForUndo()
+            }
+        }
+        // Children that always push before validation is through must not keep this context from ever saving.
+        return chain.withLock(begin)
+    }
+
     private func validate() throws {
+        hasUncheckedMail = false
         let changes = chain.withLock { level.pending }
         var errors: [NSError] = []
         // Rows without an instance that children pushed were checked by the same rules when they were saved there; deletions are checked again,
@@ -125,13 +149,7 @@ extension NSManagedObjectContext {
             // A pushed deletion may be one that objects of this level forbid.
             for (id, change) in changes.deletionsThatMayBeDenied where registry[id] == nil { try check(id, change, nil) }
         }
-        if errors.count == 1 { throw errors[0] }
-        if errors.count > 1 {
-            throw NSError.coreData(
-                .validationMultipleErrors,
-                "\(errors.count) validation errors: " + errors.prefix(5).map(\.localizedDescription).joined(separator: " "),
-                userInfo: [NSDetailedErrorsKey: errors])
-        }
+        try RowValidation.throwAny(errors)
     }
 
     /// The objects take their new state; hooks and notifications follow.

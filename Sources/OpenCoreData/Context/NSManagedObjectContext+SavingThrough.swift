@@ -27,7 +27,7 @@ extension NSManagedObjectContext {
 
     private func saveTogether(_ contexts: [NSManagedObjectContext]) throws {
         let root = contexts[contexts.count - 1]
-        let own = chain.withLock { contexts.map { $0.level.beginSaving() } }
+        let own = try Self.beginSaving(contexts)
         let watches = contexts.map(\.watched)
         func takeBack() {
             chain.withLock {
@@ -49,7 +49,7 @@ extension NSManagedObjectContext {
                 let sender = contexts[index - 1]
                 var handed = SaveOutcome(changes: carried)
                 carried = try sender.settlingConflicts(&handed) { changes in
-                    try sender.checkWatched(besides: changes)
+                    try sender.readWatched(besides: changes)
                     return try chain.withLock {
                         let level = ContextLevel(chain: ContextChain.scratch)
                         level.pending = own[index]
@@ -74,7 +74,8 @@ extension NSManagedObjectContext {
             context.undoRecorder?.didSave()
             context.hasImportedRows = false
             context.decided = []
-            context.watched = [:]
+            // The root has done so itself. Where nothing was handed on, nothing was checked.
+            if context !== root && !through[index].isEmpty { context.watched = [:] }
             if index > 0 {
                 // As after a child's save: its objects are told here before they are saved.
                 context.hasPushedChanges = true

@@ -53,6 +53,10 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     open var parentConflictPolicy: NSMergePolicy?
     /// Children have pushed changes that have not been saved yet: objects of them may have changes without being held.
     var hasPushedChanges = false
+    /// Children's changes have come in that validation has not seen.
+    var hasUncheckedMail = false
+    /// Counts what this context has published, so that validation can tell whether it changed anything.
+    var publicationCount = 0
     /// Whether any object has loaded members of a to-many.
     var hasLoadedMembers = false
     /// Whether this context merges by itself what its parent takes in.
@@ -82,8 +86,9 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     /// How old a row in the cache may be, in seconds, when a fault is fired or an object refreshed. Negative (the default, −1): any age;
     /// 0: the row is always read again.
     open var stalenessInterval: TimeInterval = -1
-    /// Whether notifications carry objects. Where nobody listens to a context's object notifications, false spares making the objects
-    /// that a child pushed; the notifications are posted all the same.
+    /// Whether notifications carry everything that they are about. False, for a context whose notifications nobody needs whole, spares work that
+    /// grows with a save: WillSave, DidSave and ObjectsDidChange are posted, but with the objects that this context has, and none is made for
+    /// what a child pushed. DidSaveObjectIDs and DidMergeChangesObjectIDs are not posted, and insertions that are merged go untold.
     public var materializesNotificationObjects = true
     /// Called after changes came in, made here or pushed from below, on the thread that brought them. For the document.
     let changeObserver = Mutex<(@Sendable () -> Void)?>(nil)
@@ -176,7 +181,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
 
     public var endOfChain: NSPersistentStoreCoordinator? { upstream?.endOfChain }
 
-    /// The rows that the chain's coordinator keeps. Remembered, because each fault that fires asks.
+    /// The rows that the chain's coordinator keeps. Remembered, because each fault that fires asks; so for use on the queue only.
     var rowCache: RowCache? {
         if let knownRowCache { return knownRowCache }
         knownRowCache = endOfChain?.rowCache

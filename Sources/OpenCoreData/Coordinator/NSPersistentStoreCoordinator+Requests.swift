@@ -105,7 +105,7 @@ extension NSPersistentStoreCoordinator: PersistentStoreChannel {
         try queue.sync {
             for (store, part) in try withMetadata(byStore(changes)) {
                 let saved = try store.save(part)
-                written.append(store)
+                if !part.isEmpty || part.watched.isEmpty { written.append(store) }
                 for (id, version) in saved.versions {
                     part[id]?.row?.stamp(version: version)
                     id.makePermanent()
@@ -191,7 +191,18 @@ extension NSPersistentStoreCoordinator: PersistentStoreChannel {
             let store = try place(key.owner)
             parts[ObjectIdentifier(store), default: (store, ChangeSet())].1.orders[key] = order
         }
-        var result = Array(parts.values)
+        for (id, row) in changes.watched {
+            guard let store = ownStore(of: id) else { continue }
+            if !store.isReadOnly {
+                parts[ObjectIdentifier(store), default: (store, ChangeSet())].1.watched[id] = row
+                continue
+            }
+            // It takes no save, and this one writes nothing to it.
+            let stored = try store.rows(for: [id])[id]
+            if stored?.version != row.version { throw StoreConflict.versions([StoreConflict.VersionConflict(id: id, stored: stored)]) }
+        }
+        // What only has to be checked comes before anything is written.
+        var result = parts.values.filter { $0.1.isEmpty } + parts.values.filter { !$0.1.isEmpty }
         // Whoever reads the mark in a store takes all of the save for committed, so it goes with the part that is written last.
         if !result.isEmpty { result[result.count - 1].1.journaled = changes.journaled }
         return result

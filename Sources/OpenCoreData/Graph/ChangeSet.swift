@@ -84,6 +84,8 @@ package struct ChangeSet: Sendable {
     package var pairs: [RelationshipKey: PairChanges] = [:]
     /// Ordered to-manys that changed, whole.
     package var orders: [RelationshipKey: [NSManagedObjectID]] = [:]
+    /// Rows, as they were read, that must be stored in that version still for the changes to be written. For changes on their way into a store.
+    package var watched: [NSManagedObjectID: RowSnapshot] = [:]
     /// The first and the last of the entries of a push journal that these changes come from; nil where none is kept.
     package var journaled: ClosedRange<UInt64>?
     package private(set) var insertedCount = 0

@@ -45,7 +45,7 @@ enum RowValidation {
         if errors.count > 1 {
             throw NSError.coreData(
                 .validationMultipleErrors,
-                "Multiple validation errors occurred: " + errors.map(\.localizedDescription).joined(separator: "; "),
+                "\(errors.count) validation errors: " + errors.prefix(5).map(\.localizedDescription).joined(separator: " "),
                 userInfo: [NSDetailedErrorsKey: errors])
         }
     }

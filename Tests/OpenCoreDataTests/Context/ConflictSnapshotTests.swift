@@ -123,16 +123,36 @@ import Testing
     }
 
     // P2, P5, P6
-    @Test(arguments: [(NSMergePolicy.mergeByPropertyStoreTrump, [20, 5]), (.mergeByPropertyObjectTrump, [20, 5]), (.rollback, [20, 1])])
+    @Test(arguments: [(NSMergePolicy.mergeByPropertyStoreTrump, [20, 5]), (.mergeByPropertyObjectTrump, [7, 5]), (.rollback, [20, 1])])
     func policiesGoByWhatIsInTheFile(_ policy: NSMergePolicy, _ expected: [Int]) throws {
         let files = try Files()
         try files.beside { $0.setValue(10, forKey: "a") }
         try files.elsewhere { $0.setValue(20, forKey: "a") }
         try files.here.root.performAndWait { () throws in
             files.here.root.mergePolicy = policy
+            files.item.setValue(7, forKey: "a")
             files.item.setValue(5, forKey: "b")
             try files.here.root.save()
             #expect(["a", "b"].map { files.item.value(forKey: $0) as? Int } == expected)
+        }
+        try files.close()
+    }
+
+    // P2, P9
+    @Test func aWatchedObjectThatIsNewerInTheFileRefusesTheSave() throws {
+        let files = try Files(), root = files.here.root
+        try files.elsewhere { $0.setValue(10, forKey: "a") }
+        try root.performAndWait { () throws in
+            root.detectConflicts(for: files.item)
+            root.make("Item", ["key": "made of it"])
+            let error = #expect(throws: NSError.self) { try root.save() }
+            let list = error?.userInfo[NSPersistentStoreSaveConflictsErrorKey] as? [NSMergeConflict]
+            #expect(error?.code == 133020 && list?.map(\.sourceObjectID) == [files.item.objectID])
+            #expect(list?.first?.persistedSnapshot?["a"] as? Int == 10 && list?.first?.objectSnapshot?["a"] as? Int == 1)
+            root.refresh(files.item, mergeChanges: false)
+            root.detectConflicts(for: files.item)
+            try root.save()
+            #expect(try root.all("Item").count == 2)
         }
         try files.close()
     }
@@ -197,7 +217,9 @@ import Testing
             }
             try stack.root.save()
             #expect(try stack.root.all("Department").map(\.objectID) == [stored.objectID])
+            #expect(try stack.fixture.stored(stored.objectID)?["name"] == .string("Looms 1"))
             stack.root.refreshAllObjects()
+            #expect(stored.value(forKey: "name") as? String == "Looms 1")
             #expect(people.map { ($0.value(forKey: "department") as? NSManagedObject)?.objectID } == [stored.objectID, stored.objectID])
         }
     }

@@ -30,6 +30,23 @@ import Testing
         #expect(keys.map { recorder.ids($0) } == [[], [ids[0]], [ids[1]], [ids[2]], [ids[3]]])
     }
 
+    // T10, T11
+    @Test func onRequestAMergeTellsOnlyOfObjectsThatThereAre() throws {
+        let (stack, ids) = try items(2)
+        try stack.root.performAndWait { () throws in
+            stack.root.reset()
+            stack.root.materializesNotificationObjects = false
+            let held = try stack.root.existingObject(with: ids[0])
+            let recorder = NotificationRecorder(
+                stack.root, .NSManagedObjectContextDidMergeChangesObjectIDs, .NSManagedObjectContextObjectsDidChange)
+            stack.coordinator.rowCache.removeAll()
+            NSManagedObjectContext.mergeChanges(fromRemoteContextSave: [NSInsertedObjectsKey: [ids[1]]], into: [stack.root])
+            #expect(recorder.count == 0 && stack.root.registeredObject(for: ids[1]) == nil)
+            NSManagedObjectContext.mergeChanges(fromRemoteContextSave: [NSUpdatedObjectsKey: [ids[0]]], into: [stack.root])
+            #expect(recorder.names == ["ObjectsDidChange"] && recorder.objects(NSRefreshedObjectsKey) == [held])
+        }
+    }
+
     // T2, T11
     @Test func whereEverythingIsInvalidTheRegisteredObjectsAreTold() throws {
         let (stack, ids) = try items(2)

@@ -202,4 +202,20 @@ import Testing
             #expect(stack.root.registeredObjects.isEmpty)
         }
     }
+
+    // T4
+    @Test func onRequestASaveCarriesOnlyTheObjectsThatThereAreAndPostsNoIDs() throws {
+        let stack = TestStack()
+        stack.root.materializesNotificationObjects = false
+        let child = stack.child(of: stack.root)
+        try holding(stack.root, child) { () throws in
+            let did = NotificationRecorder(stack.root, .NSManagedObjectContextDidSave, .NSManagedObjectContextDidSaveObjectIDs)
+            let own = stack.root.make("Person")
+            child.make("Person")
+            try child.save()
+            try stack.root.save()
+            #expect(did.names == ["DidSave"] && did.objects(NSInsertedObjectsKey) == [own])
+            #expect(stack.store.rowCount == 2)
+        }
+    }
 }

@@ -3,6 +3,17 @@ import OpenCoreData
 import OpenCoreDataTestSupport
 import Testing
 
+/// Lets a test act where its deletion has just been allowed, once.
+final class GuardedObject: NSManagedObject {
+    var afterValidation: (() -> Void)?
+
+    override func validateForDelete() throws {
+        try super.validateForDelete()
+        afterValidation?()
+        afterValidation = nil
+    }
+}
+
 /// Deletions that related objects forbid, at every level, whoever knows those objects.
 @Suite struct DenyTests {
     private func blocking(_ error: NSError?) -> Set<NSManagedObjectID>? {
@@ -108,6 +119,31 @@ import Testing
             #expect(blocking(#expect(throws: NSError.self) { try stack.root.save() }) == [order])
         }
         #expect(stack.store.rowCount == 1)
+    }
+
+    // GB18, GB2
+    @Test func whatAChildPushesWhileTheDeletionIsValidatedForbidsItToo() throws {
+        let account = Company.entity("Account", GuardedObject.self), order = Company.entity("Order")
+        Company.relate(account, "orders", many: true, order, "account", many: false, rule: .denyDeleteRule)
+        let stack = TestStack(NSManagedObjectModel(entities: [account, order]))
+        let child = stack.child(of: stack.root)
+        try stack.root.performAndWait { () throws in
+            let account = try #require(stack.root.make("Account") as? GuardedObject)
+            try stack.root.save()
+            let order = child.performAndWait { child.make("Order", ["account": child.object(with: account.objectID)]).objectID }
+            stack.root.delete(account)
+            let pushed = DispatchSemaphore(value: 0)
+            account.afterValidation = {
+                child.enqueue {
+                    #expect(throws: Never.self) { try child.save() }
+                    pushed.signal()
+                }
+                pushed.wait()
+            }
+            #expect(blocking(#expect(throws: NSError.self) { try stack.root.save() }) == [order])
+            #expect(stack.store.rowCount == 1 && account.isDeleted && stack.root.hasChanges)
+            #expect(try stack.root.all("Order").map(\.objectID) == [order])
+        }
     }
 
     /// A holder whose to-one forbids deleting it.

@@ -21,6 +21,17 @@ final class CheckedObject: NSManagedObject {
     }
 }
 
+/// Has a long name for a short one.
+final class WordyObject: NSManagedObject {
+    override func validateValue(_ value: AutoreleasingUnsafeMutablePointer<AnyObject?>, forKey key: String) throws {
+        if value.pointee as? String == "short" {
+            value.pointee = "a name that is too long" as NSString
+        } else {
+            try super.validateValue(value, forKey: key)
+        }
+    }
+}
+
 /// Never content with its name.
 final class RestlessObject: NSManagedObject {
     @Managed var name: String?
@@ -95,6 +106,39 @@ final class RestlessObject: NSManagedObject {
             object.name = "         a longer name"
             #expect(code { try context.save() } == CocoaError.Code.validationStringTooLong.rawValue)
             #expect(object.name == "         a longer name")
+        }
+    }
+
+    // L30
+    @Test func aReplacementIsJudgedAlsoWhereAToManyIsReadAfterIt() throws {
+        let wordy = Company.entity("Wordy", WordyObject.self), note = Company.entity("Note")
+        let name = Company.attribute("name", .string)
+        name.maximumValue = 8
+        wordy.properties = [name]
+        Company.relate(wordy, "notes", many: true, note, "about", many: false)
+        wordy.relationshipsByName["notes"]?.maxCount = 2
+        let stack = TestStack(NSManagedObjectModel(entities: [wordy, note]))
+        try stack.root.performAndWait { () throws in
+            let id = stack.root.make("Wordy", ["name": "first"]).objectID
+            try stack.root.save()
+            stack.root.reset()
+            stack.root.object(with: id).setValue("short", forKey: "name")
+            #expect(code { try stack.root.save() } == CocoaError.Code.validationStringTooLong.rawValue)
+            #expect(try stack.stored("Wordy", "name") == ["first"])
+        }
+    }
+
+    // L27, L28
+    @Test func severalErrorsAreToldInTheSameWordsWhetherOfOneObjectOrOfSeveral() throws {
+        try withObject { (_, context, object) throws in
+            object.name = nil
+            object.age = 100
+            let ofOne = #expect(throws: NSError.self) { try object.validateForInsert() }
+            #expect(ofOne?.localizedDescription.hasPrefix("2 validation errors: Checked.") == true)
+            object.age = 18
+            _ = CheckedObject(context: context)
+            let ofSeveral = #expect(throws: NSError.self) { try context.save() }
+            #expect(ofSeveral?.localizedDescription.hasPrefix("2 validation errors: Checked.name is required") == true)
         }
     }
 

@@ -155,6 +155,9 @@ package final class InMemoryStore: NSPersistentStore, @unchecked Sendable {
             let stored = state.rows[id]
             if stored?.version != base.version { conflicts.append(StoreConflict.VersionConflict(id: id, stored: stored)) }
         }
+        for (id, base) in changes.watched where state.rows[id]?.version != base.version {
+            conflicts.append(StoreConflict.VersionConflict(id: id, stored: state.rows[id]))
+        }
         if !conflicts.isEmpty { throw StoreConflict.versions(conflicts) }
     }
 

@@ -14,8 +14,10 @@ struct TableOperations {
     var deletes: [RowOperation] = []
     var updates: [RowOperation] = []
     var inserts: [RowOperation] = []
+    /// Rows that are not written, but must be as they were read.
+    var checks: [RowOperation] = []
 
-    var isEmpty: Bool { deletes.isEmpty && updates.isEmpty && inserts.isEmpty }
+    var isEmpty: Bool { deletes.isEmpty && updates.isEmpty && inserts.isEmpty && checks.isEmpty }
 
     mutating func sort() {
         deletes = Self.sorted(deletes)

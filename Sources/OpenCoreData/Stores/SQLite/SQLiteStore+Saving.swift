@@ -92,7 +92,7 @@ extension SQLiteStore {
     private func versionConflicts(of plan: SavePlan, in database: Database) throws -> [StoreConflict.VersionConflict] {
         var conflicts: [StoreConflict.VersionConflict] = []
         for (index, operations) in plan.tables.enumerated() {
-            let checked = operations.deletes.filter { $0.baseVersion != nil } + operations.updates
+            let checked = operations.deletes.filter { $0.baseVersion != nil } + operations.updates + operations.checks
             if checked.isEmpty { continue }
             let stored = try rows(checked.map(\.key), table: index, in: database)
             for operation in checked {

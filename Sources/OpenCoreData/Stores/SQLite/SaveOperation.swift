@@ -30,6 +30,7 @@ struct SaveOperation {
     mutating func run(in database: Database) throws {
         let binder = RowBinder(schema: schema, identity: identity)
         for (index, operations) in plan.tables.enumerated() where !operations.isEmpty {
+            try check(operations.checks, in: schema.tables[index], in: database)
             try delete(operations.deletes, from: schema.tables[index], in: database)
             if clearsKeysFirst { try clearKeys(of: operations.updates, in: database) }
             try update(operations.updates, in: database, binder: binder)
@@ -41,6 +42,18 @@ struct SaveOperation {
     }
 
     // MARK: Rows
+
+    private func check(_ operations: [RowOperation], in table: TableMap, in database: Database) throws {
+        guard !operations.isEmpty else { return }
+        let statement = try database.cached("SELECT 1 FROM \(table.name.sqlName) WHERE Z_PK = ? AND Z_OPT = ?")
+        for operation in operations {
+            sqlite3_bind_int64(statement.raw, 1, operation.key)
+            sqlite3_bind_int64(statement.raw, 2, operation.baseVersion ?? 0)
+            let isThere = try statement.step()
+            statement.reset()
+            if !isThere { throw VersionMismatch() }
+        }
+    }
 
     private mutating func delete(_ operations: [RowOperation], from table: TableMap, in database: Database) throws {
         guard !operations.isEmpty else { return }

@@ -21,6 +21,10 @@ struct SavePlan {
             let stored = SlotSet(map.columns.compactMap { $0?.slot })
             for (id, pending) in entityChanges.rows { add(RowOperation(id: id, map: map, pending: pending), stored: stored) }
         }
+        for (id, base) in changes.watched {
+            let map = try schema.map(of: id.entity)
+            tables[map.table].checks.append(RowOperation(id: id, map: map, pending: PendingRow(kind: .updated, row: base, base: base)))
+        }
         for index in tables.indices { tables[index].sort() }
         try addPairs(of: changes, schema: schema)
         try addOrders(of: changes, schema: schema)

@@ -90,6 +90,33 @@ struct SQLiteSavingTests {
         #expect(try fixture.stored(id) == nil)
     }
 
+    // P9, P15
+    @Test func rowsThatAreOnlyWatchedAreCheckedInTheTransaction() throws {
+        let fixture = try StoreFixture(StoreModels.animals())
+        let changed = try fixture.insert("Person", ["name": .string("Ada")]), gone = try fixture.insert("Person", ["name": .string("Bo")])
+        let kept = try fixture.insert("Animal", ["name": .string("Cat")])
+        let bases = try fixture.store.rows(for: [changed, gone, kept])
+        var others = ChangeSet()
+        try others.update(changed, from: try #require(bases[changed]), ["age": .int64(1)])
+        others.delete(gone, base: bases[gone])
+        try fixture.save(others)
+        var changes = ChangeSet()
+        let made = try fixture.insert("Person", ["name": .string("Di")], into: &changes)
+        changes.watched = bases
+        let error = #expect(throws: StoreConflict.self) { try fixture.save(changes) }
+        guard case .versions(let conflicts)? = error else {
+            Issue.record("not a conflict of versions: \(String(describing: error))")
+            return
+        }
+        #expect(Set(conflicts.map(\.id)) == [changed, gone])
+        #expect(conflicts.first { $0.id == changed }?.stored?["age"] == .int64(1))
+        #expect(conflicts.contains { $0.id == gone && $0.stored == nil })
+        #expect(try fixture.stored(made) == nil)
+        changes.watched = try fixture.store.rows(for: [changed, kept])
+        #expect(try fixture.save(changes).versions == [made: 1])
+        #expect(try fixture.store.rows(for: [changed, kept]).mapValues(\.version) == [changed: 2, kept: 1])
+    }
+
     // P7
     @Test func anUpdateWithoutABaseReplacesWhateverIsStored() throws {
         let fixture = try StoreFixture(StoreModels.animals())

@@ -1,0 +1,56 @@
+import Foundation
+import OpenCoreData
+import OpenCoreDataTestSupport
+import Testing
+
+/// Objects that share keys with each other and with a row of the store: one key each, so that they turn out to be one only together.
+@Suite struct KeyChainTests {
+    private static func model() -> NSManagedObjectModel {
+        let city = Company.entity("City"), person = Company.entity("Person")
+        city.properties = [Company.attribute("code", .string), Company.attribute("number", .integer64), Company.attribute("name", .string)]
+        city.uniquenessConstraints = [["code"], ["number"]]
+        Company.relate(city, "people", many: true, person, "home", many: false)
+        return NSManagedObjectModel(entities: [city, person])
+    }
+
+    // P11, P13: whichever of the two keys is compared first.
+    @Test(arguments: [("number", "code"), ("code", "number")])
+    func whatBecameAnObjectOfTheSaveGoesWithItToTheStoredRow(_ storedKey: String, _ ownKey: String) throws {
+        let stack = try SQLiteStack(Self.model()), root = stack.root, keys: [String: Any] = ["code": "x", "number": 1]
+        root.mergePolicy = .mergeByPropertyObjectTrump
+        let (stored, person) = try root.performAndWait { () throws in
+            let stored = root.make("City", [storedKey: keys[storedKey] as Any, "name": "stored"])
+            try root.save()
+            root.make("City", keys.merging(["name": "first"]) { $1 })
+            let second = root.make("City", [ownKey: keys[ownKey] as Any, "name": "second"])
+            let person = root.make("Person", ["home": second])
+            try root.save()
+            #expect(try root.all("City") == [stored])
+            return (stored.objectID, person.objectID)
+        }
+        let row = try #require(try stack.fixture.stored(stored))
+        #expect(row["code"] == .string("x") && row["number"] == .int64(1) && row["name"] == .string("first"))
+        #expect(try stack.fixture.stored(person)?["home"] == one(stored))
+        stack.forget()
+        try root.performAndWait { () throws in
+            #expect((try root.existingObject(with: person).value(forKey: "home") as? NSManagedObject)?.value(forKey: "name") as? String == "first")
+        }
+    }
+
+    // N24, P13
+    @Test func whatAPushChangesOfTheOwnerOfAKeyStaysBesideTheTwinThatItBrings() throws {
+        let stack = TestStack()
+        stack.root.mergePolicy = .mergeByPropertyObjectTrump
+        let child = stack.child(of: stack.root)
+        try holding(stack.root, child) { () throws in
+            let looms = stack.root.make("Department", ["code": "L", "name": "Looms", "budget": 1.0])
+            stack.root.processPendingChanges()
+            child.object(with: looms.objectID).setValue(5.0, forKey: "budget")
+            child.make("Department", ["code": "L", "name": "Looms again"])
+            try child.save()
+            #expect(looms.value(forKey: "name") as? String == "Looms again" && looms.value(forKey: "budget") as? Double == 5)
+            try stack.root.save()
+            #expect(try stack.stored("Department", "budget") == [5.0] && stack.stored("Department", "name") == ["Looms again"])
+        }
+    }
+}

@@ -289,6 +289,40 @@ def named_tests(root):
                     yield error(document, number, f"there is no test {name}")
 
 
+STATEMENT = r"(?:[A-Z]{1,2}\d+|P-DOC|\d+\.\d+)"
+
+
+def statements_of_tests(root):
+    """Which tests of OpenCoreData name a statement, by the numbers with which a line of the comment above them begins."""
+    tests = defaultdict(list)
+    for file in swift_files(root, "Tests/OpenCoreDataTests"):
+        for index, line in enumerate(file.lines):
+            name = re.match(r"\s*(?:@\w+ )*@Test\b", line) and re.search(r"\bfunc\s+`?(\w+)", "\n".join(file.lines[index:index + 40]))
+            while name and index > 0 and re.match(r"\s*(?:@|//)", file.lines[index - 1]) and "@Test" not in file.lines[index - 1]:
+                index -= 1
+                if numbers := re.match(rf"\s*//+ ({STATEMENT}(?:, {STATEMENT})*)(?![\w-])", file.lines[index]):
+                    for number in numbers.group(1).split(", "):
+                        tests[number].append(name.group(1))
+    return tests
+
+
+def listed_tests(root):
+    """A row of a statement in COVERAGE.md names every test that names the statement, or says how many more there are."""
+    path = Path(root) / "docs/COVERAGE.md"
+    if not path.is_file():
+        return
+    tests = statements_of_tests(root)
+    for number, line in enumerate(path.read_text(encoding="utf-8").split("\n"), 1):
+        row = re.match(rf"\| ({STATEMENT}) \|.*?([^|]*)\|\s*$", line)
+        if not row:
+            continue
+        statement, cell = row.groups()
+        left = [name for name in tests[statement] if f"`{name}`" not in cell]
+        more = int((re.search(r"\band (\d+) more", cell) or [0, 0])[1])
+        if len(left) != more:
+            yield error("docs/COVERAGE.md", number, f"{statement} says {more} more, unnamed are {len(left)}: {', '.join(left)}")
+
+
 def mirrored_tests(root):
     """The folders of a test target are the folders of the target it tests."""
     folders = defaultdict(set)
@@ -307,5 +341,5 @@ def mirrored_tests(root):
 
 RULES = [
     file_sizes, file_names, folder_order, imports, reasons, leftovers, sleeping_tests, quiet_libraries, catalogue, named_tests,
-    mirrored_tests,
+    listed_tests, mirrored_tests,
 ]

@@ -69,6 +69,13 @@ CASES = [
     (rules.named_tests, {
         "docs/COVERAGE.md": "| Class | Missing |\n| --- | --- |\n| A | `b` |\n\n| X | Tests |\n| --- | --- |\n| X1 | `first` |\n| X2 | – |\n",
         "Tests/OpenCoreDataTests/A.swift": "@Test(arguments: [1])\n    func first(_ number: Int) {}\n"}, None),
+    (rules.listed_tests, {
+        "docs/COVERAGE.md": "| X | Tests |\n| --- | --- |\n| X1 | `first` |\n",
+        "Tests/OpenCoreDataTests/A.swift": "// X1\n@Test func first() {}\n// E2, X1: why\n@MainActor\n@Test(.y)\nfunc second() {}\n"}, "second"),
+    (rules.listed_tests, {
+        "docs/COVERAGE.md": "| X | Tests |\n| --- | --- |\n| X1 | `first` and 1 more |\n| X2 | – |\n",
+        "Tests/OpenCoreDataTests/A.swift": "// X1\n@Test func first() {}\n// E2, X1\n@Test func second() {}\n// X12\n@Test func third() {}\n",
+        "Tests/SystemdTests/A.swift": "// X1\n@Test func other() {}\n"}, None),
     (rules.mirrored_tests, {
         "Sources/Systemd/Journal/A.swift": "struct A {}\n", "Tests/SystemdTests/Attic/ATests.swift": "struct ATests {}\n"}, "mirror"),
 ]

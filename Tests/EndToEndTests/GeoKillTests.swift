@@ -38,11 +38,8 @@ import Testing
         }
         #expect(found.isEmpty, "seed \(Self.seed):\n\(found.joined(separator: "\n"))")
 
-        let daemon = try await shop.daemon()
-        let runs = try await shop.sync()
+        let runs = try await shop.importEverything()
         #expect(runs.values.allSatisfy { $0.outcome == "succeeded" })
-        daemon.signal(SIGTERM)
-        #expect(await daemon.end() == 0)
         let differences = try await compareWithAnUndisturbedImport(shop, server)
         #expect(differences == [], "seed \(Self.seed)")
         let reached = stages.sorted { $0.key < $1.key }.map { "\($0.value) with \($0.key) of 3 files in" }.joined(separator: ", ")
@@ -75,22 +72,11 @@ import Testing
         let other = try Workshop()
         defer { other.close() }
         try other.configure("geo.toml", ["API": server.address])
-        let daemon = try await other.daemon()
-        _ = try await other.sync()
-        daemon.signal(SIGTERM)
-        #expect(await daemon.end() == 0)
-        var differences = try await shop.damage()
-        for query in [
+        try await other.importEverything()
+        let queries = [
             "SELECT id, name, iso2, population, translations FROM @Country", "SELECT s.id, s.name, s.country FROM @State s",
             "SELECT c.id, c.name, c.state FROM @City c",
-        ] {
-            for (first, second) in [("main.", "other."), ("other.", "main.")] {
-                let (a, b) = (query.replacingOccurrences(of: "@", with: first), query.replacingOccurrences(of: "@", with: second))
-                differences += try await shop.sql("ATTACH 'file:\(other.store)?mode=ro' AS other; \(a) EXCEPT \(b) LIMIT 5").map {
-                    "\(first) only: \($0)"
-                }
-            }
-        }
-        return differences
+        ]
+        return try await shop.damage() + shop.differences(queries, from: other)
     }
 }

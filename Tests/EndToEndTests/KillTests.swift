@@ -53,11 +53,8 @@ import Testing
         #expect(found.isEmpty, "seed \(Self.seed):\n\(found.joined(separator: "\n"))")
 
         // What was interrupted so often is, in the end, what an import that nobody disturbed gives.
-        let daemon = try await shop.daemon()
-        let runs = try await shop.sync()
+        let runs = try await shop.importEverything()
         #expect(runs.values.allSatisfy { $0.outcome == "succeeded" && $0.complete })
-        daemon.signal(SIGTERM)
-        #expect(await daemon.end() == 0)
         let differences = try await compareWithAnUndisturbedImport(shop, server)
         #expect(differences == [], "seed \(Self.seed)")
         Evidence.note(
@@ -143,25 +140,14 @@ import Testing
         let other = try Workshop()
         defer { other.close() }
         try other.configure("pages.toml", ["API": server.address, "GRACE": "20s"])
-        let daemon = try await other.daemon()
-        _ = try await other.sync()
-        daemon.signal(SIGTERM)
-        #expect(await daemon.end() == 0)
+        try await other.importEverything()
         #expect(try await shop.damage() == [])
         #expect(try await other.number("SELECT count(*) FROM Item WHERE NOT _stub") ?? 0 > 9_000)
-        var differences: [String] = []
-        for query in [
+        let queries = [
             "SELECT 'item', id, name, page, version, pageCount, tagCount, amount, parent, category FROM @Item WHERE NOT _stub",
             "SELECT 'category', id, name FROM @Category", "SELECT 'tag', id, name FROM @Tag",
             "SELECT 'item has tag', t.Item, t.Tag FROM @Item_tags t JOIN @Item i ON i.id = t.Item WHERE NOT i._stub",
-        ] {
-            for (first, second) in [("main.", "other."), ("other.", "main.")] {
-                let (a, b) = (query.replacingOccurrences(of: "@", with: first), query.replacingOccurrences(of: "@", with: second))
-                differences += try await shop.sql("ATTACH 'file:\(other.store)?mode=ro' AS other; \(a) EXCEPT \(b) LIMIT 5").map {
-                    "\(first) only: \($0)"
-                }
-            }
-        }
-        return differences
+        ]
+        return try await shop.differences(queries, from: other)
     }
 }

@@ -121,14 +121,14 @@ struct JSONCellTests {
     }
 
     @Test func aRecordKeptTooLongTraps() async {
-        await #expect(processExitsWith: .failure) {
+        await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             var kept: JSONRecord?
             let reader = JSONRecordReader()
             _ = try reader.read(body: Array(#"[{"a":1},{"a":2}]"#.utf8), plan: JSONFieldPlan([JSONField(key: "a")])) { record in
                 if let kept { _ = kept[0] } else { kept = record }
             }
-        }
-        await #expect(processExitsWith: .failure) {
+        }.trap(says: "used after the closure it was handed to had returned")
+        await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             var kept: JSONString?
             var reader: JSONRecordReader? = JSONRecordReader()
             _ = try reader?.read(body: Array(#"[{"a":"x"}]"#.utf8), plan: JSONFieldPlan([JSONField(key: "a")])) { record in
@@ -136,10 +136,10 @@ struct JSONCellTests {
             }
             reader = nil
             if let kept { print(String(kept)) }
-        }
-        await #expect(processExitsWith: .failure) {
+        }.trap(says: "used after the closure it was handed to had returned")
+        await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let reader = JSONRecordReader()
             _ = try reader.read(body: Array("[{}]".utf8), plan: JSONFieldPlan([])) { _ in _ = try reader.validate(body: Array("1".utf8)) }
-        }
+        }.trap(says: "a page was opened from inside of read")
     }
 }

@@ -40,9 +40,9 @@ struct JSONPathTests {
     }
 
     @Test func aMalformedLiteralTraps() async {
-        await #expect(processExitsWith: .failure) {
+        await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let path: JSONPath = "$.*"
             print(path)
-        }
+        }.trap(says: "JSON path \"$.*\", character 3: ")
     }
 }

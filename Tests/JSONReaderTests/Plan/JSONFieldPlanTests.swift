@@ -215,23 +215,27 @@ struct JSONFieldPlanTests {
     }
 
     @Test func misuseOfAPlanTraps() async {
-        await #expect(processExitsWith: .failure) { JSONFieldPlan([]).define([]) }
-        await #expect(processExitsWith: .failure) {
+        await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            JSONFieldPlan([]).define([])
+        }.trap(says: "the fields are already defined")
+        await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             _ = try JSONRecordReader().read(
                 body: Array("[]".utf8),
                 plan: JSONFieldPlan()
             ) { _ in }
-        }
-        await #expect(processExitsWith: .failure) {
+        }.trap(says: "has no fields; call define")
+        await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let open = JSONFieldPlan([JSONField(key: "n", capture: .record(JSONFieldPlan()))])
             _ = try JSONRecordReader().read(body: Array("[]".utf8), plan: open) { _ in }
-        }
-        await #expect(processExitsWith: .failure) { _ = JSONField("self", path: .root, capture: .record(JSONFieldPlan())) }
-        await #expect(processExitsWith: .failure) {
+        }.trap(says: "has no fields; call define")
+        await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            _ = JSONField("self", path: .root, capture: .record(JSONFieldPlan()))
+        }.trap(says: "$ is the record itself")
+        await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             _ = try JSONRecordReader().read(
                 body: Array("[{}]".utf8),
                 plan: JSONFieldPlan([])
             ) { _ = $0[0] }
-        }
+        }.trap(says: "the plan has no field 0")
     }
 }

@@ -48,7 +48,6 @@ import Testing
 /// The same, a million times: `make stress`.
 @Suite(.enabled(if: ProcessInfo.processInfo.environment["CISTERN_STRESS"] == "1", "runs under make stress"))
 struct ChainPropertyStress {
-    // N1, N3, N5, N14, N17, N18, N19, N21, N23, N35, N37, L13, L21, M4, M8, P15, R1, R2
     @Test(arguments: 0..<100)
     func aMillionChainsAgreeWithAModel(_ part: Int) throws {
         let model = Company.model()

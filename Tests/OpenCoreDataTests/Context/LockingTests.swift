@@ -59,10 +59,10 @@ private func currentQueueLabel(_ queue: OpaquePointer?) -> UnsafePointer<CChar>
 
     // E2, N30
     @Test func settingAQueryGenerationInAChildStopsTheProgram() async {
-        await #expect(processExitsWith: .failure) {
+        await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let stack = TestStack()
             try stack.child(of: stack.root).setQueryGenerationFrom(nil)
-        }
+        }.trap(says: "a query generation is set in the root context")
     }
 
     // C17

@@ -11,7 +11,7 @@ import Testing
         var object: NSManagedObject?
     }
 
-    // GB36, GB37
+    // L11
     @Test func anObjectThatIsOnItsWayOutIsNeverHandedOut() throws {
         let stack = TestStack()
         let context = stack.independent()
@@ -38,7 +38,7 @@ import Testing
         #expect(context.performAndWait { context.registeredObjects.isEmpty })
     }
 
-    // GB36
+    // L11
     @Test func manyObjectsOfOneFetchAreOnePerID() throws {
         let stack = TestStack()
         let context = stack.independent()

@@ -188,13 +188,11 @@ import Testing
     // MARK: Traps
 
     // C13
-    @Test func theMessageOfATrapSaysWhatToDo() async throws {
-        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+    @Test func theMessageOfATrapSaysWhatToDo() async {
+        await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let context = try context(on: LibraryFixture().coordinator())
             context.name = "import"
             _ = context.registeredObjects
-        }
-        let message = String(decoding: try #require(result).standardErrorContent, as: UTF8.self)
-        #expect(message.contains("context \"import\" was used outside of its queue. Wrap the access in perform(_:) or performAndWait(_:)."))
+        }.trap(says: "context \"import\" was used outside of its queue. Wrap the access in perform(_:) or performAndWait(_:).")
     }
 }

@@ -145,25 +145,25 @@ import Testing
 
     // A2, E2, R10
     @Test func aFetchedPropertyCannotBeSetNorItsRequestReplacedInUse() async {
-        await #expect(processExitsWith: .failure) {
+        await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let stack = TestStack(FetchedPropertyTests.model())
             stack.root.performAndWait { stack.root.make("Person").setValue([NSManagedObject](), forKey: "namesakes") }
-        }
-        await #expect(processExitsWith: .failure) {
+        }.trap(says: "Person.namesakes is a fetched property")
+        await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let stack = TestStack(FetchedPropertyTests.model())
             let property = stack.coordinator.managedObjectModel.entitiesByName["Person"]?.propertiesByName["namesakes"]
             (property as? NSFetchedPropertyDescription)?.fetchRequest = nil
-        }
+        }.trap(says: "can't change property Person.namesakes")
     }
 
     // A1, R10
     @Test func aFetchFromAnEntityThatIsNotThereStopsTheProgram() async {
-        await #expect(processExitsWith: .failure) {
+        await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let entity = Company.entity("Person"), property = NSFetchedPropertyDescription()
             property.name = "others"
             property.fetchRequest = NSFetchRequest(entityName: "Nobody")
             entity.properties = [property]
             _ = TestStack(NSManagedObjectModel(entities: [entity]))
-        }
+        }.trap(says: "the model can't be used: fetched property Person.others")
     }
 }

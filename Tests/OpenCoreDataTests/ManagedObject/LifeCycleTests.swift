@@ -163,7 +163,7 @@ import Testing
 
     // L10, L24, E2
     @Test func aFaultWhoseRowIsGoneStopsTheProgramWhereThatIsAsked() async {
-        await #expect(processExitsWith: .failure) {
+        await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let stack = TestStack()
             let other = stack.independent()
             try holding(stack.root, other) { () throws in
@@ -175,7 +175,7 @@ import Testing
                 try stack.root.save()
                 _ = fault.value(forKey: "name")
             }
-        }
+        }.trap(says: "could not fulfil a fault for")
     }
 
     // L12

@@ -99,13 +99,13 @@ final class Everything: NSManagedObject {
 
     // E2
     @Test func aNullReadAsAStringThatIsNotOptionalStopsTheProgram() async {
-        await #expect(processExitsWith: .failure) {
+        await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let stack = TestStack()
             stack.root.performAndWait {
                 let person = Person(context: stack.root)
                 person.setValue(nil, forKey: "name")
                 _ = person.name
             }
-        }
+        }.trap(says: "Person.name is nil")
     }
 }

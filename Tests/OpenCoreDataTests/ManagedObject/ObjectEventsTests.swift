@@ -207,7 +207,7 @@ final class DirtiedObject: CustomObject {
 
     // L33, E2
     @Test func aFaultWithoutAContextStopsTheProgramWhenItIsRead() async {
-        await #expect(processExitsWith: .failure) {
+        await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let stack = TestStack()
             stack.root.performAndWait {
                 let ada = Person(context: stack.root)
@@ -216,7 +216,7 @@ final class DirtiedObject: CustomObject {
                 stack.root.reset()
                 _ = ada.value(forKey: "name")
             }
-        }
+        }.trap(says: "is a fault whose context is gone")
     }
 
     // L33

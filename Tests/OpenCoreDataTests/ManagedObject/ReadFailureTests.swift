@@ -70,20 +70,20 @@ import Testing
 
     // L10, L24, E2
     @Test func usingAValueThatCannotBeReadStopsTheProgram() async {
-        await #expect(processExitsWith: .failure) {
+        await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let stack = TestStack(), ids = try ReadFailureTests().stored(stack), disk = Disk(stack, fails: Self.isRows)
             disk.breaks()
             stack.root.performAndWait { _ = stack.root.object(with: ids.person).value(forKey: "name") }
-        }
+        }.trap(says: "could not read the values of")
     }
 
     // R4, E2
     @Test func usingAToManyThatCannotBeReadStopsTheProgram() async {
-        await #expect(processExitsWith: .failure) {
+        await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let stack = TestStack(), ids = try ReadFailureTests().stored(stack), disk = Disk(stack, fails: Self.isMembers)
             disk.breaks()
             stack.root.performAndWait { _ = stack.root.object(with: ids.department).objectIDs(forRelationshipNamed: "employees") }
-        }
+        }.trap(says: "could not read employees of")
     }
 
     // R5, R6

@@ -17,26 +17,26 @@ import Testing
 
     // A1, E2
     @Test func anAbstractEntityHasNoObjects() async {
-        await #expect(processExitsWith: .failure) {
+        await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let entity = Company.entity("Shape")
             entity.isAbstract = true
             let stack = TestStack(NSManagedObjectModel(entities: [entity]))
             stack.root.performAndWait { _ = stack.root.make("Shape") }
-        }
+        }.trap(says: "entity Shape is abstract")
     }
 
     // A2, E2
     @Test func aModelInUseCannotBeChanged() async {
-        await #expect(processExitsWith: .failure) {
+        await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let model = Company.model()
             _ = NSPersistentStoreCoordinator(managedObjectModel: model)
             model.entities = []
-        }
-        await #expect(processExitsWith: .failure) {
+        }.trap(says: "can't change the model")
+        await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let model = Company.model()
             _ = NSPersistentStoreCoordinator(managedObjectModel: model)
             model.entitiesByName["Person"]?.attributesByName["name"]?.isOptional = true
-        }
+        }.trap(says: "can't change property Person.name")
     }
 
     // A5

@@ -54,15 +54,15 @@ struct PredicateNamesTests {
 
     // Q1
     @Test func aMalformedFormatStopsTheProgram() async {
-        await #expect(processExitsWith: .failure) {
+        await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             _ = NSPredicate(format: "age >")
-        }
+        }.trap(says: "predicate format, character 6: expected")
     }
 
     // Q1
     @Test func aVariableWithoutAValueStopsTheProgram() async {
-        await #expect(processExitsWith: .failure) {
+        await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             _ = NSPredicate(format: "age > $LIMIT").evaluate(with: ["age": 1])
-        }
+        }.trap(says: "variable $LIMIT has no value")
     }
 }

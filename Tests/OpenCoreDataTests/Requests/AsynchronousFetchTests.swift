@@ -137,9 +137,9 @@ import Testing
 
     // E2, F17
     @Test func executeOutsideOfABlockStopsTheProgram() async {
-        await #expect(processExitsWith: .failure) {
+        await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             _ = TestStack()
             _ = try NSFetchRequest<NSManagedObject>(entityName: "Item").execute()
-        }
+        }.trap(says: "execute() works only within")
     }
 }

@@ -169,7 +169,7 @@ import Testing
 
     // F5, E2
     @Test func aToManyColumnStopsTheProgram() async {
-        await #expect(processExitsWith: .failure) {
+        await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let stack = TestStack()
             try stack.root.performAndWait { () throws in
                 let request = NSFetchRequest<NSDictionary>(entityName: "Person")
@@ -177,6 +177,6 @@ import Testing
                 request.propertiesToFetch = ["skills"]
                 _ = try stack.root.fetch(request)
             }
-        }
+        }.trap(says: "Person.skills is a to-many")
     }
 }

@@ -202,7 +202,9 @@ import Testing
 
     // F15
     @Test func theEntityOfARequestByNameIsKnownOnceItWasExecuted() async throws {
-        await #expect(processExitsWith: .failure) { _ = NSFetchRequest<NSManagedObject>(entityName: "Item").entity }
+        await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            _ = NSFetchRequest<NSManagedObject>(entityName: "Item").entity
+        }.trap(says: "is not known before it was executed")
         let request = request()
         #expect(request.entityName == "Item")
         // In each model it is that model's.

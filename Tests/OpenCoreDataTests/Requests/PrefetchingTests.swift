@@ -220,13 +220,13 @@ import Testing
 
     // E2, F10
     @Test func prefetchingWhatIsNoRelationshipStopsTheProgram() async {
-        await #expect(processExitsWith: .failure) {
+        await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let stack = TestStack()
             try stack.root.performAndWait { () throws in
                 let request = NSFetchRequest<NSManagedObject>(entityName: "Person")
                 request.relationshipKeyPathsForPrefetching = ["name"]
                 _ = try stack.root.fetch(request)
             }
-        }
+        }.trap(says: "Person.name can't be prefetched")
     }
 }

@@ -229,45 +229,45 @@ import Testing
 
     // V1, E2
     @Test func aControllerWithoutSortDescriptorsStopsTheProgram() async {
-        await #expect(processExitsWith: .failure) {
+        await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let stack = TestStack()
             stack.root.performAndWait { _ = stack.root.persons(sort: []) }
-        }
+        }.trap(says: "needs a request with sort descriptors")
     }
 
     // V1, E2
     @Test func aControllerOfDictionariesStopsTheProgram() async {
-        await #expect(processExitsWith: .failure) {
+        await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let stack = TestStack()
             let request = NSFetchRequest<NSDictionary>(entityName: "Person")
             request.sortDescriptors = [NSSortDescriptor(key: "name", ascending: true)]
             request.resultType = .dictionaryResultType
             _ = NSFetchedResultsController(
                 fetchRequest: request, managedObjectContext: stack.root, sectionNameKeyPath: nil, cacheName: nil)
-        }
+        }.trap(says: "yields objects or object IDs")
     }
 
     // V1, E2
     @Test func anIndexPathOutsideOfTheResultsStopsTheProgram() async {
-        await #expect(processExitsWith: .failure) {
+        await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let stack = TestStack()
             try stack.root.performAndWait { () throws in
                 let controller = stack.root.persons()
                 try controller.performFetch()
                 _ = controller.object(at: IndexPath(row: 0, section: 0))
             }
-        }
+        }.trap(says: "no object at index path [0, 0]")
     }
 
     // V1, E2
     @Test func anUnknownIndexTitleStopsTheProgram() async {
-        await #expect(processExitsWith: .failure) {
+        await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let stack = TestStack()
             try stack.root.performAndWait { () throws in
                 let controller = stack.root.persons()
                 try controller.performFetch()
                 _ = controller.section(forSectionIndexTitle: "Q", at: 0)
             }
-        }
+        }.trap(says: "has the index title \"Q\"")
     }
 }

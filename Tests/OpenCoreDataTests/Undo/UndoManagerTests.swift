@@ -239,25 +239,29 @@ import Testing
 
     // U2, E2
     @Test func registeringOutsideOfAGroupStopsTheProgramWhereNoneIsMade() async {
-        await #expect(processExitsWith: .failure) {
+        await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let manager = UndoManager()
             manager.groupsByEvent = false
             manager.registerUndo(withTarget: manager) { _ in }
-        }
+        }.trap(says: "outside of a group")
     }
 
     // U2, E2
     @Test func undoWithOpenGroupsStopsTheProgram() async {
-        await #expect(processExitsWith: .failure) {
+        await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let manager = UndoManager()
             manager.beginUndoGrouping()
             manager.undo()
-        }
+        }.trap(says: "undo() while groups are open")
     }
 
     // U2, E2
     @Test func endingWhatWasNotBegunStopsTheProgram() async {
-        await #expect(processExitsWith: .failure) { UndoManager().endUndoGrouping() }
-        await #expect(processExitsWith: .failure) { UndoManager().enableUndoRegistration() }
+        await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            UndoManager().endUndoGrouping()
+        }.trap(says: "endUndoGrouping() without")
+        await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            UndoManager().enableUndoRegistration()
+        }.trap(says: "enableUndoRegistration() without")
     }
 }

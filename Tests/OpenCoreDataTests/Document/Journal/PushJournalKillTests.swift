@@ -7,7 +7,7 @@ import Testing
 
 /// Kill −9 while workers push and the document saves: what was acknowledged is there.
 @Suite struct PushJournalKillTests {
-    // GB31, C1
+    // GB31
     @Test(arguments: [3, 11])
     func aKilledProcessLosesNoAcknowledgedPush(_ seed: Int) async throws {
         let fixture = try JournalFixture()

@@ -19,11 +19,24 @@ struct PackedRowTests {
     static let cases: [[String: AttributeValue]] = [
         [:],
         ["count": .int64(.min), "ratio": .double(-0.1), "flag": .bool(true), "at": .date(1e9), "name": .string("é"), "note": .string("")],
-        ["count": .int64(.max), "flag": .bool(false), "mark": .uuid(mark), "name": .string(String(repeating: "ü", count: 256))],
-        // More text than is packed.
-        ["name": .string(String(repeating: "x", count: 500)), "note": .string(String(repeating: "y", count: 13)), "mark": .uuid(mark)],
+        // As much text as is packed, and one byte more, with a UUID among it and without.
+        ["count": .int64(.max), "flag": .bool(false), "mark": .uuid(mark), "name": .string(String(repeating: "ü", count: 248))],
+        ["name": .string(String(repeating: "x", count: 497)), "mark": .uuid(mark)],
+        ["name": .string(String(repeating: "x", count: 500)), "note": .string(String(repeating: "y", count: 12))],
+        ["name": .string(String(repeating: "x", count: 500)), "note": .string(String(repeating: "y", count: 13))],
         ["name": .string(String(repeating: "z", count: 100_000)), "ratio": .double(.infinity)],
     ]
+
+    /// How many bytes of strings and UUIDs there are.
+    private static func textLength(_ values: [String: AttributeValue]) -> Int {
+        values.values.reduce(0) { sum, value in
+            switch value {
+            case .string(let string): sum + string.utf8.count
+            case .uuid: sum + 16
+            default: sum
+            }
+        }
+    }
 
     @Test(arguments: cases, [false, true]) func aFetchedRowHasTheValuesThatWereSaved(_ values: [String: AttributeValue], _ hasData: Bool) throws {
         // Data is never packed, and a transient has no column.
@@ -37,6 +50,8 @@ struct PackedRowTests {
         let row = try #require(try fixture.fetch("Thing").first { $0.id == id }?.row)
         for name in row.layout.names { #expect(row[name] == saved[name] ?? .null, "\(name)") }
         let copy = row.copy()
+        // A copy is never packed, and what is packed takes less.
+        #expect((row.cost < copy.cost) == (!hasData && Self.textLength(saved) <= 512))
         #expect(copy.differences(from: row).isEmpty && copy.version == 1)
         copy.update(try #require(row.layout.slot(of: "name")), to: .string("other"))
         #expect(copy.differences(from: row).slots == [try #require(row.layout.slot(of: "name"))])

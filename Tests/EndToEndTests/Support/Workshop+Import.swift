@@ -1,0 +1,31 @@
+import Glibc
+import SyncControl
+import Testing
+
+extension Workshop {
+    /// Has a daemon of its own bring everything over and then end as it is asked to. The runs it came to, by the name of the resource.
+    @discardableResult
+    func importEverything(sourceLocation: SourceLocation = #_sourceLocation) async throws -> [String: RunSummary] {
+        let daemon = try await daemon()
+        let runs = try await sync()
+        daemon.signal(SIGTERM)
+        #expect(await daemon.end() == 0, sourceLocation: sourceLocation)
+        return runs
+    }
+
+    /// Rows that only one of two databases has, at most five a query and side: `main.` is this one's, `other.` the other's.
+    ///
+    /// - Parameter queries: what is compared; `@` stands for the name of the database in them.
+    func differences(_ queries: [String], from other: Workshop) async throws -> [String] {
+        var differences: [String] = []
+        for query in queries {
+            for (first, second) in [("main.", "other."), ("other.", "main.")] {
+                let (a, b) = (query.replacing("@", with: first), query.replacing("@", with: second))
+                differences += try await sql("ATTACH 'file:\(other.store)?mode=ro' AS other; \(a) EXCEPT \(b) LIMIT 5").map {
+                    "\(first) only: \($0)"
+                }
+            }
+        }
+        return differences
+    }
+}

@@ -192,6 +192,8 @@ extension NSPersistentStoreCoordinator: PersistentStoreChannel {
             parts[ObjectIdentifier(store), default: (store, ChangeSet())].1.orders[key] = order
         }
         var result = Array(parts.values)
+        // A merge policy dropped all of it: it is settled, and that has to be known after a crash, too.
+        if result.isEmpty, changes.journaled != nil, let store = all.first(where: { !$0.isReadOnly }) { result = [(store, ChangeSet())] }
         // Whoever reads the mark in a store takes all of the save for committed, so it goes with the part that is written last.
         if !result.isEmpty { result[result.count - 1].1.journaled = changes.journaled }
         return result

@@ -33,7 +33,7 @@ let package = Package(
         .systemLibrary(name: "CSwiftRuntime"),
         .target(
             name: "OpenCoreData",
-            dependencies: ["CSwiftRuntime", .product(name: "GRDB", package: "GRDB.swift")],
+            dependencies: ["CSwiftRuntime", "CZlib", .product(name: "GRDB", package: "GRDB.swift")],
             swiftSettings: strict),
         .target(name: "CoreData", dependencies: ["OpenCoreData"], swiftSettings: strict),
 

@@ -88,7 +88,7 @@ final class ContextLevel: @unchecked Sendable {
     /// Takes over a pushed change set.
     func merge(_ pushed: ChangeSet) {
         let journaled = pending.journaled.joined(pushed.journaled)
-        defer { if pending.journaled != journaled { pending.journaled = journaled } }
+        defer { comesFrom(journaled) }
         if pending.isEmpty && saving == nil && keyIndexes.isEmpty {
             pending = pushed
             return
@@ -106,10 +106,24 @@ final class ContextLevel: @unchecked Sendable {
         if !cancelled.isEmpty { forgetAllMentions(of: Set(cancelled)) }
     }
 
+    /// Which entries what is pending comes from. Where they cancelled out nobody will ever commit them: then they are thrown away.
+    private func comesFrom(_ journaled: ClosedRange<UInt64>?) {
+        if let journaled, pending.isEmpty {
+            pushRecorder?.forget(journaled, only: nil)
+            pending.journaled = nil
+        } else if pending.journaled != journaled {
+            pending.journaled = journaled
+        }
+    }
+
     /// Takes objects that never were out of the to-manys that others added them to meanwhile.
     private func forgetAllMentions(of ids: Set<NSManagedObjectID>) {
         for id in ids { forgetRelationships(of: id) }
-        for key in pending.pairs.keys { pending.pairs[key]?.added.subtract(ids) }
+        for (key, pairs) in pending.pairs {
+            var rest = pairs
+            rest.added.subtract(ids)
+            pending.pairs[key] = rest.isEmpty ? nil : rest
+        }
         for key in pending.orders.keys { pending.orders[key]?.removeAll { ids.contains($0) } }
     }
 

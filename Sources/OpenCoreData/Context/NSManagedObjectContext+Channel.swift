@@ -128,12 +128,9 @@ extension NSManagedObjectContext: PersistentStoreChannel {
             receiveMail()
             publish()
         }
-        let recorder: (any PushRecorder)? = try chain.withLock {
-            if level.recordsPushes, let recorder = level.pushRecorder { return recorder }
-            takeIn(try admissible(changes, from: sender))
-            return nil
+        while let recorder = try recorderOrTakeIn(changes, from: sender) {
+            if try takeIn(changes, from: sender, recordedBy: recorder) { break }
         }
-        if let recorder { try takeIn(changes, from: sender, recordedBy: recorder) }
         if isHere {
             receiveMail()
             postObjectsDidChange()
@@ -147,6 +144,15 @@ extension NSManagedObjectContext: PersistentStoreChannel {
         }
         changeObserver.withLock { $0 }?()
         subscribers.announce(ChangedObjectIDs(changes), except: sender)
+    }
+
+    /// Takes a child's changes in, unless pushes are written down before: then who does that.
+    private func recorderOrTakeIn(_ changes: ChangeSet, from sender: NSManagedObjectContext) throws -> (any PushRecorder)? {
+        try chain.withLock {
+            if level.recordsPushes, let recorder = level.pushRecorder { return recorder }
+            takeIn(try admissible(changes, from: sender))
+            return nil
+        }
     }
 
     /// Within the chain's lock.

@@ -7,7 +7,7 @@ extension NSManagedObjectContext {
     /// Nil ends it.
     ///
     /// - Parameter includingNewOnes: false: only those that it has already are kept up with.
-    func recordPushes(with recorder: (any PushRecorder)?, includingNewOnes: Bool = true) {
+    package func recordPushes(with recorder: (any PushRecorder)?, includingNewOnes: Bool = true) {
         let end = endOfChain
         chain.withLock {
             level.pushRecorder = recorder
@@ -17,12 +17,14 @@ extension NSManagedObjectContext {
         end?.pushRecorder.withLock { $0 = recorder }
     }
 
-    /// Writes a child's changes down and takes them in, or neither.
+    /// Writes a child's changes down and takes them in, or neither. Returns whether it did: not if the pushes are not this recorder's any more.
     ///
     /// Neither disk nor encoding happens within the chain's lock. What comes in is worked out before (it is what is written) and, since others may
     /// have changed rows meanwhile, once more within the lock in which it comes in; where that says something else, it is written anew.
-    func takeIn(_ changes: ChangeSet, from sender: NSManagedObjectContext, recordedBy recorder: any PushRecorder) throws {
+    func takeIn(_ changes: ChangeSet, from sender: NSManagedObjectContext, recordedBy recorder: any PushRecorder) throws -> Bool {
         try recorder.inTurn {
+            // It may have been ended while this push waited for its turn.
+            guard chain.withLock({ level.recordsPushes && level.pushRecorder === recorder }) else { return false }
             var written: (entry: UInt64, changes: ChangeSet, stamp: UInt64)?
             do {
                 while let draft = try draftOrTakeIn(changes, from: sender, written) {
@@ -35,6 +37,7 @@ extension NSManagedObjectContext {
                 if let written { recorder.forget(written.entry...written.entry, only: nil) }
                 throw error
             }
+            return true
         }
     }
 

@@ -203,6 +203,8 @@ extension NSPersistentStoreCoordinator: PersistentStoreChannel {
         }
         // What only has to be checked comes before anything is written.
         var result = parts.values.filter { $0.1.isEmpty } + parts.values.filter { !$0.1.isEmpty }
+        // A merge policy dropped all of it: it is settled, and that has to be known after a crash, too.
+        if result.isEmpty, changes.journaled != nil, let store = all.first(where: { !$0.isReadOnly }) { result = [(store, ChangeSet())] }
         // Whoever reads the mark in a store takes all of the save for committed, so it goes with the part that is written last.
         if !result.isEmpty { result[result.count - 1].1.journaled = changes.journaled }
         return result

@@ -1,7 +1,7 @@
 /// Writes down what children push into a context before anybody sees it, so that a push that succeeded survives the process.
 package protocol PushRecorder: AnyObject, Sendable {
     /// Runs `body` while no other push is written down: the order of the entries is the order of the pushes.
-    func inTurn(_ body: () throws -> Void) throws
+    func inTurn<T>(_ body: () throws -> T) rethrows -> T
     /// Which of these objects no entry inserts that still counts.
     func unrecorded(_ ids: Set<NSManagedObjectID>) -> Set<NSManagedObjectID>
     /// Writes a push, and rows that it leans on and that are not in a store; returns the entry's number, which is higher than those before. Throws

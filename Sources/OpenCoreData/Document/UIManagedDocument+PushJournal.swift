@@ -45,41 +45,48 @@ extension UIManagedDocument {
             return
         }
         guard left || wanted != .off else { return }
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        guard let lock = try PushJournalLock(folder: folder) else {
+        let place = PushJournalPlace(folder: folder, stores: coordinator.persistentStores, observer: pushJournalObserver)
+        try place.make(folder)
+        guard let lock = try PushJournalLock(place) else {
             if wanted == .off { return }
             throw NSError.coreData(
                 .persistentStoreOpen, "Another document keeps the push journal of \(fileURL.path): close it, or open this one without.")
         }
-        let mark = coordinator.persistentStores.map(\.pushMark).max() ?? 0
+        if wanted == .synchronized {
+            // What is written in the journal has to be found again: the journal in its folder, that in the package, and the package.
+            for folder in [folder.deletingLastPathComponent(), fileURL, fileURL.deletingLastPathComponent()] {
+                try place.synchronizeNames(in: folder)
+            }
+        }
+        // Within the lock: whoever had it before may have committed until then.
+        let mark = try coordinator.persistentStores.map { try $0.pushMark }.max() ?? 0
         let found = try PushJournalFolder(reading: folder, coordinator: coordinator, after: mark)
-        let isSettled = try recover(found, in: folder, coordinator)
+        let isSettled = try recover(found, in: place, coordinator)
         if isSettled && !found.files.isEmpty {
             // Whoever wrote them may have been promised that they survive a loss of power.
-            for url in coordinator.persistentStores.compactMap(\.url) {
-                try PushJournalFile.synchronize(fileIfAny: URL(fileURLWithPath: url.path + "-wal"))
-            }
+            try place.synchronize(coordinator.persistentStores)
             for file in found.files { try FileManager.default.removeItem(at: file) }
         }
         guard wanted != .off || !isSettled else { return }
         let made = PushJournal(
-            folder: folder, lock: lock, coordinator: coordinator, isSynchronized: wanted == .synchronized, after: found.last,
+            place: place, lock: lock, coordinator: coordinator, isSynchronized: wanted == .synchronized, after: found.last,
             keeping: isSettled ? [] : found.files)
         journal.withLock { $0.journal = made }
         managedObjectContext.recordPushes(with: made, includingNewOnes: wanted != .off)
     }
 
     /// Returns whether the files are not needed any more.
-    private func recover(_ found: PushJournalFolder, in folder: URL, _ coordinator: NSPersistentStoreCoordinator) throws -> Bool {
-        var replay = try PushReplay(found, coordinator: coordinator)
+    private func recover(_ found: PushJournalFolder, in place: PushJournalPlace, _ coordinator: NSPersistentStoreCoordinator) throws -> Bool {
+        var replay = try PushReplay(found, coordinator: coordinator), keeping = PushKeptAside(place)
         var problems = found.problems.map(\.sentence)
-        var aside = try Set(found.problems.map(\.url)).map { try PushKeptAside.keep($0, in: folder) }
+        var aside = try found.files.filter { file in found.problems.contains { $0.url == file } }.map { try keeping.keep($0) }
         var isCommitted = true, attempts = 0
-        while !replay.changes.isEmpty {
+        while true {
             attempts += 1
+            // Before the commit: afterwards nothing may stand only here. That it can't be written says nothing of the store.
+            try keeping.keep(replay.refused, after: found.entries.first?.number ?? 0)
+            if replay.changes.isEmpty { break }
             do {
-                // Before the commit: afterwards nothing may stand only here.
-                if !replay.refused.isEmpty { _ = try PushKeptAside.keep(replay.refused, in: folder, after: found.entries.first?.number ?? 0) }
                 try write(replay.changes, coordinator)
             } catch StoreConflict.constraints(let conflicts) {
                 try replay.leaveOut(asksPolicy ? conflicts.filter { replay.changes[$0.owner] != nil } : conflicts)
@@ -96,7 +103,8 @@ extension UIManagedDocument {
                     isCommitted = false
                     try root.receive(replay.changes, from: root)
                 case .permanent:
-                    aside += try found.files.map { try PushKeptAside.keep($0, in: folder) }
+                    aside += try found.files.map { try keeping.keep($0) }
+                    if let list = keeping.list { aside.append(list.url) }
                     note(
                         PushRecovery(
                             pushes: replay.pushes, objects: 0, isCommitted: false,
@@ -106,10 +114,8 @@ extension UIManagedDocument {
             }
             break
         }
-        if !replay.refused.isEmpty {
-            aside.append(try PushKeptAside.keep(replay.refused, in: folder, after: found.entries.first?.number ?? 0))
-            problems += replay.refused.map { "\($0.id) was not brought back whole: \($0.reason)." }
-        }
+        if let list = keeping.list { aside.append(list.url) }
+        problems += replay.refused.map { "\($0.id) was not brought back whole: \($0.reason)." }
         guard replay.pushes > 0 || !problems.isEmpty else { return true }
         note(
             PushRecovery(
@@ -152,10 +158,8 @@ extension UIManagedDocument {
         }
     }
 
-    /// For tests: `observer` is called before each write with the number of bytes; what it throws, the write throws.
-    package func observePushJournal(_ observer: (@Sendable (Int) throws -> Void)?) {
-        journal.withLock { $0.journal }?.observer.withLock { $0 = observer }
-    }
+    /// For tests: `observer` is called before each step; what it throws, the step throws. It may be set before the document is opened.
+    package func observePushJournal(_ observer: (@Sendable (PushJournalStep) throws -> Void)?) { pushJournalObserver.set(observer) }
 
     /// How many bytes the journal's files have, after what was thrown away until now is written down; nil if none is kept.
     package var pushJournalSize: Int? {
@@ -166,10 +170,14 @@ extension UIManagedDocument {
 
     /// Ends the journal where nothing is unsaved. Otherwise it is kept, and goes on: what is in memory can still be saved.
     func closePushJournal() {
-        guard let current = journal.withLock({ $0.journal }), unsavedChangeCount == 0 else { return }
-        managedObjectContext.recordPushes(with: nil)
-        current.removeAll()
-        journal.withLock { $0.journal = nil }
+        guard let current = journal.withLock({ $0.journal }) else { return }
+        // A push that is being written now is either in it before the question, or asks again where to be written.
+        current.inTurn {
+            guard unsavedChangeCount == 0 else { return }
+            managedObjectContext.recordPushes(with: nil)
+            current.end()
+            journal.withLock { $0.journal = nil }
+        }
     }
 }
 

@@ -45,6 +45,7 @@ open class UIManagedDocument: NSObject, @unchecked Sendable {
 
     let status = Mutex(Status())
     let journal = Mutex(JournalState())
+    let pushJournalObserver = PushJournalObserver()
     let clock: any DocumentClock
 
     /// A document at `fileURL` with a model. Nothing is touched on disk until it is opened or saved.

@@ -45,6 +45,13 @@ extension NSEntityDescription {
     }
 }
 
+extension SHA256 {
+    /// Over names and version hashes of entities, in the order of the names.
+    static func hash(ofVersionHashes hashes: [String: Data]) -> [UInt8] {
+        hash(hashes.sorted { $0.key < $1.key }.flatMap { Array($0.key.utf8) + Array($0.value) })
+    }
+}
+
 extension NSManagedObjectModel {
     /// The version hash of every entity.
     public var entityVersionHashesByName: [String: Data] { entitiesByName.mapValues(\.versionHash) }

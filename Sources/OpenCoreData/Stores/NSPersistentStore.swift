@@ -115,7 +115,11 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
     package func save(_ changes: ChangeSet) throws -> SavedRows { Violation.misuse("a store class must override save(_:)") }
 
     /// Through which entry of a push journal everything has been committed here; 0 at first. Written by `save(_:)`, in the same transaction.
-    package var pushMark: UInt64 { 0 }
+    /// What other processes committed meanwhile is known, too. Throws if it can't be read.
+    package var pushMark: UInt64 { get throws { 0 } }
+
+    /// Returns when what `save(_:)` wrote survives loss of power, as far as the store can survive anything. Throws what the disk says.
+    package func makeCommitsDurable() throws {}
 
     /// Takes at least `count` primary keys out of circulation for the tree of `root`.
     package func reserveKeys(for root: NSEntityDescription, count: Int) throws -> Range<Int64> {

@@ -14,6 +14,7 @@ struct ByteReader {
     }
 
     var isAtEnd: Bool { position == bytes.endIndex }
+    var rest: ArraySlice<UInt8> { bytes[position...] }
 
     mutating func take(_ count: Int) throws -> ArraySlice<UInt8> {
         guard count >= 0, count <= bytes.endIndex - position else { throw Malformed() }

@@ -1,36 +1,33 @@
 import Foundation
 
-/// One entry of the journal as it stands in a file: length and checksum first, so that an entry that was not written to its end is known.
-///
-///     u32 length of the body   u32 CRC-32 of the body   body: u8 kind, u64 number, payload
-struct PushFrame {
-    enum Kind: UInt8 {
+/// One entry of the journal as it stands in a file, sealed: u8 kind, u64 number, payload.
+package struct PushFrame {
+    package enum Kind: UInt8 {
         /// What a child pushed: a `PushRecordWriter`'s bytes.
         case push = 1
         /// Entries that were thrown away: first, last, and whose rows, or all.
         case forget = 2
     }
 
-    let kind: Kind
-    let number: UInt64
-    let payload: ArraySlice<UInt8>
+    package let kind: Kind
+    package let number: UInt64
+    package let payload: ArraySlice<UInt8>
 
-    static let overhead = 8 + 9
+    static let overhead = SealedBytes.overhead + 9
+    /// No journal ever gets there; numbers beyond could not be counted on.
+    private static let highestNumber: UInt64 = 1 << 62
 
-    static func bytes(_ kind: Kind, _ number: UInt64, _ payload: [UInt8]) -> [UInt8] {
-        var body = ByteWriter(reserving: 9)
-        body.byte(kind.rawValue)
-        body.fixed(number)
+    package static func bytes(_ kind: Kind, _ number: UInt64, _ payload: [UInt8]) -> [UInt8] {
+        var head = ByteWriter(reserving: 9)
+        head.byte(kind.rawValue)
+        head.fixed(number)
         var frame = ByteWriter(reserving: overhead + payload.count)
-        frame.fixed(UInt32(9 + payload.count))
-        frame.fixed(Checksum.crc32(payload, after: Checksum.crc32(body.bytes)))
-        frame.append(body.bytes)
-        frame.append(payload)
+        SealedBytes.write(head.bytes, payload, to: &frame)
         return frame.bytes
     }
 
     /// Why reading ended.
-    enum End {
+    package enum End {
         /// Where an entry ends.
         case whole
         /// In the middle of an entry that was being written when the process ended: nobody was told that it had succeeded.
@@ -40,21 +37,20 @@ struct PushFrame {
     }
 
     /// The entries in a file's bytes, as far as they make sense.
-    static func read(_ bytes: ArraySlice<UInt8>) -> (frames: [PushFrame], end: End) {
-        var frames: [PushFrame] = [], rest = bytes
-        while !rest.isEmpty {
-            var reader = ByteReader(rest)
-            guard let length = try? reader.fixed(UInt32.self), let checksum = try? reader.fixed(UInt32.self),
-                let body = try? reader.take(Int(length))
-            else { return (frames, .torn) }
-            guard length >= 9, Checksum.crc32(body) == checksum, let kind = Kind(rawValue: body[body.startIndex]) else {
-                // A file that was made longer but never filled is zeros.
-                return (frames, rest.allSatisfy { $0 == 0 } ? .torn : .damaged)
+    package static func read(_ bytes: ArraySlice<UInt8>) -> (frames: [PushFrame], end: End) {
+        var frames: [PushFrame] = [], reader = ByteReader(bytes)
+        while !reader.isAtEnd {
+            let rest = reader.rest
+            switch SealedBytes.read(&reader) {
+            case .torn: return (frames, .torn)
+            // A file that was made longer but never filled is zeros.
+            case .damaged: return (frames, rest.allSatisfy { $0 == 0 } ? .torn : .damaged)
+            case .whole(let body):
+                var fields = ByteReader(body)
+                guard let kind = (try? fields.byte()).flatMap(Kind.init), let number: UInt64 = try? fields.fixed(), number <= highestNumber
+                else { return (frames, .damaged) }
+                frames.append(PushFrame(kind: kind, number: number, payload: fields.rest))
             }
-            var header = ByteReader(body.dropFirst())
-            guard let number = try? header.fixed(UInt64.self) else { return (frames, .damaged) }
-            frames.append(PushFrame(kind: kind, number: number, payload: body.dropFirst(9)))
-            rest = rest.dropFirst(8 + Int(length))
         }
         return (frames, .whole)
     }

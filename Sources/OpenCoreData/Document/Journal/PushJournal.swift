@@ -9,29 +9,30 @@ import Synchronization
 // `io` and `forgotten` guard what changes; the gate orders pushes.
 final class PushJournal: PushRecorder, @unchecked Sendable {
     private struct State {
+        /// Nil when it has ended.
+        var lock: PushJournalLock?
         var files: [PushJournalFile] = []
         /// The number of the last entry.
         var last: UInt64
         /// Everything up to here is committed or was thrown away.
         var settled: UInt64
+        /// What was thrown away of what comes later.
+        var gone = IndexSet()
         /// The entries that insert objects which are in no store yet.
         var insertions: [NSManagedObjectID: UInt64] = [:]
     }
 
-    let folder: URL
+    private let place: PushJournalPlace
     private let isSynchronized: Bool
     private let header: PushJournalHeader
     private let headerBytes: [UInt8]
-    private let storeURLs: [URL]
-    private let lock: PushJournalLock
+    private weak let coordinator: NSPersistentStoreCoordinator?
     /// Recursive: an archived value may run code of its own, and that may save.
     private let gate = NSRecursiveLock()
     private let io: Mutex<State>
     /// Thrown away, and not written down yet.
     private let forgotten = Mutex<[PushForget]>([])
     private let queue = DispatchQueue(label: "UIManagedDocument push journal")
-    /// Called before each write with what is about to be written; what it throws is what the write throws. For trying failures.
-    let observer = Mutex<(@Sendable (Int) throws -> Void)?>(nil)
 
     /// A new file begins where the last one has grown beyond this.
     static let fileLimit = 4 << 20
@@ -39,25 +40,24 @@ final class PushJournal: PushRecorder, @unchecked Sendable {
     /// - Parameter last: the number after which entries are numbered.
     /// - Parameter left: files of an earlier process, whose entries are unsaved in the root context and end with that number.
     init(
-        folder: URL, lock: PushJournalLock, coordinator: NSPersistentStoreCoordinator, isSynchronized: Bool, after last: UInt64,
+        place: PushJournalPlace, lock: PushJournalLock, coordinator: NSPersistentStoreCoordinator, isSynchronized: Bool, after last: UInt64,
         keeping left: [URL]
     ) {
-        self.folder = folder
-        self.lock = lock
+        self.place = place
+        self.coordinator = coordinator
         self.isSynchronized = isSynchronized
         header = PushJournalHeader(coordinator: coordinator)
         headerBytes = header.bytes
-        storeURLs = coordinator.persistentStores.compactMap(\.url)
         let files = left.map { PushJournalFile(keeping: $0, last: last) }
-        io = Mutex(State(files: files, last: last, settled: left.isEmpty ? last : 0))
+        io = Mutex(State(lock: lock, files: files, last: last, settled: left.isEmpty ? last : 0))
     }
 
     // MARK: Writing
 
-    func inTurn(_ body: () throws -> Void) throws {
+    func inTurn<T>(_ body: () throws -> T) rethrows -> T {
         gate.lock()
         defer { gate.unlock() }
-        try body()
+        return try body()
     }
 
     func unrecorded(_ ids: Set<NSManagedObjectID>) -> Set<NSManagedObjectID> {
@@ -72,7 +72,7 @@ final class PushJournal: PushRecorder, @unchecked Sendable {
         try records.write(changes, needing: rows)
         guard records.bytes.count < Int(UInt32.max) - PushFrame.overhead else {
             throw NSError.coreData(
-                .persistentStoreSave, "The save is too large for the push journal of \(folder.path): \(records.bytes.count) bytes.")
+                .persistentStoreSave, "The save is too large for the push journal of \(place.folder.path): \(records.bytes.count) bytes.")
         }
         do {
             return try io.withLock { state in
@@ -95,23 +95,26 @@ final class PushJournal: PushRecorder, @unchecked Sendable {
 
     /// Adds a frame to the last file, or to a new one.
     private func add(_ frame: [UInt8], _ state: inout State) throws {
-        try observer.withLock { $0 }?(frame.count)
+        try place.observer.tell(.write(frame.count))
         let file = try file(&state), before = file.size
         try file.append(frame)
-        if isSynchronized { try file.synchronize(orCutTo: before) }
+        if isSynchronized { try file.synchronize(orCutTo: before, place.observer) }
     }
 
     private func file(_ state: inout State) throws -> PushJournalFile {
         if let file = state.files.last, !file.isBroken, file.size < Self.fileLimit { return file }
-        let name = PushJournalFolder.name(of: state.last + 1)
-        var url = folder.appendingPathComponent(name), attempt = 0
+        func url(_ attempt: Int) -> URL { place.folder.appendingPathComponent(PushJournalFolder.name(of: state.last + 1, attempt: attempt)) }
+        var attempt = 0
         // One of that name is there if it broke before anything was in it.
-        while FileManager.default.fileExists(atPath: url.path) {
-            attempt += 1
-            url = folder.appendingPathComponent(PushJournalFolder.name(of: state.last + 1, attempt: attempt))
+        while FileManager.default.fileExists(atPath: url(attempt).path) { attempt += 1 }
+        let file = try PushJournalFile(creating: url(attempt), in: place, startingWith: headerBytes, after: state.last)
+        do {
+            if isSynchronized { try place.synchronizeNames(in: place.folder) }
+        } catch {
+            // Nobody would ever remove it.
+            unlink(file.url.path)
+            throw error
         }
-        let file = try PushJournalFile(creating: url, startingWith: headerBytes, after: state.last)
-        if isSynchronized { try PushJournalFile.synchronize(folder: folder) }
         state.files.append(file)
         return file
     }
@@ -145,9 +148,10 @@ final class PushJournal: PushRecorder, @unchecked Sendable {
             try add(PushFrame.bytes(.forget, state.last, records.bytes), &state)
         }
         forgotten.withLock { $0.removeFirst(waiting.count) }
-        for forget in waiting where forget.ids == nil && forget.entries.lowerBound <= state.settled + 1 {
-            settle(forget.entries.upperBound, &state)
+        for forget in waiting where forget.ids == nil {
+            state.gone.insert(integersIn: Int(forget.entries.lowerBound)...Int(forget.entries.upperBound))
         }
+        settle(state.settled, &state)
     }
 
     /// Returns when what was thrown away until now is written down, if it can be.
@@ -159,19 +163,21 @@ final class PushJournal: PushRecorder, @unchecked Sendable {
 
     func didCommit(through entry: UInt64) {
         io.withLock { state in
-            // Without the log on the disk the commit could be gone after a loss of power, and the journal with it.
-            if isSynchronized {
-                do {
-                    for url in storeURLs { try PushJournalFile.synchronize(fileIfAny: URL(fileURLWithPath: url.path + "-wal")) }
-                } catch {
-                    return
-                }
+            // Without the log on the disk the commit could be gone after a loss of power, and the journal with it. What an earlier process left may
+            // have been promised to survive that, whatever is promised now.
+            if isSynchronized || state.files.contains(where: \.isLeft) {
+                do { try place.synchronize(coordinator?.persistentStores ?? []) } catch { return }
             }
             settle(entry, &state)
         }
     }
 
     private func settle(_ entry: UInt64, _ state: inout State) {
+        var entry = max(entry, state.settled)
+        while let next = state.gone.rangeView.first, next.lowerBound <= entry + 1 {
+            entry = max(entry, UInt64(next.upperBound - 1))
+            state.gone.remove(integersIn: next)
+        }
         guard entry > state.settled else { return }
         state.settled = entry
         if state.insertions.count > 0 {
@@ -188,13 +194,15 @@ final class PushJournal: PushRecorder, @unchecked Sendable {
         state.files.removeAll { $0 === file }
     }
 
-    /// Removes the files: nothing is unsaved.
-    func removeAll() {
+    /// Removes the files and gives the folder up, whoever still holds this: nothing is unsaved, and no push comes any more.
+    func end() {
         io.withLock { state in
             for file in state.files { unlink(file.url.path) }
             state.files = []
             state.settled = state.last
             state.insertions = [:]
+            state.gone = []
+            state.lock = nil
             // Taken out only within `io`, as in `writeForgotten`.
             forgotten.withLock { $0 = [] }
         }

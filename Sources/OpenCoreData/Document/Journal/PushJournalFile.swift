@@ -13,11 +13,11 @@ final class PushJournalFile {
     var last: UInt64
     private let descriptor: Int32
 
-    /// Makes a file. Throws a POSIX error.
-    init(creating url: URL, startingWith header: [UInt8], after last: UInt64) throws {
+    /// Makes a file. Throws a POSIX error, also if one of that name is there.
+    init(creating url: URL, in place: PushJournalPlace, startingWith header: [UInt8], after last: UInt64) throws {
         self.url = url
         self.last = last
-        descriptor = try Self.checked("create \(url.path)") { Glibc.open(url.path, O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0o644) }
+        descriptor = try place.open(url, O_WRONLY | O_EXCL | O_APPEND)
         size = 0
         do {
             try append(header)
@@ -27,7 +27,7 @@ final class PushJournalFile {
         }
     }
 
-    /// A file that is there already: nothing is added to it any more.
+    /// A file of an earlier process: nothing is added to it any more.
     init(keeping url: URL, last: UInt64) {
         self.url = url
         self.last = last
@@ -38,6 +38,9 @@ final class PushJournalFile {
 
     deinit { if descriptor >= 0 { close(descriptor) } }
 
+    /// Whether an earlier process left it.
+    var isLeft: Bool { descriptor < 0 }
+
     /// Adds bytes, all or none. Throws a POSIX error.
     func append(_ bytes: [UInt8]) throws {
         let before = size
@@ -47,7 +50,7 @@ final class PushJournalFile {
                 while written < bytes.count {
                     let count = write(descriptor, bytes.baseAddress.map { $0 + written }, bytes.count - written)
                     if count < 0 && errno == EINTR { continue }
-                    written += Int(try Self.checked("write to \(url.path)") { Int32(truncatingIfNeeded: count) })
+                    written += Int(try Disk.checked("write to \(url.path)") { Int32(truncatingIfNeeded: count) })
                 }
             }
             size += bytes.count
@@ -58,9 +61,10 @@ final class PushJournalFile {
     }
 
     /// Returns when the disk has what was written. Throws a POSIX error; what was written since `size` is then cut off again.
-    func synchronize(orCutTo size: Int) throws {
+    func synchronize(orCutTo size: Int, _ observer: PushJournalObserver) throws {
         do {
-            _ = try Self.checked("synchronize \(url.path)") { fdatasync(descriptor) }
+            try observer.tell(.synchronize(url))
+            _ = try Disk.checked("synchronize \(url.path)") { fdatasync(descriptor) }
         } catch {
             cut(to: size)
             // What a failed fsync leaves on the disk is unknown.
@@ -71,30 +75,5 @@ final class PushJournalFile {
 
     func cut(to size: Int) {
         if ftruncate(descriptor, off_t(size)) == 0 { self.size = size } else { isBroken = true }
-    }
-
-    /// Makes the names in a folder durable.
-    static func synchronize(folder: URL) throws {
-        let descriptor = try checked("open \(folder.path)") { Glibc.open(folder.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) }
-        defer { close(descriptor) }
-        _ = try checked("synchronize \(folder.path)") { fsync(descriptor) }
-    }
-
-    /// Makes what was written to a file by anybody durable; a file that is not there is.
-    static func synchronize(fileIfAny url: URL) throws {
-        let descriptor = Glibc.open(url.path, O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else { return }
-        defer { close(descriptor) }
-        _ = try checked("synchronize \(url.path)") { fsync(descriptor) }
-    }
-
-    /// The result of a system call, or what it says as an error.
-    static func checked(_ doing: String, _ call: () -> Int32) throws -> Int32 {
-        let result = call()
-        if result >= 0 { return result }
-        let code = errno
-        throw NSError(
-            domain: NSPOSIXErrorDomain, code: Int(code),
-            userInfo: [NSLocalizedDescriptionKey: "Can't \(doing): \(String(cString: strerror(code)))."])
     }
 }

@@ -6,7 +6,6 @@ struct PushJournalFolder {
     struct Entry {
         let number: UInt64
         let records: [PushRecord]
-        let url: URL
     }
 
     /// A file that can't be read or applied, whole or from some place on.
@@ -69,18 +68,21 @@ struct PushJournalFolder {
                 Problem(
                     url: url, sentence: "\(url.lastPathComponent) is damaged after its first \(frames.count) entries; what follows was not applied."))
         }
-        do {
-            let reader = try PushRecordReader(found.header, coordinator: coordinator)
-            for frame in frames {
+        guard let reader = try? PushRecordReader(found.header, coordinator: coordinator) else {
+            return problems.append(Problem(url: url, sentence: "\(url.lastPathComponent) names what the model does not have; it was not applied."))
+        }
+        for frame in frames {
+            // Whole frames stand behind one that makes no sense: what they say counts.
+            do {
                 switch frame.kind {
                 case .push where frame.number <= mark: continue
-                case .push: entries.append(Entry(number: frame.number, records: try reader.records(frame.payload), url: url))
+                case .push: entries.append(Entry(number: frame.number, records: try reader.records(frame.payload)))
                 case .forget: note(try reader.forget(frame.payload))
                 }
+            } catch {
+                problems.append(
+                    Problem(url: url, sentence: "Entry \(frame.number) of \(url.lastPathComponent) can't be decoded; it was not applied."))
             }
-        } catch {
-            problems.append(
-                Problem(url: url, sentence: "\(url.lastPathComponent) holds an entry that can't be decoded; it and what follows was not applied."))
         }
     }
 

@@ -2,8 +2,8 @@ import Foundation
 
 /// What a journal's file says of itself first: which stores its objects are in, and the model by name, so that numbers in entries can be read
 /// by whatever numbers the model has then.
-struct PushJournalHeader {
-    static let magic: [UInt8] = Array("OCDPUSH\u{1}".utf8)
+package struct PushJournalHeader {
+    static let magic: [UInt8] = Array("OCDPUSH\u{2}".utf8)
 
     struct Entity {
         let number: Int
@@ -19,7 +19,7 @@ struct PushJournalHeader {
 
     init(coordinator: NSPersistentStoreCoordinator) {
         stores = coordinator.persistentStores.compactMap(\.identity.uuid)
-        model = Self.digest(coordinator.managedObjectModel)
+        model = SHA256.hash(ofVersionHashes: coordinator.managedObjectModel.entityVersionHashesByName)
         entities = coordinator.managedObjectModel.entities.map { entity in
             Entity(
                 number: entity.layout.number, name: entity.name ?? "", slots: entity.layout.names,
@@ -27,11 +27,7 @@ struct PushJournalHeader {
         }
     }
 
-    private static func digest(_ model: NSManagedObjectModel) -> [UInt8] {
-        SHA256.hash(model.entityVersionHashesByName.sorted { $0.key < $1.key }.flatMap { Array($0.key.utf8) + Array($0.value) })
-    }
-
-    /// magic, u32 length, u32 CRC-32, body.
+    /// The magic, and the rest sealed.
     var bytes: [UInt8] {
         var body = ByteWriter()
         body.number(stores.count)
@@ -48,22 +44,22 @@ struct PushJournalHeader {
         }
         var result = ByteWriter()
         result.append(Self.magic)
-        result.fixed(UInt32(body.bytes.count))
-        result.fixed(Checksum.crc32(body.bytes))
-        result.append(body.bytes)
+        SealedBytes.write(body.bytes, to: &result)
         return result.bytes
     }
 
     /// The header of a file and where its entries begin. Nil: the file ends before its header does. Throws if it is something else.
-    static func read(_ bytes: [UInt8]) throws -> (header: PushJournalHeader, end: Int)? {
+    package static func read(_ bytes: [UInt8]) throws -> (header: PushJournalHeader, end: Int)? {
         guard bytes.prefix(magic.count).elementsEqual(magic.prefix(bytes.count)) else { throw ByteReader.Malformed() }
         var reader = ByteReader(bytes[...])
-        guard (try? reader.take(magic.count)) != nil, let length = try? reader.fixed(UInt32.self),
-            let checksum = try? reader.fixed(UInt32.self), let body = try? reader.take(Int(length))
-        else { return nil }
-        guard Checksum.crc32(body) == checksum else { throw ByteReader.Malformed() }
-        var fields = ByteReader(body)
-        return (try PushJournalHeader(&fields), body.endIndex)
+        guard (try? reader.take(magic.count)) != nil else { return nil }
+        switch SealedBytes.read(&reader) {
+        case .torn: return nil
+        case .damaged: throw ByteReader.Malformed()
+        case .whole(let body):
+            var fields = ByteReader(body)
+            return (try PushJournalHeader(&fields), body.endIndex)
+        }
     }
 
     private init(_ reader: inout ByteReader) throws {
@@ -79,7 +75,9 @@ struct PushJournalHeader {
 
     /// Why entries under this header can't be applied to what is open; nil: they can.
     func refusal(by coordinator: NSPersistentStoreCoordinator) -> String? {
-        if model != Self.digest(coordinator.managedObjectModel) { return "it was written with another version of the model" }
+        if model != SHA256.hash(ofVersionHashes: coordinator.managedObjectModel.entityVersionHashesByName) {
+            return "it was written with another version of the model"
+        }
         let open = coordinator.persistentStores.compactMap(\.identity.uuid)
         if let missing = stores.first(where: { !open.contains($0) }) { return "it belongs to the store \(missing), which is not open" }
         return nil

@@ -1,10 +1,63 @@
 import Foundation
+import Glibc
 
-/// Writes what could not be applied where people find it: a property list in XML, one object an element, with the reason.
-enum PushKeptAside {
-    /// Writes the refused changes to a file named after the first entry; the same replay writes the same file.
-    static func keep(_ refused: [PushReplay.Refused], in folder: URL, after number: UInt64) throws -> URL {
-        let list = refused.map { refused -> [String: Any] in
+/// Writes what could not be applied where people find it: refused objects as a property list in XML, one an element, with the reason; files as they
+/// are. Nothing that stands there is ever written over: it may be all that is left of it.
+struct PushKeptAside {
+    private let place: PushJournalPlace
+    /// What was kept of refused objects, and whether this made the file.
+    private(set) var list: (url: URL, isMine: Bool)?
+
+    init(_ place: PushJournalPlace) { self.place = place }
+
+    /// Writes the refused changes, instead of those that it wrote before. The file is named after the first entry.
+    mutating func keep(_ refused: [PushReplay.Refused], after number: UInt64) throws {
+        // The journal still has all of it.
+        if let list, list.isMine { unlink(list.url.path) }
+        list = nil
+        if !refused.isEmpty { list = try write(Self.propertyList(refused), as: "\(number).plist") }
+    }
+
+    /// Copies a file of entries that can't be read, as it is.
+    func keep(_ file: URL) throws -> URL { try write(Data(contentsOf: file), as: file.lastPathComponent).url }
+
+    /// Writes bytes under a name that nothing has yet; where they stand already, that is the file. On return they survive loss of power.
+    private func write(_ data: Data, as name: String) throws -> (url: URL, isMine: Bool) {
+        try place.observer.tell(.keep(name))
+        let aside = place.keptAside
+        try place.make(aside)
+        var url = aside.appendingPathComponent(name), attempt = 1
+        while FileManager.default.fileExists(atPath: url.path) {
+            if try Data(contentsOf: url) == data {
+                try synchronizeNames()
+                return (url, false)
+            }
+            attempt += 1
+            url = aside.appendingPathComponent("\(attempt)-\(name)")
+        }
+        // Whole under its name, or not at all.
+        let draft = aside.appendingPathComponent("draft")
+        unlink(draft.path)
+        let file = try PushJournalFile(creating: draft, in: place, startingWith: [UInt8](data), after: 0)
+        do {
+            try file.synchronize(orCutTo: 0, place.observer)
+            _ = try Disk.checked("rename \(draft.path)") { rename(draft.path, url.path) }
+        } catch {
+            unlink(draft.path)
+            throw error
+        }
+        try synchronizeNames()
+        return (url, true)
+    }
+
+    private func synchronizeNames() throws {
+        for folder in [place.keptAside, place.folder] { try place.synchronizeNames(in: folder) }
+    }
+
+    private static func propertyList(_ refused: [PushReplay.Refused]) throws -> Data {
+        // In an order of its own, so that the same replay writes the same bytes.
+        let ordered = refused.map { (place: "\($0.id.uriRepresentation().absoluteString) \($0.reason)", $0) }.sorted { $0.place < $1.place }
+        let list = ordered.map { _, refused -> [String: Any] in
             var values: [String: Any] = [:]
             if refused.change.kind != .deleted, let row = refused.change.row {
                 for slot in 0..<row.count where refused.change.kind == .inserted || refused.change.changed.contains(slot) {
@@ -16,33 +69,7 @@ enum PushKeptAside {
                 "reason": refused.reason, "values": values,
             ]
         }
-        let data = try PropertyListSerialization.data(fromPropertyList: list, format: .xml, options: 0)
-        let aside = PushJournalFolder.keptAside(folder)
-        try FileManager.default.createDirectory(at: aside, withIntermediateDirectories: true)
-        let url = aside.appendingPathComponent("\(number).plist")
-        try data.write(to: url, options: .atomic)
-        try synchronize(url)
-        return url
-    }
-
-    /// Copies a file of entries that can't be read, as it is.
-    static func keep(_ file: URL, in folder: URL) throws -> URL {
-        let aside = PushJournalFolder.keptAside(folder)
-        try FileManager.default.createDirectory(at: aside, withIntermediateDirectories: true)
-        let data = try Data(contentsOf: file)
-        var url = aside.appendingPathComponent(file.lastPathComponent), attempt = 1
-        while let there = try? Data(contentsOf: url), there != data {
-            attempt += 1
-            url = aside.appendingPathComponent("\(attempt)-\(file.lastPathComponent)")
-        }
-        try data.write(to: url, options: .atomic)
-        try synchronize(url)
-        return url
-    }
-
-    private static func synchronize(_ url: URL) throws {
-        try PushJournalFile.synchronize(fileIfAny: url)
-        try PushJournalFile.synchronize(folder: url.deletingLastPathComponent())
+        return try PropertyListSerialization.data(fromPropertyList: list, format: .xml, options: 0)
     }
 
     /// As a property list has it; nil: null.

@@ -136,14 +136,14 @@ package final class InMemoryStore: NSPersistentStore, @unchecked Sendable {
 
     // MARK: Saving
 
-    package override var pushMark: UInt64 { state.withLock { $0.pushMark } }
+    package override var pushMark: UInt64 { get throws { state.withLock { $0.pushMark } } }
 
     package override func save(_ changes: ChangeSet) throws -> SavedRows {
         try tell(.save(changes))
         return try state.withLock { state throws in
             try Self.checkVersions(changes, state)
             try Self.checkConstraints(changes, state)
-            state.pushMark = changes.journaled?.upperBound ?? state.pushMark
+            state.pushMark = max(state.pushMark, changes.journaled?.upperBound ?? 0)
             return Self.apply(changes, &state)
         }
     }

@@ -13,15 +13,11 @@ extension SQLiteStore {
         let pendingMetadata = metadataState.withLock { $0.isDirty ? ($0.data, $0.generation) : nil }
         let mark = changes.journaled?.upperBound
         if plan.isEmpty && pendingMetadata == nil && mark == nil { return SavedRows() }
-        let saved: SavedRows
         do {
-            saved = try write(plan, metadata: pendingMetadata?.0, generation: pendingMetadata?.1, mark: mark, clearsKeysFirst: false)
+            return try write(plan, metadata: pendingMetadata?.0, generation: pendingMetadata?.1, mark: mark, clearsKeysFirst: false)
         } catch is KeysMustBeCleared {
-            saved = try write(plan, metadata: pendingMetadata?.0, generation: pendingMetadata?.1, mark: mark, clearsKeysFirst: true)
+            return try write(plan, metadata: pendingMetadata?.0, generation: pendingMetadata?.1, mark: mark, clearsKeysFirst: true)
         }
-        // It is committed: what the store says of itself must not fail any more.
-        if let mark { metadataState.withLock { $0.data = (try? StoreMetadataCoding.marking($0.data, mark)) ?? $0.data } }
-        return saved
     }
 
     /// The unique keys of a save are right in the end but collide on the way: rows exchange them.

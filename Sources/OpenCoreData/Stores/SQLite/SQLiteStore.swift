@@ -126,7 +126,23 @@ package final class SQLiteStore: NSPersistentStore, @unchecked Sendable {
         StoreMetadataCoding.frameworkVersionKey,
     ]
 
-    package override var pushMark: UInt64 { StoreMetadataCoding.pushMark(metadataState.withLock { $0.data }) }
+    // From the file: another process may have moved it since the store was opened.
+    package override var pushMark: UInt64 {
+        get throws {
+            do {
+                return try pool.read { database in
+                    try Data.fetchOne(database, sql: "SELECT Z_PLIST FROM Z_METADATA").map(StoreMetadataCoding.pushMark) ?? 0
+                }
+            } catch {
+                throw storeError(error, .persistentStoreOpen, doing: "read")
+            }
+        }
+    }
+
+    /// Where SQLite keeps what was committed last: beside the file itself, where the store was opened through a symbolic link.
+    package var logURL: URL? { url.map { URL(fileURLWithPath: $0.resolvingSymlinksInPath().path + "-wal") } }
+
+    package override func makeCommitsDurable() throws { try logURL.map(Disk.synchronize(fileIfAny:)) }
 
     /// Whether metadata was set that no save has written yet.
     package override var hasUnsavedMetadata: Bool { metadataState.withLock { $0.isDirty } }

@@ -40,9 +40,7 @@ enum StoreMetadataCoding {
     /// Stamps the hashes and identifiers of the model into metadata.
     static func stamp(_ metadata: inout [String: Any], entities: [NSEntityDescription], model: NSManagedObjectModel?) {
         let hashes = hashes(of: entities)
-        let digest = Data(
-            SHA256.hash(hashes.sorted { $0.key < $1.key }.flatMap { Array($0.key.utf8) + Array($0.value) })
-        ).base64EncodedString()
+        let digest = Data(SHA256.hash(ofVersionHashes: hashes)).base64EncodedString()
         metadata[NSStoreModelVersionHashesKey] = hashes
         metadata[NSStoreModelVersionIdentifiersKey] = (model?.versionIdentifiers ?? []).map { "\($0.base)" }.sorted()
         metadata[hashesVersionKey] = 3

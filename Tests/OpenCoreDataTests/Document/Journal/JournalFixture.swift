@@ -2,15 +2,22 @@ import Foundation
 import OpenCoreData
 import OpenCoreDataTestSupport
 import Synchronization
+import Testing
 
 /// A document over a SQLite store (or one in memory that outlives it) that keeps a push journal and saves only when told to.
 // What changes is guarded by a lock.
 package final class JournalDocument: UIManagedDocument, @unchecked Sendable {
     private let seen = Mutex<[NSError]>([])
     private let memory: InMemoryStore?
+    private let whenStoresAreOpen: (@Sendable () throws -> Void)?
 
-    init(_ url: URL, _ model: NSManagedObjectModel, _ journaling: PushJournaling = .written, memory: InMemoryStore? = nil) {
+    /// - Parameter whenStoresAreOpen: called in the middle of opening, before the journal is looked at.
+    init(
+        _ url: URL, _ model: NSManagedObjectModel, _ journaling: PushJournaling = .written, memory: InMemoryStore? = nil,
+        whenStoresAreOpen: (@Sendable () throws -> Void)? = nil
+    ) {
         self.memory = memory
+        self.whenStoresAreOpen = whenStoresAreOpen
         super.init(fileURL: url, model: model, autosavePolicy: AutosavePolicy(), clock: ManualDocumentClock())
         pushJournaling = journaling
     }
@@ -19,8 +26,10 @@ package final class JournalDocument: UIManagedDocument, @unchecked Sendable {
         for storeURL: URL, ofType fileType: String, modelConfiguration: String?, storeOptions: [AnyHashable: Any]?
     ) throws {
         guard let memory else {
-            return try super.configurePersistentStoreCoordinator(
+            try super.configurePersistentStoreCoordinator(
                 for: storeURL, ofType: fileType, modelConfiguration: modelConfiguration, storeOptions: storeOptions)
+            try whenStoresAreOpen?()
+            return
         }
         if !FileManager.default.fileExists(atPath: storeURL.path) { try Data().write(to: storeURL) }
         managedObjectContext.persistentStoreCoordinator?.add(memory)
@@ -64,9 +73,13 @@ package final class JournalDocument: UIManagedDocument, @unchecked Sendable {
         return names.filter { $0.hasSuffix(".pushes") }.sorted().map { pushJournalURL.appendingPathComponent($0) }
     }
 
-    var keptAside: [String] {
-        let folder = pushJournalURL.appendingPathComponent("KeptAside")
-        return ((try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []).sorted()
+    var keptAsideURL: URL { pushJournalURL.appendingPathComponent("KeptAside") }
+
+    var keptAside: [String] { ((try? FileManager.default.contentsOfDirectory(atPath: keptAsideURL.path)) ?? []).sorted() }
+
+    /// What stands in the files that were kept aside.
+    func textAside() throws -> String {
+        try keptAside.map { try String(contentsOf: keptAsideURL.appendingPathComponent($0), encoding: .utf8) }.joined()
     }
 }
 
@@ -98,6 +111,28 @@ final class JournalFixture {
         let url = folder.appendingPathComponent("\(count)")
         try FileManager.default.copyItem(at: document.fileURL, to: url)
         return url
+    }
+
+    /// Changes the bytes of the one file of entries in a package, and returns its name.
+    @discardableResult
+    func rewriteEntries(of url: URL, _ change: (inout Data) throws -> Void) throws -> String {
+        let file = try #require(JournalDocument(url, model).journalFiles.first)
+        var bytes = try Data(contentsOf: file)
+        try change(&bytes)
+        try bytes.write(to: file)
+        return file.lastPathComponent
+    }
+
+    /// The bytes of a file of entries with other payloads, as if they had been written so.
+    func sealed(_ bytes: Data, _ payload: (Int, inout [UInt8]) -> Void) throws -> Data {
+        let bytes = [UInt8](bytes), end = try #require(try PushJournalHeader.read(bytes)).end
+        var result = Array(bytes[..<end])
+        for (index, frame) in PushFrame.read(bytes[end...]).frames.enumerated() {
+            var changed = Array(frame.payload)
+            payload(index, &changed)
+            result += PushFrame.bytes(frame.kind, frame.number, changed)
+        }
+        return Data(result)
     }
 
     /// The document that the next process opens.

@@ -7,7 +7,7 @@ import Testing
 
 /// A journal that can't be written: nothing lost, nothing half.
 @Suite struct PushJournalFailureTests {
-    private static let full = NSError(domain: NSPOSIXErrorDomain, code: Int(ENOSPC))
+    static let full = NSError(domain: NSPOSIXErrorDomain, code: Int(ENOSPC))
 
     // GB31
     @Test func aSaveWhoseEntryCannotBeWrittenThrowsAndLeavesEverythingAsItWas() throws {

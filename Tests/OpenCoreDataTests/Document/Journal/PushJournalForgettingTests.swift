@@ -73,9 +73,43 @@ import Testing
             await main.perform(schedule: .enqueued) {}
         }
         #expect(!document.hasUnsavedChanges)
-        let copy = try fixture.crashed(document)
+        #expect(try fixture.recovered(document, memory: memory).look { try $0.all("Item").isEmpty } && memory.rowCount == 0)
         try document.push { $0.make("Item", ["key": "good"]) }
-        #expect(try fixture.reopened(copy, memory: memory).look { try $0.all("Item").isEmpty })
-        #expect(memory.rowCount == 0)
+        #expect(try fixture.recovered(document, memory: memory).look { try $0.values("Item", "key") } == ["good"] && memory.rowCount == 1)
+    }
+
+    // GB31
+    @Test func pushesThatCancelOutLeaveNothingInTheJournal() async throws {
+        let fixture = try JournalFixture(), document = try fixture.opened(), root = document.root
+        try document.push { $0.make("Item", ["key": "stored"]) }
+        try await document.save()
+        let empty = document.pushJournalSize
+        func comeAndGo() throws {
+            try document.push { $0.make("Item", ["key": "gone"]) }
+            try document.push { context in try context.all("Item", "key == 'gone'").forEach(context.delete) }
+        }
+        for _ in 0..<3 {
+            try comeAndGo()
+            #expect(!document.hasUnsavedChanges && document.pushJournalSize == empty)
+        }
+        // Behind something that is not committed yet: they go with it.
+        try document.push { $0.make("Item", ["key": "later"]) }
+        try await document.pushMain()
+        for _ in 0..<3 { try comeAndGo() }
+        #expect(try fixture.recovered(document).look { try $0.values("Item", "key") } == ["later", "stored"])
+        try await root.perform { try root.save() }
+        #expect(!document.hasUnsavedChanges && document.pushJournalSize == empty)
+        #expect(try fixture.recovered(document).look { try $0.values("Item", "key") } == ["later", "stored"])
+    }
+
+    // GB31
+    @Test func aSaveOfWhichNothingIsLeftMovesTheMarkOfSeveralStoresToo() throws {
+        let model = Company.model(), coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
+        let stores = (0..<2).map { _ in InMemoryStore(entities: model.entities) }
+        for store in stores { coordinator.add(store) }
+        var nothing = ChangeSet()
+        nothing.journaled = 1...7
+        try coordinator.receive(nothing, from: NSManagedObjectContext(.privateQueueConcurrencyType))
+        #expect(try stores.map { try $0.pushMark }.max() == 7)
     }
 }

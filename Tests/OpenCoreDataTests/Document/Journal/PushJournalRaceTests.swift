@@ -68,9 +68,8 @@ import Testing
     @Test func aKeyThatIsTakenMeanwhileMakesThemOneInTheEntryToo() throws {
         let fixture = try JournalFixture(), document = try fixture.opened()
         document.root.mergePolicy = .mergeByPropertyObjectTrump
-        try push(into: document) { context in
-            let item = context.make("Item", ["key": "x", "a": 1])
-            _ = item
+        try push(into: document) {
+            $0.make("Item", ["key": "x", "a": 1])
         } meanwhile: {
             $0.make("Item", ["key": "x", "b": 2])
         }
@@ -84,17 +83,53 @@ import Testing
         let fixture = try JournalFixture(), document = try fixture.opened()
         document.root.mergePolicy = .mergeByPropertyObjectTrump
         try document.push { $0.make("Item", ["key": "x", "b": 2]) }
-        let worker = NSManagedObjectContext(.privateQueueConcurrencyType)
-        worker.parent = document.managedObjectContext
         try push(into: document) {
             $0.make("Item", ["key": "x", "a": 1])
         } meanwhile: {
             try $0.all("Item").first?.setValue("y", forKey: "key")
         }
         #expect(try items(document) == ["x10", "y02"])
-        // The new name is the main context's own edit: what the pushes said is one object with either's values, or two; here the first keeps
-        // the key, and what can't stand beside it is kept aside.
+        // The new name is the main context's own edit: what the pushes said is two objects with one key. The first keeps it, and the other is kept
+        // aside.
         let again = try fixture.recovered(document)
-        #expect(try items(again).count + again.keptAside.count == 2)
+        #expect(try items(again) == ["x02"] && again.keptAside.count == 1)
+        let list = try #require(
+            try PropertyListSerialization.propertyList(
+                from: Data(contentsOf: again.keptAsideURL.appendingPathComponent(again.keptAside[0])), format: nil) as? [[String: Any]])
+        #expect(list.map { ($0["values"] as? [String: Any])?["a"] as? Int } == [1])
+    }
+
+    /// Ends the recording while a push waits for its turn.
+    private final class EndingRecorder: PushRecorder {
+        let main: NSManagedObjectContext
+        let writes = Mutex(0)
+
+        init(_ main: NSManagedObjectContext) { self.main = main }
+
+        func inTurn<T>(_ body: () throws -> T) rethrows -> T {
+            main.recordPushes(with: nil)
+            return try body()
+        }
+
+        func unrecorded(_ ids: Set<NSManagedObjectID>) -> Set<NSManagedObjectID> { ids }
+
+        func write(_ changes: ChangeSet, needing rows: [NSManagedObjectID: RowSnapshot]) throws -> UInt64 {
+            writes.withLock { count in
+                count += 1
+                return UInt64(count)
+            }
+        }
+
+        func forget(_ entries: ClosedRange<UInt64>, only ids: Set<NSManagedObjectID>?) {}
+        func didCommit(through entry: UInt64) {}
+    }
+
+    // GB31
+    @Test func aPushThatWaitedUntilTheJournalHadEndedIsNotWrittenToIt() throws {
+        let fixture = try JournalFixture(), document = try fixture.opened(.off), recorder = EndingRecorder(document.managedObjectContext)
+        document.managedObjectContext.recordPushes(with: recorder)
+        try document.push { $0.make("Item", ["key": "x"]) }
+        #expect(recorder.writes.withLock { $0 } == 0)
+        #expect(try items(document) == ["x00"])
     }
 }

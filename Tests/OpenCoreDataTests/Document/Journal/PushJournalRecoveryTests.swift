@@ -5,12 +5,6 @@ import Testing
 
 /// What can't be brought back does not keep the document from opening, is kept aside and told.
 @Suite struct PushJournalRecoveryTests {
-    private func aside(_ document: JournalDocument) throws -> String {
-        try document.keptAside.map {
-            try String(contentsOf: document.pushJournalURL.appendingPathComponent("KeptAside/\($0)"), encoding: .utf8)
-        }.joined()
-    }
-
     // GB31
     @Test func theJournalOfAnotherStoreIsNotApplied() async throws {
         let fixture = try JournalFixture(), document = try fixture.opened(), other = try fixture.opened(.off)
@@ -41,7 +35,7 @@ import Testing
             #expect(try context.values("Department", "name") == ["Theirs"] && context.values("Item", "key") == ["fine"])
             #expect(try context.all("Person").map { $0.value(forKey: "department") == nil } == [true])
         }
-        let text = try aside(again)
+        let text = try again.textAside()
         #expect(text.contains("<string>Ours</string>") && text.contains("unique key"))
         #expect(again.errors.map(\.code) == [134040] && again.pushRecovery?.isCommitted == true && again.pushRecovery?.keptAside.count == 1)
         #expect(again.journalFiles.isEmpty)
@@ -57,7 +51,8 @@ import Testing
         let again = JournalDocument(copy, fixture.model, memory: memory)
         again.root.mergePolicy = .mergeByPropertyObjectTrump
         try again.openStore(creating: false)
-        #expect(try again.look { try $0.all("Item").map { $0.value(forKey: "a") as? Int } } == [5])
+        // By property: what ours set is set, and what it never did stays.
+        #expect(try again.look { try $0.all("Item").map { [$0.value(forKey: "a") as? Int, $0.value(forKey: "b") as? Int] } } == [[5, 6]])
         #expect(again.errors.isEmpty && again.keptAside.isEmpty && !again.hasUnsavedChanges)
     }
 
@@ -77,7 +72,7 @@ import Testing
         _ = try memory.save(deletion)
         let again = try fixture.reopened(copy, memory: memory)
         #expect(try again.look { try $0.values("Item", "key") } == ["new"])
-        let text = try aside(again)
+        let text = try again.textAside()
         #expect(text.contains("77") && text.contains("not there any more") && again.errors.count == 1)
     }
 
@@ -104,23 +99,56 @@ import Testing
         #expect(again.errors.isEmpty)
     }
 
-    // GB31
-    @Test func aDamagedEntryIsKeptAsideAndWhatStoodBeforeItApplied() throws {
+    // GB31: in its length, its checksums, and itself
+    @Test(arguments: [2, 3, 5, 10, 20, 30])
+    func aDamagedEntryIsKeptAsideAndWhatStoodBeforeItApplied(_ place: Int) throws {
         let fixture = try JournalFixture(), document = try fixture.opened()
         var end = 0
         for key in ["first", "second", "third"] {
             try document.push { $0.make("Item", ["key": key]) }
             if key == "first" { end = try #require(document.pushJournalSize) }
         }
-        let copy = try fixture.crashed(document), name = try #require(document.journalFiles.first).lastPathComponent
-        let file = copy.appendingPathComponent("StoreContent/PushJournal/\(name)")
-        var bytes = try Data(contentsOf: file)
-        bytes[end + 20] ^= 0x40
-        try bytes.write(to: file)
+        let copy = try fixture.crashed(document)
+        var damaged = Data()
+        let name = try fixture.rewriteEntries(of: copy) { bytes in
+            bytes[end + place] ^= 0x40
+            damaged = bytes
+        }
         let again = try fixture.reopened(copy)
         #expect(try again.look { try $0.values("Item", "key") } == ["first"])
         #expect(again.keptAside == [name] && again.pushRecovery?.problems.first?.contains("damaged") == true && again.errors.count == 1)
-        #expect(try Data(contentsOf: again.pushJournalURL.appendingPathComponent("KeptAside/\(name)")) == bytes)
+        #expect(try Data(contentsOf: again.keptAsideURL.appendingPathComponent(name)) == damaged)
+    }
+
+    // GB31: in the magic, the length, its checksum, and the body
+    @Test(arguments: [3, 10, 11, 17, 40])
+    func aFileWithADamagedHeaderIsKeptAside(_ place: Int) throws {
+        let fixture = try JournalFixture(), document = try fixture.opened()
+        try document.push { $0.make("Item", ["key": "a"]) }
+        let copy = try fixture.crashed(document), name = try fixture.rewriteEntries(of: copy) { $0[place] ^= 0x40 }
+        let again = try fixture.reopened(copy)
+        #expect(again.keptAside == [name] && again.pushRecovery?.problems.count == 1 && again.errors.count == 1 && again.journalFiles.isEmpty)
+    }
+
+    // GB31
+    @Test func anEntryThatMakesNoSenseDoesNotTakeThoseBehindItAlong() async throws {
+        let fixture = try JournalFixture(), document = try fixture.opened(), main = document.managedObjectContext
+        try document.push { $0.make("Item", ["key": "stored", "a": 1]) }
+        try await document.save()
+        for key in ["first", "second"] { try document.push { $0.make("Item", ["key": key]) } }
+        try document.push { try $0.all("Item", "key == 'stored'").first?.setValue(2, forKey: "a") }
+        await main.perform {
+            #expect(throws: Never.self) { try main.all("Item", "key == 'stored'").forEach { main.refresh($0, mergeChanges: false) } }
+        }
+        try document.push { $0.make("Item", ["key": "third"]) }
+        let copy = try fixture.crashed(document)
+        let name = try fixture.rewriteEntries(of: copy) { bytes in bytes = try fixture.sealed(bytes) { if $0 == 1 { $1[0] = 99 } } }
+        let again = try fixture.reopened(copy)
+        #expect(try again.look { try $0.values("Item", "key") } == ["first", "stored", "third"])
+        // What was thrown away behind it stays away.
+        #expect(try again.look { try $0.all("Item", "key == 'stored'").map { $0.value(forKey: "a") as? Int } } == [1])
+        #expect(again.keptAside == [name] && again.errors.count == 1 && again.journalFiles.isEmpty)
+        #expect(again.pushRecovery?.problems.count == 1 && again.pushRecovery?.problems.first?.contains("Entry 3 ") == true)
     }
 
     // GB31
@@ -128,18 +156,27 @@ import Testing
     func whateverStandsInTheFilesTheDocumentOpens(_ seed: UInt64) throws {
         let fixture = try JournalFixture(), document = try fixture.opened()
         for number in 0..<3 { try document.push { $0.make("Person", ["name": "\(number)", "department": $0.make("Department")]) } }
-        let whole = try fixture.crashed(document), name = try #require(document.journalFiles.first).lastPathComponent
+        let whole = try fixture.crashed(document)
         var random = SeededRandom(seed: Int(seed))
-        for round in 0..<10 {
-            let copy = fixture.folder.appendingPathComponent("broken-\(round)")
+        func spoil(_ byte: inout UInt8) { byte ^= UInt8(1 + random.next(upTo: 255)) }
+        for round in 0..<20 {
+            let copy = fixture.folder.appendingPathComponent("broken-\(round)"), isSealed = round % 2 == 0
             try FileManager.default.copyItem(at: whole, to: copy)
-            let file = copy.appendingPathComponent("StoreContent/PushJournal/\(name)")
-            var bytes = try Data(contentsOf: file)
-            for _ in 0..<1 + random.next(upTo: 4) { bytes[random.next(upTo: bytes.count)] = UInt8(random.next(upTo: 256)) }
-            try bytes.write(to: file)
+            try fixture.rewriteEntries(of: copy) { bytes in
+                // Under checksums that are right, so that what decodes has to make out what it is.
+                if isSealed {
+                    bytes = try fixture.sealed(bytes) { _, payload in spoil(&payload[random.next(upTo: payload.count)]) }
+                } else {
+                    spoil(&bytes[random.next(upTo: bytes.count)])
+                }
+            }
             let again = try fixture.reopened(copy)
-            let found = try again.look { try $0.values("Person", "name") }
-            #expect(["", "0", "0 1", "0 1 2"].contains(found.joined(separator: " ")))
+            #expect(!again.documentState.contains(.closed))
+            if !isSealed {
+                let found = try again.look { try $0.values("Person", "name") }.joined(separator: " ")
+                #expect(["", "0", "0 1"].contains(found), "seed \(seed), round \(round)")
+                #expect(again.keptAside.count == 1 && again.errors.count == 1, "seed \(seed), round \(round)")
+            }
             try? FileManager.default.removeItem(at: copy)
         }
     }
@@ -190,7 +227,7 @@ import Testing
         #expect(try writer.look { try $0.values("Item", "key") } == ["a"])
     }
 
-    private static func write(_ entity: String, _ values: [String: Any], to store: InMemoryStore, _ model: NSManagedObjectModel) throws {
+    static func write(_ entity: String, _ values: [String: Any], to store: InMemoryStore, _ model: NSManagedObjectModel) throws {
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
         let (place, context) = (store.persistentStoreCoordinator, NSManagedObjectContext(.privateQueueConcurrencyType))
         coordinator.add(store)

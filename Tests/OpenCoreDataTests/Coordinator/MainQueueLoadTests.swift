@@ -1,6 +1,7 @@
 import Foundation
 import OpenCoreData
 import OpenCoreDataTestSupport
+import Synchronization
 import Testing
 
 /// The budget is one for the whole process: other tests may break it meanwhile, so each looks for its own context.
@@ -16,6 +17,7 @@ import Testing
         await withCheckedContinuation { done in main.perform { done.resume() } }
         // Blocks of the main queue end in the order in which they came.
         main.performAndWait {}
+        MainQueueLoad.reports.sync {}
         return recorder.all.filter { $0.kind == .mainQueueHeld && $0.subject?.hasSuffix(name) == true }
     }
 
@@ -30,6 +32,27 @@ import Testing
     // GB29
     @Test func aBlockWithinTheBudgetIsNotTold() async {
         #expect(await told(of: "quick", budget: .seconds(3600)).isEmpty)
+    }
+
+    // GB29
+    @Test func aBudgetThatIsLongerThanAnyClockRunsIsNone() async {
+        #expect(await told(of: "patient", budget: .seconds(Int64.max)).isEmpty)
+        MainQueueLoad.budget = .seconds(Int64.max)
+        #expect(MainQueueLoad.budget ?? .zero > .seconds(1 << 33))
+        MainQueueLoad.budget = .seconds(-1)
+        #expect(MainQueueLoad.budget == .nanoseconds(1))
+        MainQueueLoad.budget = nil
+    }
+
+    // GB29
+    @Test func itIsToldOffTheMainQueue() async {
+        let places = Mutex<Set<Bool>>([])
+        let observation = ContextDiagnostic.observe { diagnostic in
+            if diagnostic.kind == .mainQueueHeld { places.withLock { _ = $0.insert(Thread.isMainThread) } }
+        }
+        #expect(!(await told(of: "elsewhere", budget: .zero).isEmpty))
+        observation.cancel()
+        #expect(places.withLock { $0 } == [false])
     }
 
     // GB29

@@ -1,6 +1,7 @@
-import OpenCoreData
 import OpenCoreDataTestSupport
 import Testing
+
+@testable import OpenCoreData
 
 /// How much the cache keeps. An ID that only the cache refers to lives as long as the cache keeps its row.
 @Suite struct RowCacheTests {

@@ -64,7 +64,9 @@ extension NSManagedObjectContext {
     /// The living objects of these IDs, with all that applying a rule to them looks at in memory: one request for their rows.
     private func realised(_ ids: [NSManagedObjectID], of relationship: NSRelationshipDescription) throws -> [NSManagedObject] {
         let ids = ids.filter { !isDeleted($0) }
-        if relationship.deleteRule == .nullifyDeleteRule && relationship.inverseRelationship == nil { return ids.map { object(with: $0) } }
+        if relationship.deleteRule == .nullifyDeleteRule && relationship.inverseRelationship?.takesRowToLose != true {
+            return ids.map { object(with: $0) }
+        }
         let unknown = ids.filter { id in registry[id].map { $0.isFaulted && $0.row == nil } ?? true }
         let found = unknown.isEmpty ? [:] : try rows(for: unknown)
         var targets: [NSManagedObject] = []
@@ -100,6 +102,9 @@ extension NSManagedObjectContext {
 extension NSRelationshipDescription {
     /// Whether deleting the owner does something to those at the other end.
     fileprivate var changesTargetsOnDeletion: Bool { deleteRule == .cascadeDeleteRule || deleteRule == .nullifyDeleteRule }
+
+    /// Whether `NSManagedObject.lose(_:_:)` looks at values or members: an unordered to-many only notes what is gone from it.
+    fileprivate var takesRowToLose: Bool { !isToMany || isOrdered }
 }
 
 extension NSManagedObject {

@@ -148,12 +148,6 @@ package final class ContextQueue: @unchecked Sendable {
     }
 }
 
-/// Carries a value to a queue that the type system can't see.
-// Used for blocks handed to a context: they run on its queue, one at a time, which is the contract of `perform`.
-struct Unchecked<Value>: @unchecked Sendable {
-    let value: Value
-}
-
 /// The queues that one thread holds, innermost last.
 final class HeldQueues {
     private var queues: [ContextQueue] = []

@@ -1,3 +1,4 @@
+import Dispatch
 import Foundation
 import Synchronization
 
@@ -14,15 +15,18 @@ public enum MainQueueLoad {
     public static var count: UInt64 { blocks.load(ordering: .relaxed) }
 
     /// How long a block of a main-queue context may hold the queue. One that holds it for longer is told to those who observe
-    /// ``ContextDiagnostic``, as ``ContextDiagnostic/Kind/mainQueueHeld``, on the main queue when it has ended, with the stack of who handed it in.
-    /// Nil, as at first: no limit. With one, handing in a block costs some microseconds more.
+    /// ``ContextDiagnostic``, as ``ContextDiagnostic/Kind/mainQueueHeld``, on a queue of the library's after it has ended, with the stack of who handed
+    /// it in. Nil, as at first: no limit. With one, handing in a block costs some microseconds more.
     public static var budget: Duration? {
         get {
             let nanoseconds = limit.load(ordering: .relaxed)
             return nanoseconds == 0 ? nil : .nanoseconds(nanoseconds)
         }
-        set { limit.store(newValue.map { max(1, UInt64(max(0, $0 / .nanoseconds(1)))) } ?? 0, ordering: .relaxed) }
+        set { limit.store(newValue.map { UInt64(min(max(1, $0 / .nanoseconds(1)), 0x1p63)) } ?? 0, ordering: .relaxed) }
     }
+
+    /// Tells what was too long. To put a stack into words takes longer than many a block, and the main queue was held for long enough.
+    package static let reports = DispatchQueue(label: "OpenCoreData main queue load", qos: .utility)
 
     /// Where the caller is, if that may have to be told.
     static func origin() -> CallStack? {
@@ -36,13 +40,18 @@ public enum MainQueueLoad {
         blocks.add(1, ordering: .relaxed)
         peak.max(nanoseconds, ordering: .relaxed)
         let budget = limit.load(ordering: .relaxed)
-        guard budget != 0, nanoseconds > budget else { return }
+        guard budget != 0, nanoseconds > budget, ContextDiagnostic.isObserved else { return }
+        let label = context.label, place = origin ?? .here()
+        reports.async { report(nanoseconds, over: budget, label, place) }
+    }
+
+    private static func report(_ nanoseconds: UInt64, over budget: UInt64, _ label: String, _ place: CallStack) {
         let milliseconds = (Double(nanoseconds) / 1e6).formatted(.number.precision(.fractionLength(1)))
         ContextDiagnostic.report(
             ContextDiagnostic(
                 .mainQueueHeld,
-                "\(context.label) held the main queue for \(milliseconds) ms; at most \(Double(budget) / 1e6) ms were to be. Whoever handed the block "
+                "\(label) held the main queue for \(milliseconds) ms; at most \(Double(budget) / 1e6) ms were to be. Whoever handed the block "
                     + "in should do this in a private-queue context, or in smaller steps.",
-                subject: context.label, seconds: Double(nanoseconds) / 1e9, stack: (origin ?? .here())?.frames ?? []))
+                subject: label, seconds: Double(nanoseconds) / 1e9, stack: place.frames))
     }
 }

@@ -15,6 +15,8 @@ extension Notification.Name {
     ///
     /// Posted where the store was added with `NSPersistentStoreRemoteChangeNotificationPostOptionKey`: after a save through this coordinator on the
     /// thread of that save; after others' commits on a queue of the library's, one notification for those that came together.
+    ///
+    /// The context that saves is on its queue meanwhile: an observer uses `perform(_:)` and does not wait for a context that may wait for that one.
     public static let NSPersistentStoreRemoteChange = Notification.Name("NSPersistentStoreRemoteChangeNotification")
 }
 
@@ -27,7 +29,8 @@ extension NSPersistentStoreCoordinator {
         }
     }
 
-    /// Tells that a store was changed, if that is wanted of it. No lock and no queue is held meanwhile.
+    /// Tells that a store was changed, if that is wanted of it. Called without a lock and off the coordinator's queue; after an own save the queue of
+    /// the context that saves is held.
     func postRemoteChange(of store: NSPersistentStore) {
         guard store.postsRemoteChanges else { return }
         NotificationCenter.default.post(

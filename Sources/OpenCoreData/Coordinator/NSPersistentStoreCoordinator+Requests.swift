@@ -117,8 +117,9 @@ extension NSPersistentStoreCoordinator: PersistentStoreChannel {
         subscribers.announce(ChangedObjectIDs(changes), except: sender)
     }
 
-    /// Writes the metadata that was set since it was written last. Without any no store is asked.
+    /// Writes the metadata that was set since it was written last. Without any no store is asked, and nobody is waited for.
     func saveMetadata() throws {
+        guard persistentStores.contains(where: \.hasMetadataToWrite) else { return }
         var written: [NSPersistentStore] = []
         defer { for store in written { postRemoteChange(of: store) } }
         try queue.sync {
@@ -130,11 +131,14 @@ extension NSPersistentStoreCoordinator: PersistentStoreChannel {
     }
 
     /// The parts of a save, and an empty one for each store that has metadata to write and no part.
+    ///
+    /// The empty ones come first: one of them that fails fails the save before any object is written. After them it would say of objects that are
+    /// committed that they are not.
     private func withMetadata(_ parts: [(NSPersistentStore, ChangeSet)]) -> [(NSPersistentStore, ChangeSet)] {
         let others = persistentStores.filter { store in
-            store.hasUnsavedMetadata && !store.isReadOnly && !parts.contains { $0.0 === store }
+            store.hasMetadataToWrite && !parts.contains { $0.0 === store }
         }
-        return parts + others.map { ($0, ChangeSet()) }
+        return others.map { ($0, ChangeSet()) } + parts
     }
 
     private func stores(keeping entity: NSEntityDescription) throws -> [NSPersistentStore] {
@@ -209,4 +213,9 @@ extension NSPersistentStoreCoordinator: PersistentStoreChannel {
         if !result.isEmpty { result[result.count - 1].1.journaled = changes.journaled }
         return result
     }
+}
+
+extension NSPersistentStore {
+    /// Whether metadata was set that the next save writes.
+    fileprivate var hasMetadataToWrite: Bool { hasUnsavedMetadata && !isReadOnly }
 }

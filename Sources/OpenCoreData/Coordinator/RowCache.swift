@@ -23,7 +23,7 @@ package final class RowCache: Sendable {
     }
 
     private struct Waiting: Sendable {
-        let rows: ArraySlice<FetchedRow>
+        let rows: [FetchedRow]
         let time: UInt64
     }
 
@@ -62,17 +62,23 @@ package final class RowCache: Sendable {
     func add(_ rows: [FetchedRow]) {
         guard rows.count > 256 else { return add(rows[...]) }
         let now = DispatchTime.now().uptimeNanoseconds
-        let costs = stride(from: 0, to: rows.count, by: rows.count / 16).map { rows[$0].row?.cost ?? 0 }
-        let each = max(1, costs.reduce(0, +) / costs.count)
         // No more than the two generations would keep, of which the later rows are left.
-        let kept = rows.suffix(2 * share / each)
+        var first = rows.count, cost = 0
+        while first > 0 {
+            let withNext = cost + (rows[first - 1].row?.cost ?? 0)
+            if withNext > 2 * share { break }
+            cost = withNext
+            first -= 1
+        }
+        // A slice would keep all rows of the array.
+        let kept = first == 0 ? rows : Array(rows[first...])
         state.withLock { state in
-            if state.waitingCost + kept.count * each > 2 * share {
+            if state.waitingCost + cost > 2 * share {
                 state.waiting = []
                 state.waitingCost = 0
             }
             state.waiting.append(Waiting(rows: kept, time: now))
-            state.waitingCost += kept.count * each
+            state.waitingCost += cost
             if state.waitingCost > share { state.old = IDTable() }
         }
     }
@@ -155,6 +161,7 @@ package final class RowCache: Sendable {
             state.young = IDTable()
             state.youngCost = 0
         }
-        if state.young.updateValue(Entry(row: row, time: time), forKey: id) == nil { state.youngCost += row.cost }
+        let before = state.young.updateValue(Entry(row: row, time: time), forKey: id)
+        state.youngCost += row.cost - (before?.row.cost ?? 0)
     }
 }

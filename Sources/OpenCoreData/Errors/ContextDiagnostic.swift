@@ -34,7 +34,8 @@ public struct ContextDiagnostic: Sendable, CustomStringConvertible {
 
     /// Has `observer` called with everything that is noticed in this process, for as long as the answer is kept and not cancelled.
     ///
-    /// It is called on the thread that noticed it, possibly a context's queue or the main queue: it must return at once and use no context.
+    /// It is called on the thread that noticed it, possibly a context's queue or the main queue, or on a queue of the library's: it must return at once
+    /// and use no context.
     public static func observe(_ observer: @escaping @Sendable (ContextDiagnostic) -> Void) -> Observation {
         let observation = Observation()
         observers.withLock { $0[ObjectIdentifier(observation)] = observer }

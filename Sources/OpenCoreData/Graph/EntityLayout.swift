@@ -40,6 +40,8 @@ package final class EntityLayout: @unchecked Sendable {
     let isRuled: [Bool]
     /// The to-manys with a minimum or a maximum.
     let countedToManys: [Int]
+    /// The relationships that forbid deleting an object while there is something at their other end, by name.
+    let denyingRelationships: [NSRelationshipDescription]
 
     init(entity: NSEntityDescription) {
         self.entity = entity
@@ -99,6 +101,7 @@ package final class EntityLayout: @unchecked Sendable {
         }
         self.isRuled = slots.indices.map(ruledSlots.contains)
         self.countedToManys = toManys.indices.filter { toManys[$0].hasCounts }
+        self.denyingRelationships = entity.relationshipsByName.values.filter { $0.deleteRule == .denyDeleteRule }.sorted { $0.name < $1.name }
         self.constraints = entity.constraintNames.map { names in
             names.compactMap { name in
                 if case .slot(let slot)? = places[name] { return slot }

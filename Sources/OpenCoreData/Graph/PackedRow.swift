@@ -116,11 +116,4 @@ struct PackedRow {
             if kind == .objectID { Self.reference(place).release() }
         }
     }
-
-    /// How many bytes it takes.
-    var size: Int {
-        var end = values
-        walk(0..<count) { _, kind, place in end = place + Self.size(kind, place) }
-        return end - bytes
-    }
 }

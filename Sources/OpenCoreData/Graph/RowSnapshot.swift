@@ -131,7 +131,7 @@ package struct RowSnapshot: @unchecked Sendable {
 
     /// Roughly what it takes in memory, in bytes.
     package var cost: Int {
-        guard let values else { return 64 + packed.size }
+        guard let values else { return 64 + storage.capacity * MemoryLayout<UInt64>.size }
         var total = 64
         for slot in 0..<count { total += values[slot].cost }
         return total

@@ -137,7 +137,7 @@ enum RowValidation {
     /// context knows them or not. Throws one 1600 for each relationship, with the IDs of those objects under `NSAffectedObjectsErrorKey`.
     static func checkDeletion(of id: NSManagedObjectID, context: NSManagedObjectContext, object: NSManagedObject?) throws {
         var errors: [NSError] = []
-        for relationship in id.entity.denyingRelationships {
+        for relationship in id.layout.denyingRelationships {
             let left = try targets(of: relationship, of: id, in: context).filter { !context.isDeleted($0) }
             if left.isEmpty { continue }
             let names = left.prefix(5).map(\.description).joined(separator: ", ") + (left.count > 5 ? ", …" : "")
@@ -166,13 +166,6 @@ enum RowValidation {
     }
 }
 
-extension NSEntityDescription {
-    /// The relationships that forbid deleting an object while there is something at their other end.
-    var denyingRelationships: [NSRelationshipDescription] {
-        relationshipsByName.values.filter { $0.deleteRule == .denyDeleteRule }.sorted { $0.name < $1.name }
-    }
-}
-
 extension ChangeSet {
     /// Whether any row is deleted whose entity has relationships that may forbid it.
     var mayBeDenied: Bool { deletedCount > 0 && entities.values.contains(where: \.mayBeDenied) }
@@ -188,7 +181,7 @@ extension ChangeSet {
 
 extension EntityChanges {
     fileprivate var mayBeDenied: Bool {
-        rows.values.contains { $0.kind == .deleted } && !entity.denyingRelationships.isEmpty
+        !entity.layout.denyingRelationships.isEmpty && rows.contains { $0.value.kind == .deleted }
     }
 }
 

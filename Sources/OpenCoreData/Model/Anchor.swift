@@ -9,17 +9,12 @@ final class Anchor<Object: AnyObject>: Sendable {
         var address: UnsafeRawPointer?
     }
 
-    // A new reference on its way out of the lock, where nobody else has it.
-    private struct Found: @unchecked Sendable {
-        let object: Object?
-    }
-
     private let place = Mutex(Place())
 
     /// The object; nil once its end began.
     var object: Object? {
         // An object clears its anchor before it is freed, and waits for this lock to do so: what stands here is there until the lock opens.
-        place.withLock { place in place.address.map { Found(object: strongReference(at: $0, as: Object.self)) } }?.object
+        place.withLock { place in place.address.map { Unchecked(value: strongReference(at: $0, as: Object.self)) } }?.value
     }
 
     /// Called by the object when it is made.

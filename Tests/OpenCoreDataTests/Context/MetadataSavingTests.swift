@@ -53,8 +53,10 @@ import Testing
         }
     }
 
-    // S5
-    @Test func aSaveIntoOneStoreWritesTheMetadataOfAllOfThem() throws {
+    /// Two stores in files, items in the first and all else in the second, and a context above them.
+    private func withTwoStores(
+        _ body: (_ context: NSManagedObjectContext, _ stores: [NSPersistentStore], _ files: [URL]) throws -> Void
+    ) throws {
         let model = Company.model()
         model.setEntities(model.entities.filter { $0.name == "Item" }, forConfigurationName: "first")
         model.setEntities(model.entities.filter { $0.name != "Item" }, forConfigurationName: "second")
@@ -68,13 +70,41 @@ import Testing
         }
         let context = NSManagedObjectContext(.privateQueueConcurrencyType)
         context.persistentStoreCoordinator = coordinator
-        try context.performAndWait { () throws in
-            context.make("Item")
-            set("Bern", coordinator, stores[1])
-            try context.save()
-        }
-        #expect(try SQLiteStore.metadata(at: files[1])["city"] as? String == "Bern")
+        try context.performAndWait { try body(context, stores, files) }
         for store in stores { try coordinator.remove(store) }
+    }
+
+    // S5
+    @Test func aSaveIntoOneStoreWritesTheMetadataOfAllOfThem() throws {
+        try withTwoStores { context, stores, files in
+            context.make("Item")
+            set("Bern", try #require(context.persistentStoreCoordinator), stores[1])
+            try context.save()
+            #expect(try SQLiteStore.metadata(at: files[1])["city"] as? String == "Bern")
+        }
+    }
+
+    // S5
+    @Test func whereTheMetadataOfAnotherStoreCannotBeWrittenNoObjectIsSaved() throws {
+        try withTwoStores { context, stores, files in
+            let items = SQLiteShell(file: files[0]), other = SQLiteShell(file: files[1])
+            _ = try other.rows("CREATE TRIGGER no BEFORE UPDATE ON Z_METADATA BEGIN SELECT RAISE(ABORT, 'no'); END")
+            let item = context.make("Item", ["key": "k"])
+            set("Bern", try #require(context.persistentStoreCoordinator), stores[1])
+            #expect(throws: NSError.self) { try context.save() }
+            #expect(item.isInserted && context.hasChanges)
+            #expect(try items.column("SELECT COUNT(*) FROM ZITEM") == ["0"])
+            _ = try other.rows("DROP TRIGGER no")
+            try context.save()
+            #expect(try items.column("SELECT ZKEY FROM ZITEM") == ["k"])
+            #expect(try SQLiteStore.metadata(at: files[1])["city"] as? String == "Bern")
+        }
+    }
+
+    // T16
+    @Test(.timeLimit(.minutes(10))) func aSaveOfNothingDoesNotWaitForTheCoordinator() throws {
+        let stack = TestStack()
+        try whileBusy(stack.coordinator) { try stack.root.performAndWait { try stack.root.save() } }
     }
 
     // S5

@@ -72,19 +72,14 @@ import Testing
             try stack.root.save()
             return ada.objectID
         }
-        let isBusy = DispatchSemaphore(value: 0), goOn = DispatchSemaphore(value: 0)
-        stack.root.enqueue {
-            isBusy.signal()
-            goOn.wait()
-        }
-        isBusy.wait()
-        defer { goOn.signal() }
-        try child.performAndWait { () throws in
-            child.object(with: id).setValue("Ida", forKey: "name")
-            child.make("Person", ["name": "Bob"])
-            #expect(try child.names("Person") == ["Bob", "Ida"])
-            try child.save()
-            #expect(!child.hasChanges)
+        try whileBusy(stack.root) {
+            try child.performAndWait { () throws in
+                child.object(with: id).setValue("Ida", forKey: "name")
+                child.make("Person", ["name": "Bob"])
+                #expect(try child.names("Person") == ["Bob", "Ida"])
+                try child.save()
+                #expect(!child.hasChanges)
+            }
         }
     }
 

@@ -74,6 +74,6 @@ import Testing
             try context.save()
         }
         #expect(stack.coordinator.rowCache[ids[0]] == nil)
-        for id in ids.dropFirst() { #expect(stack.coordinator.rowCache[id]?["name"] != .null) }
+        for (number, id) in ids.enumerated().dropFirst() { #expect(stack.coordinator.rowCache[id]?["name"] == .string("n\(number)")) }
     }
 }

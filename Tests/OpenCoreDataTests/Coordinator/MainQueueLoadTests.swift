@@ -1,6 +1,7 @@
 import Foundation
 import OpenCoreData
 import OpenCoreDataTestSupport
+import Synchronization
 import Testing
 
 /// The budget is one for the whole process: other tests may break it meanwhile, so each looks for its own context.
@@ -16,6 +17,7 @@ import Testing
         await withCheckedContinuation { done in main.perform { done.resume() } }
         // Blocks of the main queue end in the order in which they came.
         main.performAndWait {}
+        MainQueueLoad.reports.sync {}
         return recorder.all.filter { $0.kind == .mainQueueHeld && $0.subject?.hasSuffix(name) == true }
     }
 
@@ -30,6 +32,30 @@ import Testing
     // GB29
     @Test func aBlockWithinTheBudgetIsNotTold() async {
         #expect(await told(of: "quick", budget: .seconds(3600)).isEmpty)
+    }
+
+    // GB29
+    @Test func aBudgetThatIsLongerThanAnyClockRunsIsNone() async {
+        #expect(await told(of: "patient", budget: .seconds(Int64.max)).isEmpty)
+        MainQueueLoad.budget = .seconds(Int64.max)
+        #expect(MainQueueLoad.budget ?? .zero > .seconds(1 << 33))
+        MainQueueLoad.budget = .seconds(-1)
+        #expect(MainQueueLoad.budget == .nanoseconds(1))
+        MainQueueLoad.budget = nil
+    }
+
+    // GB29
+    @Test func itIsToldOffTheMainQueue() async {
+        // Whatever thread serves the main queue, it is the queue's own.
+        let mark = DispatchSpecificKey<Bool>(), places = Mutex<Set<Bool>>([])
+        DispatchQueue.main.setSpecific(key: mark, value: true)
+        defer { DispatchQueue.main.setSpecific(key: mark, value: nil) }
+        let observation = ContextDiagnostic.observe { diagnostic in
+            if diagnostic.kind == .mainQueueHeld { places.withLock { _ = $0.insert(DispatchQueue.getSpecific(key: mark) == true) } }
+        }
+        #expect(!(await told(of: "elsewhere", budget: .zero).isEmpty))
+        observation.cancel()
+        #expect(places.withLock { $0 } == [false])
     }
 
     // GB29

@@ -1,17 +1,21 @@
 import Foundation
-import OpenCoreData
+import Glibc
 import OpenCoreDataTestSupport
 import Synchronization
 import Testing
 
+@testable import OpenCoreData
+
 /// `.NSPersistentStoreRemoteChange`: who hears of whose changes.
-@Suite struct RemoteChangeTests {
+@Suite(.timeLimit(.minutes(10))) struct RemoteChangeTests {
     /// Hears what one coordinator posts.
     // The token is only handed back to the centre that made it.
     private final class Ear: @unchecked Sendable {
         private struct Heard: Sendable {
             var count = 0
             var waiters: [(count: Int, continuation: CheckedContinuation<Void, Never>)] = []
+            /// Nobody waits any more: the test takes too long.
+            var isGivenUp = false
             var lastUUID: String?
             var lastURL: URL?
         }
@@ -45,13 +49,22 @@ import Testing
 
         /// Returns when it has heard that many, by now or later.
         func hears(_ count: Int) async {
-            await withCheckedContinuation { continuation in
-                let isReady = heard.withLock { heard in
-                    if heard.count >= count { return true }
-                    heard.waiters.append((count, continuation))
-                    return false
+            await withTaskCancellationHandler {
+                await withCheckedContinuation { continuation in
+                    let isReady = heard.withLock { heard in
+                        if heard.count >= count || heard.isGivenUp { return true }
+                        heard.waiters.append((count, continuation))
+                        return false
+                    }
+                    if isReady { continuation.resume() }
                 }
-                if isReady { continuation.resume() }
+            } onCancel: {
+                let waiters = heard.withLock { heard in
+                    defer { heard.waiters = [] }
+                    heard.isGivenUp = true
+                    return heard.waiters
+                }
+                for waiter in waiters { waiter.continuation.resume() }
             }
         }
     }
@@ -130,6 +143,84 @@ import Testing
             return try mine.context.all("Item").map { $0.value(forKey: "a") as? Int }
         }
         #expect(told == [7])
+    }
+
+    // T15
+    @Test func aStoreThatIsReachedThroughALinkHearsOfItToo() async throws {
+        let fixture = try StoreFixture(Company.model(), options: Self.posting)
+        try fixture.save(ChangeSet())
+        let folder = fixture.directory.appendingPathComponent("links"), link = folder.appendingPathComponent("link.sqlite")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        try FileManager.default.createSymbolicLink(at: link, withDestinationURL: fixture.file)
+        let store = try SQLiteStore(
+            model: fixture.model, entities: fixture.model.entities, configurationName: nil, url: link, options: Self.posting)
+        let linked = Stack(store, fixture.model)
+        try linked.save("a")
+        let before = linked.ear.count
+        _ = try fixture.shell.rows("UPDATE ZITEM SET ZA = 7")
+        await linked.ear.hears(before + 1)
+        #expect(linked.ear.url == link)
+    }
+
+    /// What the kernel has seen happen to the files of a directory: all that another process can go by.
+    private final class Kernel {
+        private let descriptor: Int32
+
+        init(_ directory: URL) throws {
+            descriptor = inotify_init1(Int32(IN_NONBLOCK | IN_CLOEXEC))
+            try #require(inotify_add_watch(descriptor, directory.path, UInt32(IN_MODIFY | IN_ATTRIB)) >= 0)
+        }
+
+        deinit { close(descriptor) }
+
+        /// What happened to the file of that name since the last call.
+        func events(of name: String) -> [UInt32] {
+            var bytes = [UInt8](repeating: 0, count: 64 << 10), result: [UInt32] = []
+            let count = read(descriptor, &bytes, bytes.count), header = MemoryLayout<inotify_event>.size
+            var offset = 0
+            bytes.withUnsafeBytes { bytes in
+                while offset + header <= count {
+                    let event = bytes.loadUnaligned(fromByteOffset: offset, as: inotify_event.self)
+                    let text = bytes[(offset + header)..<(offset + header + Int(event.len))].prefix { $0 != 0 }
+                    if String(decoding: text, as: UTF8.self) == name { result.append(event.mask) }
+                    offset += header + Int(event.len)
+                }
+            }
+            return result
+        }
+    }
+
+    // T15
+    @Test func theLastThatOtherProcessesSeeOfASaveIsASignThatItIsCommitted() throws {
+        let fixture = try StoreFixture(Company.model(), options: Self.posting)
+        let mine = Stack(fixture.store, fixture.model)
+        try mine.save("a")
+        let kernel = try Kernel(fixture.directory)
+        try mine.save("b")
+        let events = kernel.events(of: "store.sqlite-wal")
+        #expect(events.contains(UInt32(IN_MODIFY)) && events.last == UInt32(IN_ATTRIB))
+    }
+
+    // T15
+    @Test func whatIsCommittedWhileFollowingBeginsIsTold() async throws {
+        let file = FileManager.default.temporaryDirectory.appendingPathComponent("followed-\(UUID().uuidString)")
+        try Data().write(to: file)
+        defer { try? FileManager.default.removeItem(at: file) }
+        let version = Atomic<Int64>(0)
+        let (told, teller) = AsyncStream.makeStream(of: Void.self)
+        // Each time it is asked, somebody has just committed; the first time is before anything is watched.
+        let commits = try ForeignCommits(file: file.path) {
+            version.compareExchange(expected: 0, desired: 1, ordering: .relaxed).exchanged ? 0 : 1
+        } handler: {
+            teller.yield()
+        }
+        var isTold = false
+        for await _ in told {
+            isTold = true
+            break
+        }
+        #expect(isTold)
+        commits.stop()
     }
 
     // T15

@@ -189,6 +189,26 @@ import Testing
         }
     }
 
+    // R5
+    @Test func whatOnlyLosesAMemberIsNotRead() throws {
+        let stack = TestStack()
+        try stack.root.performAndWait { () throws in
+            let ada = Person(context: stack.root), skills = (0..<3).map { _ in stack.root.make("Skill") }
+            ada.department = Department(context: stack.root)
+            ada.skills = Set(skills)
+            try stack.root.save()
+            let id = ada.objectID
+            stack.root.reset()
+            stack.coordinator.rowCache.removeAll()
+            let again = try stack.root.existingObject(with: id)
+            stack.root.delete(again)
+            #expect(stack.requests { stack.root.processPendingChanges() }.map(\.kind) == ["relatedIDs", "relatedIDs"])
+            try stack.root.save()
+            #expect(try stack.root.all("Skill").allSatisfy { $0.objectIDs(forRelationshipNamed: "people").isEmpty })
+            #expect(try stack.root.all("Department").allSatisfy { $0.objectIDs(forRelationshipNamed: "employees").isEmpty })
+        }
+    }
+
     // R5, R6
     @Test func cascadeDeletesTheTargetsAtTheEndOfTheEvent() throws {
         let stack = TestStack()

@@ -114,6 +114,27 @@ private func holding<T>(_ contexts: ArraySlice<NSManagedObjectContext>, do body:
     return try first.performAndWait { () throws -> T in try holding(contexts.dropFirst(), do: body) }
 }
 
+/// Runs `body` while a block on the context's queue does not end before `body` has.
+public func whileBusy<T>(_ context: NSManagedObjectContext, _ body: () throws -> T) rethrows -> T {
+    try whileBusy(enqueueing: { context.enqueue($0) }, body)
+}
+
+/// Runs `body` while a block on the coordinator's queue does not end before `body` has.
+public func whileBusy<T>(_ coordinator: NSPersistentStoreCoordinator, _ body: () throws -> T) rethrows -> T {
+    try whileBusy(enqueueing: { coordinator.perform($0) }, body)
+}
+
+private func whileBusy<T>(enqueueing enqueue: (@escaping () -> Void) -> Void, _ body: () throws -> T) rethrows -> T {
+    let isBusy = DispatchSemaphore(value: 0), goOn = DispatchSemaphore(value: 0)
+    enqueue {
+        isBusy.signal()
+        goOn.wait()
+    }
+    isBusy.wait()
+    defer { goOn.signal() }
+    return try body()
+}
+
 extension NSManagedObjectContext {
     /// A new object of an entity, with values.
     @discardableResult

@@ -10,15 +10,12 @@ import Synchronization
 /// seen somebody write to the log. A log is written before what is in it counts, so after such a sign it asks again for a while; those who
 /// follow a file themselves also touch its log once they have committed, which is seen at once.
 final class ForeignCommits: Sendable {
-    /// How long after a sign it asks again, in seconds: as long as a commit may take from its first byte to its end.
-    private static let delays = [0.02, 0.1, 0.5, 2, 8]
-
     private struct State: Sendable {
         var version: Int64
-        /// Counts the signs.
-        var sign = 0
+        var times = AskingTimes()
         var isStopped = false
         var watch: DirectoryWatch?
+        var alarm: Alarm?
     }
 
     private let log: String
@@ -31,7 +28,8 @@ final class ForeignCommits: Sendable {
     /// - Parameter version: asks SQLite on the connection that writes.
     /// - Parameter handler: called on a queue of its own after others have committed, once for all that came together.
     init(file: String, version: @escaping @Sendable () throws -> Int64, handler: @escaping @Sendable () -> Void) throws {
-        log = file + "-wal"
+        // SQLite keeps the log beside the file itself, not beside a link to it.
+        log = Self.resolved(file) + "-wal"
         place = FilePlace(file)
         self.version = version
         self.handler = handler
@@ -40,7 +38,11 @@ final class ForeignCommits: Sendable {
         let watch = DirectoryWatch(file.deletingLastPathComponent().path, names: [file.lastPathComponent], queue: queue) { [weak self] in
             self?.sawSign()
         }
-        state.withLock { $0.watch = watch }
+        let alarm = Alarm(queue: queue) { [weak self] in self?.timeIsUp() }
+        state.withLock { state in
+            state.watch = watch
+            state.alarm = alarm
+        }
         if watch == nil {
             ContextDiagnostic.report(
                 ContextDiagnostic(
@@ -50,6 +52,15 @@ final class ForeignCommits: Sendable {
                     subject: file.path))
         }
         Self.all.withLock { $0[ObjectIdentifier(self)] = Entry(commits: self) }
+        // Others may have committed while nobody looked yet.
+        ask()
+    }
+
+    /// Where a path leads in the end.
+    private static func resolved(_ path: String) -> String {
+        guard let place = realpath(path, nil) else { return path }
+        defer { free(place) }
+        return String(cString: place)
     }
 
     /// The store that this belongs to has committed.
@@ -61,28 +72,34 @@ final class ForeignCommits: Sendable {
 
     /// Nothing is told any more, though it may be told of just now.
     func stop() {
-        let watch = state.withLock { state in
+        let ended = state.withLock { state in
             defer {
                 state.watch = nil
+                state.alarm = nil
                 state.isStopped = true
             }
-            return state.watch
+            return (state.watch, state.alarm)
         }
-        withExtendedLifetime(watch) {}
+        withExtendedLifetime(ended) {}
     }
 
     private func ask() { queue.async { [weak self] in self?.compare() } }
 
     private func sawSign() {
+        let asks = state.withLock { $0.times.sawSign(at: DispatchTime.now().uptimeNanoseconds) }
+        if asks { compare() }
+        setAlarm()
+    }
+
+    private func timeIsUp() {
+        state.withLock { $0.times.asks(at: DispatchTime.now().uptimeNanoseconds) }
         compare()
-        let sign = state.withLock { state in
-            state.sign += 1
-            return state.sign
-        }
-        for delay in Self.delays {
-            queue.asyncAfter(deadline: .now() + delay) { [weak self] in
-                if let self, self.state.withLock({ $0.sign == sign }) { self.compare() }
-            }
+        setAlarm()
+    }
+
+    private func setAlarm() {
+        state.withLock { state in
+            if let next = state.times.next { state.alarm?.set(to: next) }
         }
     }
 
@@ -105,6 +122,24 @@ final class ForeignCommits: Sendable {
     private static let all = Mutex<[ObjectIdentifier: Entry]>([:])
 
     deinit { Self.all.withLock { $0[ObjectIdentifier(self)] = nil } }
+}
+
+/// Goes off once at the time it was set to last.
+// A dispatch source may be used from any thread.
+private final class Alarm: @unchecked Sendable {
+    private let source: any DispatchSourceTimer
+
+    init(queue: DispatchQueue, handler: @escaping @Sendable () -> Void) {
+        source = DispatchSource.makeTimerSource(queue: queue)
+        source.schedule(deadline: .distantFuture)
+        source.setEventHandler(handler: handler)
+        source.activate()
+    }
+
+    deinit { source.cancel() }
+
+    /// - Parameter time: in nanoseconds of the machine's clock.
+    func set(to time: UInt64) { source.schedule(deadline: DispatchTime(uptimeNanoseconds: time)) }
 }
 
 /// A file whatever it is called.

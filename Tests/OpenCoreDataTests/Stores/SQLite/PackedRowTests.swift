@@ -19,22 +19,42 @@ struct PackedRowTests {
     static let cases: [[String: AttributeValue]] = [
         [:],
         ["count": .int64(.min), "ratio": .double(-0.1), "flag": .bool(true), "at": .date(1e9), "name": .string("é"), "note": .string("")],
-        // As much text as is packed, and one byte more, with a UUID among it and without.
         ["count": .int64(.max), "flag": .bool(false), "mark": .uuid(mark), "name": .string(String(repeating: "ü", count: 248))],
-        ["name": .string(String(repeating: "x", count: 497)), "mark": .uuid(mark)],
+        // The longest text whose length takes one byte, and the shortest whose length takes two.
+        ["name": .string(String(repeating: "x", count: 255)), "note": .string(String(repeating: "y", count: 256))],
+        // As much text as is packed, and one byte more.
+        ["name": .string(String(repeating: "x", count: 512)), "mark": .uuid(mark), "count": .int64(1 << 40)],
         ["name": .string(String(repeating: "x", count: 500)), "note": .string(String(repeating: "y", count: 12))],
         ["name": .string(String(repeating: "x", count: 500)), "note": .string(String(repeating: "y", count: 13))],
         ["name": .string(String(repeating: "z", count: 100_000)), "ratio": .double(.infinity)],
     ]
 
-    /// How many bytes of strings and UUIDs there are.
+    /// Numbers on both sides of where they take more bytes, whole and not, and some that follow them.
+    @Test func numbersOfAllSizesComeBack() throws {
+        let fixture = try StoreFixture(Self.model())
+        let powers: [Int64] = [0, 1 << 7, 1 << 15, 1 << 31, 1 << 53, .max]
+        let edges = powers.reduce(into: Set<Int64>()) { $0.formUnion([$1 - 1, $1, -$1, -$1 - 1]) }
+        var saved: [Int64: [String: AttributeValue]] = [:]
+        for edge in edges {
+            let number = Double(edge)
+            let values: [String: AttributeValue] = [
+                "count": .int64(edge), "ratio": .double(number), "at": .date(number + 0.25), "name": .string("\(edge)"), "flag": .bool(edge > 0),
+            ]
+            saved[edge] = values
+            try fixture.insert("Thing", values)
+        }
+        let rows = try fixture.fetch("Thing").compactMap(\.row)
+        #expect(rows.count == edges.count)
+        for row in rows {
+            let name = try #require(row["name"].any as? String), values = saved[try #require(Int64(name))]
+            for name in row.layout.names { #expect(row[name] == values?[name] ?? .null, "\(name)") }
+        }
+    }
+
+    /// How many bytes of text there are.
     private static func textLength(_ values: [String: AttributeValue]) -> Int {
         values.values.reduce(0) { sum, value in
-            switch value {
-            case .string(let string): sum + string.utf8.count
-            case .uuid: sum + 16
-            default: sum
-            }
+            if case .string(let string) = value { sum + string.utf8.count } else { sum }
         }
     }
 

@@ -83,9 +83,7 @@ final class UsedObjects: Sendable {
     /// Called by an object in its `deinit`. A new object may stand under its ID by now.
     func forget(_ object: NSManagedObject) {
         let address = Place(object).address, id = object.objectID
-        table.withLock { table in
-            if table[id]?.address == address { table[id] = nil }
-        }
+        table.withLock { table in _ = table.removeValue(forKey: id) { $0.address == address } }
     }
 
     func removeAll() { table.withLock { $0 = IDTable() } }

@@ -60,8 +60,12 @@ package struct IDTable<Value>: Sequence, ExpressibleByDictionaryLiteral {
 
     /// Removes a value and returns it.
     @discardableResult
-    package mutating func removeValue(forKey id: NSManagedObjectID) -> Value? {
-        guard let place = place(of: id), let old = entries[place].value else { return nil }
+    package mutating func removeValue(forKey id: NSManagedObjectID) -> Value? { removeValue(forKey: id) { _ in true } }
+
+    /// Removes a value if it is the one that is meant, and returns it.
+    @discardableResult
+    mutating func removeValue(forKey id: NSManagedObjectID, where isMeant: (Value) -> Bool) -> Value? {
+        guard let place = place(of: id), let old = entries[place].value, isMeant(old) else { return nil }
         entries[place].value = nil
         count -= 1
         if count == 0 {

@@ -38,7 +38,6 @@ extension NSManagedObjectContext {
         var maker = ObjectMaker(self)
         for start in stride(from: 0, to: found.count, by: 512) {
             let rows = found[start..<min(start + 512, found.count)]
-            HeapRoom.make(rows.count * 104)
             var part: [NSManagedObject] = []
             part.reserveCapacity(rows.count)
             for fetched in rows {

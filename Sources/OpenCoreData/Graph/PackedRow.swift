@@ -35,8 +35,8 @@ struct PackedRow {
         self.count = count
     }
 
-    /// How many bytes a row takes at most with so many bytes of text.
-    static func limit(_ count: Int, text: Int) -> Int { count * 11 + text }
+    /// How many bytes a row takes at most with so many bytes of text: what takes most beside its kind is a UUID.
+    static func limit(_ count: Int, text: Int) -> Int { count * (1 + MemoryLayout<uuid_t>.size) + text }
 
     private var values: UnsafeMutableRawPointer { bytes + count }
 

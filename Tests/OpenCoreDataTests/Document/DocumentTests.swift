@@ -26,11 +26,6 @@ import Testing
         await main.perform { for _ in 0..<count { main.make("Item") } }
     }
 
-    /// Full, as SQLite says it.
-    private static var full: NSError {
-        NSError(domain: NSCocoaErrorDomain, code: 134030, userInfo: [NSUnderlyingErrorKey: NSError(domain: NSSQLiteErrorDomain, code: 13)])
-    }
-
     // D1
     @Test func theContextIsAMainQueueContextWithAPrivateParent() {
         let document = TestDocument(clock: clock)
@@ -256,7 +251,7 @@ import Testing
     // D7, GB30
     @Test func aTransientFailureKeepsTheChangesAndIsTriedAgainLater() async throws {
         let document = try opened(AutosavePolicy(changes: 2))
-        document.failSaves(with: [Self.full, Self.full])
+        document.failSaves(with: [NSError.storeIsFull, NSError.storeIsFull])
         await insert(2, into: document)
         await settle(document)
         #expect(document.saves == 1 && document.errors == ["NSCocoaErrorDomain 134030"] && document.unsavedChangeCount == 2)
@@ -279,7 +274,7 @@ import Testing
     // D13
     @Test func committedReturnsWhenALaterSaveHasEndedAlsoAfterATransientFailure() async throws {
         let document = try opened()
-        document.failSaves(with: [Self.full])
+        document.failSaves(with: [NSError.storeIsFull])
         await insert(1, into: document)
         let done = Mutex(false)
         async let committed: Void = {
@@ -330,7 +325,7 @@ import Testing
     @Test func aDocumentThatCannotBeSavedStaysOpen() async throws {
         let document = try opened()
         await insert(1, into: document)
-        document.failSaves(with: [Self.full])
+        document.failSaves(with: [NSError.storeIsFull])
         await #expect(throws: NSError.self) { try await document.close() }
         #expect(!document.documentState.contains(.closed) && document.hasUnsavedChanges)
     }

@@ -28,8 +28,7 @@ final class ForeignCommits: Sendable {
     /// - Parameter version: asks SQLite on the connection that writes.
     /// - Parameter handler: called on a queue of its own after others have committed, once for all that came together.
     init(file: String, version: @escaping @Sendable () throws -> Int64, handler: @escaping @Sendable () -> Void) throws {
-        // SQLite keeps the log beside the file itself, not beside a link to it.
-        log = Self.resolved(file) + "-wal"
+        log = SQLiteStore.log(of: file)
         place = FilePlace(file)
         self.version = version
         self.handler = handler
@@ -54,13 +53,6 @@ final class ForeignCommits: Sendable {
         Self.all.withLock { $0[ObjectIdentifier(self)] = Entry(commits: self) }
         // Others may have committed while nobody looked yet.
         ask()
-    }
-
-    /// Where a path leads in the end.
-    private static func resolved(_ path: String) -> String {
-        guard let place = realpath(path, nil) else { return path }
-        defer { free(place) }
-        return String(cString: place)
     }
 
     /// The store that this belongs to has committed.

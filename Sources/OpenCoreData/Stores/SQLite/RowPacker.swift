@@ -38,6 +38,7 @@ final class RowPacker {
             }
             space.storeBytes(of: kind.rawValue, toByteOffset: slot, as: UInt8.self)
         }
+        assert(pen.place <= space + PackedRow.limit(count, text: Self.textLimit), "a packed row is longer than any may be")
         return RowSnapshot.packed(layout, version: version, bytes: UnsafeRawBufferPointer(start: space, count: pen.place - space))
     }
 }

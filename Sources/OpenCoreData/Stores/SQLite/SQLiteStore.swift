@@ -140,7 +140,9 @@ package final class SQLiteStore: NSPersistentStore, @unchecked Sendable {
     }
 
     /// Where SQLite keeps what was committed last: beside the file itself, where the store was opened through a symbolic link.
-    package var logURL: URL? { url.map { URL(fileURLWithPath: $0.resolvingSymlinksInPath().path + "-wal") } }
+    package var logURL: URL? { url.map { URL(fileURLWithPath: Self.log(of: $0.path)) } }
+
+    static func log(of path: String) -> String { URL(fileURLWithPath: path).resolvingSymlinksInPath().path + "-wal" }
 
     package override func makeCommitsDurable() throws { try logURL.map(Disk.synchronize(fileIfAny:)) }
 

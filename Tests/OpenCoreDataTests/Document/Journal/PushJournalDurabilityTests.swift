@@ -85,12 +85,7 @@ import Testing
         let document = try fixture.opened(.synchronized, memory: memory)
         try document.push { $0.make("Item", ["key": "a"]) }
         let copy = try fixture.crashed(document)
-        memory.observe {
-            if case .save = $0 {
-                throw NSError(
-                    domain: NSCocoaErrorDomain, code: 134030, userInfo: [NSUnderlyingErrorKey: NSError(domain: NSSQLiteErrorDomain, code: 13)])
-            }
-        }
+        memory.observe { if case .save = $0 { throw NSError.storeIsFull } }
         let again = try fixture.reopened(copy, .off, memory: memory)
         again.observePushJournal { if case .synchronizeStores = $0 { throw PushJournalFailureTests.full } }
         memory.observe(nil)

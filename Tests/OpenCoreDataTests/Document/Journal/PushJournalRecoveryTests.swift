@@ -200,12 +200,7 @@ import Testing
         let document = try fixture.opened(memory: memory)
         try document.push { $0.make("Item", ["key": "a"]) }
         let copy = try fixture.crashed(document)
-        memory.observe {
-            if case .save = $0 {
-                throw NSError(
-                    domain: NSCocoaErrorDomain, code: 134030, userInfo: [NSUnderlyingErrorKey: NSError(domain: NSSQLiteErrorDomain, code: 13)])
-            }
-        }
+        memory.observe { if case .save = $0 { throw NSError.storeIsFull } }
         let again = try fixture.reopened(copy, .off, memory: memory)
         #expect(again.pushRecovery?.isCommitted == false && again.hasUnsavedChanges && again.journalFiles.count == 1)
         #expect(try again.look { try $0.values("Item", "key") } == ["a"])

@@ -51,6 +51,21 @@ struct PackedRowTests {
         }
     }
 
+    /// The longest row there is for its number of values: UUIDs, as much text as is packed, and more of them than the text leaves room for.
+    @Test func aRowOfManyUUIDsAndMuchTextComesBack() throws {
+        let names = (0..<120).map { "mark\($0)" }
+        let entity = NSEntityDescription()
+        entity.name = "Thing"
+        entity.properties = names.map { NSAttributeDescription(name: $0, type: .uuid) } + [NSAttributeDescription(name: "name", type: .string)]
+        let fixture = try StoreFixture(NSManagedObjectModel(entities: [entity]))
+        var values = Dictionary(uniqueKeysWithValues: names.map { ($0, AttributeValue.uuid(UUID())) })
+        values["name"] = .string(String(repeating: "x", count: 512))
+        try fixture.insert("Thing", values)
+        let row = try #require(try fixture.fetch("Thing").first?.row)
+        #expect(row.cost < row.copy().cost)
+        for name in row.layout.names { #expect(row[name] == values[name], "\(name)") }
+    }
+
     /// How many bytes of text there are.
     private static func textLength(_ values: [String: AttributeValue]) -> Int {
         values.values.reduce(0) { sum, value in

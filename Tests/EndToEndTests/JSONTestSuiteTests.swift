@@ -33,7 +33,7 @@ import Testing
     /// records. A body is refused if its run fails for the sake of the JSON, with the place of the mistake.
     private static let isNoList = "expected an array or an object of records at"
 
-    @Test(.enabled(if: TestData.has(folder), "\(TestData.absent)"), .timeLimit(.minutes(3)))
+    @Test(.enabled(if: TestData.has(folder), "\(TestData.absent)"), .timeLimit(.minutes(10)))
     func everyValidBodyIsReadEveryInvalidOneRefusedAndNoneStopsTheDaemon() async throws {
         let shop = try Workshop()
         defer { shop.close() }

@@ -40,7 +40,7 @@ import Testing
         let result = try await shop.run(
             Self.box,
             [
-                "--project", TestData.project, "--scratch", "\(shop.folder)/scratch", "--timeout", "240", "--ro", "\(binaries):/opt/cistern-build",
+                "--project", TestData.project, "--scratch", "\(shop.folder)/scratch", "--timeout", "540", "--ro", "\(binaries):/opt/cistern-build",
                 "--env", "SWIFT_LIBRARIES=\(libraries.output.first ?? "")", "\(TestData.project)/Tests/EndToEndTests/in-box/service",
             ])
         let verdicts = result.output.filter { $0.hasPrefix("ok ") || $0.hasPrefix("not ok ") }

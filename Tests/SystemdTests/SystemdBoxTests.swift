@@ -16,7 +16,7 @@ import Testing
     /// Where namespaces or systemd are missing there is nothing to test; the reason stands in the output.
     static var canBox: ConditionTrait { .disabled(if: obstacle != nil, Comment(rawValue: obstacle ?? "")) }
 
-    private func box(_ script: String, _ options: [String] = [], timeout: Int = 60) throws -> Tool.Outcome {
+    private func box(_ script: String, _ options: [String] = [], timeout: Int = 300) throws -> Tool.Outcome {
         let file = FileManager.default.temporaryDirectory.appending(path: "script-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: file) }
         try script.write(to: file, atomically: true, encoding: .utf8)
@@ -37,9 +37,9 @@ import Testing
         #expect(outcome.errors == "to stderr\n")
     }
 
-    @Test(canBox, arguments: [("exit 7", 7), ("kill -TERM $$", 143), ("exec sleep 60", 124)] as [(String, Int32)])
+    @Test(canBox, arguments: [("exit 7", 7), ("kill -TERM $$", 143), ("exec sleep 600", 124)] as [(String, Int32)])
     func theStatusIsThatOfTheScript(script: String, status: Int32) throws {
-        let outcome = try box(script, timeout: script.contains("sleep") ? 2 : 60)
+        let outcome = try box(script, timeout: script.contains("sleep") ? 2 : 300)
         #expect(outcome.status == status)
         #expect(outcome.errors.contains("the end of the journal"))
     }
@@ -70,7 +70,7 @@ import Testing
     }
 
     @Test(canBox) func aBoxThatDiesIsReportedWithItsConsole() throws {
-        let outcome = try box("kill -SEGV 1; exec sleep 30")
+        let outcome = try box("kill -SEGV 1; exec sleep 600")
         #expect(outcome.status == 125)
         #expect(outcome.errors.contains("Queued start job"))
     }

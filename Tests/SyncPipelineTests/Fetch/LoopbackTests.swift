@@ -8,43 +8,7 @@ import Testing
 @testable import SyncPipeline
 
 /// The real transport against servers that break the rules, over real sockets.
-@Suite(.serialized, .timeLimit(.minutes(10))) struct LoopbackTests {
-    /// Starts a server and a transport, and stops both.
-    private func with<Value>(
-        _ script: @escaping @Sendable (RawHTTPServer.Request, Int) -> [RawHTTPServer.Step], options: TransportOptions = .test,
-        _ body: (RawHTTPServer, any HTTPTransport) async throws -> Value
-    ) async throws -> Value {
-        let server = try await RawHTTPServer(script)
-        let transport = try AsyncHTTPClientTransport(options)
-        do {
-            let value = try await body(server, transport)
-            await transport.shutdown()
-            await server.shutdown()
-            return value
-        } catch {
-            await transport.shutdown()
-            await server.shutdown()
-            throw error
-        }
-    }
-
-    private func fetch(
-        _ url: String, _ transport: any HTTPTransport, validators: ConditionalGET? = nil, cookies: RunCookies? = nil,
-        secrets: SecretResolver = .none, _ change: (inout ResourceConfiguration) -> Void = { _ in }
-    ) async throws -> FetchOutcome {
-        let settings = try Fixture.settings(url, secrets: secrets) {
-            $0.retry.attempts = 1
-            $0.http.waitLong()
-            change(&$0)
-        }
-        let environment = FetchEnvironment(settings: settings, transport: transport, clock: SystemClock(), cookies: cookies)
-        return await PageFetch(PageRequest(address: settings.first), validators: validators, environment: environment).run()
-    }
-
-    private func head(_ fields: String...) -> String {
-        (["HTTP/1.1 200 OK", "Content-Type: application/json"] + fields).joined(separator: "\r\n") + "\r\n\r\n"
-    }
-
+@Suite(.serialized, .timeLimit(.minutes(10))) struct LoopbackTests: LoopbackTesting {
     // MARK: Plain exchanges
 
     @Test func aPageComesOverTheWire() async throws {
@@ -176,32 +140,6 @@ import Testing
     }
 
     // N2
-    @Test func endlessChunksAndEarlyHintsEndInTime() async throws {
-        let start = Array(head("Transfer-Encoding: chunked").utf8)
-        let script: @Sendable (RawHTTPServer.Request, Int) -> [RawHTTPServer.Step] = { request, _ in
-            switch request.target {
-            case "/hints": [.flood(Array("HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n".utf8))]
-            case "/continue": [.send(Array("HTTP/1.1 100 Continue\r\n\r\n".utf8)), .hang]
-            case "/extension": [.send(start + Array("1;".utf8)), .flood(Array(repeating: UInt8(ascii: "x"), count: 65_536))]
-            default: [.send(start), .hang]
-            }
-        }
-        try await with(script) { server, transport in
-            for path in ["/hints", "/continue", "/extension", "/chunks"] {
-                let before = Fixture.residentMemory()
-                let outcome = try await fetch(server.url(path), transport) { $0.http.totalTimeout = .milliseconds(500) }
-                guard case .failed(let error) = outcome else {
-                    Issue.record("\(path): \(outcome)")
-                    continue
-                }
-                #expect([.timeout(.total), .malformed, .reset].contains(error.kind), "\(path): \(error)")
-                #expect(Fixture.residentMemory() - before < Fixture.memoryOfABomb, "\(path)")
-            }
-            await server.allConnectionsClosed()
-        }
-    }
-
-    // N2
     @Test func aConnectionClosedUnderUsIsRetried() async throws {
         let response = Fixture.response("[1]")
         try await with({ _, index in index == 1 ? [.reset] : [.send(response), .keepAlive] }) { server, transport in
@@ -229,54 +167,7 @@ import Testing
         }
     }
 
-    // MARK: Bombs
-
-    // N3
-    @Test func bombsAreRefusedEarlyAndWithoutMemory() async throws {
-        let gzip = head("Content-Encoding: gzip")
-        let bomb = Fixture.bomb(of: 256 << 20)
-        let double = Fixture.gzip(bomb)
-        let plain = head()
-        let script: @Sendable (RawHTTPServer.Request, Int) -> [RawHTTPServer.Step] = { request, _ in
-            switch request.target {
-            case "/ratio": [.send(Array(gzip.utf8) + bomb), .close]
-            case "/twice": [.send(Array(gzip.utf8) + double), .close]
-            case "/named-twice": [.send(Array(head("Content-Encoding: gzip, gzip").utf8) + double), .close]
-            case "/members": [.send(Array(gzip.utf8)), .flood(Fixture.gzip([]))]
-            case "/endless": [.send(Array(plain.utf8)), .flood(Array(repeating: UInt8(ascii: " "), count: 65_536))]
-            case "/announced": [.send(Array(head("Content-Length: 2147483648").utf8)), .hang]
-            case "/headers": [.send(Array("HTTP/1.1 200 OK\r\n".utf8)), .flood(Array("X-A: b\r\n".utf8))]
-            case "/header": [.send(Array("HTTP/1.1 200 OK\r\nX-A: ".utf8)), .flood(Array(repeating: UInt8(ascii: "x"), count: 65_536))]
-            case "/trailers":
-                [.send(Array((head("Transfer-Encoding: chunked") + "2\r\n[]\r\n0\r\n").utf8)), .flood(Array("X-A: b\r\n".utf8))]
-            case "/chunks":
-                [.send(Array(head("Transfer-Encoding: chunked").utf8)), .flood(Array(String(repeating: "1\r\n \r\n", count: 10_000).utf8))]
-            default: [.close]
-            }
-        }
-        let expected: [(String, [FetchError.Kind])] = [
-            ("/ratio", [.tooLarge(.ratio)]), ("/named-twice", [.refused(.contentEncoding("gzip, gzip"))]),
-            ("/members", [.tooLarge(.gzipMembers)]), ("/endless", [.tooLarge(.compressedBody)]),
-            ("/announced", [.tooLarge(.compressedBody)]), ("/headers", [.tooLarge(.header)]), ("/header", [.tooLarge(.header)]),
-            ("/trailers", [.tooLarge(.header), .malformed, .shortBody]), ("/chunks", [.tooLarge(.compressedBody)]),
-        ]
-        try await with(script) { server, transport in
-            for (path, kinds) in expected {
-                let before = Fixture.residentMemory()
-                let outcome = try await fetch(server.url(path), transport) {
-                    // One byte at a time takes long enough for a part of the cap.
-                    if path == "/chunks" { $0.http.maxBodyCompressed = .kibibytes(256) }
-                }
-                let kind = outcome.error?.kind
-                #expect(kind.map(kinds.contains) == true, "\(path): \(outcome)")
-                #expect(Fixture.residentMemory() - before < Fixture.memoryOfABomb, "\(path)")
-            }
-            // A bomb in a bomb is unpacked once only, and is no JSON then.
-            guard case .page(let page) = try await fetch(server.url("/twice"), transport) else { throw Unexpected() }
-            #expect(page.body == bomb)
-            await server.allConnectionsClosed()
-        }
-    }
+    // MARK: Framing
 
     // N3
     @Test(arguments: [
@@ -442,13 +333,5 @@ import Testing
             let outcome = try await fetch("https://127.0.0.1:\(server.port)/", transport)
             #expect(outcome.error?.kind == .timeout(.connect))
         }
-    }
-}
-
-extension TransportOptions {
-    /// What the tests of this folder connect with.
-    static var test: TransportOptions {
-        TransportOptions(
-            tls: SyncConfiguration.TLSConfiguration(), allowsPrivateNetworks: true, connectTimeout: .minutes(5), connectionsPerHost: 8)
     }
 }

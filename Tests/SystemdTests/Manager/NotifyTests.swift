@@ -8,7 +8,7 @@ import Testing
 struct NotifyTests {
     let sender = RecordingSender()
     let clock = ManualServiceClock()
-    let patience = Duration.seconds(10)
+    let patience = Duration.seconds(300)
 
     private func makeNotify(onFailure: (@Sendable (NotifyError) -> Void)? = nil, storing: Bool = false) -> Notify {
         Notify(sender: sender, canStoreDescriptors: storing, statusInterval: .seconds(1), clock: clock, onFailure: onFailure)

@@ -99,15 +99,15 @@ final class SQLiteHistoryWriter {
         let statement = try database.cached(Self.insertion)
         var apart = touched
         for operation in plan.tables.lazy.flatMap(\.updates) {
-            let form = try form(of: operation.map)
+            let form = try form(of: operation.map), changed = Self.changed(operation.pending)
             let mask: Data
             if !apart.isEmpty, let names = apart.removeValue(forKey: operation.id) {
-                mask = Self.mask(form, names.union(Self.names(of: operation.pending.changed, in: operation.map)))
-            } else if let known = form.masks[operation.pending.changed] {
+                mask = Self.mask(form, names.union(Self.names(of: changed, in: operation.map)))
+            } else if let known = form.masks[changed] {
                 mask = known
             } else {
-                mask = Self.mask(form, Self.names(of: operation.pending.changed, in: operation.map))
-                form.masks[operation.pending.changed] = mask
+                mask = Self.mask(form, Self.names(of: changed, in: operation.map))
+                form.masks[changed] = mask
             }
             try add(statement, .update, entity: operation.map.number, key: operation.key, names: form.namesText, mask: mask)
         }
@@ -151,6 +151,14 @@ final class SQLiteHistoryWriter {
         }
         forms[map.number] = made
         return made
+    }
+
+    /// What an update changes: a value that was set and set back did not change.
+    private static func changed(_ pending: PendingRow) -> SlotSet {
+        guard let row = pending.row, let base = pending.base, row.layout === base.layout else { return pending.changed }
+        var result = SlotSet()
+        pending.changed.forEach { if row[$0] != base[$0] { result.insert($0) } }
+        return result
     }
 
     private static func names(of slots: SlotSet, in map: EntityMap) -> Set<String> {

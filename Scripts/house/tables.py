@@ -57,6 +57,7 @@ LAYERS = [
     ["Model"],
     ["Graph"],
     ["Requests"],
+    ["History"],
     ["Stores"],
     ["Coordinator"],
     ["ManagedObject", "Context", "Undo"],

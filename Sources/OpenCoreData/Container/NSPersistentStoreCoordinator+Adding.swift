@@ -40,6 +40,7 @@ extension NSPersistentStoreDescription {
             everybody.union([
                 NSPersistentStoreTimeoutOption, NSSQLitePragmasOption, NSIgnorePersistentStoreVersioningOption,
                 NSPersistentStoreConnectionPoolMaxSizeKey, SQLitePersistentWALOption, SQLiteQuickCheckOption,
+                NSPersistentHistoryTrackingKey,
             ])
         default: nil
         }

@@ -10,6 +10,9 @@ public let NSPersistentStoreRemoteChangeNotificationPostOptionKey = "NSPersisten
 /// `userInfo` key of `.NSPersistentStoreRemoteChange`: where the store is, a `URL`. Its UUID stands under `NSStoreUUIDKey`.
 public let NSPersistentStoreURLKey = "storeURL"
 
+/// `userInfo` key of `.NSPersistentStoreRemoteChange`: how far the store's history goes, an `NSPersistentHistoryToken`. Not there if it keeps none.
+public let NSPersistentHistoryTokenKey = "historyToken"
+
 extension Notification.Name {
     /// A store was changed: by a save through this coordinator, through another one, or by another process. The object is the coordinator.
     ///
@@ -33,9 +36,9 @@ extension NSPersistentStoreCoordinator {
     /// the context that saves is held.
     func postRemoteChange(of store: NSPersistentStore) {
         guard store.postsRemoteChanges else { return }
-        NotificationCenter.default.post(
-            name: .NSPersistentStoreRemoteChange, object: self,
-            userInfo: [NSStoreUUIDKey: store.identifier ?? "", NSPersistentStoreURLKey: url(for: store)])
+        var info: [AnyHashable: Any] = [NSStoreUUIDKey: store.identifier ?? "", NSPersistentStoreURLKey: url(for: store)]
+        if let token = historyToken(of: [store]) { info[NSPersistentHistoryTokenKey] = token }
+        NotificationCenter.default.post(name: .NSPersistentStoreRemoteChange, object: self, userInfo: info)
     }
 }
 

@@ -101,9 +101,12 @@ extension NSPersistentStoreCoordinator: PersistentStoreChannel {
     package func receive(_ changes: ChangeSet, from sender: NSManagedObjectContext) throws {
         var written: [NSPersistentStore] = []
         defer { for store in written { postRemoteChange(of: store) } }
+        // The sender is on its queue, so it can be asked.
+        let origin = SaveOrigin(author: sender.transactionAuthor, contextName: sender.name)
         // One save after the other: what the cache holds must not depend on who comes back from the store first.
         try queue.sync {
-            for (store, part) in try withMetadata(byStore(changes)) {
+            for (store, var part) in try withMetadata(byStore(changes)) {
+                part.origin = origin
                 let saved = try store.save(part)
                 if !part.isEmpty || part.watched.isEmpty { written.append(store) }
                 for (id, version) in saved.versions {

@@ -88,6 +88,8 @@ package struct ChangeSet: Sendable {
     package var watched: [NSManagedObjectID: RowSnapshot] = [:]
     /// The first and the last of the entries of a push journal that these changes come from; nil where none is kept.
     package var journaled: ClosedRange<UInt64>?
+    /// Who saves them. For changes on their way into a store.
+    package var origin: SaveOrigin?
     package private(set) var insertedCount = 0
     package private(set) var updatedCount = 0
     package private(set) var deletedCount = 0

@@ -4,7 +4,8 @@ import Foundation
 extension SQLiteSchema {
     /// Name and statement of every view. A name that a table or another view has already gets an underscore at its end.
     func views() -> [(name: String, sql: String)] {
-        var used = Set((tables.map(\.name) + joins.map(\.name) + ["Z_METADATA", "Z_PRIMARYKEY", "Z_MODELCACHE"]).map { $0.lowercased() })
+        let others = ["Z_METADATA", "Z_PRIMARYKEY", "Z_MODELCACHE"] + SQLiteHistoryTables.names
+        var used = Set((tables.map(\.name) + joins.map(\.name) + others).map { $0.lowercased() })
         var result: [(name: String, sql: String)] = []
         func add(_ wanted: String, _ body: String) {
             var name = wanted

@@ -14,16 +14,18 @@ extension SQLiteStore {
         let mark = changes.journaled?.upperBound
         if plan.isEmpty && pendingMetadata == nil && mark == nil { return SavedRows() }
         do {
-            return try write(plan, metadata: pendingMetadata?.0, generation: pendingMetadata?.1, mark: mark, clearsKeysFirst: false)
+            return try write(plan, of: changes, metadata: pendingMetadata?.0, generation: pendingMetadata?.1, mark: mark, clearsKeysFirst: false)
         } catch is KeysMustBeCleared {
-            return try write(plan, metadata: pendingMetadata?.0, generation: pendingMetadata?.1, mark: mark, clearsKeysFirst: true)
+            return try write(plan, of: changes, metadata: pendingMetadata?.0, generation: pendingMetadata?.1, mark: mark, clearsKeysFirst: true)
         }
     }
 
     /// The unique keys of a save are right in the end but collide on the way: rows exchange them.
     private struct KeysMustBeCleared: Error {}
 
-    private func write(_ plan: SavePlan, metadata: Data?, generation: Int?, mark: UInt64?, clearsKeysFirst: Bool) throws -> SavedRows {
+    private func write(
+        _ plan: SavePlan, of changes: ChangeSet, metadata: Data?, generation: Int?, mark: UInt64?, clearsKeysFirst: Bool
+    ) throws -> SavedRows {
         let topUp = keyPool.topUp(for: plan, schema: schema)
         var operation = SaveOperation(plan, schema: schema, identity: identity, clearsKeysFirst: clearsKeysFirst)
         do {
@@ -31,6 +33,8 @@ extension SQLiteStore {
                 var reserved: [KeyPool.Reservation] = []
                 do {
                     try database.inTransaction(.immediate) {
+                        // Before the rows are deleted of which something is kept.
+                        try recordHistory(of: plan, changes, in: database)
                         try operation.run(in: database)
                         if metadata != nil || mark != nil { try write(metadata: metadata, mark: mark, in: database) }
                         reserved = try topUp.map { try keyPool.reserve($0, in: database) }

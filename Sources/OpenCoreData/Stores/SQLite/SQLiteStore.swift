@@ -18,6 +18,8 @@ package final class SQLiteStore: NSPersistentStore, @unchecked Sendable {
     let foreignCommits = Mutex<ForeignCommits?>(nil)
     /// Texts of fetches that are kept prepared on the readers' connections.
     let fetchTexts = Mutex<Set<String>>([])
+    /// Whether saves are recorded, and what it was found out by.
+    let historyState = SQLiteHistoryState()
     /// How many statements ran.
     package let statements = StatementCounter()
 
@@ -50,6 +52,7 @@ package final class SQLiteStore: NSPersistentStore, @unchecked Sendable {
         schema = opened.schema
         metadataState = Mutex(MetadataState(data: opened.metadata))
         super.init(entities: entities, configurationName: configurationName, url: url, options: options, uuid: opened.uuid)
+        try prepareHistory()
     }
 
     deinit { try? close() }

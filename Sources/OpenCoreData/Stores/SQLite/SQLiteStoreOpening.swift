@@ -93,7 +93,8 @@ struct SQLiteStoreOpening {
         let uuid = (metadata[NSStoreUUIDKey] as? String) ?? (row[0] as String?) ?? ""
         let cache = tables.contains("Z_MODELCACHE") ? try Data.fetchOne(database, sql: "SELECT Z_CONTENT FROM Z_MODELCACHE LIMIT 1") : nil
         var numbers: [String: Int64] = [:]
-        for row in try Row.fetchAll(database, sql: "SELECT Z_NAME, Z_ENT FROM Z_PRIMARYKEY") { numbers[row[0]] = row[1] }
+        let entities = "SELECT Z_NAME, Z_ENT FROM Z_PRIMARYKEY WHERE Z_ENT < \(SQLiteHistoryTables.firstNumber)"
+        for row in try Row.fetchAll(database, sql: entities) { numbers[row[0]] = row[1] }
         return Probe(metadata: metadata, uuid: uuid, model: cache.flatMap { StoredModel.decode($0) }, numbers: numbers)
     }
 

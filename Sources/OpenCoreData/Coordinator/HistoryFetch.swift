@@ -1,0 +1,157 @@
+import Foundation
+
+/// A request for history on its way through the stores.
+struct HistoryFetch {
+    private let request: NSPersistentHistoryChangeRequest
+    private let coordinator: NSPersistentStoreCoordinator
+    private let predicate: PredicateNode?
+    private let sort: [NSSortDescriptor]
+    /// Whether single changes are asked for, and not transactions.
+    private let asksForChanges: Bool
+    private let offset: Int
+    /// Nil: no limit.
+    private let limit: Int?
+
+    /// Throws 134091 for a fetch request that makes no sense here.
+    init(_ request: NSPersistentHistoryChangeRequest, _ coordinator: NSPersistentStoreCoordinator) throws {
+        self.request = request
+        self.coordinator = coordinator
+        let fetch = request.fetchRequest
+        predicate = fetch?.predicate?.node
+        sort = fetch?.sortDescriptors ?? []
+        offset = max(fetch?.fetchOffset ?? 0, 0)
+        limit = fetch.flatMap { $0.fetchLimit > 0 ? $0.fetchLimit : nil }
+        asksForChanges = fetch?.entityName == HistoryModel.change.name
+        guard let fetch else { return }
+        let entity = asksForChanges ? HistoryModel.change : HistoryModel.transaction
+        guard fetch.entityName == entity.name else {
+            throw Self.refusal(
+                "A fetch request for history must be for transactions or for changes, not for \(fetch.entityName ?? "no entity"). Take "
+                    + "NSPersistentHistoryTransaction.fetchRequest or NSPersistentHistoryChange.fetchRequest.")
+        }
+        let known = HistoryModel.keys(of: entity)
+        for path in (predicate?.keyPaths ?? []) + sort.compactMap({ $0.node?.keyPath }) {
+            guard case .key(let key)? = path.steps.first, !known.contains(key) else { continue }
+            throw Self.refusal(
+                "\(entity.name ?? "?") has no \"\(key)\" that history can be searched by; it has \(known.sorted().joined(separator: ", ")).")
+        }
+        if asksForChanges && !sort.isEmpty && request.resultType == .transactionsAndChanges {
+            throw Self.refusal("Changes that come in their transactions can't be sorted. Ask for changes only, or for transactions.")
+        }
+    }
+
+    private static func refusal(_ sentence: String) -> NSError { NSError.coreData(.persistentStoreUnsupportedRequestType, sentence) }
+
+    func result(in stores: [any HistoryKeeping]) throws -> NSPersistentHistoryResult {
+        let found = try transactions(in: stores)
+        let result: Any
+        switch request.resultType {
+        case .statusOnly: result = NSNumber(value: true)
+        case .objectIDs:
+            var seen: Set<NSManagedObjectID> = []
+            result = changes(of: found).map(\.changedObjectID).filter { seen.insert($0).inserted }
+        case .count: result = NSNumber(value: asksForChanges ? changes(of: found).count : found.count)
+        case .changesOnly: result = changes(of: found).map { NSPersistentHistoryChange($0.record, in: nil) }
+        case .transactionsOnly:
+            result = found.map { transaction in
+                var record = transaction.record
+                record.changes = nil
+                return NSPersistentHistoryTransaction(record, token: transaction.token)
+            }
+        case .transactionsAndChanges: result = found
+        }
+        return NSPersistentHistoryResult(result, request.resultType)
+    }
+
+    private func changes(of transactions: [NSPersistentHistoryTransaction]) -> [NSPersistentHistoryChange] {
+        let all = transactions.flatMap { $0.changes ?? [] }
+        return asksForChanges ? windowed(sorted(all)) : all
+    }
+
+    // MARK: Transactions
+
+    private func transactions(in stores: [any HistoryKeeping]) throws -> [NSPersistentHistoryTransaction] {
+        var positions = request.token?.positions ?? [:]
+        if !positions.isEmpty, !coordinator.persistentStores.contains(where: { positions[$0.identifier] != nil }) {
+            throw NSError.coreData(
+                .persistentHistoryTokenExpired,
+                "The token is of other stores than those of this coordinator. Fetch the objects, and go on from "
+                    + "currentPersistentHistoryToken(fromStores:).")
+        }
+        // Of a predicate over changes, or one that can't be looked into, nothing can be said before they are read.
+        let looksAtChanges = predicate.map { $0.containsOpaque || $0.keyPaths.contains { $0.steps.first == .key("changes") } } ?? false
+        let needsChanges = asksForChanges || looksAtChanges || request.resultType.tellsChanges
+        let isCutBelow = !asksForChanges && !looksAtChanges && sort.isEmpty
+        var result: [NSPersistentHistoryTransaction] = []
+        for store in stores {
+            let place = try place(in: store)
+            let start = positions
+            func transaction(_ record: HistoryRecord) -> NSPersistentHistoryTransaction {
+                var place = start
+                place[record.store] = record.number
+                return NSPersistentHistoryTransaction(record, token: NSPersistentHistoryToken(place))
+            }
+            let rest = isCutBelow ? limit.map { max($0 + offset - result.count, 0) } : nil
+            if rest == 0 { break }
+            let filter: ((HistoryRecord) -> Bool)? =
+                asksForChanges || looksAtChanges ? nil : predicate.map { node in { node.evaluate(transaction($0)) } }
+            let records = try store.history(after: place, withChanges: needsChanges, limit: rest, where: filter)
+            for record in records {
+                let made = transaction(record)
+                if asksForChanges {
+                    if let chosen = choosing(made) { result.append(chosen) }
+                } else if !looksAtChanges || predicate?.evaluate(made) ?? true {
+                    result.append(made)
+                }
+            }
+            // Those of the next store come after these.
+            if let last = records.last { positions[last.store] = last.number }
+        }
+        return asksForChanges ? result : windowed(sorted(result))
+    }
+
+    private func place(in store: any HistoryKeeping) throws -> HistoryPlace? {
+        switch request.place {
+        case .anywhere: nil
+        case .date(let date): .time(date.timeIntervalSinceReferenceDate)
+        case .token(let token): token.positions[store.identifier].map(HistoryPlace.number)
+        }
+    }
+
+    /// The transaction with those of its changes that are asked for; nil if there are none.
+    private func choosing(_ transaction: NSPersistentHistoryTransaction) -> NSPersistentHistoryTransaction? {
+        var record = transaction.record
+        record.changes = (transaction.changes ?? []).filter { predicate?.evaluate($0) ?? true }.map(\.record)
+        return record.changes?.isEmpty ?? true ? nil : NSPersistentHistoryTransaction(record, token: transaction.token)
+    }
+
+    // MARK: Order and window
+
+    private func sorted<T>(_ objects: [T]) -> [T] {
+        if sort.isEmpty { return objects }
+        return objects.sorted { first, second in
+            for descriptor in sort {
+                switch descriptor.compare(first, to: second) {
+                case .orderedAscending: return true
+                case .orderedDescending: return false
+                case .orderedSame: continue
+                }
+            }
+            return false
+        }
+    }
+
+    private func windowed<T>(_ objects: [T]) -> [T] {
+        if offset == 0 && limit == nil { return objects }
+        return Array(objects.dropFirst(offset).prefix(limit ?? .max))
+    }
+}
+
+extension NSPersistentHistoryResultType {
+    fileprivate var tellsChanges: Bool {
+        switch self {
+        case .objectIDs, .changesOnly, .transactionsAndChanges: true
+        case .statusOnly, .count, .transactionsOnly: false
+        }
+    }
+}

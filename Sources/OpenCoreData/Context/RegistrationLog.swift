@@ -17,7 +17,7 @@ final class RegistrationLog: Sendable {
         if isSilent.load(ordering: .relaxed) { return }
         for id in ids {
             let identity = id.storeIdentity
-            guard let references = identity.references, references.state(of: id.key) != nil, told.withLock({ $0.insert(id).inserted }) else { continue }
+            guard identity.references?.state(of: id.key) != nil, told.withLock({ $0.insert(id).inserted }) else { continue }
             (identity.store as? NSIncrementalStore)?.note(.registered(id))
         }
     }

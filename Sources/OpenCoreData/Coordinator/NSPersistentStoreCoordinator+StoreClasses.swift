@@ -33,7 +33,7 @@ extension NSPersistentStoreCoordinator {
         let own = storeClasses.withLock { $0 }.mapValues { $0.type as AnyClass }
         return builtInTypes.merging(own) { built, _ in built }.mapValues { type in
             var pointer = unsafeBitCast(type, to: UnsafeRawPointer.self)
-            return NSValue(bytes: &pointer, objCType: "^v")
+            return NSValue(bytes: &pointer, objCType: "#")
         }
     }
 
@@ -45,8 +45,9 @@ extension NSPersistentStoreCoordinator {
         guard let path = URLComponents(url: url, resolvingAgainstBaseURL: false)?.percentEncodedPath, let references = store.identity.references
         else { return nil }
         let parts = path.split(separator: "/", maxSplits: 2, omittingEmptySubsequences: false)
-        guard parts.count == 3, parts[0].isEmpty, let entity = String(parts[1]).removingPercentEncoding.flatMap({ managedObjectModel.entitiesByName[$0] }),
-            store.keeps(entity), parts[2].hasPrefix("p"), let told = ReferenceText.parse(String(parts[2].dropFirst()))
+        guard parts.count == 3, parts[0].isEmpty, let name = String(parts[1]).removingPercentEncoding,
+            let entity = managedObjectModel.entitiesByName[name], store.keeps(entity), parts[2].hasPrefix("p"),
+            let told = ReferenceText.parse(String(parts[2].dropFirst()))
         else { return nil }
         let known = references.key(of: told.reference, entity) ?? told.alternative.flatMap { references.key(of: $0, entity) }
         let key = known ?? references.bind(told.reference, entity)

@@ -47,7 +47,8 @@ extension UIManagedDocument {
         guard left || wanted != .off else { return }
         if coordinator.persistentStores.contains(where: { $0.identity.references != nil }) {
             throw NSError.coreData(
-                .persistentStoreOpen, "A push journal names objects by their keys in the store, which an incremental store does not have. Turn pushJournaling off.")
+                .persistentStoreOpen,
+                "A push journal names objects by their keys in the store, which an incremental store does not have. Turn pushJournaling off.")
         }
         let place = PushJournalPlace(folder: folder, stores: coordinator.persistentStores, observer: pushJournalObserver)
         try place.make(folder)

@@ -19,7 +19,8 @@ enum ReferenceText {
         case let text as String: return .string(text)
         case let data as Data: return .data(data)
         case let number as NSNumber: return value(of: number)
-        case let integer as any BinaryInteger: return Int64(exactly: integer).map { .int64($0) } ?? UInt64(exactly: integer).map { .decimal(Decimal($0)) }
+        case let integer as any BinaryInteger:
+            return Int64(exactly: integer).map { .int64($0) } ?? UInt64(exactly: integer).map { .decimal(Decimal($0)) }
         case let real as any BinaryFloatingPoint: return value(of: Double(real))
         case let text as NSString: return .string(String(describing: text))
         case let data as NSData: return .data(Data(referencing: data))

@@ -34,7 +34,8 @@ extension NSIncrementalStore {
         if !plan.sort.isEmpty {
             request.sortDescriptors = plan.sort.map { key in
                 NSSortDescriptor(
-                    key: key.path.joined(separator: "."), ascending: key.isAscending, selector: key.isCaseInsensitive ? .caseInsensitiveCompare : .compare)
+                    key: key.path.joined(separator: "."), ascending: key.isAscending,
+                    selector: key.isCaseInsensitive ? .caseInsensitiveCompare : .compare)
             }
         }
         request.fetchLimit = plan.limit
@@ -72,7 +73,8 @@ extension NSIncrementalStore {
     private func ids(in answer: Any, saidBy what: String) throws -> [NSManagedObjectID] {
         guard let elements = Self.elements(answer) else {
             throw NSError.coreData(
-                .coreData, "The store \(Swift.type(of: self)) answered \(what) with a \(Swift.type(of: answer)); it should be an array of objects or IDs.")
+                .coreData,
+                "The store \(Swift.type(of: self)) answered \(what) with a \(Swift.type(of: answer)); it should be an array of objects or IDs.")
         }
         return try elements.map { element in
             guard let id = (element as? NSManagedObjectID) ?? (element as? NSManagedObject)?.objectID else {
@@ -100,7 +102,8 @@ extension NSIncrementalStore {
     private func own(_ id: NSManagedObjectID, saidBy what: String) throws -> NSManagedObjectID {
         guard id.storeIdentity === identity else {
             throw NSError.coreData(
-                .managedObjectExternalRelationship, "The store \(Swift.type(of: self)) answered \(what) with \(id), which is an object of another store.")
+                .managedObjectExternalRelationship,
+                "The store \(Swift.type(of: self)) answered \(what) with \(id), which is an object of another store.")
         }
         return id
     }
@@ -127,7 +130,8 @@ extension NSIncrementalStore {
     private func unlessMissing<T>(_ body: () throws -> T) throws -> T? {
         do { return try body() } catch {
             let error = error as NSError
-            guard error.domain == CocoaError.errorDomain, error.code == CocoaError.Code.managedObjectReferentialIntegrity.rawValue else { throw error }
+            let isMissing = error.domain == CocoaError.errorDomain && error.code == CocoaError.Code.managedObjectReferentialIntegrity.rawValue
+            guard isMissing else { throw error }
             return nil
         }
     }
@@ -141,7 +145,9 @@ extension NSIncrementalStore {
                 let told = node.value(for: attribute)
                 guard let value = AttributeValue.coded(told, as: attribute.attributeType) else {
                     throw NSError.coreData(
-                        .coreData, "The store \(Swift.type(of: self)) gave \(told ?? "nil") as the value of \(attribute.name) of \(id), which is no value of its type.")
+                        .coreData,
+                        "The store \(Swift.type(of: self)) gave \(told ?? "nil") as the value of \(attribute.name) of \(id), which is no value of its type."
+                    )
                 }
                 row.update(slot, to: value)
             case .toOne(let relationship):

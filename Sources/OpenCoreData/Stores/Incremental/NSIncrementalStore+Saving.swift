@@ -140,7 +140,9 @@ extension NSIncrementalStore {
             switch references.state(of: id.key) {
             case .stored?, .missing?, .reserved?: return false
             case .deleted?:
-                guard references.rebind(id.key) else { throw refused("\(id) can't be written again: the store has given its reference to another object.") }
+                guard references.rebind(id.key) else {
+                    throw refused("\(id) can't be written again: the store has given its reference to another object.")
+                }
                 return false
             case nil: return true
             }

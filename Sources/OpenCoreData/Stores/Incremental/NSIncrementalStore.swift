@@ -9,23 +9,24 @@ import Synchronization
 /// `required init(persistentStoreCoordinator:configurationName:at:options:)`.
 ///
 /// ## Threads
-/// These methods run on the thread that asks (a context's queue, or any other), one at a time for each store, so that the store needs no lock of
-/// its own. One of them may be called again while another runs on the same thread: when it uses the values of objects. `newObjectID(for:referenceObject:)` and
-/// `referenceObject(for:)` may be called from any thread at any time. No context may be saved from within them.
+/// These methods run on the thread that asks (a context's queue, or any other), one at a time for each store, so that the store needs no lock of its
+/// own. One of them may be called again while another runs on the same thread: when it uses the values of objects.
+/// `newObjectID(for:referenceObject:)` and `referenceObject(for:)` may be called from any thread at any time. No context may be saved from within
+/// them.
 ///
 /// ## The context
 /// The context that is handed over is one of the store's own, above the same coordinator, made for the call and gone after it: whoever asks may be on
-/// another queue or several levels up. In a save it holds the objects that are to be saved; it must not be changed or saved. What a fetch yields are its
-/// objects (`object(with:)`) or object IDs.
+/// another queue or several levels up. In a save it holds the objects that are to be saved; it must not be changed or saved. What a fetch yields are
+/// its objects (`object(with:)`) or object IDs.
 ///
 /// ## Identities
 /// `newObjectID(for:referenceObject:)` makes the ID of an object out of what the store calls it: a number, a string or data. Equal references of one
 /// entity are one object; equal references of two entities are two, also if one inherits from the other. The reference stands in the ID's URI,
-/// `x-coredata://<identifier>/<Entity>/p<reference>`: a number as its digits; a string by the rules of a path, so that a space is `%20` and "/" stands
-/// for itself; data as `0x` and its bytes in lower-case hexadecimal digits. A string that looks like a number or like data has its first character
-/// escaped, too (`"42"` is `p%342`), so that the way back is never ambiguous, also in another process: one `p` is taken away, and what is left says
-/// which reference of which kind it was. All IDs that were ever made are remembered for as long as the store or one of its IDs lives. IDs are
-/// equal only if they are of the same store object, whatever its identifier; a URI leads from one to another.
+/// `x-coredata://<identifier>/<Entity>/p<reference>`: a number as its digits; a string by the rules of a path, so that a space is `%20` and "/"
+/// stands for itself; data as `0x` and its bytes in lower-case hexadecimal digits. A string that looks like a number or like data has its first
+/// character escaped, too (`"42"` is `p%342`), so that the way back is never ambiguous, also in another process: one `p` is taken away, and what is
+/// left says which reference of which kind it was. All IDs that were ever made are remembered for as long as the store or one of its IDs lives. IDs
+/// are equal only if they are of the same store object, whatever its identifier; a URI leads from one to another.
 ///
 /// ## Saving
 /// A save asks `obtainPermanentIDs(for:)` for the new objects, then executes an `NSSaveChangesRequest`. Before, the versions of changed and deleted
@@ -74,8 +75,8 @@ open class NSIncrementalStore: NSPersistentStore, @unchecked Sendable {
 
     // MARK: What a subclass does
 
-    /// Finds out whether the store can be used, and sets `metadata`: at least `NSStoreTypeKey` and `NSStoreUUIDKey`, by which it is known. Throws if it
-    /// can't be used; an error of another domain than Cocoa's is wrapped in 134080.
+    /// Finds out whether the store can be used, and sets `metadata`: at least `NSStoreTypeKey` and `NSStoreUUIDKey`, by which it is known. Throws if
+    /// it can't be used; an error of another domain than Cocoa's is wrapped in 134080.
     ///
     /// Where there is no file at `url`, or an empty one, the store is new; its UUID comes from `identifierForNewStore(at:)`. For a new store this
     /// implementation is enough; for others there is none.
@@ -84,10 +85,11 @@ open class NSIncrementalStore: NSPersistentStore, @unchecked Sendable {
         metadata = [NSStoreTypeKey: type]
     }
 
-    /// Executes a fetch request or an `NSSaveChangesRequest`. Throws for requests that it does not know: this implementation throws 134091 for every one.
+    /// Executes a fetch request or an `NSSaveChangesRequest`. Throws for requests that it does not know: this implementation throws 134091 for every
+    /// one.
     ///
-    /// - Returns: for a fetch of objects an array of objects of `context` (or their IDs), for one of IDs an array of IDs, for one that counts an array
-    ///   with a number. All of the request's predicate, order and window must have been applied. For a save an empty array.
+    /// - Returns: for a fetch of objects an array of objects of `context` (or their IDs), for one of IDs an array of IDs, for one that counts an
+    ///   array with a number. All of the request's predicate, order and window must have been applied. For a save an empty array.
     open func execute(_ request: NSPersistentStoreRequest, with context: NSManagedObjectContext?) throws -> Any {
         throw NSError.coreData(
             .persistentStoreUnsupportedRequestType, "The store \(Swift.type(of: self)) can't execute \(Swift.type(of: request)).")
@@ -109,8 +111,8 @@ open class NSIncrementalStore: NSPersistentStore, @unchecked Sendable {
     /// The UUID of a store that is new.
     open class func identifierForNewStore(at storeURL: URL) -> Any { UUID().uuidString }
 
-    /// The IDs that new objects are to have, one for each, in the same order, made with `newObjectID(for:referenceObject:)` within this call, once for each
-    /// object and, within an entity, in the order of the objects.
+    /// The IDs that new objects are to have, one for each, in the same order, made with `newObjectID(for:referenceObject:)` within this call, once
+    /// for each object and, within an entity, in the order of the objects.
     ///
     /// Called before the save that brings the objects to the store, or when somebody wants permanent IDs. If that save fails the next one does
     /// not ask again. A reference can't be given to a second object before the first was deleted.
@@ -118,8 +120,8 @@ open class NSIncrementalStore: NSPersistentStore, @unchecked Sendable {
         Violation.misuse("\(Swift.type(of: self)) must override obtainPermanentIDs(for:) to take new objects")
     }
 
-    /// A context has objects with these IDs now. Each context is told of for itself, shortly after, and before the store is asked anything later. Does
-    /// nothing by itself.
+    /// A context has objects with these IDs now. Each context is told of for itself, shortly after, and before the store is asked anything later.
+    /// Does nothing by itself.
     open func managedObjectContextDidRegisterObjects(with objectIDs: [NSManagedObjectID]) {}
 
     /// A context has no objects with these IDs any more. Does nothing by itself.
@@ -144,8 +146,8 @@ open class NSIncrementalStore: NSPersistentStore, @unchecked Sendable {
             entity: entity, key: key ?? references.bind(reference, entity), store: identity, isTemporary: false)
     }
 
-    /// What the store calls an object: the number (an `NSNumber`), string or data that its ID was made with. Traps for an ID of another store, and for
-    /// one that is temporary.
+    /// What the store calls an object: the number (an `NSNumber`), string or data that its ID was made with. Traps for an ID of another store, and
+    /// for one that is temporary.
     open func referenceObject(for objectID: NSManagedObjectID) -> Any {
         guard objectID.storeIdentity === identity else { Violation.misuse("\(objectID) is not an ID of the store \(identifier ?? "?")") }
         guard let reference = references.reference(of: objectID.key)?.any else {
@@ -254,21 +256,23 @@ open class NSIncrementalStore: NSPersistentStore, @unchecked Sendable {
         if Self.name(in: told) == nil, isNew { told[NSStoreUUIDKey] = Self.identifierForNewStore(at: url) }
         guard let name = Self.name(in: told) else {
             throw NSError.coreData(
-                .persistentStoreOpen, "The store at \(url.absoluteString) does not say its UUID: loadMetadata() must set metadata with \(NSStoreUUIDKey).")
+                .persistentStoreOpen,
+                "The store at \(url.absoluteString) does not say its UUID: loadMetadata() must set metadata with \(NSStoreUUIDKey).")
         }
         references.storeName = name
         told[NSStoreUUIDKey] = name
         if let stored = told[NSStoreTypeKey] as? String, stored != type, stored != self.type {
             throw NSError.coreData(.persistentStoreTypeMismatch, "The store at \(url.absoluteString) is of type \(stored), not \(type).")
         }
-        let wanted = Dictionary(entities.compactMap { entity in entity.name.map { ($0, entity.versionHash) } }, uniquingKeysWith: { first, _ in first })
+        let hashes = entities.compactMap { entity in entity.name.map { ($0, entity.versionHash) } }
+        let wanted = Dictionary(hashes, uniquingKeysWith: { first, _ in first })
         let ignoresVersion = options?[NSIgnorePersistentStoreVersioningOption] as? Bool ?? false
         if let stored = told[NSStoreModelVersionHashesKey] as? [String: Data], stored != wanted, !ignoresVersion {
             let differing = Set(stored.keys).union(wanted.keys).filter { stored[$0] != wanted[$0] }.sorted()
             throw NSError.coreData(
                 .persistentStoreIncompatibleVersionHash,
-                "The store at \(url.absoluteString) was made with another version of the model: \(differing.joined(separator: ", ")) differ. Open it with "
-                    + "the model it was made with.",
+                "The store at \(url.absoluteString) was made with another version of the model: \(differing.joined(separator: ", ")) differ. "
+                    + "Open it with the model it was made with.",
                 userInfo: ["metadata": told])
         }
         told[NSStoreModelVersionHashesKey] = wanted

@@ -129,8 +129,8 @@ extension NSIncrementalStore {
 
     private func unlessMissing<T>(_ body: () throws -> T) throws -> T? {
         do { return try body() } catch {
-            let error = error as NSError
-            let isMissing = error.domain == CocoaError.errorDomain && error.code == CocoaError.Code.managedObjectReferentialIntegrity.rawValue
+            let told = error as NSError
+            let isMissing = told.domain == CocoaError.errorDomain && told.code == CocoaError.Code.managedObjectReferentialIntegrity.rawValue
             guard isMissing else { throw error }
             return nil
         }

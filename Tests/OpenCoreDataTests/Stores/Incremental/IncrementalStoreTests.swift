@@ -187,6 +187,15 @@ import Testing
     }
 
     // S8
+    @Test func aValueOfAnotherTypeIsAnError() throws {
+        let stack = try IncrementalStack()
+        try stack.save(("Item", ["key": "a"]))
+        stack.store.change("Item", "1", "a", to: "text")
+        let error = stack.root.performAndWait { #expect(throws: NSError.self) { try stack.root.all("Item") } }
+        #expect(error?.code == 134060 && error?.localizedDescription.contains("text as the value of a") == true)
+    }
+
+    // S8
     @Test func anAnswerThatIsNoneIsAnError() throws {
         // Has no state of its own.
         final class Odd: NSIncrementalStore, @unchecked Sendable {

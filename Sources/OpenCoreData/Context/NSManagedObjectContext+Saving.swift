@@ -193,6 +193,7 @@ extension NSManagedObjectContext {
             object.detach()
         }
         dropDiscarded()
+        if RegistrationLog.isNeeded { registry.log.register(inserted.map(\.objectID)) }
         let clean = inserted.map(\.objectID) + (updated + touched).map(\.objectID)
         postDidSave(outcome.changes, inserted: inserted, updated: updated, deleted: deleted)
         (inserted, updated, touched) = ([], [], [])
@@ -216,18 +217,23 @@ extension NSManagedObjectContext {
 
     // MARK: Permanent IDs
 
-    /// Ends the temporary state of these objects' IDs before they are saved. Costs no transaction: the keys were reserved at insertion.
+    /// Ends the temporary state of these objects' IDs before they are saved. Costs no transaction: the keys were reserved at insertion. An incremental
+    /// store is asked for its references; throws what it throws.
     public func obtainPermanentIDs(for objects: [NSManagedObject]) throws {
         checkQueue()
-        for object in objects where object.objectID.isTemporaryID {
+        let temporary = objects.filter { $0.objectID.isTemporaryID }
+        for object in temporary {
             if object.objectID.storeIdentity.uuid == nil {
                 guard let store = endOfChain?.store(for: object.entity) else {
                     throw NSError.coreData(.persistentStoreSave, "No store that can be written keeps entity \(object.entity.name ?? "?").")
                 }
                 object.objectID.bind(to: store.identity)
             }
-            object.objectID.makePermanent()
         }
+        let named = temporary.filter { $0.objectID.storeIdentity.references != nil }
+        // A row that goes to another thread must not change any more.
+        if !named.isEmpty { try endOfChain?.obtainReferences(for: named.map { ($0.objectID, $0.row?.copy()) }) }
+        for object in temporary { object.objectID.makePermanent() }
     }
 }
 

@@ -139,6 +139,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     deinit {
         queue.owner = nil
         for object in registry.objects { object.detach() }
+        if RegistrationLog.isNeeded { registry.log.unregisterAll() }
     }
 
     /// A name for diagnostics. It labels the context's private queue.

@@ -28,8 +28,12 @@ struct ObjectRegistry {
 
     var objects: [NSManagedObject] { held.isEmpty ? used.objects : held.values + used.objects }
 
+    /// Which objects incremental stores have been told of.
+    var log: RegistrationLog { used.log }
+
     mutating func add(_ object: NSManagedObject) {
         if retainsAll { held[object.objectID] = object } else { used.add(object) }
+        if RegistrationLog.isNeeded { log.register([object.objectID]) }
     }
 
     /// Makes room for many new objects.
@@ -45,18 +49,24 @@ struct ObjectRegistry {
             }
         } else {
             used.add(&objects, unless: held)
+            if RegistrationLog.isNeeded { log.register(objects.lazy.map(\.objectID)) }
         }
     }
 
     /// Keeps a changed object alive.
     mutating func hold(_ object: NSManagedObject) {
         if held.updateValue(object, forKey: object.objectID) == nil { used.remove(object) }
+        if RegistrationLog.isNeeded { log.register([object.objectID]) }
     }
 
     /// Lets go of an object that has nothing unsaved any more. If nobody else uses it, it is gone.
     mutating func release(_ id: NSManagedObjectID) {
         guard !retainsAll, var candidate = held.removeValue(forKey: id) else { return }
-        if !isKnownUniquelyReferenced(&candidate) { used.add(candidate) }
+        if !isKnownUniquelyReferenced(&candidate) {
+            used.add(candidate)
+        } else if RegistrationLog.isNeeded {
+            log.unregister(id)
+        }
     }
 
     /// Lets go of those of these objects that have nothing unsaved.
@@ -66,10 +76,12 @@ struct ObjectRegistry {
 
     mutating func remove(_ id: NSManagedObjectID) {
         if held.removeValue(forKey: id) == nil { used[id].map(used.remove) }
+        if RegistrationLog.isNeeded { log.unregister(id) }
     }
 
     mutating func removeAll() {
         held = IDTable()
         used.removeAll()
+        if RegistrationLog.isNeeded { log.unregisterAll() }
     }
 }

@@ -18,6 +18,8 @@ final class UsedObjects: Sendable {
     }
 
     private let table = Mutex(IDTable<Place>())
+    /// Which objects incremental stores have been told of.
+    let log = RegistrationLog()
 
     subscript(id: NSManagedObjectID) -> NSManagedObject? {
         table.withLock { Unchecked(value: $0[id]?.object) }.value
@@ -76,14 +78,22 @@ final class UsedObjects: Sendable {
     /// Takes an object out that lives.
     func remove(_ object: NSManagedObject) {
         guard object.home === self else { return }
-        forget(object)
+        leave(object)
         object.home = nil
+    }
+
+    private func leave(_ object: NSManagedObject) {
+        let address = Place(object).address, id = object.objectID
+        table.withLock { table in _ = table.removeValue(forKey: id) { $0.address == address } }
     }
 
     /// Called by an object in its `deinit`. A new object may stand under its ID by now.
     func forget(_ object: NSManagedObject) {
         let address = Place(object).address, id = object.objectID
-        table.withLock { table in _ = table.removeValue(forKey: id) { $0.address == address } }
+        table.withLock { table in
+            let removed = table.removeValue(forKey: id) { $0.address == address }
+            if removed != nil, RegistrationLog.isNeeded { log.unregister(id) }
+        }
     }
 
     func removeAll() { table.withLock { $0 = IDTable() } }

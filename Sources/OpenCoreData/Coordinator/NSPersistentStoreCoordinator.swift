@@ -50,9 +50,17 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
             add(store)
             return store
         }
+        if let registered = Self.incrementalStoreClass(forType: type) {
+            let store = try registered.loaded(
+                type: type, coordinator: self, configuration: configuration, at: url ?? URL(fileURLWithPath: "/dev/null"), options: options)
+            add(store)
+            return store
+        }
         guard type == NSSQLiteStoreType else {
             throw NSError.coreData(
-                .persistentStoreInvalidType, "Unknown store type \"\(type)\"; this version knows \(NSSQLiteStoreType) and \(NSInMemoryStoreType).")
+                .persistentStoreInvalidType,
+                "Unknown store type \"\(type)\"; known are \(Self.registeredStoreTypes.keys.sorted().joined(separator: ", ")). Register the class of a "
+                    + "store of your own with registerStoreClass(_:forStoreType:).")
         }
         guard let url else { throw NSError.coreData(.persistentStoreOpen, "A store of type \(type) needs a URL.") }
         let store = try SQLiteStore(
@@ -73,6 +81,7 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
         store.persistentStoreCoordinator = self
         stores.withLock { $0.append(store) }
         followOthers(store)
+        store.didAdd(to: self)
         NotificationCenter.default.post(
             name: .NSPersistentStoreCoordinatorStoresDidChange, object: self, userInfo: [NSAddedPersistentStoresKey: [store]])
     }
@@ -81,6 +90,7 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
     open func remove(_ store: NSPersistentStore) throws {
         NotificationCenter.default.post(name: .NSPersistentStoreCoordinatorWillRemoveStore, object: store)
         keys.release(to: store)
+        store.willRemove(from: self)
         stores.withLock { stores in stores.removeAll { $0 === store } }
         rowCache.removeAll()
         try store.close()
@@ -99,9 +109,8 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
 
     /// The ID that a URI names, if its store is loaded and its entity known; else nil.
     open func managedObjectID(forURIRepresentation url: URL) -> NSManagedObjectID? {
-        guard url.scheme == "x-coredata", let host = url.host, let store = persistentStores.first(where: { $0.identifier == host }) else {
-            return nil
-        }
+        guard url.scheme == "x-coredata", let host = url.host, let store = persistentStores.first(where: { $0.isNamed(host) }) else { return nil }
+        if store.identity.references != nil { return incrementalObjectID(url, store) }
         let parts = url.path.split(separator: "/")
         guard parts.count == 2, let entity = managedObjectModel.entitiesByName[String(parts[0])],
             parts[1].hasPrefix("p"), let key = Int64(parts[1].dropFirst())

@@ -45,6 +45,11 @@ extension UIManagedDocument {
             return
         }
         guard left || wanted != .off else { return }
+        if coordinator.persistentStores.contains(where: { $0.identity.references != nil }) {
+            throw NSError.coreData(
+                .persistentStoreOpen,
+                "A push journal names objects by their keys in the store, which an incremental store does not have. Turn pushJournaling off.")
+        }
         let place = PushJournalPlace(folder: folder, stores: coordinator.persistentStores, observer: pushJournalObserver)
         try place.make(folder)
         guard let lock = try PushJournalLock(place) else {

@@ -50,6 +50,9 @@ public final class NSManagedObjectID: Hashable, Sendable, CustomStringConvertibl
     /// Ends the temporary state. Called when the row is committed, or a permanent ID was obtained.
     package func makePermanent() { place.bitwiseAnd(~Self.temporaryBit, ordering: .acquiringAndReleasing) }
 
+    /// Takes `makePermanent()` back: the row was not committed after all.
+    package func makeTemporary() { place.bitwiseOr(Self.temporaryBit, ordering: .acquiringAndReleasing) }
+
     /// Moves an ID that was made before any store was there to its store.
     package func bind(to store: StoreIdentity) {
         let address = UInt(bitPattern: Unmanaged.passUnretained(store).toOpaque())
@@ -91,15 +94,23 @@ public final class NSManagedObjectID: Hashable, Sendable, CustomStringConvertibl
         return Int(truncatingIfNeeded: bits >> 32)
     }
 
-    /// `x-coredata://<store UUID>/<Entity>/p<key>`; temporary: `x-coredata:///<Entity>/t<UUID><key>`.
+    /// `x-coredata://<store UUID>/<Entity>/p<key>`; temporary: `x-coredata:///<Entity>/t<UUID><key>`. In place of the key stands the reference where
+    /// an incremental store gave one: see `NSIncrementalStore`.
     public func uriRepresentation() -> URL {
         let name = entity.name ?? "?"
+        if !isTemporaryID, let uri = referenceURI(name) { return uri }
         let text =
             isTemporaryID
             ? "x-coredata:///\(name)/t\(Self.processUUID)\(key)"
             : "x-coredata://\(storeIdentity.uuid ?? "")/\(name)/p\(key)"
         guard let url = URL(string: text) else { Violation.misuse("no URI for \(text)") }
         return url
+    }
+
+    private func referenceURI(_ name: String) -> URL? {
+        let identity = storeIdentity
+        guard let reference = identity.references?.reference(of: key) else { return nil }
+        return URL(string: "x-coredata://\(ReferenceText.host(identity.uuid ?? ""))/\(name)/p\(ReferenceText.text(of: reference))")
     }
 
     public var description: String { "0x\(String(key, radix: 16)) <\(uriRepresentation().absoluteString)>" }

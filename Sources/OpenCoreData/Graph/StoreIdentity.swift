@@ -3,9 +3,13 @@ import Synchronization
 
 /// Which store an object ID belongs to: outlives the store itself, so that IDs stay comparable after it was removed.
 package final class StoreIdentity: Sendable {
-    /// The store's UUID; nil for the one that belongs to no store.
-    package let uuid: String?
+    private let fixedUUID: String?
+    /// What the store calls its objects, if it does not know them by their primary keys.
+    package let references: ReferenceTable?
     private let owner: Mutex<WeakStore>
+
+    /// The store's UUID; nil for the one that belongs to no store.
+    package var uuid: String? { fixedUUID ?? references?.storeName }
 
     /// The place where IDs wait that were made before any store was there. One, so that it outlives every ID; the keys of such IDs are unique
     /// in the process.
@@ -13,8 +17,13 @@ package final class StoreIdentity: Sendable {
 
     package convenience init(uuid: String) { self.init(uuid) }
 
-    private init(_ uuid: String?) {
-        self.uuid = uuid
+    /// The identity of a store that gives references, and says its name when it has been loaded. It is the same as no other, whatever they are
+    /// called: the keys of its IDs mean something only with its table.
+    package convenience init(references: ReferenceTable) { self.init(nil, references: references) }
+
+    private init(_ uuid: String?, references: ReferenceTable? = nil) {
+        fixedUUID = uuid
+        self.references = references
         owner = Mutex(WeakStore())
     }
 
@@ -30,6 +39,6 @@ package final class StoreIdentity: Sendable {
     }
 
     package func isSame(as other: StoreIdentity) -> Bool {
-        self === other || (uuid != nil && uuid == other.uuid)
+        self === other || (fixedUUID != nil && fixedUUID == other.fixedUUID)
     }
 }

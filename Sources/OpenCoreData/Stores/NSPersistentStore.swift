@@ -57,18 +57,26 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
     /// Whether metadata was set that no save has written yet. A save of an empty change set writes it.
     package var hasUnsavedMetadata: Bool { false }
 
+    /// - Parameter references: of a store that names itself and its objects; then its UUID is what the table says.
     package init(
-        entities: [NSEntityDescription], configurationName: String?, url: URL?, options: [AnyHashable: Any]?, uuid: String
+        entities: [NSEntityDescription], configurationName: String?, url: URL?, options: [AnyHashable: Any]?, uuid: String,
+        references: ReferenceTable? = nil
     ) {
         self.entities = entities
         self.configurationName = configurationName ?? "PF_DEFAULT_CONFIGURATION_NAME"
         self.url = url
         self.options = options
         self.isReadOnly = (options?[NSReadOnlyPersistentStoreOption] as? Bool) ?? false
-        self.identity = StoreIdentity(uuid: uuid)
+        self.identity = references.map { StoreIdentity(references: $0) } ?? StoreIdentity(uuid: uuid)
         super.init()
         identity.store = self
     }
+
+    /// Called when the store has been added. Does nothing by itself.
+    open func didAdd(to coordinator: NSPersistentStoreCoordinator) {}
+
+    /// Called before the store is removed. Does nothing by itself.
+    open func willRemove(from coordinator: NSPersistentStoreCoordinator?) {}
 
     package func keeps(_ entity: NSEntityDescription) -> Bool { entities.contains { $0 === entity } }
 
@@ -128,6 +136,10 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
 
     /// Gives back the keys that were reserved and not used, if nobody reserved more in the meantime. Best effort.
     package func releaseKeys(for root: NSEntityDescription, unused: Range<Int64>) {}
+
+    /// Gives these new objects the identities that they have in the store, where their keys are not that already. Called before their IDs become
+    /// permanent without a save; a save does it by itself.
+    package func obtainReferences(for rows: [(id: NSManagedObjectID, row: RowSnapshot?)]) throws {}
 
     /// Has `handler` called after somebody else (another store object, another process) has committed to where this store keeps its rows, on any
     /// thread. A store that nobody else can write to never calls it.

@@ -3,9 +3,25 @@ import Synchronization
 
 /// Which store an object ID belongs to: outlives the store itself, so that IDs stay comparable after it was removed.
 package final class StoreIdentity: Sendable {
-    /// The store's UUID; nil for the one that belongs to no store.
-    package let uuid: String?
+    /// Each keeps the one before it: whoever has just read that goes on using it.
+    private final class Name: Sendable {
+        let uuid: String?
+        let former: Name?
+
+        init(_ uuid: String?, former: Name? = nil) {
+            self.uuid = uuid
+            self.former = former
+        }
+    }
+
+    private let name: Atomic<Unmanaged<Name>>
     private let owner: Mutex<WeakStore>
+
+    /// The store's UUID; nil for the one that belongs to no store.
+    package var uuid: String? {
+        // Kept by the names that come after it.
+        name.load(ordering: .acquiring).takeUnretainedValue().uuid
+    }
 
     /// The place where IDs wait that were made before any store was there. One, so that it outlives every ID; the keys of such IDs are unique
     /// in the process.
@@ -14,8 +30,20 @@ package final class StoreIdentity: Sendable {
     package convenience init(uuid: String) { self.init(uuid) }
 
     private init(_ uuid: String?) {
-        self.uuid = uuid
+        name = Atomic(.passRetained(Name(uuid)))
         owner = Mutex(WeakStore())
+    }
+
+    deinit { name.load(ordering: .acquiring).release() }
+
+    /// Whatever belongs here belongs to another store from now on, which has this identity.
+    package func move(to uuid: String, store: AnyObject) {
+        owner.withLock { owner in
+            let former = name.load(ordering: .acquiring)
+            name.store(.passRetained(Name(uuid, former: former.takeUnretainedValue())), ordering: .releasing)
+            former.release()
+            owner.store = store
+        }
     }
 
     /// The store, while it lives and is loaded.
@@ -30,6 +58,8 @@ package final class StoreIdentity: Sendable {
     }
 
     package func isSame(as other: StoreIdentity) -> Bool {
-        self === other || (uuid != nil && uuid == other.uuid)
+        if self === other { return true }
+        let uuid = uuid
+        return uuid != nil && uuid == other.uuid
     }
 }

@@ -34,6 +34,8 @@ final class KeyReservoir: Sendable {
                 blocks[entity.number] ?? Block(store: store.identity, root: entity.rootEntity, next: 0, end: 0, size: 512)
             if block.next >= block.end {
                 block.size = min(block.size * 2, 1 << 16)
+                // It may just have given its place to another.
+                let store = store.identity.store as? NSPersistentStore ?? store
                 // A store that can't be written just now (full, busy) must not fail an insert: that is said when the object is saved.
                 guard let range = try? store.reserveKeys(for: block.root, count: block.size) else { return Self.unreservedKey() }
                 block.next = range.lowerBound
@@ -45,6 +47,11 @@ final class KeyReservoir: Sendable {
             }
             return block.next
         }
+    }
+
+    /// Runs `body` while nobody takes keys. The keys in stock stay where they are.
+    func pausing<T>(_ body: () throws -> T) rethrows -> T {
+        try blocks.withLock { _ in try body() }
     }
 
     static func unreservedKey() -> Int64 { unreserved.add(1, ordering: .relaxed).oldValue }

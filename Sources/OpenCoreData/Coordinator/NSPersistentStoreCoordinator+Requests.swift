@@ -4,7 +4,18 @@ import Synchronization
 extension NSPersistentStoreCoordinator: PersistentStoreChannel {
     package var endOfChain: NSPersistentStoreCoordinator? { self }
 
-    package func fetch(_ plan: FetchPlan) throws -> [FetchedRow] {
+    /// Asks again where a store gave its place to another meanwhile and was closed.
+    private func asking<T>(_ body: () throws -> T) throws -> T {
+        let moves = storeMoves.load(ordering: .acquiring)
+        do { return try body() } catch {
+            if storeMoves.load(ordering: .acquiring) == moves { throw error }
+            return try body()
+        }
+    }
+
+    package func fetch(_ plan: FetchPlan) throws -> [FetchedRow] { try asking { try found(plan) } }
+
+    private func found(_ plan: FetchPlan) throws -> [FetchedRow] {
         let asked = try stores(keeping: plan.entity).filter { plan.asks($0.identity) }
         var found: [FetchedRow]
         if asked.count == 1 {
@@ -26,15 +37,18 @@ extension NSPersistentStoreCoordinator: PersistentStoreChannel {
     }
 
     package func count(_ plan: FetchPlan) throws -> Int {
-        let asked = try stores(keeping: plan.entity).filter { plan.asks($0.identity) }
-        if asked.count == 1 { return try asked[0].count(plan) }
-        return try fetch(plan).count
+        try asking {
+            let asked = try stores(keeping: plan.entity).filter { plan.asks($0.identity) }
+            return asked.count == 1 ? try asked[0].count(plan) : try found(plan).count
+        }
     }
 
     /// The values of dictionaries where one store is asked and can tell them; nil: they have to be computed from rows.
     func dictionaries(_ table: DictionaryPlan, _ plan: FetchPlan) throws -> [[AttributeValue]]? {
-        let asked = try stores(keeping: plan.entity).filter { plan.asks($0.identity) }
-        return asked.count == 1 ? try asked[0].dictionaries(table, plan) : nil
+        try asking {
+            let asked = try stores(keeping: plan.entity).filter { plan.asks($0.identity) }
+            return asked.count == 1 ? try asked[0].dictionaries(table, plan) : nil
+        }
     }
 
     package func rowInMemory(_ id: NSManagedObjectID) -> RowLookup {
@@ -47,30 +61,40 @@ extension NSPersistentStoreCoordinator: PersistentStoreChannel {
         for id in ids {
             if let row = rowCache[id] { result[id] = row } else { missing.append(id) }
         }
-        for (store, ids) in grouped(missing) {
-            let rows = try store.rows(for: ids)
-            rowCache.add(rows.map { FetchedRow(id: $0.key, row: $0.value) })
-            result.merge(rows) { _, new in new }
-        }
+        if missing.isEmpty { return result }
+        let rows = try storedRows(for: missing)
+        rowCache.add(rows.map { FetchedRow(id: $0.key, row: $0.value) })
+        result.merge(rows) { _, new in new }
         return result
     }
 
     /// The rows that the stores hold, past the cache.
     func storedRows(for ids: [NSManagedObjectID]) throws -> [NSManagedObjectID: RowSnapshot] {
-        var result: [NSManagedObjectID: RowSnapshot] = [:]
-        for (store, ids) in grouped(ids) { result.merge(try store.rows(for: ids)) { _, new in new } }
-        return result
+        try asking {
+            var result: [NSManagedObjectID: RowSnapshot] = [:]
+            for (store, ids) in grouped(ids) {
+                let rows = try store.rows(for: ids)
+                if result.isEmpty { result = rows } else { result.merge(rows) { _, new in new } }
+            }
+            return result
+        }
     }
 
     package func relatedIDs(_ key: RelationshipKey) throws -> [NSManagedObjectID] {
-        guard let store = ownStore(of: key.owner) else { return [] }
-        if let known = rowCache.relations[key] { return known }
-        return try store.relatedIDs(key)
+        try asking {
+            guard let store = ownStore(of: key.owner) else { return [] }
+            if let known = rowCache.relations[key] { return known }
+            return try store.relatedIDs(key)
+        }
     }
 
     package func prefetch(
         _ keys: [RelationshipKey], remembering: Set<RelationshipKey>
     ) throws -> [RelationshipKey: [NSManagedObjectID]] {
+        try asking { try members(keys, remembering: remembering) }
+    }
+
+    private func members(_ keys: [RelationshipKey], remembering: Set<RelationshipKey>) throws -> [RelationshipKey: [NSManagedObjectID]] {
         var groups: [ObjectIdentifier: (NSPersistentStore, [RelationshipKey])] = [:]
         var result: [RelationshipKey: [NSManagedObjectID]] = [:]
         for key in keys {
@@ -90,12 +114,15 @@ extension NSPersistentStoreCoordinator: PersistentStoreChannel {
     }
 
     package func objects(of entity: NSEntityDescription, constraint: Int, keys: [UniqueKey]) throws -> [UniqueKey: FetchedRow] {
-        var result: [UniqueKey: FetchedRow] = [:]
-        for store in try stores(keeping: entity) {
-            result.merge(try store.objects(of: entity, constraint: constraint, keys: keys)) { first, _ in first }
+        let found = try asking {
+            var result: [UniqueKey: FetchedRow] = [:]
+            for store in try stores(keeping: entity) {
+                result.merge(try store.objects(of: entity, constraint: constraint, keys: keys)) { first, _ in first }
+            }
+            return result
         }
-        rowCache.add(result.values)
-        return result
+        rowCache.add(found.values)
+        return found
     }
 
     package func receive(_ changes: ChangeSet, from sender: NSManagedObjectContext) throws {

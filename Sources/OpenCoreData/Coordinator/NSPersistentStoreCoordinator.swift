@@ -13,6 +13,8 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
     /// Told what has been committed of the pushes that it wrote down.
     let pushRecorder = Mutex<(any PushRecorder)?>(nil)
     let keys = KeyReservoir()
+    /// How often a store gave its place to another.
+    let storeMoves = Atomic<Int>(0)
     private let stores = Mutex<[NSPersistentStore]>([])
     let queue = ContextQueue(kind: .privateQueue, label: "NSPersistentStoreCoordinator")
 
@@ -86,6 +88,15 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
             name: .NSPersistentStoreCoordinatorStoresDidChange, object: self, userInfo: [NSAddedPersistentStoresKey: [store]])
     }
 
+    /// Puts a store in another's place.
+    func replace(_ old: NSPersistentStore, with new: NSPersistentStore) {
+        stores.withLock { stores in
+            guard let index = stores.firstIndex(where: { $0 === old }) else { return }
+            stores[index] = new
+        }
+        storeMoves.add(1, ordering: .acquiringAndReleasing)
+    }
+
     /// Closes a store and removes it.
     open func remove(_ store: NSPersistentStore) throws {
         NotificationCenter.default.post(name: .NSPersistentStoreCoordinatorWillRemoveStore, object: store)
@@ -150,3 +161,5 @@ extension Notification.Name {
 /// `userInfo` keys of `NSPersistentStoreCoordinatorStoresDidChange`: arrays of stores.
 public let NSAddedPersistentStoresKey = "added"
 public let NSRemovedPersistentStoresKey = "removed"
+/// The same: the store that was migrated, and the one in its place.
+public let NSUUIDChangedPersistentStoresKey = "UUIDChanged"

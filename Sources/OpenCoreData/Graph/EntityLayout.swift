@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 
 /// The form of an entity's rows, computed once when the model is frozen: property name → slot. The slots of an ancestor come first, so
 /// that a row of a subentity can be read by the ancestor's layout.
@@ -34,6 +35,8 @@ package final class EntityLayout: @unchecked Sendable {
     private let places: [String: PropertyPlace]
     /// The places of `@Managed` properties that have been used.
     let managedPlaces = PropertyPlaceCache()
+    /// What the class of the first object that was asked has registered by key.
+    let classMembers = AtomicLazyReference<ClassMembers>()
     /// The slots whose values can break a rule of the model at all.
     let ruledSlots: [Int]
     /// The same by slot.
@@ -127,6 +130,10 @@ package final class EntityLayout: @unchecked Sendable {
         return nil
     }
 }
+
+/// What a class of objects has registered; the objects' own layer says what that is.
+// Its only subclass is immutable.
+class ClassMembers: @unchecked Sendable {}
 
 extension NSManagedObjectModel {
     /// Freezes the model and computes every entity's layout.

@@ -3,13 +3,28 @@ import Synchronization
 
 /// Which store an object ID belongs to: outlives the store itself, so that IDs stay comparable after it was removed.
 package final class StoreIdentity: Sendable {
-    private let fixedUUID: String?
+    /// Each keeps the one before it: whoever has just read that goes on using it.
+    private final class Name: Sendable {
+        let uuid: String?
+        let former: Name?
+
+        init(_ uuid: String?, former: Name? = nil) {
+            self.uuid = uuid
+            self.former = former
+        }
+    }
+
+    private let name: Atomic<Unmanaged<Name>>
     /// What the store calls its objects, if it does not know them by their primary keys.
     package let references: ReferenceTable?
     private let owner: Mutex<WeakStore>
 
     /// The store's UUID; nil for the one that belongs to no store.
-    package var uuid: String? { fixedUUID ?? references?.storeName }
+    package var uuid: String? {
+        if let references { return references.storeName }
+        // Kept by the names that come after it.
+        return name.load(ordering: .acquiring).takeUnretainedValue().uuid
+    }
 
     /// The place where IDs wait that were made before any store was there. One, so that it outlives every ID; the keys of such IDs are unique
     /// in the process.
@@ -22,9 +37,21 @@ package final class StoreIdentity: Sendable {
     package convenience init(references: ReferenceTable) { self.init(nil, references: references) }
 
     private init(_ uuid: String?, references: ReferenceTable? = nil) {
-        fixedUUID = uuid
+        name = Atomic(.passRetained(Name(uuid)))
         self.references = references
         owner = Mutex(WeakStore())
+    }
+
+    deinit { name.load(ordering: .acquiring).release() }
+
+    /// Whatever belongs here belongs to another store from now on, which has this identity.
+    package func move(to uuid: String, store: AnyObject) {
+        owner.withLock { owner in
+            let former = name.load(ordering: .acquiring)
+            name.store(.passRetained(Name(uuid, former: former.takeUnretainedValue())), ordering: .releasing)
+            former.release()
+            owner.store = store
+        }
     }
 
     /// The store, while it lives and is loaded.
@@ -39,6 +66,10 @@ package final class StoreIdentity: Sendable {
     }
 
     package func isSame(as other: StoreIdentity) -> Bool {
-        self === other || (fixedUUID != nil && fixedUUID == other.fixedUUID)
+        if self === other { return true }
+        // Keys that are references' mean something only with their own table.
+        guard references == nil && other.references == nil else { return false }
+        let uuid = uuid
+        return uuid != nil && uuid == other.uuid
     }
 }

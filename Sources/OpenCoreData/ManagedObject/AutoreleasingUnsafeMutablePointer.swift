@@ -50,8 +50,13 @@ final class ValidatedProperty {
     var place = PropertyPlace.slot(0)
     /// What was set in its place: the inner optional is the value.
     var replacement: AnyObject??
+    /// What the object's class registered; nil: nothing.
+    let validators: [String: KeyedValidator]?
 
-    init(_ object: NSManagedObject) { self.object = object }
+    init(_ object: NSManagedObject) {
+        self.object = object
+        validators = KeyedMembers.of(object)?.validators
+    }
 
     var name: String {
         switch place {

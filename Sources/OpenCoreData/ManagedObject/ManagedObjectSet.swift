@@ -26,6 +26,9 @@ final class ManagedObjectSet: NSMutableSet {
 
     override func objectEnumerator() -> NSEnumerator { NSArray(array: objects).objectEnumerator() }
 
+    // Foundation's would look into a storage that is empty.
+    override var description: String { NSSet(array: objects).description }
+
     override func add(_ object: Any) {
         if let object = object as? NSManagedObject { owner?.addMember(object, number: number) }
     }

@@ -48,17 +48,27 @@ extension NSManagedObject: KeyValueCoding {
         return current
     }
 
+    /// The values of several keys; nil as `NSNull`.
+    public final func dictionaryWithValues(forKeys keys: [String]) -> [String: Any] {
+        Dictionary(keys.map { ($0, value(forKey: $0) ?? NSNull()) }, uniquingKeysWith: { first, _ in first })
+    }
+
+    /// Sets the values of several keys; `NSNull` stands for nil.
+    public final func setValuesForKeys(_ keyedValues: [String: Any]) {
+        for (key, value) in keyedValues { setValue(value is NSNull ? nil : value, forKey: key) }
+    }
+
     /// The stored value, past custom accessors.
     public final func primitiveValue(forKey key: String) -> Any? {
         switch place(of: key) {
         case .slot(let slot): externalValue(value(atSlot: slot))
-        case .toMany: value(forKey: key)
+        case .toMany: propertyValue(key)
         }
     }
 
     /// Sets an attribute or to-one past change tracking, notifications and inverses.
     public final func setPrimitiveValue(_ value: Any?, forKey key: String) {
-        guard case .slot(let slot) = place(of: key) else { return setValue(value, forKey: key) }
+        guard case .slot(let slot) = place(of: key) else { return setPropertyValue(value, key) }
         if let target = value as? NSManagedObject {
             writeUntracked(.objectID(target.objectID), atSlot: slot)
         } else if let attribute = layout.attribute(atSlot: slot) {

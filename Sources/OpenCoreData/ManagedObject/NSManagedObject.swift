@@ -117,6 +117,15 @@ open class NSManagedObject: NSObject {
     /// Whether changes announced by `willChangeValue(forKey:)` for keys that the model does not know leave the object unchanged.
     open class var contextShouldIgnoreUnmodeledPropertyChanges: Bool { true }
 
+    /// The properties of this class that key-value coding finds by key; those of the classes above are found too, unless this names the key as well.
+    ///
+    /// Asked for once. `value(forKey:)`, `setValue(_:forKey:)` and what goes through them use the property: key paths, predicates and sort
+    /// descriptors on objects, validation, merge policies. Requests that are answered from rows do not: fetches, and `primitiveValue(forKey:)`.
+    open class var keyedAccessors: [KeyedAccessor] { [] }
+
+    /// The methods of this class that check one property each, by key; those of the classes above are found too, unless this names the key as well.
+    open class var keyedValidators: [KeyedValidator] { [] }
+
     public final var isInserted: Bool { state == .inserted }
     public final var isUpdated: Bool { state == .updated }
     public final var isDeleted: Bool { state == .deleted }
@@ -167,24 +176,25 @@ open class NSManagedObject: NSObject {
 
     // MARK: Key-value coding and validation (here because extensions can't be overridden)
 
-    /// The value of a property. A to-one is its object, a to-many a `Set<NSManagedObject>`, an ordered one an `NSOrderedSet`.
-    /// Traps for an unknown key.
+    /// The value of a property: what the class's accessor in `keyedAccessors` says, if it has one. A to-one is its object, a to-many a
+    /// `Set<NSManagedObject>`, an ordered one an `NSOrderedSet`. Traps for an unknown key.
     ///
     /// The first use of a fault's property loads its row, the first use of a to-many its members. Where the store can't be read then (the disk
     /// fails, the file is damaged, its lock is held for too long) the program stops: there is no value to return, and any that was made up could
     /// be saved in place of the stored one. What must survive that loads the object before with `existingObject(with:)` or a fetch, which throw;
     /// `save()` throws, too, where it has to read.
-    open func value(forKey key: String) -> Any? { propertyValue(key) }
+    open func value(forKey key: String) -> Any? { keyedValue(key) }
 
-    /// Sets a property. A to-many takes a set, an array or an ordered set of objects; inverses follow.
+    /// Sets a property, by the accessor in `keyedAccessors` if there is one. A to-many takes a set, an array or an ordered set of objects; inverses follow.
     /// Traps for an unknown key and for a value of the wrong type.
-    open func setValue(_ value: Any?, forKey key: String) { setPropertyValue(value, key) }
+    open func setValue(_ value: Any?, forKey key: String) { setKeyedValue(value, key) }
 
-    /// Checks one property: by default the rules of the model. Called for every property by `validateForInsert` and `validateForUpdate`.
+    /// Checks one property: by default the rules of the model, then the class's method in `keyedValidators`. Called for every property by
+    /// `validateForInsert` and `validateForUpdate`.
     ///
-    /// Override it to check more (there are no `validate<Key>` methods: look at the key); throw to refuse. Setting the pointee replaces the value.
+    /// Override it to check more (and look at the key); throw to refuse. Setting the pointee replaces the value.
     open func validateValue(_ value: AutoreleasingUnsafeMutablePointer<AnyObject?>, forKey key: String) throws {
-        try validateProperty(value, key)
+        try validateKeyed(value, key)
     }
 
     /// Checks everything before an insert is saved. Throws the one error, or 1560 with several.

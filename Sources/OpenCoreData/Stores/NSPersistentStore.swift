@@ -43,11 +43,14 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
     package let entities: [NSEntityDescription]
     /// Weak: the coordinator owns its stores.
     open package(set) weak var persistentStoreCoordinator: NSPersistentStoreCoordinator?
-    package let identity: StoreIdentity
+    /// Changed only before anybody else has the store.
+    package final private(set) var identity: StoreIdentity
+    /// The UUID of a store that gave its place, and with it its identity, to another.
+    private let formerIdentifier = Mutex<String?>(nil)
 
     open var type: String { Violation.misuse("a store class must override `type`") }
     /// The store's UUID.
-    open var identifier: String! { identity.uuid }
+    open var identifier: String! { formerIdentifier.withLock { $0 } ?? identity.uuid }
     /// What is kept about the store as a whole; written with the next save.
     open var metadata: [String: Any]! {
         get { [NSStoreTypeKey: type, NSStoreUUIDKey: identifier ?? ""] }
@@ -77,6 +80,16 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
 
     /// Called before the store is removed. Does nothing by itself.
     open func willRemove(from coordinator: NSPersistentStoreCoordinator?) {}
+
+    /// Makes a new store one of the same place as another, so that IDs of that one are its own.
+    package final func adopt(_ identity: StoreIdentity) { self.identity = identity }
+
+    /// Gives the place to `store`: every ID that belonged here belongs there.
+    package final func giveItsPlace(to store: NSPersistentStore, uuid: String) {
+        let mine: String? = identifier
+        formerIdentifier.withLock { $0 = mine }
+        identity.move(to: uuid, store: store)
+    }
 
     package func keeps(_ entity: NSEntityDescription) -> Bool { entities.contains { $0 === entity } }
 
@@ -140,6 +153,14 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
     /// Gives these new objects the identities that they have in the store, where their keys are not that already. Called before their IDs become
     /// permanent without a save; a save does it by itself.
     package func obtainReferences(for rows: [(id: NSManagedObjectID, row: RowSnapshot?)]) throws {}
+
+    /// The largest primary key of the tree of `root` that was ever taken out of circulation or used.
+    package func largestKey(for root: NSEntityDescription) throws -> Int64 { try reserveKeys(for: root, count: 1).lowerBound }
+
+    /// Takes all primary keys up to `key` out of circulation for the tree of `root`.
+    package func raiseLargestKey(for root: NSEntityDescription, to key: Int64) throws {
+        Violation.misuse("a store class that others migrate to must override raiseLargestKey(for:to:)")
+    }
 
     /// Has `handler` called after somebody else (another store object, another process) has committed to where this store keeps its rows, on any
     /// thread. A store that nobody else can write to never calls it.

@@ -2,6 +2,22 @@ import Foundation
 import OpenCoreData
 import Testing
 
+// snippet: keyed
+final class Traveller: NSManagedObject {
+    @Managed var name: String?
+
+    var greeting: String { "Dear \(name ?? "stranger")" }
+
+    func validateName(_ name: inout String?) throws {
+        if name == "" { throw CocoaError(.validationStringTooShort) }
+        name = name?.trimmingCharacters(in: .whitespaces)
+    }
+
+    override class var keyedAccessors: [KeyedAccessor] { [KeyedAccessor("greeting", \Traveller.greeting)] }
+    override class var keyedValidators: [KeyedValidator] { [KeyedValidator("name", Traveller.validateName)] }
+}
+// end
+
 /// The examples of the guide "For Core Data users on Apple platforms".
 @Suite struct CoreDataUsersGuideTests {
     // O1, O2, C8
@@ -34,6 +50,25 @@ import Testing
         context.performAndWait {
             let book = NSEntityDescription.insertNewObject(forEntityName: "Book", into: context)
             #expect(book is Book)
+        }
+    }
+
+    // L26, L30
+    @Test func whatIsFoundByNameOnApplesPlatformsIsNamed() throws {
+        let entity = NSEntityDescription()
+        entity.name = "Traveller"
+        entity.setManagedObjectClass(Traveller.self)
+        entity.properties = [NSAttributeDescription(name: "name", type: .string)]
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: NSManagedObjectModel(entities: [entity]))
+        try coordinator.addPersistentStore(ofType: NSInMemoryStoreType, configurationName: nil, at: nil)
+        let context = context(on: coordinator)
+        try context.performAndWait {
+            let traveller = Traveller(context: context)
+            traveller.name = " Ada "
+            try context.save()
+            #expect(traveller.name == "Ada" && traveller.value(forKey: "greeting") as? String == "Dear Ada")
+            traveller.name = ""
+            #expect(throws: NSError.self) { try context.save() }
         }
     }
 

@@ -134,7 +134,24 @@ package final class InMemoryStore: NSPersistentStore, @unchecked Sendable {
         }
     }
 
+    package override func largestKey(for root: NSEntityDescription) throws -> Int64 {
+        state.withLock { ($0.nextKeys[root.number] ?? 1) - 1 }
+    }
+
+    package override func raiseLargestKey(for root: NSEntityDescription, to key: Int64) throws {
+        state.withLock { $0.nextKeys[root.number] = max($0.nextKeys[root.number] ?? 1, key + 1) }
+    }
+
     // MARK: Saving
+
+    /// Puts rows and members of relationships in as they are, their versions too, as long as nobody else has the store.
+    package func fill(_ contents: StoreContents) {
+        state.withLock { state in
+            for fetched in contents.rows { state.rows[fetched.id] = fetched.row?.withoutTransients }
+            state.pairs.merge(contents.pairs) { _, new in new }
+            state.orders.merge(contents.orders) { _, new in new }
+        }
+    }
 
     package override var pushMark: UInt64 { get throws { state.withLock { $0.pushMark } } }
 

@@ -39,6 +39,12 @@ enum SQLiteHistoryTables {
         Set(try String.fetchAll(database, sql: "SELECT upper(name) FROM pragma_table_info('\(table)')"))
     }
 
+    /// Takes a history away, if there is one.
+    static func drop(in database: Database) throws {
+        for name in names { try database.execute(sql: "DROP TABLE IF EXISTS \(name)") }
+        try database.run("DELETE FROM Z_PRIMARYKEY WHERE Z_ENT BETWEEN \(changeNumber) AND \(stringNumber)", [])
+    }
+
     // MARK: Making them
 
     private static let common = [("Z_PK", "INTEGER PRIMARY KEY"), ("Z_ENT", "INTEGER"), ("Z_OPT", "INTEGER")]

@@ -34,6 +34,28 @@ extension SQLiteStore {
         keyPool.giveBack(unused, table: map.table)
     }
 
+    func largestTakenKey(for root: NSEntityDescription) throws -> Int64 {
+        let number = try counter(of: root)
+        return try reading { try $0.integer("SELECT Z_MAX FROM Z_PRIMARYKEY WHERE Z_ENT = ?", [.integer(number)]) } ?? 0
+    }
+
+    func raiseTakenKeys(for root: NSEntityDescription, to key: Int64) throws {
+        let number = try counter(of: root)
+        do {
+            try pool.writeWithoutTransaction { database in
+                _ = try database.run("UPDATE Z_PRIMARYKEY SET Z_MAX = ?1 WHERE Z_ENT = ?2 AND Z_MAX < ?1", [.integer(key), .integer(number)])
+            }
+        } catch {
+            throw storeError(error, .persistentStoreSave, doing: "reserve keys in")
+        }
+    }
+
+    /// The number under which the keys of a tree are counted.
+    private func counter(of root: NSEntityDescription) throws -> Int64 {
+        let map = try schema.map(of: root)
+        return schema.tables[map.table].members.min() ?? map.number
+    }
+
     /// Lowers the counters again where nobody reserved more in the meantime.
     func releasePooledKeys(in database: Database) throws {
         for reservation in keyPool.drain() {

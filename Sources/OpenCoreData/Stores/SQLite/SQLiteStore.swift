@@ -92,6 +92,8 @@ package final class SQLiteStore: NSPersistentStore, @unchecked Sendable {
     package override func save(_ changes: ChangeSet) throws -> SavedRows { try write(changes) }
     package override func reserveKeys(for root: NSEntityDescription, count: Int) throws -> Range<Int64> { try takeKeys(for: root, count: count) }
     package override func followOthers(_ handler: @escaping @Sendable () -> Void) { follow(handler) }
+    package override func largestKey(for root: NSEntityDescription) throws -> Int64 { try largestTakenKey(for: root) }
+    package override func raiseLargestKey(for root: NSEntityDescription, to key: Int64) throws { try raiseTakenKeys(for: root, to: key) }
     package override func releaseKeys(for root: NSEntityDescription, unused: Range<Int64>) { returnKeys(for: root, unused: unused) }
 
     // MARK: Metadata
@@ -122,7 +124,7 @@ package final class SQLiteStore: NSPersistentStore, @unchecked Sendable {
         }
     }
 
-    private static let ownKeys = [
+    static let ownKeys = [
         NSStoreTypeKey, NSStoreUUIDKey, NSStoreModelVersionHashesKey, StoreMetadataCoding.viewsKey, StoreMetadataCoding.pushMarkKey,
         StoreMetadataCoding.hashesVersionKey, StoreMetadataCoding.hashesDigestKey, StoreMetadataCoding.modelChecksumKey,
         StoreMetadataCoding.autoVacuumLevelKey,

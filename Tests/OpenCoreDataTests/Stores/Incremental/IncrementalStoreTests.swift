@@ -209,6 +209,19 @@ import Testing
         #expect(error?.code == 134060 && error?.localizedDescription.contains("String") == true)
     }
 
+    // S8, G7
+    @Test func aStoreThatGivesReferencesIsNotMigrated() throws {
+        let stack = try IncrementalStack()
+        try stack.save(("Item", ["key": "a"]))
+        let place = FileManager.default.temporaryDirectory.appendingPathComponent("moved-\(UUID().uuidString).sqlite")
+        let coordinator = try #require(stack.store.persistentStoreCoordinator)
+        let error = #expect(throws: NSError.self) {
+            try coordinator.migratePersistentStore(stack.store, to: place, withType: NSSQLiteStoreType)
+        }
+        #expect(error?.code == 134070 && !FileManager.default.fileExists(atPath: place.path))
+        #expect(coordinator.persistentStores == [stack.store])
+    }
+
     /// Notes which contexts it is handed.
     // As its property says.
     private final class Watching: NSIncrementalStore, @unchecked Sendable {

@@ -1,0 +1,86 @@
+import Foundation
+import Synchronization
+
+extension NSPersistentStoreCoordinator {
+    /// Writes all that a store holds to a new store of any type and puts that in the old one's place, which is closed and leaves: "Save As".
+    ///
+    /// The new store has a UUID of its own and the metadata that was set for the old one. Primary keys and versions stay, so contexts go on working:
+    /// their objects and IDs, those of unsaved objects too, belong to the new store, and the URIs of the IDs name it. Unsaved changes stay unsaved and
+    /// are saved to the new store. The old file stays as it is.
+    ///
+    /// Saves through this coordinator wait meanwhile; fetches don't. `.NSPersistentStoreCoordinatorWillRemoveStore` is posted before, and
+    /// `.NSPersistentStoreCoordinatorStoresDidChange` with the old and the new store under `NSUUIDChangedPersistentStoresKey` after.
+    ///
+    /// Throws 134000 for a type that nothing can be migrated to, 134160 where there is a file already (it is never written over) or no place for one,
+    /// 134070 for a store that is not this coordinator's and while a document keeps a push journal, and what reading and writing throw. Whatever it
+    /// throws, the old store is still there and nothing of the new one is.
+    @discardableResult
+    public func migratePersistentStore(
+        _ store: NSPersistentStore, to URL: URL, options: [AnyHashable: Any]? = nil, withType storeType: String
+    ) throws -> NSPersistentStore {
+        let migration = StoreMigration(store: store, model: managedObjectModel, url: URL, options: options, type: storeType)
+        try checkCanMove(store)
+        try migration.check()
+        // Before anything is read: an observer may have something to save yet.
+        NotificationCenter.default.post(name: .NSPersistentStoreCoordinatorWillRemoveStore, object: store)
+        let made = try queue.sync {
+            try checkCanMove(store)
+            let made = try migration.make()
+            do { try replace(migration, with: made) } catch {
+                made.discard()
+                throw error
+            }
+            return made.store
+        }
+        NotificationCenter.default.post(
+            name: .NSPersistentStoreCoordinatorStoresDidChange, object: self, userInfo: [NSUUIDChangedPersistentStoresKey: [store, made]])
+        return made
+    }
+
+    /// As above, with the Swift spelling of store types.
+    @discardableResult
+    public func migratePersistentStore(
+        _ store: NSPersistentStore, to storeURL: URL, options: [AnyHashable: Any]? = nil, type storeType: NSPersistentStore.StoreType
+    ) throws -> NSPersistentStore {
+        try migratePersistentStore(store, to: storeURL, options: options, withType: storeType.rawValue)
+    }
+
+    private func checkCanMove(_ store: NSPersistentStore) throws {
+        guard persistentStores.contains(store) else {
+            throw NSError.coreData(
+                .persistentStoreOperation, "The store \(store.identifier ?? "?") is not one of this coordinator's; it can't be migrated from here.")
+        }
+        if store.identity.references != nil {
+            throw NSError.coreData(
+                .persistentStoreOperation,
+                "The store \(store.identifier ?? "?") gives its objects references of its own, which no other store would know them by; it can't be "
+                    + "migrated. Insert its objects into a new store.")
+        }
+        if pushRecorder.withLock({ $0 }) != nil {
+            throw NSError.coreData(
+                .persistentStoreOperation,
+                "The store at \(url(for: store).path) can't be migrated: a document keeps a push journal for it, which names the store. Turn "
+                    + "pushJournaling off, open the document again and save it before.")
+        }
+    }
+
+    /// The moment at which one store becomes the other. If it throws, it has not come.
+    private func replace(_ migration: StoreMigration, with made: StoreMigration.Made) throws {
+        let old = migration.store, new = made.store
+        // Objects are inserted meanwhile: their keys must not be handed out again by the new store.
+        try keys.pausing {
+            if !new.isReadOnly {
+                for root in Set(old.entities.map(\.rootEntity)) { try new.raiseLargestKey(for: root, to: old.largestKey(for: root)) }
+            }
+            migration.carryMetadata(to: new)
+            new.persistentStoreCoordinator = self
+            old.giveItsPlace(to: new, uuid: made.uuid)
+            replace(old, with: new)
+        }
+        rowCache.removeAll()
+        // It has left, whether it could be closed in order or not.
+        try? old.close()
+        old.persistentStoreCoordinator = nil
+        followOthers(new)
+    }
+}

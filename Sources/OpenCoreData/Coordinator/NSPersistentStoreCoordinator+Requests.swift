@@ -1,11 +1,10 @@
 import Foundation
 import Synchronization
 
-extension NSPersistentStoreCoordinator: PersistentStoreChannel {
-    package var endOfChain: NSPersistentStoreCoordinator? { self }
-
+/// Reading, the same from the stores as they are and from a state of them.
+extension RoutingChannel {
     package func fetch(_ plan: FetchPlan) throws -> [FetchedRow] {
-        let asked = try stores(keeping: plan.entity).filter { plan.asks($0.identity) }
+        let asked = try readers(for: plan)
         var found: [FetchedRow]
         if asked.count == 1 {
             found = try asked[0].fetch(plan)
@@ -26,14 +25,13 @@ extension NSPersistentStoreCoordinator: PersistentStoreChannel {
     }
 
     package func count(_ plan: FetchPlan) throws -> Int {
-        let asked = try stores(keeping: plan.entity).filter { plan.asks($0.identity) }
+        let asked = try readers(for: plan)
         if asked.count == 1 { return try asked[0].count(plan) }
         return try fetch(plan).count
     }
 
-    /// The values of dictionaries where one store is asked and can tell them; nil: they have to be computed from rows.
-    func dictionaries(_ table: DictionaryPlan, _ plan: FetchPlan) throws -> [[AttributeValue]]? {
-        let asked = try stores(keeping: plan.entity).filter { plan.asks($0.identity) }
+    package func dictionaries(_ table: DictionaryPlan, _ plan: FetchPlan) throws -> [[AttributeValue]]? {
+        let asked = try readers(for: plan)
         return asked.count == 1 ? try asked[0].dictionaries(table, plan) : nil
     }
 
@@ -45,27 +43,20 @@ extension NSPersistentStoreCoordinator: PersistentStoreChannel {
         var result: [NSManagedObjectID: RowSnapshot] = [:]
         var missing: [NSManagedObjectID] = []
         for id in ids {
-            if let row = rowCache[id] { result[id] = row } else { missing.append(id) }
+            if case .row(let row) = rowInMemory(id) { result[id] = row } else { missing.append(id) }
         }
         for (store, ids) in grouped(missing) {
-            let rows = try store.rows(for: ids)
+            guard let rows = try reader(of: store)?.rows(for: ids) else { continue }
             rowCache.add(rows.map { FetchedRow(id: $0.key, row: $0.value) })
             result.merge(rows) { _, new in new }
         }
         return result
     }
 
-    /// The rows that the stores hold, past the cache.
-    func storedRows(for ids: [NSManagedObjectID]) throws -> [NSManagedObjectID: RowSnapshot] {
-        var result: [NSManagedObjectID: RowSnapshot] = [:]
-        for (store, ids) in grouped(ids) { result.merge(try store.rows(for: ids)) { _, new in new } }
-        return result
-    }
-
     package func relatedIDs(_ key: RelationshipKey) throws -> [NSManagedObjectID] {
-        guard let store = ownStore(of: key.owner) else { return [] }
+        guard let reader = ownStore(of: key.owner).flatMap({ reader(of: $0) }) else { return [] }
         if let known = rowCache.relations[key] { return known }
-        return try store.relatedIDs(key)
+        return try reader.relatedIDs(key)
     }
 
     package func prefetch(
@@ -80,7 +71,7 @@ extension NSPersistentStoreCoordinator: PersistentStoreChannel {
         }
         let stamp = rowCache.relations.stamp
         for (store, keys) in groups.values {
-            for (key, members) in try store.related(keys) {
+            for (key, members) in try reader(of: store)?.related(keys) ?? [:] {
                 rowCache.add(members)
                 result[key] = members.map(\.id)
             }
@@ -91,10 +82,48 @@ extension NSPersistentStoreCoordinator: PersistentStoreChannel {
 
     package func objects(of entity: NSEntityDescription, constraint: Int, keys: [UniqueKey]) throws -> [UniqueKey: FetchedRow] {
         var result: [UniqueKey: FetchedRow] = [:]
-        for store in try stores(keeping: entity) {
-            result.merge(try store.objects(of: entity, constraint: constraint, keys: keys)) { first, _ in first }
+        for reader in try stores(keeping: entity).compactMap({ reader(of: $0) }) {
+            result.merge(try reader.objects(of: entity, constraint: constraint, keys: keys)) { first, _ in first }
         }
         rowCache.add(result.values)
+        return result
+    }
+
+    private func readers(for plan: FetchPlan) throws -> [any StoreReading] {
+        try stores(keeping: plan.entity).compactMap { plan.asks($0.identity) ? reader(of: $0) : nil }
+    }
+
+    private func stores(keeping entity: NSEntityDescription) throws -> [NSPersistentStore] {
+        let all = persistentStores
+        guard !all.isEmpty else {
+            throw NSError.coreData(.coreData, "The coordinator has no persistent stores; add one before fetching or saving.")
+        }
+        let asked = all.filter { $0.keeps(entity) }
+        guard !asked.isEmpty else {
+            throw NSError.coreData(.coreData, "No store of the coordinator keeps entity \(entity.name ?? "?").")
+        }
+        return asked
+    }
+
+    fileprivate func grouped(_ ids: [NSManagedObjectID]) -> [(NSPersistentStore, [NSManagedObjectID])] {
+        var groups: [ObjectIdentifier: (NSPersistentStore, [NSManagedObjectID])] = [:]
+        for id in ids {
+            guard let store = ownStore(of: id) else { continue }
+            groups[ObjectIdentifier(store), default: (store, [])].1.append(id)
+        }
+        return Array(groups.values)
+    }
+}
+
+extension NSPersistentStoreCoordinator: RoutingChannel {
+    package var endOfChain: NSPersistentStoreCoordinator? { self }
+
+    package func reader(of store: NSPersistentStore) -> (any StoreReading)? { store }
+
+    /// The rows that the stores hold, past the cache.
+    func storedRows(for ids: [NSManagedObjectID]) throws -> [NSManagedObjectID: RowSnapshot] {
+        var result: [NSManagedObjectID: RowSnapshot] = [:]
+        for (store, ids) in grouped(ids) { result.merge(try store.rows(for: ids)) { _, new in new } }
         return result
     }
 
@@ -139,27 +168,6 @@ extension NSPersistentStoreCoordinator: PersistentStoreChannel {
             store.hasMetadataToWrite && !parts.contains { $0.0 === store }
         }
         return others.map { ($0, ChangeSet()) } + parts
-    }
-
-    private func stores(keeping entity: NSEntityDescription) throws -> [NSPersistentStore] {
-        let all = persistentStores
-        guard !all.isEmpty else {
-            throw NSError.coreData(.coreData, "The coordinator has no persistent stores; add one before fetching or saving.")
-        }
-        let asked = all.filter { $0.keeps(entity) }
-        guard !asked.isEmpty else {
-            throw NSError.coreData(.coreData, "No store of the coordinator keeps entity \(entity.name ?? "?").")
-        }
-        return asked
-    }
-
-    private func grouped(_ ids: [NSManagedObjectID]) -> [(NSPersistentStore, [NSManagedObjectID])] {
-        var groups: [ObjectIdentifier: (NSPersistentStore, [NSManagedObjectID])] = [:]
-        for id in ids {
-            guard let store = ownStore(of: id) else { continue }
-            groups[ObjectIdentifier(store), default: (store, [])].1.append(id)
-        }
-        return Array(groups.values)
     }
 
     /// Splits a change set by the stores its objects live in. An object without a store yet goes to the first that keeps its entity.

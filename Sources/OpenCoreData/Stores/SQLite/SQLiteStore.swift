@@ -18,6 +18,8 @@ package final class SQLiteStore: NSPersistentStore, @unchecked Sendable {
     let foreignCommits = Mutex<ForeignCommits?>(nil)
     /// Texts of fetches that are kept prepared on the readers' connections.
     let fetchTexts = Mutex<Set<String>>([])
+    /// The states that are kept for those who are pinned to them.
+    let states = SQLiteStates()
     /// How many statements ran.
     package let statements = StatementCounter()
 
@@ -65,6 +67,7 @@ package final class SQLiteStore: NSPersistentStore, @unchecked Sendable {
             defer { commits = nil }
             return commits
         }?.stop()
+        states.close()
         if !isReadOnly {
             try? pool.writeWithoutTransaction { database in
                 try releasePooledKeys(in: database)
@@ -86,6 +89,7 @@ package final class SQLiteStore: NSPersistentStore, @unchecked Sendable {
     package override func objects(of entity: NSEntityDescription, constraint: Int, keys: [UniqueKey]) throws -> [UniqueKey: FetchedRow] {
         try holders(of: entity, constraint: constraint, keys: keys)
     }
+    package override func pinned() throws -> (any StoreReading)? { try state() }
     package override func save(_ changes: ChangeSet) throws -> SavedRows { try write(changes) }
     package override func reserveKeys(for root: NSEntityDescription, count: Int) throws -> Range<Int64> { try takeKeys(for: root, count: count) }
     package override func followOthers(_ handler: @escaping @Sendable () -> Void) { follow(handler) }

@@ -62,7 +62,10 @@ extension NSManagedObjectContext {
         guard chain.hasBeenPinned, parent == nil, let pin = chain.pin, pin.token != nil else { return }
         let moved = ContextPin(pin.coordinator)
         // A store that can't be read now is tried again at the next read, which says so.
-        if hasChildren.load(ordering: .relaxed), let generation = try? moved.generation() { _ = try? generation.rows(for: ids()) }
+        if hasChildren.load(ordering: .relaxed) {
+            let ids = ids()
+            if !ids.isEmpty, let generation = try? moved.generation() { _ = try? generation.rows(for: ids) }
+        }
         chain.setPin(moved)
     }
 

@@ -117,7 +117,8 @@ import Testing
         #expect(values() == [1, 2])
         try stack.set("p", to: 10)
         #expect(values() == [1, 2])
-        mine.performAndWait { recorder.notifications.first.map(mine.mergeChanges(fromContextDidSave:)) }
+        let saved = try #require(recorder.notifications.first)
+        mine.performAndWait { mine.mergeChanges(fromContextDidSave: saved) }
         #expect(values() == [10, 2])
         try stack.set("p", to: 11)
         #expect(try stack.shown() == ["p 10", "q 2"])
@@ -182,6 +183,8 @@ import Testing
             request.sortDescriptors = [NSSortDescriptor(key: "a", ascending: true)]
             let controller = NSFetchedResultsController(
                 fetchRequest: request, managedObjectContext: mine, sectionNameKeyPath: nil, cacheName: nil)
+            let delegate = ResultsRecorder()
+            controller.delegate = delegate
             try controller.performFetch()
             func keys() -> [String?] { (controller.fetchedObjects ?? []).map { $0.value(forKey: "key") as? String } }
             #expect(keys() == ["p", "q"])
@@ -192,8 +195,9 @@ import Testing
             }
             try controller.performFetch()
             #expect(keys() == ["p", "q"])
-            recorder.notifications.first.map(mine.mergeChanges(fromContextDidSave:))
+            mine.mergeChanges(fromContextDidSave: try #require(recorder.notifications.first))
             #expect(keys() == ["q", "r", "p"])
+            #expect(delegate.objects.count == 2)
         }
     }
 

@@ -71,7 +71,9 @@ package final class SQLiteStore: NSPersistentStore, @unchecked Sendable {
         if !isReadOnly {
             try? pool.writeWithoutTransaction { database in
                 try releasePooledKeys(in: database)
-                // Readers elsewhere may keep the log from being emptied; it is then emptied by whoever comes last.
+                // Readers elsewhere may keep the log from being emptied; it is then emptied by whoever comes last. One that is pinned to a state
+                // (`SQLiteState`) may do so for as long as it likes, and is not waited for.
+                try database.execute(sql: "PRAGMA busy_timeout = 250")
                 _ = try database.checkpoint(.truncate)
             }
         }

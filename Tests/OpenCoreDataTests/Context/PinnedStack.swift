@@ -36,10 +36,10 @@ final class PinnedStack {
     }
 
     /// A context of another coordinator, with another store object on the same file.
-    func elsewhere() throws -> NSManagedObjectContext {
+    func elsewhere(options: [AnyHashable: Any]? = nil) throws -> NSManagedObjectContext {
         let model = Company.model()
         let other = NSPersistentStoreCoordinator(managedObjectModel: model)
-        other.add(try files.second(model))
+        other.add(try files.second(model, options: options))
         return Self.context(other)
     }
 

@@ -78,15 +78,14 @@ import Testing
     }
 
     // H5
-    @Test func aStateOfSomebodyElseDoesNotHoldUpClosing() throws {
+    @Test(.timeLimit(.minutes(5))) func aStateOfSomebodyElseDoesNotHoldUpClosing() throws {
         let stack = try PinnedStack()
         try stack.pin("p")
-        let elsewhere = try stack.elsewhere()
+        // Waits for a lock that is in the way of a save for longer than the test may take.
+        let elsewhere = try stack.elsewhere(options: [NSPersistentStoreTimeoutOption: 3600])
         try stack.set("p", to: 2, in: elsewhere)
-        let start = ContinuousClock.now, other = try #require(elsewhere.persistentStoreCoordinator)
+        let other = try #require(elsewhere.persistentStoreCoordinator)
         try other.remove(try #require(other.persistentStores.first))
-        // As long as for a lock that is in the way of a save would be ten seconds.
-        #expect(ContinuousClock.now - start < .seconds(9))
         #expect(try stack.shown() == ["p 1"])
     }
 

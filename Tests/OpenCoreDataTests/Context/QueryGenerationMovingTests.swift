@@ -195,6 +195,7 @@ import Testing
             }
             try controller.performFetch()
             #expect(keys() == ["p", "q"])
+            delegate.shown = Shown(controller)
             mine.mergeChanges(fromContextDidSave: try #require(recorder.notifications.first))
             #expect(keys() == ["q", "r", "p"])
             #expect(delegate.objects.count == 2)

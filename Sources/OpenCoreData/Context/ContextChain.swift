@@ -9,9 +9,29 @@ final class ContextChain: Sendable {
     private let lock = Mutex(())
     /// Counts the changes of what is published. A row that was read at one count is the current one as long as it stays.
     private let count = Atomic<UInt64>(1)
+    private let pinned = Mutex<ContextPin?>(nil)
+    private let hasPin = Atomic<Bool>(false)
 
     /// Called with every change of a level, within the lock.
     func noteChange() { count.add(1, ordering: .releasing) }
+
+    /// What the root is pinned to; nil: it reads from the coordinator.
+    var pin: ContextPin? { hasBeenPinned ? pinned.withLock { $0 } : nil }
+
+    /// Whether the root was ever pinned: then a row that was fetched may be one of another state than that which is read from now.
+    var hasBeenPinned: Bool { hasPin.load(ordering: .acquiring) }
+
+    /// Where reads end from now on. Called without the lock.
+    func setPin(_ pin: ContextPin?) {
+        let before = pinned.withLock { pinned in
+            defer { pinned = pin }
+            return pinned
+        }
+        hasPin.store(true, ordering: .releasing)
+        noteChange()
+        // Letting go of a state closes connections: not under the lock.
+        withExtendedLifetime(before) {}
+    }
 
     /// Differs from an earlier one if anything has changed since, in a level of this chain or in the rows of its coordinator.
     func stamp(with rows: RowCache?) -> UInt64 {

@@ -17,6 +17,10 @@ public let NSInvalidatedObjectsKey = "invalidated"
 /// `userInfo` key with an array of object IDs.
 public let NSInvalidatedAllObjectsKey = "invalidatedAll"
 
+/// `userInfo` key of `NSManagedObjectContextDidSave`, posted by a context that is pinned to a state of its stores: the `NSQueryGenerationToken` of the
+/// state after the save.
+public let NSManagedObjectContextQueryGenerationKey = "newQueryGeneration"
+
 extension NSManagedObjectContext {
     public static let willSaveObjectsNotification = Notification.Name.NSManagedObjectContextWillSave
     public static let didSaveObjectsNotification = Notification.Name.NSManagedObjectContextDidSave
@@ -134,12 +138,12 @@ extension NSManagedObjectContext {
             if sets.inserted.count < changes.insertedCount { made += add(changes.ids(.inserted), to: &sets.inserted) }
             if sets.updated.count < changes.updatedCount { made += add(changes.ids(.updated), to: &sets.updated) }
         }
-        NotificationCenter.default.post(
-            name: .NSManagedObjectContextDidSave, object: self,
-            userInfo: [
-                NSInsertedObjectsKey: sets.inserted, NSUpdatedObjectsKey: sets.updated, NSDeletedObjectsKey: sets.deleted,
-                ChangeSet.notificationKey: changes,
-            ])
+        var info: [AnyHashable: Any] = [
+            NSInsertedObjectsKey: sets.inserted, NSUpdatedObjectsKey: sets.updated, NSDeletedObjectsKey: sets.deleted,
+            ChangeSet.notificationKey: changes,
+        ]
+        if let token = queryGenerationToken { info[NSManagedObjectContextQueryGenerationKey] = token }
+        NotificationCenter.default.post(name: .NSManagedObjectContextDidSave, object: self, userInfo: info)
         guard materializesNotificationObjects else { return }
         typealias Key = NotificationKey
         NotificationCenter.default.post(

@@ -39,7 +39,7 @@ extension NSManagedObjectContext {
 
     /// From any thread.
     func answer(_ fetch: SettledFetch) throws -> Found {
-        if let table = fetch.table, let coordinator = endOfChain { return .dictionaries(try table.evaluate(fetch.plan, in: coordinator)) }
+        if let table = fetch.table, let source { return .dictionaries(try table.evaluate(fetch.plan, in: source)) }
         if fetch.type == .countResultType { return .count(try count(fetch.plan)) }
         return .rows(try self.fetch(fetch.plan))
     }

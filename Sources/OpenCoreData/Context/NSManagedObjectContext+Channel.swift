@@ -48,7 +48,7 @@ extension NSManagedObjectContext: PersistentStoreChannel {
         switch chain.withLock({ changeInChain(of: id) }) {
         case let change? where change.kind == .deleted: .deleted
         case let change?: change.row.map { .row($0) } ?? .unknown
-        case nil: endOfChain?.rowInMemory(id) ?? .unknown
+        case nil: source?.rowInMemory(id) ?? .unknown
         }
     }
 
@@ -72,8 +72,8 @@ extension NSManagedObjectContext: PersistentStoreChannel {
             case .deleted: continue
             }
         }
-        if !missing.isEmpty, let coordinator = endOfChain {
-            result.merge(try coordinator.rows(for: missing)) { _, new in new }
+        if !missing.isEmpty, let source {
+            result.merge(try source.rows(for: missing)) { _, new in new }
         }
         return result
     }
@@ -190,7 +190,7 @@ extension NSManagedObjectContext: PersistentStoreChannel {
             let current: RowSnapshot?
             if let known = changeInChain(of: id) {
                 current = known.row
-            } else if case .row(let cached)? = endOfChain?.rowInMemory(id) {
+            } else if case .row(let cached)? = source?.rowInMemory(id) {
                 current = cached
             } else {
                 current = nil

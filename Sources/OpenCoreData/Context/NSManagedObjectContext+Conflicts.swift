@@ -36,6 +36,8 @@ extension NSManagedObjectContext {
         }
         // What was to be checked has been, unless the policy left nothing to hand on.
         watched = outcome.changes.isEmpty ? asked : [:]
+        // Before what was saved stops covering what is read from below.
+        movePinAfterSave(outcome.changes)
         return outcome
     }
 
@@ -181,7 +183,7 @@ extension NSManagedObjectContext {
         let current: RowSnapshot?
         if let known = changeInChain(of: id) {
             current = known.kind == .deleted ? nil : known.row
-        } else if case .row(let cached)? = endOfChain?.rowInMemory(id) {
+        } else if case .row(let cached)? = source?.rowInMemory(id) {
             current = cached
         } else {
             return nil

@@ -86,6 +86,7 @@ extension NSManagedObjectContext {
         watched = [:]
         unpublished = []
         discarded = []
+        movePin(past: [])
         chain.withLock {
             level.discard()
             hasMail.store(false, ordering: .releasing)
@@ -163,7 +164,8 @@ extension NSManagedObjectContext {
 
     /// A row that is older than `stalenessInterval` is forgotten by the cache, so that it is read again.
     func forgetStaleRow(of id: NSManagedObjectID) {
-        if stalenessInterval >= 0 { endOfChain?.rowCache.remove(id, ifOlderThan: stalenessInterval) }
+        // The rows of a state do not age.
+        if stalenessInterval >= 0, chain.pin == nil { endOfChain?.rowCache.remove(id, ifOlderThan: stalenessInterval) }
     }
 
     /// Brings in the current values from below, under the object's own changes.

@@ -108,10 +108,10 @@ extension NSManagedObjectContext {
         case .deleted: return nil
         case .unknown: break
         }
-        if let fetched = object.row { return fetched }
+        if let fetched = object.row, !chain.hasBeenPinned { return fetched }
         if let batch = object.batch { return try load(batch, for: object) }
-        if let coordinator = endOfChain, !object.objectID.isTemporaryID {
-            return try coordinator.rows(for: [object.objectID])[object.objectID]
+        if let source, !object.objectID.isTemporaryID {
+            return try source.rows(for: [object.objectID])[object.objectID]
         }
         return nil
     }

@@ -70,6 +70,7 @@ extension NSManagedObjectContext {
         publish()
         var changes = changes
         if changes.invalidatesAll { changes.updated = registry.objects.map(\.objectID) }
+        movePin(past: changes.updated)
         let fresh = rowsToMerge(changes)
         for id in changes.updated { mergeUpdate(of: id, row: fresh[id]) }
         for id in changes.inserted { mergeInsertion(of: id, row: fresh[id]) }

@@ -21,7 +21,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     let queue: ContextQueue
     private(set) var chain: ContextChain
     /// Children share the chain they found here, so it does not change any more.
-    private let hasChildren = Atomic(false)
+    let hasChildren = Atomic(false)
     let level: ContextLevel
     /// Children that merge by themselves what comes into this context.
     package let subscribers = ChangeSubscribers()
@@ -189,9 +189,10 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
         return knownRowCache
     }
 
-    /// The parent or the coordinator.
+    /// The parent or the coordinator; while this context is pinned to a state of the stores, what answers from it.
     func channel(to purpose: String) -> any PersistentStoreChannel {
         guard let upstream else { Violation.noParent(diagnosticName, doing: purpose) }
+        if chain.hasBeenPinned, let pin = chain.pin, parent == nil { return pin }
         return upstream
     }
 

@@ -1,22 +1,66 @@
 import Foundation
 
-/// Names a state of the stores that a context may be pinned to. The stores here keep no past states, so a context is never pinned.
-public final class NSQueryGenerationToken: NSObject, Sendable {
-    /// The state at the next read.
-    public static let current = NSQueryGenerationToken()
-}
+/// Names a state of a coordinator's stores, or the state at the next read: what a context can be pinned to (see
+/// `NSManagedObjectContext.setQueryGenerationFrom(_:)`).
+///
+/// A token keeps its state: as long as one is held, SQLite keeps everything in its log that was committed since. An archived one does not, and
+/// names its state in the process that made it only, while somebody else there still holds it.
+public final class NSQueryGenerationToken: NSObject, NSCopying, NSSecureCoding, Sendable {
+    private enum Content: Sendable {
+        case current
+        case generation(QueryGeneration)
+        /// Nobody holds it any more.
+        case gone(UUID)
+    }
 
-extension NSManagedObjectContext {
-    /// The state that this context reads from; nil: always the newest. A context with a parent reads from the parent and has none.
-    public var queryGenerationToken: NSQueryGenerationToken? { nil }
+    private let content: Content
 
-    /// Pins the context to a state of the stores; nil lets it read the newest. Traps in a context with a parent, which reads from the parent.
-    /// Throws 134091 for anything but nil: no store here can answer from the past.
-    public func setQueryGenerationFrom(_ generation: NSQueryGenerationToken?) throws {
-        if parent != nil { Violation.misuse("\(diagnosticName) reads from its parent; a query generation is set in the root context") }
-        if generation != nil {
-            throw NSError.coreData(
-                .persistentStoreUnsupportedRequestType, "The stores keep no past states, so \(diagnosticName) can't be pinned to one.")
+    /// The newest state when a context that is set to it reads for the first time.
+    public static let current = NSQueryGenerationToken(.current)
+
+    private init(_ content: Content) { self.content = content }
+
+    convenience init(_ generation: QueryGeneration) { self.init(.generation(generation)) }
+
+    var isCurrent: Bool {
+        if case .current = content { true } else { false }
+    }
+
+    /// The state; nil for `current`, and if it is gone.
+    var generation: QueryGeneration? {
+        if case .generation(let generation) = content { generation } else { nil }
+    }
+
+    private var uuid: UUID? {
+        switch content {
+        case .current: nil
+        case .generation(let generation): generation.uuid
+        case .gone(let uuid): uuid
         }
+    }
+
+    /// Whether both name the same state.
+    public override func isEqual(_ object: Any?) -> Bool { (object as? NSQueryGenerationToken).map { $0.uuid == uuid } ?? false }
+
+    public override var hash: Int { uuid.hashValue }
+
+    public func copy(with zone: NSZone? = nil) -> Any { self }
+
+    // MARK: Archiving
+
+    private static let key = "generation"
+
+    public static var supportsSecureCoding: Bool { true }
+
+    public func encode(with coder: NSCoder) { coder.encode(uuid.map { NSString(string: $0.uuidString) }, forKey: Self.key) }
+
+    /// Fails if what is archived is no token.
+    public convenience init?(coder: NSCoder) {
+        guard coder.containsValue(forKey: Self.key), let name = coder.decodeObject(of: NSString.self, forKey: Self.key) else {
+            self.init(.current)
+            return
+        }
+        guard let uuid = UUID(uuidString: "\(name)") else { return nil }
+        self.init(QueryGeneration.named(uuid).map { .generation($0) } ?? .gone(uuid))
     }
 }

@@ -3,8 +3,8 @@ import Foundation
 /// Dictionaries computed in memory, by the rules of predicates.
 extension DictionaryPlan {
     /// The values of each dictionary, in the order of the columns: from the store where it can say it, else from the objects' rows.
-    func evaluate(_ plan: FetchPlan, in coordinator: NSPersistentStoreCoordinator) throws -> [[AttributeValue]] {
-        if let told = try coordinator.dictionaries(self, plan) { return told }
+    func evaluate(_ plan: FetchPlan, in stores: some StoresChannel) throws -> [[AttributeValue]] {
+        if let told = try stores.dictionaries(self, plan) { return told }
         var rows = plan
         rows.includesRows = true
         if isGrouped || isDistinct {
@@ -12,8 +12,8 @@ extension DictionaryPlan {
             rows.offset = 0
         }
         if isGrouped { rows.sort = [] }
-        let reader = CheckedReader(coordinator)
-        let found = try coordinator.fetch(rows).compactMap { fetched in
+        let reader = CheckedReader(stores)
+        let found = try stores.fetch(rows).compactMap { fetched in
             fetched.row.map { RowView(id: fetched.id, row: $0, reader: reader) }
         }
         guard isGrouped else {

@@ -1,22 +1,12 @@
 import Foundation
 import Synchronization
 
-extension NSPersistentStoreCoordinator: PersistentStoreChannel {
-    package var endOfChain: NSPersistentStoreCoordinator? { self }
-
-    /// Asks again where a store gave its place to another meanwhile and was closed.
-    private func asking<T>(_ body: () throws -> T) throws -> T {
-        let moves = storeMoves.load(ordering: .acquiring)
-        do { return try body() } catch {
-            if storeMoves.load(ordering: .acquiring) == moves { throw error }
-            return try body()
-        }
-    }
-
+/// Reading, the same from the stores as they are and from a state of them.
+extension RoutingChannel {
     package func fetch(_ plan: FetchPlan) throws -> [FetchedRow] { try asking { try found(plan) } }
 
     private func found(_ plan: FetchPlan) throws -> [FetchedRow] {
-        let asked = try stores(keeping: plan.entity).filter { plan.asks($0.identity) }
+        let asked = try readers(for: plan)
         var found: [FetchedRow]
         if asked.count == 1 {
             found = try asked[0].fetch(plan)
@@ -38,15 +28,14 @@ extension NSPersistentStoreCoordinator: PersistentStoreChannel {
 
     package func count(_ plan: FetchPlan) throws -> Int {
         try asking {
-            let asked = try stores(keeping: plan.entity).filter { plan.asks($0.identity) }
+            let asked = try readers(for: plan)
             return asked.count == 1 ? try asked[0].count(plan) : try found(plan).count
         }
     }
 
-    /// The values of dictionaries where one store is asked and can tell them; nil: they have to be computed from rows.
-    func dictionaries(_ table: DictionaryPlan, _ plan: FetchPlan) throws -> [[AttributeValue]]? {
+    package func dictionaries(_ table: DictionaryPlan, _ plan: FetchPlan) throws -> [[AttributeValue]]? {
         try asking {
-            let asked = try stores(keeping: plan.entity).filter { plan.asks($0.identity) }
+            let asked = try readers(for: plan)
             return asked.count == 1 ? try asked[0].dictionaries(table, plan) : nil
         }
     }
@@ -59,7 +48,7 @@ extension NSPersistentStoreCoordinator: PersistentStoreChannel {
         var result: [NSManagedObjectID: RowSnapshot] = [:]
         var missing: [NSManagedObjectID] = []
         for id in ids {
-            if let row = rowCache[id] { result[id] = row } else { missing.append(id) }
+            if case .row(let row) = rowInMemory(id) { result[id] = row } else { missing.append(id) }
         }
         if missing.isEmpty { return result }
         let rows = try storedRows(for: missing)
@@ -73,7 +62,7 @@ extension NSPersistentStoreCoordinator: PersistentStoreChannel {
         try asking {
             var result: [NSManagedObjectID: RowSnapshot] = [:]
             for (store, ids) in grouped(ids) {
-                let rows = try store.rows(for: ids)
+                guard let rows = try reader(of: store)?.rows(for: ids) else { continue }
                 if result.isEmpty { result = rows } else { result.merge(rows) { _, new in new } }
             }
             return result
@@ -82,9 +71,9 @@ extension NSPersistentStoreCoordinator: PersistentStoreChannel {
 
     package func relatedIDs(_ key: RelationshipKey) throws -> [NSManagedObjectID] {
         try asking {
-            guard let store = ownStore(of: key.owner) else { return [] }
+            guard let reader = ownStore(of: key.owner).flatMap({ reader(of: $0) }) else { return [] }
             if let known = rowCache.relations[key] { return known }
-            return try store.relatedIDs(key)
+            return try reader.relatedIDs(key)
         }
     }
 
@@ -104,7 +93,7 @@ extension NSPersistentStoreCoordinator: PersistentStoreChannel {
         }
         let stamp = rowCache.relations.stamp
         for (store, keys) in groups.values {
-            for (key, members) in try store.related(keys) {
+            for (key, members) in try reader(of: store)?.related(keys) ?? [:] {
                 rowCache.add(members)
                 result[key] = members.map(\.id)
             }
@@ -116,13 +105,53 @@ extension NSPersistentStoreCoordinator: PersistentStoreChannel {
     package func objects(of entity: NSEntityDescription, constraint: Int, keys: [UniqueKey]) throws -> [UniqueKey: FetchedRow] {
         let found = try asking {
             var result: [UniqueKey: FetchedRow] = [:]
-            for store in try stores(keeping: entity) {
-                result.merge(try store.objects(of: entity, constraint: constraint, keys: keys)) { first, _ in first }
+            for reader in try stores(keeping: entity).compactMap({ reader(of: $0) }) {
+                result.merge(try reader.objects(of: entity, constraint: constraint, keys: keys)) { first, _ in first }
             }
             return result
         }
         rowCache.add(found.values)
         return found
+    }
+
+    private func readers(for plan: FetchPlan) throws -> [any StoreReading] {
+        try stores(keeping: plan.entity).compactMap { plan.asks($0.identity) ? reader(of: $0) : nil }
+    }
+
+    private func stores(keeping entity: NSEntityDescription) throws -> [NSPersistentStore] {
+        let all = persistentStores
+        guard !all.isEmpty else {
+            throw NSError.coreData(.coreData, "The coordinator has no persistent stores; add one before fetching or saving.")
+        }
+        let asked = all.filter { $0.keeps(entity) }
+        guard !asked.isEmpty else {
+            throw NSError.coreData(.coreData, "No store of the coordinator keeps entity \(entity.name ?? "?").")
+        }
+        return asked
+    }
+
+    private func grouped(_ ids: [NSManagedObjectID]) -> [(NSPersistentStore, [NSManagedObjectID])] {
+        var groups: [ObjectIdentifier: (NSPersistentStore, [NSManagedObjectID])] = [:]
+        for id in ids {
+            guard let store = ownStore(of: id) else { continue }
+            groups[ObjectIdentifier(store), default: (store, [])].1.append(id)
+        }
+        return Array(groups.values)
+    }
+}
+
+extension NSPersistentStoreCoordinator: RoutingChannel {
+    package var endOfChain: NSPersistentStoreCoordinator? { self }
+
+    package func reader(of store: NSPersistentStore) -> (any StoreReading)? { store }
+
+    /// Asks again where a store gave its place to another meanwhile and was closed.
+    package func asking<T>(_ body: () throws -> T) throws -> T {
+        let moves = storeMoves.load(ordering: .acquiring)
+        do { return try body() } catch {
+            if storeMoves.load(ordering: .acquiring) == moves { throw error }
+            return try body()
+        }
     }
 
     package func receive(_ changes: ChangeSet, from sender: NSManagedObjectContext) throws {
@@ -169,27 +198,6 @@ extension NSPersistentStoreCoordinator: PersistentStoreChannel {
             store.hasMetadataToWrite && !parts.contains { $0.0 === store }
         }
         return others.map { ($0, ChangeSet()) } + parts
-    }
-
-    private func stores(keeping entity: NSEntityDescription) throws -> [NSPersistentStore] {
-        let all = persistentStores
-        guard !all.isEmpty else {
-            throw NSError.coreData(.coreData, "The coordinator has no persistent stores; add one before fetching or saving.")
-        }
-        let asked = all.filter { $0.keeps(entity) }
-        guard !asked.isEmpty else {
-            throw NSError.coreData(.coreData, "No store of the coordinator keeps entity \(entity.name ?? "?").")
-        }
-        return asked
-    }
-
-    private func grouped(_ ids: [NSManagedObjectID]) -> [(NSPersistentStore, [NSManagedObjectID])] {
-        var groups: [ObjectIdentifier: (NSPersistentStore, [NSManagedObjectID])] = [:]
-        for id in ids {
-            guard let store = ownStore(of: id) else { continue }
-            groups[ObjectIdentifier(store), default: (store, [])].1.append(id)
-        }
-        return Array(groups.values)
     }
 
     /// Splits a change set by the stores its objects live in. An object without a store yet goes to the first that keeps its entity.

@@ -131,6 +131,10 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
         Violation.misuse("a store class must override objects(of:constraint:keys:)")
     }
 
+    /// What the store holds now, to be read from later whatever is committed meanwhile; kept as long as somebody holds it, and not longer than the
+    /// store is open. Nil where the store can't keep that.
+    package func pinned() throws -> (any StoreReading)? { nil }
+
     /// Writes all or nothing. On success every row is committed with its new version, which the result tells by ID.
     /// Throws `StoreConflict` for rows whose stored version is not the one the change started from, and for violated constraints.
     package func save(_ changes: ChangeSet) throws -> SavedRows { Violation.misuse("a store class must override save(_:)") }

@@ -53,8 +53,12 @@ private func currentQueueLabel(_ queue: OpaquePointer?) -> UnsafePointer<CChar>
     @Test func aChildHasNoQueryGeneration() throws {
         let stack = TestStack()
         #expect(stack.child(of: stack.root).queryGenerationToken == nil && stack.root.queryGenerationToken == nil)
-        try stack.root.setQueryGenerationFrom(nil)
-        #expect(throws: NSError.self) { try stack.root.setQueryGenerationFrom(.current) }
+        try stack.root.performAndWait { () throws in
+            try stack.root.setQueryGenerationFrom(nil)
+            #expect(stack.root.queryGenerationToken == nil)
+            try stack.root.setQueryGenerationFrom(.current)
+        }
+        #expect(stack.child(of: stack.root).queryGenerationToken == nil && stack.root.queryGenerationToken == .current)
     }
 
     // E2, N30

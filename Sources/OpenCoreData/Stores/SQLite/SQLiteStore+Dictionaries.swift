@@ -4,9 +4,9 @@ import GRDBSQLite
 
 extension SQLiteStore {
     /// Dictionaries computed by SQLite; nil where they have to be computed from rows.
-    func computed(_ table: DictionaryPlan, _ plan: FetchPlan) throws -> [[AttributeValue]]? {
+    func computed(_ table: DictionaryPlan, _ plan: FetchPlan, at state: SQLiteState? = nil) throws -> [[AttributeValue]]? {
         guard let asked = try SQLTranslator(schema: schema, identity: identity).query(table, plan) else { return nil }
-        return try reading { database in
+        return try reading(at: state) { database in
             let statement = try fetchStatement(asked.query.sql, in: database)
             try statement.bindNumbered(asked.query.parameters)
             var result: [[AttributeValue]] = []

@@ -4,14 +4,14 @@ import GRDBSQLite
 import Synchronization
 
 extension SQLiteStore {
-    func found(_ plan: FetchPlan) throws -> [FetchedRow] {
+    func found(_ plan: FetchPlan, at state: SQLiteState? = nil) throws -> [FetchedRow] {
         let shape = shape(of: plan.entity, includesSubentities: plan.includesSubentities)
         let sortColumns = try self.sortColumns(plan)
         let query = try SQLTranslator(schema: schema, identity: identity).query(plan) { alias in
             if plan.includesRows { return shape.list(alias: alias) }
             return (["Z_PK", "Z_ENT"] + sortColumns.map(\.name.sqlName)).map { "\(alias).\($0)" }.joined(separator: ", ")
         }
-        return try reading { database in
+        return try reading(at: state) { database in
             let statement = try fetchStatement(query.sql, in: database)
             try statement.bindNumbered(query.parameters)
             var reader = RowReader(shape, schema: schema, identity: identity)
@@ -43,11 +43,11 @@ extension SQLiteStore {
         }
     }
 
-    func counted(_ plan: FetchPlan) throws -> Int {
+    func counted(_ plan: FetchPlan, at state: SQLiteState? = nil) throws -> Int {
         var unordered = plan
         unordered.sort = []
         let query = try SQLTranslator(schema: schema, identity: identity).query(unordered) { _ in "1" }
-        return try reading { database in
+        return try reading(at: state) { database in
             let statement = try fetchStatement("SELECT COUNT(*) FROM (\(query.sql))", in: database)
             try statement.bindNumbered(query.parameters)
             defer { statement.reset() }
@@ -66,11 +66,11 @@ extension SQLiteStore {
         return isKept ? try database.cached(sql) : try database.prepared(sql)
     }
 
-    func loadRows(for ids: [NSManagedObjectID]) throws -> [NSManagedObjectID: RowSnapshot] {
+    func loadRows(for ids: [NSManagedObjectID], at state: SQLiteState? = nil) throws -> [NSManagedObjectID: RowSnapshot] {
         guard !ids.isEmpty else { return [:] }
         var keysByTable: [Int: [Int64]] = [:]
         for id in ids { keysByTable[try schema.map(of: id.entity).table, default: []].append(id.key) }
-        let found = try reading { database in
+        let found = try reading(at: state) { database in
             var found: [FetchedRow] = []
             for (table, keys) in keysByTable { found += try rows(keys, table: table, in: database).values }
             return found
@@ -104,7 +104,7 @@ extension SQLiteStore {
         return result
     }
 
-    func members(_ key: RelationshipKey) throws -> [NSManagedObjectID] {
+    func members(_ key: RelationshipKey, at state: SQLiteState? = nil) throws -> [NSManagedObjectID] {
         let map = try schema.map(of: key.owner.entity)
         guard let place = map.toManys[key.toMany], let destination = key.relationship.destinationEntity else { return [] }
         let target = try schema.map(of: destination)
@@ -120,7 +120,7 @@ extension SQLiteStore {
                 + "ON t.Z_PK = j.\(theirs.sqlName) WHERE j.\(mine.sqlName) = ? ORDER BY \(by)t.Z_PK"
         }
         let shape = shape(of: destination.rootEntity)
-        return try reading { database in
+        return try reading(at: state) { database in
             let statement = try database.cached(sql)
             try statement.bind([.integer(key.owner.key)])
             var reader = RowReader(shape, schema: schema, identity: identity)
@@ -132,10 +132,10 @@ extension SQLiteStore {
         }
     }
 
-    /// Runs a read on a reader's connection. One statement sees one state of the file; no transaction is needed around it.
-    func reading<T>(_ body: (Database) throws -> T) throws -> T {
+    /// Runs a read on a reader's connection, or on that of a state. One statement sees one state of the file; no transaction is needed around it.
+    func reading<T>(at state: SQLiteState?, _ body: (Database) throws -> T) throws -> T {
         do {
-            let result = try pool.unsafeRead(body)
+            let result = if let state { try state.read(body) } else { try pool.unsafeRead(body) }
             statements.add { $0.selects += 1 }
             return result
         } catch {

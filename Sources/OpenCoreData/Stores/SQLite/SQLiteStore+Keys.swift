@@ -67,12 +67,12 @@ extension SQLiteStore {
     }
 
     func holders(
-        of entity: NSEntityDescription, constraint: Int, keys: [UniqueKey]
+        of entity: NSEntityDescription, constraint: Int, keys: [UniqueKey], at state: SQLiteState? = nil
     ) throws -> [UniqueKey: FetchedRow] {
         guard !keys.isEmpty else { return [:] }
         let map = try schema.map(of: entity)
         let numbers = Set(schema.numbers(of: entity))
-        return try reading { database in
+        return try reading(at: state) { database in
             try owners(of: keys, scope: KeyScope(map, constraint: constraint), in: database)
                 .filter { _, found in schema[found.id.entity].map { numbers.contains($0.number) } ?? false }
         }

@@ -11,7 +11,7 @@ extension SQLiteStore {
     }
 
     /// The members of many to-manys with their rows: one query a relationship, the owners as one parameter.
-    func members(of keys: [RelationshipKey]) throws -> [RelationshipKey: [FetchedRow]] {
+    func members(of keys: [RelationshipKey], at state: SQLiteState? = nil) throws -> [RelationshipKey: [FetchedRow]] {
         var groups: [String: Group] = [:]
         for key in keys {
             let map = try schema.map(of: key.owner.entity)
@@ -19,11 +19,11 @@ extension SQLiteStore {
             groups[place.name, default: Group(place: place, destination: destination)].owners[key.owner.key] = key
         }
         var result: [RelationshipKey: [FetchedRow]] = [:]
-        for group in groups.values { try read(group, into: &result) }
+        for group in groups.values { try read(group, at: state, into: &result) }
         return result
     }
 
-    private func read(_ group: Group, into result: inout [RelationshipKey: [FetchedRow]]) throws {
+    private func read(_ group: Group, at state: SQLiteState?, into result: inout [RelationshipKey: [FetchedRow]]) throws {
         let target = try schema.map(of: group.destination), shape = shape(of: group.destination.rootEntity)
         let sql: String
         // CROSS JOIN keeps the list of owners outside, so that the index is searched once an owner.
@@ -39,7 +39,7 @@ extension SQLiteStore {
                 + "WHERE j.\(mine.sqlName) = k.value AND t.Z_PK = j.\(theirs.sqlName)"
         }
         let ownerIndex = Int32(shape.columns.count)
-        let found = try reading { database in
+        let found = try reading(at: state) { database in
             let statement = try database.cached(sql)
             try statement.bind([.text(JSONList.text(group.owners.keys.sorted()))])
             var reader = RowReader(shape, schema: schema, identity: identity)

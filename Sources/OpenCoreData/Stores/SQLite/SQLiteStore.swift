@@ -20,6 +20,8 @@ package final class SQLiteStore: NSPersistentStore, @unchecked Sendable {
     let fetchTexts = Mutex<Set<String>>([])
     /// Whether saves are recorded, and what it was found out by.
     let historyState = SQLiteHistoryState()
+    /// The states that are kept for those who are pinned to them.
+    let states = SQLiteStates()
     /// How many statements ran.
     package let statements = StatementCounter()
 
@@ -68,10 +70,13 @@ package final class SQLiteStore: NSPersistentStore, @unchecked Sendable {
             defer { commits = nil }
             return commits
         }?.stop()
+        states.close()
         if !isReadOnly {
             try? pool.writeWithoutTransaction { database in
                 try releasePooledKeys(in: database)
-                // Readers elsewhere may keep the log from being emptied; it is then emptied by whoever comes last.
+                // Readers elsewhere may keep the log from being emptied; it is then emptied by whoever comes last. One that is pinned to a state
+                // (`SQLiteState`) may do so for as long as it likes, and is not waited for.
+                try database.execute(sql: "PRAGMA busy_timeout = 250")
                 _ = try database.checkpoint(.truncate)
             }
         }
@@ -89,6 +94,7 @@ package final class SQLiteStore: NSPersistentStore, @unchecked Sendable {
     package override func objects(of entity: NSEntityDescription, constraint: Int, keys: [UniqueKey]) throws -> [UniqueKey: FetchedRow] {
         try holders(of: entity, constraint: constraint, keys: keys)
     }
+    package override func pinned() throws -> (any StoreReading)? { try state() }
     package override func save(_ changes: ChangeSet) throws -> SavedRows { try write(changes) }
     package override func reserveKeys(for root: NSEntityDescription, count: Int) throws -> Range<Int64> { try takeKeys(for: root, count: count) }
     package override func followOthers(_ handler: @escaping @Sendable () -> Void) { follow(handler) }

@@ -1,0 +1,77 @@
+import Foundation
+import Synchronization
+
+/// Reading from a state of the stores that later saves do not change.
+///
+/// What it costs: each state is a connection of its own to each SQLite store, made at the first read and closed when no context is pinned to it and
+/// nobody holds a token of it any more. Until then SQLite's checkpoints stop before what was committed later, so the log grows. Those who read from
+/// one state at the same time take turns on its connection.
+extension NSManagedObjectContext {
+    /// The state that this context reads from: nil if that is always the newest, `NSQueryGenerationToken.current` if it is the one at the next read.
+    /// A context with a parent reads from the parent and has none; nor has one whose stores all have no past (see `setQueryGenerationFrom(_:)`).
+    public var queryGenerationToken: NSQueryGenerationToken? { parent == nil ? chain.pin?.token : nil }
+
+    /// Pins the context, and with it all contexts above it, to a state of the stores: what it fetches, counts and loads stays the same whoever saves
+    /// meanwhile, in this process or in another.
+    ///
+    /// - Parameter generation: `NSQueryGenerationToken.current`: the newest state when one of these contexts reads next; the token of another
+    ///   context: the state that it reads from; nil: from now on the newest is read, as at first.
+    ///
+    /// Objects that have their values keep them until they are refreshed, whatever the context is set to. A save writes to the stores as they are: who
+    /// changed a row that is newer there meets a conflict, as without a pin. After a save the context is pinned to a state that contains it; after
+    /// `reset()` and after a merge, also one that it makes by itself, to the newest when it reads next. `refreshAllObjects()` and `rollback()`
+    /// leave it where it is.
+    ///
+    /// SQLite stores keep states while they have a write-ahead log, as all have that were opened for writing. Others are read as they are, and a
+    /// context whose coordinator has only such stores is not pinned at all. Stores that are added later are not read until the state is moved.
+    ///
+    /// Traps in a context with a parent, which reads from the parent, and in one that has neither a parent nor a coordinator. Throws 134060, and
+    /// leaves everything as it was, if the state is that of another coordinator, if nobody holds it any more (an archived token), or if a store that
+    /// is in it has been removed.
+    public func setQueryGenerationFrom(_ generation: NSQueryGenerationToken?) throws {
+        if parent != nil { Violation.misuse("\(diagnosticName) reads from its parent; a query generation is set in the root context") }
+        checkQueue()
+        guard let generation else { return chain.pin == nil ? () : chain.setPin(nil) }
+        guard let coordinator = endOfChain else { Violation.noParent(diagnosticName, doing: "be pinned to a query generation") }
+        if generation.isCurrent { return chain.setPin(ContextPin(coordinator)) }
+        func refused(_ why: String) -> NSError { .coreData(.coreData, "\(diagnosticName) can't be pinned to this query generation: \(why)") }
+        guard let state = generation.generation else {
+            throw refused("its token was archived, and nobody holds the state any more. Use NSQueryGenerationToken.current.")
+        }
+        guard state.coordinator === coordinator else { throw refused("it is one of another coordinator. Use a token of a context of the same one.") }
+        let stores = coordinator.persistentStores
+        if let removed = state.stores.first(where: { store in !stores.contains { $0 === store } }) {
+            throw refused("the store \(removed.url?.path ?? removed.identifier ?? "") has been removed since. Use NSQueryGenerationToken.current.")
+        }
+        chain.setPin(ContextPin(to: state))
+    }
+
+    // MARK: Moving on
+
+    /// What answers for the stores: the state that the root is pinned to, else the coordinator.
+    var source: (any StoresChannel)? {
+        if let pin = chain.pin { return pin }
+        return endOfChain
+    }
+
+    /// From now on the newest state is read, if this is a context that is pinned to one.
+    ///
+    /// - Parameter ids: rows that others changed since, or this context. Children may have started from older ones; what they push is laid over
+    ///   the new ones if those are in memory.
+    func movePin(past ids: @autoclosure () -> [NSManagedObjectID]) {
+        guard chain.hasBeenPinned, parent == nil, let pin = chain.pin, pin.token != nil else { return }
+        let moved = ContextPin(pin.coordinator)
+        // A store that can't be read now is tried again at the next read, which says so.
+        if hasChildren.load(ordering: .relaxed) {
+            let ids = ids()
+            if !ids.isEmpty, let generation = try? moved.generation() { _ = try? generation.rows(for: ids) }
+        }
+        chain.setPin(moved)
+    }
+
+    /// The same after a save, whose state the notification names.
+    func movePinAfterSave(_ changes: ChangeSet) {
+        movePin(past: changes.ids(.updated))
+        if chain.hasBeenPinned, parent == nil { _ = try? chain.pin?.generation() }
+    }
+}

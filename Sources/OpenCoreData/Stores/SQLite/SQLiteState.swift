@@ -1,0 +1,74 @@
+import GRDB
+import Synchronization
+
+/// A state of a store's file, which later commits do not change: by others in this process, by other coordinators, by other processes.
+///
+/// It is a connection of its own that stays in one read transaction. While it does, SQLite can't move what is in the log and newer than this state
+/// into the file, nor begin the log anew: the log grows with every commit, until the last state that holds it back is let go. There is one
+/// connection to a state, so those who read it at the same time take turns.
+final class SQLiteState: StoreReading {
+    private let store: SQLiteStore
+    private let snapshot: DatabaseSnapshot
+
+    fileprivate init(_ store: SQLiteStore) throws {
+        self.store = store
+        snapshot = try store.pool.makeSnapshot()
+    }
+
+    func fetch(_ plan: FetchPlan) throws -> [FetchedRow] { try store.found(plan, at: self) }
+    func count(_ plan: FetchPlan) throws -> Int { try store.counted(plan, at: self) }
+    func dictionaries(_ table: DictionaryPlan, _ plan: FetchPlan) throws -> [[AttributeValue]]? { try store.computed(table, plan, at: self) }
+    func rows(for ids: [NSManagedObjectID]) throws -> [NSManagedObjectID: RowSnapshot] { try store.loadRows(for: ids, at: self) }
+    func relatedIDs(_ key: RelationshipKey) throws -> [NSManagedObjectID] { try store.members(key, at: self) }
+    func related(_ keys: [RelationshipKey]) throws -> [RelationshipKey: [FetchedRow]] { try store.members(of: keys, at: self) }
+    func objects(of entity: NSEntityDescription, constraint: Int, keys: [UniqueKey]) throws -> [UniqueKey: FetchedRow] {
+        try store.holders(of: entity, constraint: constraint, keys: keys, at: self)
+    }
+
+    func read<T>(_ body: (Database) throws -> T) throws -> T { try snapshot.read(body) }
+
+    /// Lets go of the state and of the file. Reading fails afterwards.
+    fileprivate func close() {
+        try? snapshot.read { try $0.commit() }
+        try? snapshot.close()
+    }
+}
+
+/// The states of a store that somebody reads from.
+final class SQLiteStates: Sendable {
+    private struct Entry: Sendable {
+        weak var state: SQLiteState?
+    }
+
+    private let entries = Mutex<[Entry]>([])
+
+    fileprivate func add(_ state: SQLiteState) {
+        entries.withLock { entries in
+            entries.removeAll { $0.state == nil }
+            entries.append(Entry(state: state))
+        }
+    }
+
+    /// Before the store is closed: nothing of this process is to hold its file or its log.
+    func close() {
+        let living = entries.withLock { entries in
+            defer { entries = [] }
+            return entries.compactMap(\.state)
+        }
+        for state in living { state.close() }
+    }
+}
+
+extension SQLiteStore {
+    /// The state that the file is in now; nil where it has no write-ahead log: keeping a state would keep others from writing.
+    func state() throws -> SQLiteState? {
+        do {
+            guard try pool.unsafeRead({ try String.fetchOne($0, sql: "PRAGMA journal_mode") }) == "wal" else { return nil }
+            let state = try SQLiteState(self)
+            states.add(state)
+            return state
+        } catch {
+            throw storeError(error, .coreData, doing: "keep a state of")
+        }
+    }
+}

@@ -36,7 +36,7 @@ extension SQLiteStore {
 
     func largestTakenKey(for root: NSEntityDescription) throws -> Int64 {
         let number = try counter(of: root)
-        return try reading { try $0.integer("SELECT Z_MAX FROM Z_PRIMARYKEY WHERE Z_ENT = ?", [.integer(number)]) } ?? 0
+        return try reading(at: nil) { try $0.integer("SELECT Z_MAX FROM Z_PRIMARYKEY WHERE Z_ENT = ?", [.integer(number)]) } ?? 0
     }
 
     func raiseTakenKeys(for root: NSEntityDescription, to key: Int64) throws {

@@ -23,7 +23,7 @@ extension NSManagedObjectContext {
         plan.limit = request.fetchLimit
         plan.offset = request.fetchOffset
         plan.includesPendingChanges = request.includesPendingChanges
-        plan.affectedStores = request.affectedStores.map { Set($0.compactMap(\.identity.uuid)) }
+        plan.affectedStores = request.affectedStores.map { $0.map(\.identity) }
         plan.sort = (request.sortDescriptors ?? []).map { descriptor in
             guard let node = descriptor.node, let path = node.keyPath.keys else {
                 Violation.misuse("a fetch can sort by NSSortDescriptor(key:ascending:) only")

@@ -145,12 +145,12 @@ extension NSPersistentStoreCoordinator: RoutingChannel {
 
     package func reader(of store: NSPersistentStore) -> (any StoreReading)? { store }
 
-    /// Asks again where a store gave its place to another meanwhile and was closed.
+    /// Asks again where a store gave its place to another meanwhile: the answer, or the error, may be that of a store that has left.
     package func asking<T>(_ body: () throws -> T) throws -> T {
-        let moves = storeMoves.load(ordering: .acquiring)
-        do { return try body() } catch {
-            if storeMoves.load(ordering: .acquiring) == moves { throw error }
-            return try body()
+        while true {
+            let moves = storeMoves.load(ordering: .acquiring)
+            let answer = Result { try body() }
+            if storeMoves.load(ordering: .acquiring) == moves { return try answer.get() }
         }
     }
 

@@ -31,8 +31,8 @@ package struct FetchPlan: Sendable {
     package var includesSortValues = false
     /// False: only what stores hold counts.
     package var includesPendingChanges = true
-    /// The UUIDs of the stores that answer; nil: all.
-    package var affectedStores: Set<String>?
+    /// The places of the stores that answer, whoever is there by then; nil: all.
+    package var affectedStores: [StoreIdentity]?
 
     package init(entity: NSEntityDescription) { self.entity = entity }
 
@@ -55,8 +55,7 @@ package struct FetchPlan: Sendable {
 
     /// Whether an object in this place may be found.
     package func asks(_ place: StoreIdentity) -> Bool {
-        guard let affectedStores else { return true }
-        return place.uuid.map { affectedStores.contains($0) } ?? false
+        affectedStores?.contains { $0.isSame(as: place) } ?? true
     }
 
     /// The same plan with what it takes to order its results where they are IDs only.

@@ -43,7 +43,8 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
     package let entities: [NSEntityDescription]
     /// Weak: the coordinator owns its stores.
     open package(set) weak var persistentStoreCoordinator: NSPersistentStoreCoordinator?
-    /// Changed only before anybody else has the store.
+    /// Changed only before anybody else has the store, so there is nothing to check when it is read.
+    @exclusivity(unchecked)
     package final private(set) var identity: StoreIdentity
     /// The UUID of a store that gave its place, and with it its identity, to another.
     private let formerIdentifier = Mutex<String?>(nil)

@@ -334,6 +334,62 @@ import Testing
         #expect(rounds.withLock { $0 }.allSatisfy { $0 > 0 })
     }
 
+    // G7
+    @Test(arguments: types) func whatOthersWriteMeanwhileIsThereWholeOrNotAtAll(type: String) throws {
+        let stack = try MovingStack(NSSQLiteStoreType)
+        try stack.root.performAndWait { () throws in
+            stack.root.make("Person", ["name": "0"])
+            stack.root.make("Tag", ["word": "0"])
+            try stack.root.save()
+        }
+        let other = NSPersistentStoreCoordinator(managedObjectModel: stack.coordinator.managedObjectModel)
+        try other.addPersistentStore(ofType: NSSQLiteStoreType, configurationName: nil, at: stack.place("old.sqlite"))
+        let writer = NSManagedObjectContext(.privateQueueConcurrencyType), isOver = Atomic(false), hasEnded = DispatchSemaphore(value: 0)
+        let hasBegun = DispatchSemaphore(value: 0)
+        writer.persistentStoreCoordinator = other
+        Thread.detachNewThread {
+            writer.performAndWait { () -> Void in
+                #expect(throws: Never.self) {
+                    let person = try #require(writer.all("Person").first), tag = try #require(writer.all("Tag").first)
+                    var number = 0
+                    while !isOver.load(ordering: .acquiring) {
+                        number += 1
+                        person.setValue("\(number)", forKey: "name")
+                        tag.setValue("\(number)", forKey: "word")
+                        try writer.save()
+                        if number == 1 { hasBegun.signal() }
+                    }
+                }
+            }
+            hasEnded.signal()
+        }
+        hasBegun.wait()
+        try stack.coordinator.migratePersistentStore(stack.store, to: stack.place(), withType: type)
+        isOver.store(true, ordering: .releasing)
+        hasEnded.wait()
+        try stack.root.performAndWait { () throws in
+            stack.root.reset()
+            let name = try stack.root.names("Person"), word = try stack.root.names("Tag", "word")
+            #expect(name == word && name != ["0"])
+        }
+    }
+
+    // G7
+    @Test func aRequestForAStoreAsksTheOneInItsPlace() throws {
+        let stack = try MovingStack(NSInMemoryStoreType), old = stack.store
+        try stack.coordinator.addPersistentStore(ofType: NSInMemoryStoreType, configurationName: nil, at: nil)
+        try stack.root.performAndWait { () throws in
+            stack.root.make("Person")
+            try stack.root.save()
+            let request = NSFetchRequest<NSManagedObject>(entityName: "Person")
+            request.affectedStores = [old]
+            try stack.coordinator.migratePersistentStore(old, to: stack.place(), withType: NSSQLiteStoreType)
+            #expect(try stack.root.fetch(request).count == 1)
+            request.affectedStores = [stack.coordinator.persistentStores[1]]
+            #expect(try stack.root.fetch(request).isEmpty)
+        }
+    }
+
     // G7, S9
     @Test func theNewStoreStandsWhereTheOldOneStood() throws {
         let stack = try MovingStack(NSInMemoryStoreType)

@@ -145,7 +145,8 @@ import Testing
             func expect(_ numbers: Int..., sourceLocation: SourceLocation = #_sourceLocation) {
                 let wanted = Set(numbers.map { people[$0] })
                 #expect(looms.value(forKey: "employees") as? Set<NSManagedObject> == wanted, sourceLocation: sourceLocation)
-                #expect(Set(set.allObjects.compactMap { $0 as? NSManagedObject }) == wanted && set.count == wanted.count, sourceLocation: sourceLocation)
+                #expect(
+                    Set(set.allObjects.compactMap { $0 as? NSManagedObject }) == wanted && set.count == wanted.count, sourceLocation: sourceLocation)
             }
             set.addObjects(from: Array(people[0..<3]))
             expect(0, 1, 2)

@@ -1,10 +1,9 @@
 import Foundation
 
 extension Error {
-    /// What went wrong, in a sentence for people. The store's errors, which are `CocoaError`s and `NSError`s, describe themselves for programmers
-    /// otherwise.
+    /// What went wrong, in a sentence for people. Foundation's errors, the store's among them, describe themselves for programmers otherwise.
     package var inWords: String {
-        if let error = self as? CocoaError { return error.localizedDescription }
-        return type(of: self) is NSError.Type ? (self as NSError).localizedDescription : "\(self)"
+        let speaksForPeople = self is any CustomNSError || self is any LocalizedError || type(of: self) is NSError.Type
+        return speaksForPeople ? localizedDescription : "\(self)"
     }
 }

@@ -29,10 +29,14 @@ open class NSPersistentContainer: NSObject, @unchecked Sendable {
         persistentStoreDescriptions = [NSPersistentStoreDescription(url: file)]
     }
 
-    /// Where Core Data would look for a compiled model of this name in the main bundle.
-    @available(*, unavailable, message: "There are no compiled models to look up here. Use init(name:managedObjectModel:).")
+    /// A container with the model that was registered under its name by `NSManagedObjectModel.register(_:named:)`. Stops the program if none was.
     public convenience init(name: String) {
-        self.init(name: name, managedObjectModel: NSManagedObjectModel())
+        guard let model = NSManagedObjectModel.registered(name) else {
+            Violation.misuse(
+                "there is no model named \"\(name)\" for the container: call NSManagedObjectModel.register(_:named:) before, or use "
+                    + "init(name:managedObjectModel:)")
+        }
+        self.init(name: name, managedObjectModel: model)
     }
 
     /// Where stores are kept unless a description says otherwise: a directory named after the program in the user's directory for the data of

@@ -121,6 +121,24 @@ import Testing
         container.loadPersistentStores { #expect(($1 as NSError?)?.code == 134080) }
     }
 
+    // O1
+    @Test func aContainerFindsTheModelThatIsRegisteredUnderItsName() {
+        let first = Company.model(), second = Company.model(), name = "Registered-\(UUID().uuidString)"
+        NSManagedObjectModel.register(first, named: name)
+        let container = NSPersistentContainer(name: name)
+        #expect(container.name == name && container.managedObjectModel === first)
+        #expect(container.persistentStoreDescriptions.first?.url?.lastPathComponent == "\(name).sqlite")
+        NSManagedObjectModel.register(second, named: name)
+        #expect(NSPersistentContainer(name: name).managedObjectModel === second && container.managedObjectModel === first)
+    }
+
+    // O1, E2
+    @Test func aContainerWithoutAModelOfItsNameStopsTheProgram() async {
+        await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            _ = NSPersistentContainer(name: "Nowhere")
+        }.trap(says: "there is no model named \"Nowhere\"")
+    }
+
     // O2
     @Test func contextsOfAContainerAreConnectedToItsCoordinator() throws {
         let container = try inMemory()

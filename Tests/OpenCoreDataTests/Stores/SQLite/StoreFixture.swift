@@ -15,9 +15,14 @@ final class StoreFixture {
         model.freeze()
         self.model = model
         self.options = options
-        store = try SQLiteStore(
-            model: model, entities: model.entities, configurationName: nil, url: directory.appendingPathComponent("store.sqlite"),
-            options: options)
+        do {
+            store = try SQLiteStore(
+                model: model, entities: model.entities, configurationName: nil, url: directory.appendingPathComponent("store.sqlite"),
+                options: options)
+        } catch {
+            try? FileManager.default.removeItem(at: directory)
+            throw error
+        }
     }
 
     deinit {

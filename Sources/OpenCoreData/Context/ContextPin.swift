@@ -44,7 +44,7 @@ final class ContextPin: StoresChannel {
         // Without stores it is the read that fails.
         if coordinator.persistentStores.isEmpty { return nil }
         // Without the lock: it may have to wait for a save. If two threads get here, the one that is done first has pinned the context.
-        let made = try QueryGeneration.current(of: coordinator)
+        let made = try coordinator.asking { try QueryGeneration.current(of: coordinator) }
         return state.withLock { state in
             if case .waiting = state { state = made.map { .pinned($0) } ?? .unpinned }
             if case .pinned(let generation) = state { return generation }

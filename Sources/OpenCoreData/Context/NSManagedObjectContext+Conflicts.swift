@@ -59,8 +59,10 @@ extension NSManagedObjectContext {
     // MARK: Objects that are checked although they did not change
 
     /// Towards a parent context: finds the watched objects that are gone, which it throws as conflicts, and has the rows of the others in memory,
-    /// where the push itself compares them.
+    /// where the push itself compares them. Also has the rows in memory that the push is laid over.
     func readWatched(besides changes: ChangeSet) throws {
+        // The push is laid over rows that are in memory. A state that a pinned root has moved on to has none yet.
+        if chain.hasBeenPinned, let parent { _ = try parent.rows(for: changes.ids(.updated) + changes.ids(.deleted)) }
         let asked = watched.keys.filter { changes[$0] == nil }
         guard let parent, !asked.isEmpty, !changes.isEmpty else { return }
         let current = try parent.rows(for: asked)

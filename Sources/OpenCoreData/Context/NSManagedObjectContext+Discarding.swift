@@ -164,8 +164,8 @@ extension NSManagedObjectContext {
 
     /// A row that is older than `stalenessInterval` is forgotten by the cache, so that it is read again.
     func forgetStaleRow(of id: NSManagedObjectID) {
-        // The rows of a state do not age.
-        if stalenessInterval >= 0, chain.pin == nil { endOfChain?.rowCache.remove(id, ifOlderThan: stalenessInterval) }
+        // Those of a state do not age, and are in a cache of its own.
+        if stalenessInterval >= 0 { endOfChain?.rowCache.remove(id, ifOlderThan: stalenessInterval) }
     }
 
     /// Brings in the current values from below, under the object's own changes.

@@ -169,7 +169,7 @@ extension NSPersistentStoreCoordinator: RoutingChannel {
                     part[id]?.row?.stamp(version: version)
                     id.makePermanent()
                 }
-                rowCache.commit(part)
+                rowCache.commit(part, saved.versions)
             }
             if let journaled = changes.journaled { pushRecorder.withLock { $0 }?.didCommit(through: journaled.upperBound) }
         }
@@ -244,7 +244,10 @@ extension NSPersistentStoreCoordinator: RoutingChannel {
             if stored?.version != row.version { throw StoreConflict.versions([StoreConflict.VersionConflict(id: id, stored: stored)]) }
         }
         // What only has to be checked comes before anything is written.
-        var result = parts.values.filter { $0.1.isEmpty } + parts.values.filter { !$0.1.isEmpty }
+        var result = parts.values.filter { $0.1.isEmpty }
+        // Then what may fail for reasons of its own, as a server does, before what is written here: nothing is written then.
+        result += parts.values.filter { !$0.1.isEmpty && $0.0.identity.references != nil }
+        result += parts.values.filter { !$0.1.isEmpty && $0.0.identity.references == nil }
         // A merge policy dropped all of it: it is settled, and that has to be known after a crash, too.
         if result.isEmpty, changes.journaled != nil, let store = all.first(where: { !$0.isReadOnly }) { result = [(store, ChangeSet())] }
         // Whoever reads the mark in a store takes all of the save for committed, so it goes with the part that is written last.

@@ -100,7 +100,10 @@ package final class RowCache: Sendable {
     }
 
     /// Adds rows that were committed, and forgets those that were deleted.
-    package func commit(_ changes: ChangeSet) {
+    ///
+    /// - Parameter versions: those of the rows that the store has written. A changed object may have no changed row (its to-manys changed, or what is
+    ///   not stored): its row is as old as the object, and another one may be newer.
+    package func commit(_ changes: ChangeSet, _ versions: IDTable<Int64>) {
         defer {
             self.changes.add(1, ordering: .releasing)
             relations.removeAll()
@@ -114,7 +117,7 @@ package final class RowCache: Sendable {
                     state.old[id] = nil
                     if state.gone.count >= 1 << 16 { state.gone = [] }
                     state.gone.insert(id)
-                } else if let row = pending.row {
+                } else if let row = pending.row, pending.kind == .inserted || versions[id] != nil {
                     state.gone.remove(id)
                     insert(row.withoutTransients, readAt: now, for: id, into: &state)
                 }

@@ -1,4 +1,5 @@
 import GRDB
+import GRDBSQLite
 import Synchronization
 
 /// A state of a store's file, which later commits do not change: by others in this process, by other coordinators, by other processes.
@@ -9,6 +10,7 @@ import Synchronization
 final class SQLiteState: StoreReading {
     private let store: SQLiteStore
     private let snapshot: DatabaseSnapshot
+    private let isClosed = Atomic(false)
 
     fileprivate init(_ store: SQLiteStore) throws {
         self.store = store
@@ -25,10 +27,19 @@ final class SQLiteState: StoreReading {
         try store.holders(of: entity, constraint: constraint, keys: keys, at: self)
     }
 
-    func read<T>(_ body: (Database) throws -> T) throws -> T { try snapshot.read(body) }
+    func read<T>(_ body: (Database) throws -> T) throws -> T {
+        try snapshot.read { database in
+            // Outside of its transaction the connection would show what is newest.
+            if isClosed.load(ordering: .acquiring) {
+                throw SQLiteError(code: SQLITE_MISUSE, message: "its store has been closed", operation: "while reading a state")
+            }
+            return try body(database)
+        }
+    }
 
     /// Lets go of the state and of the file. Reading fails afterwards.
     fileprivate func close() {
+        isClosed.store(true, ordering: .releasing)
         try? snapshot.read { try $0.commit() }
         try? snapshot.close()
     }
@@ -40,20 +51,22 @@ final class SQLiteStates: Sendable {
         weak var state: SQLiteState?
     }
 
-    private let entries = Mutex<[Entry]>([])
+    /// Nil once the store is being closed.
+    private let entries = Mutex<[Entry]?>([])
 
-    fileprivate func add(_ state: SQLiteState) {
+    /// False: the store is being closed, and nobody would let go of the state.
+    fileprivate func add(_ state: SQLiteState) -> Bool {
         entries.withLock { entries in
-            entries.removeAll { $0.state == nil }
-            entries.append(Entry(state: state))
+            entries?.removeAll { $0.state == nil }
+            return entries?.append(Entry(state: state)) != nil
         }
     }
 
     /// Before the store is closed: nothing of this process is to hold its file or its log.
     func close() {
         let living = entries.withLock { entries in
-            defer { entries = [] }
-            return entries.compactMap(\.state)
+            defer { entries = nil }
+            return entries?.compactMap(\.state) ?? []
         }
         for state in living { state.close() }
     }
@@ -65,7 +78,10 @@ extension SQLiteStore {
         do {
             guard try pool.unsafeRead({ try String.fetchOne($0, sql: "PRAGMA journal_mode") }) == "wal" else { return nil }
             let state = try SQLiteState(self)
-            states.add(state)
+            guard states.add(state) else {
+                state.close()
+                throw SQLiteError(code: SQLITE_MISUSE, message: "the store has been closed", operation: "while keeping a state")
+            }
             return state
         } catch {
             throw storeError(error, .coreData, doing: "keep a state of")

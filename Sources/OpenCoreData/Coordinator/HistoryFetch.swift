@@ -35,6 +35,10 @@ struct HistoryFetch {
             throw Self.refusal(
                 "\(entity.name ?? "?") has no \"\(key)\" that history can be searched by; it has \(known.sorted().joined(separator: ", ")).")
         }
+        let tellsTransactions = request.resultType == .transactionsAndChanges || request.resultType == .transactionsOnly
+        if asksForChanges && tellsTransactions && (limit != nil || offset > 0) {
+            throw Self.refusal("Changes that come with their transactions have no limit and no offset. Ask for changes only, or for transactions.")
+        }
         if asksForChanges && !sort.isEmpty && request.resultType == .transactionsAndChanges {
             throw Self.refusal("Changes that come in their transactions can't be sorted. Ask for changes only, or for transactions.")
         }
@@ -79,7 +83,7 @@ struct HistoryFetch {
                     + "currentPersistentHistoryToken(fromStores:).")
         }
         // Of a predicate over changes, or one that can't be looked into, nothing can be said before they are read.
-        let looksAtChanges = predicate.map { $0.containsOpaque || $0.keyPaths.contains { $0.steps.first == .key("changes") } } ?? false
+        let looksAtChanges = predicate.map { $0.containsOpaque || $0.keyPaths.contains { $0.steps.contains(.key("changes")) } } ?? false
         let needsChanges = asksForChanges || looksAtChanges || request.resultType.tellsChanges
         let isCutBelow = !asksForChanges && !looksAtChanges && sort.isEmpty
         var result: [NSPersistentHistoryTransaction] = []
@@ -107,7 +111,23 @@ struct HistoryFetch {
             // Those of the next store come after these.
             if let last = records.last { positions[last.store] = last.number }
         }
-        return asksForChanges ? result : windowed(sorted(result))
+        if asksForChanges { return result }
+        return windowed(sort.isEmpty ? result : named(sorted(result), after: request.token?.positions ?? [:]))
+    }
+
+    /// Each with the token of all that is listed up to it: as far as nothing before is missing.
+    private func named(_ listed: [NSPersistentHistoryTransaction], after start: [String: Int64]) -> [NSPersistentHistoryTransaction] {
+        var waiting = Dictionary(grouping: listed, by: \.storeID).mapValues { $0.map(\.transactionNumber).sorted()[...] }
+        var seen: [String: Set<Int64>] = [:], positions = start
+        return listed.map { transaction in
+            let store = transaction.storeID
+            seen[store, default: []].insert(transaction.transactionNumber)
+            while let next = waiting[store]?.first, seen[store]?.contains(next) == true {
+                positions[store] = next
+                waiting[store]?.removeFirst()
+            }
+            return NSPersistentHistoryTransaction(transaction.record, token: NSPersistentHistoryToken(positions))
+        }
     }
 
     private func place(in store: any HistoryKeeping) throws -> HistoryPlace? {

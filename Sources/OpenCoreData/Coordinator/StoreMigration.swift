@@ -24,12 +24,27 @@ struct StoreMigration {
     func check() throws {
         switch type {
         case NSInMemoryStoreType: break
-        case NSSQLiteStoreType: _ = try NewStoreFile(url)
+        case NSSQLiteStoreType:
+            _ = try NewStoreFile(url)
+            if !(store is SQLiteStore) { try checkMetadata() }
         default:
             throw NSError.coreData(
                 .persistentStoreInvalidType,
                 "Unknown store type \"\(type)\"; this version can migrate to \(NSSQLiteStoreType) and \(NSInMemoryStoreType).")
         }
+    }
+
+    private func checkMetadata() throws {
+        guard (try? StoreMetadataCoding.data(carriedMetadata)) == nil else { return }
+        throw NSError.coreData(
+            .migrationManagerDestinationStore,
+            "The metadata of the store must be a property list to be kept in a file; it holds \(carriedMetadata.keys.sorted().joined(separator: ", ")). "
+                + "Set others, and migrate then. Nothing was changed.")
+    }
+
+    /// What goes over to a store of another type: what one of them keeps about itself is not the other's.
+    private var carriedMetadata: [String: Any] {
+        (store.metadata ?? [:]).filter { !SQLiteStore.ownKeys.contains($0.key) && $0.key != NSStoreModelVersionIdentifiersKey }
     }
 
     /// Reads everything and writes it elsewhere. If it throws, nothing has changed and nothing is left over.
@@ -43,9 +58,7 @@ struct StoreMigration {
             made.metadata = store.metadata
             return
         }
-        // What one of them keeps about itself is not the other's.
-        let own = (store.metadata ?? [:]).filter { !SQLiteStore.ownKeys.contains($0.key) && $0.key != NSStoreModelVersionIdentifiersKey }
-        made.metadata = (made.metadata ?? [:]).merging(own) { _, carried in carried }
+        made.metadata = (made.metadata ?? [:]).merging(carriedMetadata) { _, carried in carried }
     }
 
     // MARK: Memory

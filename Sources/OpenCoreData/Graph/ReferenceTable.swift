@@ -57,12 +57,12 @@ package final class ReferenceTable: Sendable {
     }
 
     /// The key that a reference stands for from now on at the latest: the known one, else `wanted`, else a new one. A key that is new is known to be
-    /// in the store unless it was wanted. A wanted key takes the reference from one that the store did not have.
+    /// in the store unless it was wanted. A wanted key takes the reference from one that the store did not have, as far as is known.
     package func bind(_ reference: AttributeValue, _ entity: NSEntityDescription, to wanted: Int64? = nil) -> Int64 {
         let name = Name(entity: entity.number, reference: reference)
         return state.withLock { state in
             if let known = state.keys[name] {
-                guard wanted != nil, state.entries[known]?.state == .missing else { return known }
+                guard wanted != nil, Self.isFree(state.entries[known]?.state) else { return known }
                 state.entries[known]?.state = .deleted
             }
             let key = wanted ?? state.nextKey
@@ -70,6 +70,16 @@ package final class ReferenceTable: Sendable {
             state.keys[name] = key
             state.entries[key] = Entry(name: name, state: wanted == nil ? .stored : .reserved)
             return key
+        }
+    }
+
+    /// Whether the reference of a key can be given to another object: the store did not have this one, as far as is known.
+    package func isFree(_ key: Int64) -> Bool { Self.isFree(state(of: key)) }
+
+    private static func isFree(_ state: KeyState?) -> Bool {
+        switch state {
+        case .reserved?, .missing?: true
+        case .stored?, .deleted?, nil: false
         }
     }
 

@@ -126,6 +126,13 @@ final class ManagedObjectOrderedSet: NSMutableOrderedSet {
         edit { $0.replaceSubrange(range.location..<(range.location + range.length), with: new) }
     }
 
+    override func replaceObjects(at indexes: IndexSet, with objects: [Any]) {
+        let new = objects.map(member)
+        edit { objects in
+            for (object, index) in zip(new, indexes) { objects[index] = object }
+        }
+    }
+
     override func exchangeObject(at first: Int, withObjectAt second: Int) { edit { $0.swapAt(first, second) } }
 
     override func moveObjects(at indexes: IndexSet, to index: Int) {

@@ -32,11 +32,19 @@ struct NewStoreFile {
         } else if errno == EEXIST {
             throw Self.isTaken(url)
         } else {
-            // A file system without links.
-            if Self.isThere(url.path) { throw Self.isTaken(url) }
-            _ = try Disk.checked("make \(url.path)") { rename(temporary.path, url.path) }
+            // A file system without links: what is renamed over is an empty file of our own.
+            let descriptor = open(url.path, O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0o600)
+            if descriptor < 0 && errno == EEXIST { throw Self.isTaken(url) }
+            close(try Disk.checked("make \(url.path)") { descriptor })
+            do { _ = try Disk.checked("make \(url.path)") { rename(temporary.path, url.path) } } catch {
+                unlink(url.path)
+                throw error
+            }
         }
-        try Disk.synchronize(folder: url.deletingLastPathComponent())
+        do { try Disk.synchronize(folder: url.deletingLastPathComponent()) } catch {
+            unlink(url.path)
+            throw error
+        }
     }
 
     /// Takes away what was not put in its place.

@@ -238,4 +238,33 @@ import Testing
 
 extension NSPersistentStoreRequest {
     fileprivate static var history: NSPersistentHistoryChangeRequest { .fetchHistory(after: .distantPast) }
+
+    // H2
+    @Test func theTokenOfASortedTransactionLeavesNothingOut() throws {
+        let folder = try HistoryFolder(), stack = try HistoryStack(folder.file)
+        for code in ["a", "b", "c"] { try stack.saveCities(code) }
+        func told(ascending: Bool, limit: Int) throws -> [NSPersistentHistoryTransaction] {
+            let fetch = try #require(NSPersistentHistoryTransaction.fetchRequest)
+            fetch.sortDescriptors = [NSSortDescriptor(key: "transactionNumber", ascending: ascending)]
+            fetch.fetchLimit = limit
+            return try stack.transactions(.fetchHistory(withFetch: fetch))
+        }
+        let first = try told(ascending: true, limit: 2), last = try told(ascending: false, limit: 2)
+        #expect(first.numbers == [1, 2] && last.numbers == [3, 2])
+        #expect(try stack.transactions(after: first.last?.token).numbers == [3])
+        #expect(try stack.transactions(after: last.last?.token).numbers == [1, 2, 3])
+        #expect(try stack.transactions(after: told(ascending: false, limit: 3).last?.token).isEmpty)
+    }
+
+    // H2
+    @Test func changesWithTheirTransactionsHaveNoLimit() throws {
+        let folder = try HistoryFolder(), stack = try HistoryStack(folder.file)
+        try stack.saveCities("a", "b")
+        let fetch = try #require(NSPersistentHistoryChange.fetchRequest)
+        fetch.fetchLimit = 1
+        let request = NSPersistentHistoryChangeRequest.fetchHistory(withFetch: fetch)
+        #expect(errorCode { try stack.execute(request) } == 134091)
+        request.resultType = .changesOnly
+        #expect((try stack.execute(request).result as? [NSPersistentHistoryChange])?.count == 1)
+    }
 }

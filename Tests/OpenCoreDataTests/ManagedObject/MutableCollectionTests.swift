@@ -64,6 +64,8 @@ import Testing
         Change("by subscript", "abe") { $0[2] = $1["e"] },
         Change("setObject at the end", "abcd") { $0.setObject($1["d"], at: 3) },
         Change("replaceObjects(at:)", "dbe") { $0.replaceObjects(at: [0, 2], with: $1.objects("de")) },
+        Change("replaceObjects(at:) by each other", "bac") { $0.replaceObjects(at: [0, 1], with: $1.objects("ba")) },
+        Change("replaceObjects(at:) with one that moves", "bdc") { $0.replaceObjects(at: [0, 1], with: $1.objects("bd")) },
         Change("replaceObjects(in:)", "dec") { set, it in
             it.objects("de").map { $0 as AnyObject }.withUnsafeBufferPointer {
                 set.replaceObjects(in: NSRange(location: 0, length: 2), with: $0.baseAddress, count: 2)

@@ -5,6 +5,10 @@ extension NSIncrementalStore {
     /// Runs calls of the subclass's methods, one after the other with those from other threads.
     func ordered<T>(_ body: (NSManagedObjectContext) throws -> T) throws -> T {
         try order.sync { () throws -> T in
+            // IDs that are made while objects are read are not those of the new objects.
+            let outer = obtaining
+            obtaining = nil
+            defer { obtaining = outer }
             if let currentContext { return try currentContext.performAndWait { () throws -> T in try body(currentContext) } }
             return try withContext { try body($0) }
         }

@@ -19,8 +19,9 @@ extension NSIncrementalStore {
                 try obtainReferences(for: inserted, context)
                 // Before the objects: metadata that fails fails the save before any object is written.
                 if hasUnsavedMetadata {
+                    let generation = metadataGeneration
                     _ = try execute(NSSaveChangesRequest(inserted: nil, updated: nil, deleted: nil, locked: nil), with: context)
-                    didSaveMetadata()
+                    didSaveMetadata(generation)
                 }
                 if changes.isEmpty { return SavedRows() }
                 let temporary = inserted.filter(\.isTemporaryID)
@@ -149,7 +150,7 @@ extension NSIncrementalStore {
         }
         if asked.isEmpty { return }
         let objects = asked.map { context.object(with: $0) }
-        obtaining = ObtainedReferences(asked)
+        obtaining = ObtainedReferences(asked, among: ids)
         var isObtained = false
         defer {
             if !isObtained { references.release(obtaining?.given ?? []) }

@@ -56,6 +56,8 @@ open class NSIncrementalStore: NSPersistentStore, @unchecked Sendable {
         var registeredType = ""
         var isLoaded = false
         var isDirty = false
+        /// Counts what was set.
+        var generation = 0
     }
 
     /// Called when a store of the registered type is added. Reads nothing yet: `loadMetadata()` follows.
@@ -115,7 +117,7 @@ open class NSIncrementalStore: NSPersistentStore, @unchecked Sendable {
     /// for each object and, within an entity, in the order of the objects.
     ///
     /// Called before the save that brings the objects to the store, or when somebody wants permanent IDs. If that save fails the next one does
-    /// not ask again. A reference can't be given to a second object before the first was deleted.
+    /// not ask again. A reference that was given to an object which was never saved can be given to another; that of a saved one after it was deleted.
     open func obtainPermanentIDs(for array: [NSManagedObject]) throws -> [NSManagedObjectID] {
         Violation.misuse("\(Swift.type(of: self)) must override obtainPermanentIDs(for:) to take new objects")
     }
@@ -139,7 +141,9 @@ open class NSIncrementalStore: NSPersistentStore, @unchecked Sendable {
             Violation.misuse("an object ID of \(Swift.type(of: self)) is made before loadMetadata() has set the store's \(NSStoreUUIDKey)")
         }
         var key = references.key(of: reference, entity)
-        if order.isCurrent, obtaining != nil, key.map({ references.state(of: $0) == .missing }) ?? true, let wanted = obtaining?.next(for: entity) {
+        if order.isCurrent, let obtaining, key.map({ references.isFree($0) && !obtaining.isAsked($0) }) ?? true,
+            let wanted = self.obtaining?.next(for: entity)
+        {
             key = references.bind(reference, entity, to: wanted)
         }
         return NSManagedObjectID(
@@ -178,6 +182,7 @@ open class NSIncrementalStore: NSPersistentStore, @unchecked Sendable {
                 guard !NSDictionary(dictionary: metadata).isEqual(to: kept.metadata) else { return nil }
                 kept.metadata = metadata
                 kept.isDirty = true
+                kept.generation += 1
                 return nil
             }
             if let name { references.storeName = name }
@@ -194,7 +199,12 @@ open class NSIncrementalStore: NSPersistentStore, @unchecked Sendable {
 
     package override var hasUnsavedMetadata: Bool { kept.withLock { $0.isDirty } }
 
-    func didSaveMetadata() { kept.withLock { $0.isDirty = false } }
+    var metadataGeneration: Int { kept.withLock { $0.generation } }
+
+    /// Has been handed to the store as it was at that count; what was set since has not.
+    func didSaveMetadata(_ generation: Int) {
+        kept.withLock { if $0.generation == generation { $0.isDirty = false } }
+    }
 
     /// Whether there is nothing at `url` yet, or an empty file.
     private var isNew: Bool {

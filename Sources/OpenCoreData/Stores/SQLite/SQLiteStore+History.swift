@@ -36,10 +36,12 @@ extension SQLiteStore: HistoryKeeping {
         }
     }
 
-    /// Inside the transaction of a save.
-    func recordHistory(of plan: SavePlan, _ changes: ChangeSet, in database: Database) throws {
-        guard try keepsHistory || findsHistory(in: database) else { return }
+    /// Inside the transaction of a save. Returns whether the file has a history that this store did not know of: it does once the save is committed.
+    func recordHistory(of plan: SavePlan, _ changes: ChangeSet, in database: Database) throws -> Bool {
+        let isKnown = keepsHistory
+        guard try isKnown || findsHistory(in: database) else { return false }
         try SQLiteHistoryWriter(plan, of: changes, schema: schema, in: database)?.write(changes.origin)
+        return !isKnown
     }
 
     /// Whether another store has begun a history since this one looked.
@@ -51,7 +53,6 @@ extension SQLiteStore: HistoryKeeping {
             return false
         }
         if try !SQLiteHistoryTables.areComplete(schema, in: database) { try SQLiteHistoryTables.make(schema, in: database) }
-        historyState.isKept.store(true, ordering: .releasing)
         return true
     }
 

@@ -30,11 +30,11 @@ extension SQLiteStore {
         var operation = SaveOperation(plan, schema: schema, identity: identity, clearsKeysFirst: clearsKeysFirst)
         do {
             let reserved: [KeyPool.Reservation] = try pool.writeWithoutTransaction { database in
-                var reserved: [KeyPool.Reservation] = []
+                var reserved: [KeyPool.Reservation] = [], beginsHistory = false
                 do {
                     try database.inTransaction(.immediate) {
                         // Before the rows are deleted of which something is kept.
-                        try recordHistory(of: plan, changes, in: database)
+                        beginsHistory = try recordHistory(of: plan, changes, in: database)
                         try operation.run(in: database)
                         if metadata != nil || mark != nil { try write(metadata: metadata, mark: mark, in: database) }
                         reserved = try topUp.map { try keyPool.reserve($0, in: database) }
@@ -54,6 +54,7 @@ extension SQLiteStore {
                     }
                     throw StoreConflict.constraints(conflicts)
                 }
+                if beginsHistory { historyState.isKept.store(true, ordering: .releasing) }
                 return reserved
             }
             keyPool.add(reserved)

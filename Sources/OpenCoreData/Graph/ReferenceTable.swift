@@ -4,7 +4,8 @@ import Synchronization
 /// the store. One for each store that gives references of its own; it lives as long as the IDs do.
 ///
 /// References are told apart by concrete entity: equal ones of two entities are two objects, also within one tree. A key stands for the same
-/// reference for good. A reference stands for the same key until its object is deleted; if the store gives it again, it names another object.
+/// reference for good. A reference stands for the same key until its object is deleted; if the store gives it again, then or because no save ever
+/// brought the object to it, it names another object.
 package final class ReferenceTable: Sendable {
     private struct Name: Hashable, Sendable {
         let entity: Int

@@ -6,6 +6,12 @@ enum HistoryModel {
     /// What predicates and sort descriptors may ask of each.
     static func keys(of entity: NSEntityDescription) -> Set<String> { Set(entity.propertiesByName.keys).union(["self"]) }
 
+    static func request(for entity: NSEntityDescription) -> NSFetchRequest<any NSFetchRequestResult> {
+        let request = NSFetchRequest<any NSFetchRequestResult>()
+        request.entity = entity
+        return request
+    }
+
     private static let model: (transaction: NSEntityDescription, change: NSEntityDescription, whole: NSManagedObjectModel) = {
         func entity(_ name: String, _ attributes: [(name: String, type: NSAttributeDescription.AttributeType)]) -> NSEntityDescription {
             let entity = NSEntityDescription()

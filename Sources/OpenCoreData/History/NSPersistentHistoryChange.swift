@@ -50,11 +50,7 @@ open class NSPersistentHistoryChange: NSObject, NSCopying, @unchecked Sendable {
     open class var entityDescription: NSEntityDescription? { HistoryModel.change }
 
     /// A request for changes, to which a predicate over `changeID`, `changedObjectID`, `changeType`, `tombstone` and `transaction` can be added.
-    open class var fetchRequest: NSFetchRequest<any NSFetchRequestResult>? {
-        let request = NSFetchRequest<any NSFetchRequestResult>()
-        request.entity = HistoryModel.change
-        return request
-    }
+    open class var fetchRequest: NSFetchRequest<any NSFetchRequestResult>? { HistoryModel.request(for: HistoryModel.change) }
 }
 
 extension NSPersistentHistoryChange: KeyValueCoding {

@@ -52,11 +52,7 @@ open class NSPersistentHistoryTransaction: NSObject, NSCopying, @unchecked Senda
 
     /// A request for transactions, to which a predicate over `author`, `bundleID`, `changes`, `contextName`, `processID`, `storeID`, `timestamp` and
     /// `transactionNumber` can be added.
-    open class var fetchRequest: NSFetchRequest<any NSFetchRequestResult>? {
-        let request = NSFetchRequest<any NSFetchRequestResult>()
-        request.entity = HistoryModel.transaction
-        return request
-    }
+    open class var fetchRequest: NSFetchRequest<any NSFetchRequestResult>? { HistoryModel.request(for: HistoryModel.transaction) }
 }
 
 extension NSPersistentHistoryTransaction: KeyValueCoding {

@@ -51,4 +51,25 @@ import Testing
         #expect(try stack.shown(stack.another()) == ["p 7", "q 8"])
         #expect(try stack.files.shell.column("SELECT ZB FROM ZITEM WHERE ZKEY = 'p'") == ["3"])
     }
+
+    // H5
+    @Test func aContextThatIsPinnedToNothingReadsTooOldRowsAgain() throws {
+        let stack = try PinnedStack()
+        try stack.pin("p")
+        let file = stack.files.file
+        try stack.coordinator.remove(try #require(stack.coordinator.persistentStores.first))
+        _ = try stack.files.shell.rows("PRAGMA journal_mode = DELETE")
+        try stack.coordinator.addPersistentStore(
+            ofType: NSSQLiteStoreType, configurationName: nil, at: file, options: [NSReadOnlyPersistentStoreOption: true])
+        let context = stack.another()
+        try context.performAndWait { () throws in
+            try context.setQueryGenerationFrom(.current)
+            context.stalenessInterval = 0
+            let item = try #require(try context.all("Item").first)
+            #expect(item.value(forKey: "a") as? Int == 1)
+            _ = try stack.files.shell.rows("UPDATE ZITEM SET ZA = 2, Z_OPT = Z_OPT + 1")
+            context.refresh(item, mergeChanges: true)
+            #expect(item.value(forKey: "a") as? Int == 2)
+        }
+    }
 }

@@ -452,4 +452,18 @@ import Testing
         let new = try stack.coordinator.migratePersistentStore(stack.store, to: stack.place(), withType: way.to)
         #expect(try new.pushMark == 7)
     }
+
+    // G7
+    @Test func metadataThatNoFileCanKeepIsRefusedBeforeAnythingIsDone() throws {
+        let stack = try MovingStack(NSInMemoryStoreType)
+        try stack.fill()
+        let old = stack.store, before = try MovingStack.dump(old)
+        stack.coordinator.setMetadata(["origin": stack.place()], for: old)
+        let error = #expect(throws: NSError.self) {
+            try stack.coordinator.migratePersistentStore(old, to: stack.place(), withType: NSSQLiteStoreType)
+        }
+        #expect(error?.code == 134160 && error?.localizedDescription.contains("origin") == true)
+        #expect(stack.store === old && stack.files.isEmpty)
+        #expect(try MovingStack.dump(old) == before)
+    }
 }

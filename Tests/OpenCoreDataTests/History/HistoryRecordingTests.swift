@@ -216,4 +216,22 @@ import Testing
         #expect(found.numbers == [1, 2, 3])
         #expect(found.dropFirst().map { $0.changes?.map(\.updatedNames) } == [[["name"]], [["population"]]])
     }
+
+    // H1
+    @Test func aSaveThatFindsAHistoryAndFailsDoesNotSpoilTheNext() throws {
+        let folder = try HistoryFolder(), ignoring: [AnyHashable: Any] = [NSIgnorePersistentStoreVersioningOption: true]
+        let mine = try HistoryStack(folder.file, options: ignoring)
+        try mine.saveCities("a", "b")
+        // Somebody else begins a history that has no room for what this model keeps of deleted objects.
+        let other = HistoryFolder.model { city, _ in
+            for attribute in city.attributesByName.values { attribute.preservesValueInHistoryOnDeletion = false }
+        }
+        let theirs = try HistoryStack(folder.file, other, options: ignoring.merging(HistoryStack.tracking) { $1 })
+        try theirs.saveCities("c")
+        #expect(throws: NSError.self) { try mine.saveCities("a") }
+        mine.context.performAndWait { mine.context.rollback() }
+        try mine.save { $0.delete(try mine.city("b")) }
+        let change = try #require(try mine.lastChanges().first)
+        #expect(change.changeType == .delete && change.tombstone?["name"] as? String == "city b")
+    }
 }

@@ -215,6 +215,40 @@ import Testing
     }
 
     // S8
+    @Test func theReferenceOfAnObjectThatWasNeverSavedMayBeGivenToAnother() throws {
+        let stack = try IncrementalStack()
+        try stack.root.performAndWait { () throws in
+            stack.store.give("alice")
+            stack.store.failSaves(CocoaError(.fileWriteUnknown))
+            stack.root.make("Item", ["key": "a"])
+            #expect(throws: (any Error).self) { try stack.root.save() }
+            stack.root.rollback()
+            stack.store.give("alice")
+            let again = stack.root.make("Item", ["key": "a"])
+            try stack.root.save()
+            #expect(again.objectID.uriRepresentation().lastPathComponent == "palice")
+        }
+    }
+
+    // S8
+    @Test func idsThatAreMadeWhileTheStoreReadsAreNotThoseOfTheNewObjects() throws {
+        let stack = try IncrementalStack()
+        try stack.save(("Playlist", ["title": "a"]))
+        try stack.reopen()
+        stack.store.obtain { store, objects in
+            // Finds an object that this process does not know yet.
+            _ = try objects.first?.managedObjectContext?.fetch(NSFetchRequest<NSManagedObject>(entityName: "Playlist"))
+            return objects.map { store.newObjectID(for: $0.entity, referenceObject: "new") }
+        }
+        try stack.root.performAndWait { () throws in
+            let list = stack.root.make("Playlist", ["title": "b"])
+            try stack.root.save()
+            #expect(list.objectID.uriRepresentation().lastPathComponent == "pnew")
+            #expect(try stack.root.all("Playlist", sort: "title").map { $0.value(forKey: "title") as? String } == ["a", "b"])
+        }
+    }
+
+    // S8
     @Test func theReferenceOfADeletedObjectMayBeGivenToAnother() throws {
         let stack = try IncrementalStack()
         try stack.root.performAndWait { () throws in

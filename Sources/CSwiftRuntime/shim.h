@@ -18,3 +18,12 @@ struct loaded_image {
     void *_Nullable symbol_address;
 };
 int dladdr(const void *_Nonnull address, struct loaded_image *_Nonnull image);
+
+// Of ICU (unicode/ucol.h), which Foundation brings along under these names: collators, and the bytes by which they order strings.
+enum { ICU_NORMALIZATION_MODE = 4, ICU_STRENGTH = 5, ICU_NUMERIC_COLLATION = 7 };
+enum { ICU_SECONDARY = 1, ICU_TERTIARY = 2, ICU_ON = 17 };
+void *_Nullable swift_ucol_open(const char *_Nonnull locale, int32_t *_Nonnull status);
+void swift_ucol_close(void *_Nullable collator);
+void swift_ucol_setAttribute(void *_Nonnull collator, int32_t attribute, int32_t value, int32_t *_Nonnull status);
+int32_t swift_ucol_getSortKey(
+    const void *_Nonnull collator, const uint16_t *_Nonnull text, int32_t length, uint8_t *_Nullable key, int32_t capacity);

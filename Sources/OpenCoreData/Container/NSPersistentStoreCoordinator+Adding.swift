@@ -38,7 +38,8 @@ extension NSPersistentStoreDescription {
         case NSInMemoryStoreType: everybody
         case NSSQLiteStoreType:
             everybody.union([
-                NSPersistentStoreTimeoutOption, NSSQLitePragmasOption, NSIgnorePersistentStoreVersioningOption,
+                NSPersistentStoreTimeoutOption, NSSQLitePragmasOption, NSSQLiteAnalyzeOption, NSSQLiteManualVacuumOption,
+                NSIgnorePersistentStoreVersioningOption,
                 NSPersistentStoreConnectionPoolMaxSizeKey, SQLitePersistentWALOption, SQLiteQuickCheckOption,
                 NSPersistentHistoryTrackingKey,
             ])

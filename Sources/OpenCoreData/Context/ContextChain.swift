@@ -11,6 +11,45 @@ final class ContextChain: Sendable {
     private let count = Atomic<UInt64>(1)
     private let pinned = Mutex<ContextPin?>(nil)
     private let hasPin = Atomic<Bool>(false)
+    /// Those of the contexts of the chain, under the lock. Some may be gone.
+    private let levels = Unlocked<[WeakLevel]>([])
+    /// How often new objects have turned out to be others.
+    private let replacements = Atomic<Int>(0)
+    /// Whether anything was deleted or thrown away, which somebody may still refer to.
+    private let dangles = Atomic<Bool>(false)
+
+    private struct WeakLevel {
+        weak var level: ContextLevel?
+    }
+
+    // What `lock` guards.
+    private final class Unlocked<T>: @unchecked Sendable {
+        var value: T
+
+        init(_ value: T) { self.value = value }
+    }
+
+    var replacementCount: Int { replacements.load(ordering: .acquiring) }
+    var hasReplacements: Bool { replacementCount > 0 }
+
+    var mayDangle: Bool { dangles.load(ordering: .acquiring) }
+    func noteDiscard() { dangles.store(true, ordering: .releasing) }
+
+    /// A context has joined the chain. Within the lock.
+    func add(_ level: ContextLevel) {
+        if levels.value.count == levels.value.capacity { levels.value.removeAll { $0.level == nil } }
+        levels.value.append(WeakLevel(level: level))
+    }
+
+    /// These objects turned out to be others: their IDs lead there from now on, and what any level says of them is said of the others. Contexts bring
+    /// their instances to it at their next turn. Within the lock.
+    func replace(_ identities: [NSManagedObjectID: NSManagedObjectID]) {
+        if identities.isEmpty { return }
+        for (id, other) in identities { id.become(other) }
+        for level in levels.value.compactMap(\.level) { level.follow() }
+        replacements.add(1, ordering: .releasing)
+        noteChange()
+    }
 
     /// Called with every change of a level, within the lock.
     func noteChange() { count.add(1, ordering: .releasing) }
@@ -54,11 +93,15 @@ final class ContextChain: Sendable {
 // Every access is made within `ContextChain.withLock`.
 final class ContextLevel: @unchecked Sendable {
     /// The chain that this level belongs to; set anew when the context gets its parent.
-    unowned var chain: ContextChain
+    unowned var chain: ContextChain {
+        didSet { chain.withLock { chain.add(self) } }
+    }
     /// Unsaved changes.
-    var pending = ChangeSet() { didSet { chain.noteChange() } }
+    var pending = ChangeSet() { didSet { noteChange() } }
     /// What a save in progress is writing; changes that come meanwhile go to `pending`.
-    var saving: ChangeSet? { didSet { chain.noteChange() } }
+    var saving: ChangeSet? { didSet { noteChange() } }
+    /// How many of the chain's changes are this level's.
+    private(set) var changeCount: UInt64 = 0
     /// Pushed change sets which this context's own objects have not seen yet.
     var inbox: [ChangeSet] = []
     /// Where pushes that are not on disk yet are written down, if they are: told of those that are thrown away.
@@ -69,6 +112,35 @@ final class ContextLevel: @unchecked Sendable {
     private var keyIndexes: [KeyIndex.Name: KeyIndex] = [:]
 
     init(chain: ContextChain) { self.chain = chain }
+
+    private func noteChange() {
+        changeCount &+= 1
+        chain.noteChange()
+    }
+
+    /// Objects of which something is unsaved here that was said of others which turned out to be they, and which was not laid over their values yet.
+    private var moved: Set<NSManagedObjectID> = []
+
+    func hasMoved(_ id: NSManagedObjectID) -> Bool { moved.contains(id) }
+
+    func takeMoved() -> Set<NSManagedObjectID> {
+        defer { moved = [] }
+        return moved
+    }
+
+    /// Objects that turned out to be others are called by the others' identities.
+    func follow() {
+        func current(_ changes: ChangeSet, over below: ChangeSet?) -> ChangeSet? {
+            changes.namesReplacedObjects ? changes.current { below?[$0]?.row } : nil
+        }
+        if let changes = saving.flatMap({ current($0, over: nil) }) { saving = changes }
+        if let changes = current(pending, over: saving) {
+            for id in pending.ids(.updated) where id.successor != nil { moved.insert(id.current) }
+            pending = changes
+        }
+        inbox = inbox.map { current($0, over: nil) ?? $0 }
+        keyIndexes = [:]
+    }
 
     /// What this level says about a row.
     func change(of id: NSManagedObjectID) -> PendingRow? {
@@ -84,23 +156,52 @@ final class ContextLevel: @unchecked Sendable {
     func record(_ id: NSManagedObjectID, _ change: PendingRow) -> Bool {
         let before = keyIndexes.isEmpty ? nil : self.change(of: id)
         let now = PendingRow.compose(pending[id], change, isSaving: saving?[id] != nil)
+        if change.kind == .deleted { chain.noteDiscard() }
         pending.set(id, now)
         updateIndexes(id, before: before)
         return now != nil
     }
 
     /// Forgets the to-manys of an object that never was.
-    func forgetRelationships(of id: NSManagedObjectID) {
-        for number in id.layout.toManys.indices {
+    ///
+    /// - Parameter others: whether others forget that they were related to it; not where that may have to be brought back.
+    func forgetRelationships(of id: NSManagedObjectID, at others: Bool = false) {
+        for (number, relationship) in id.layout.toManys.enumerated() {
             let key = RelationshipKey(owner: id, toMany: number)
-            pending.pairs[key] = nil
             pending.orders[key] = nil
+            guard let changes = pending.pairs.removeValue(forKey: key), others else { continue }
+            for other in changes.added {
+                guard let back = relationship.key(of: other) else { continue }
+                pending.pairs[back]?.added.remove(id)
+                if pending.pairs[back]?.isEmpty == true { pending.pairs[back] = nil }
+            }
         }
+    }
+
+    /// Takes back what is pending of an object's to-manys, at their other ends, too.
+    func withdrawRelationships(of id: NSManagedObjectID) {
+        for (number, relationship) in id.layout.toManys.enumerated() {
+            let key = RelationshipKey(owner: id, toMany: number)
+            pending.orders[key] = nil
+            guard let changes = pending.pairs.removeValue(forKey: key) else { continue }
+            for other in changes.added.union(changes.removed) {
+                guard let back = relationship.key(of: other) else { continue }
+                pending.pairs[back]?.forget(id)
+                if pending.pairs[back]?.isEmpty == true { pending.pairs[back] = nil }
+            }
+        }
+    }
+
+    /// Changes the pairs of a to-many, in place: a to-many may have a great many members, and each of them is a change.
+    func change(_ key: RelationshipKey, _ body: (inout PairChanges) -> Void) {
+        body(&pending.pairs[key, default: PairChanges()])
+        if pending.pairs[key]?.isEmpty == true { pending.pairs[key] = nil }
     }
 
     /// Replaces or forgets what is pending for a row.
     func replace(_ id: NSManagedObjectID, with change: PendingRow?) {
         let before = keyIndexes.isEmpty ? nil : self.change(of: id)
+        if change == nil || change?.kind == .deleted { chain.noteDiscard() }
         pending.set(id, change)
         updateIndexes(id, before: before)
     }
@@ -110,6 +211,7 @@ final class ContextLevel: @unchecked Sendable {
         let journaled = pending.journaled.joined(pushed.journaled)
         defer { comesFrom(journaled) }
         if pending.isEmpty && saving == nil && keyIndexes.isEmpty {
+            if pushed.deletedCount > 0 { chain.noteDiscard() }
             pending = pushed
             return
         }
@@ -118,9 +220,7 @@ final class ContextLevel: @unchecked Sendable {
             if !record(id, change) { cancelled.append(id) }
         }
         for (key, changes) in pushed.pairs {
-            var mine = pending.pairs[key] ?? PairChanges()
-            mine.apply(changes)
-            pending.pairs[key] = mine.isEmpty ? nil : mine
+            change(key) { $0.apply(changes) }
         }
         for (key, order) in pushed.orders { pending.orders[key] = order }
         if !cancelled.isEmpty { forgetAllMentions(of: Set(cancelled)) }
@@ -169,9 +269,12 @@ final class ContextLevel: @unchecked Sendable {
         pending = changes
         keyIndexes = [:]
         merge(later)
+        // Somebody else's save may have made others of them meanwhile.
+        if chain.hasReplacements { follow() }
     }
 
     func discard() {
+        if !pending.isEmpty { chain.noteDiscard() }
         if let journaled = pending.journaled { pushRecorder?.forget(journaled, only: nil) }
         pending = ChangeSet()
         inbox = []
@@ -210,6 +313,13 @@ final class ContextLevel: @unchecked Sendable {
     }
 }
 
+extension NSRelationshipDescription {
+    /// The other end of a many-to-many, as it is seen from one of its objects.
+    func key(of other: NSManagedObjectID) -> RelationshipKey? {
+        inverseRelationship.flatMap { other.layout.toManyNumber($0) }.map { RelationshipKey(owner: other, toMany: $0) }
+    }
+}
+
 /// Unique key → pending object, for one constraint.
 struct KeyIndex {
     struct Name: Hashable {
@@ -219,7 +329,10 @@ struct KeyIndex {
     }
 
     private let name: Name
+    /// Of several objects with one key, that which was made first.
     private(set) var owners: [UniqueKey: NSManagedObjectID] = [:]
+    /// The others.
+    private var others: [UniqueKey: [NSManagedObjectID]] = [:]
 
     init(_ name: Name) { self.name = name }
 
@@ -229,15 +342,29 @@ struct KeyIndex {
 
     mutating func update(_ id: NSManagedObjectID, to change: PendingRow) {
         guard let key = key(change) else { return }
-        if change.kind == .deleted {
-            if owners[key] == id { owners[key] = nil }
-        } else {
+        if change.kind == .deleted { return forget(id, key) }
+        guard let known = owners[key], known != id else {
             owners[key] = id
+            return
         }
+        owners[key] = known.key < id.key ? known : id
+        let other = known.key < id.key ? id : known
+        if others[key]?.contains(other) != true { others[key, default: []].append(other) }
     }
 
     mutating func forget(_ id: NSManagedObjectID, _ change: PendingRow) {
-        if let key = key(change), owners[key] == id { owners[key] = nil }
+        if let key = key(change) { forget(id, key) }
+    }
+
+    private mutating func forget(_ id: NSManagedObjectID, _ key: UniqueKey) {
+        var rest = others[key] ?? []
+        if owners[key] == id {
+            owners[key] = rest.min { $0.key < $1.key }
+            rest.removeAll { $0 == owners[key] }
+        } else {
+            rest.removeAll { $0 == id }
+        }
+        others[key] = rest.isEmpty ? nil : rest
     }
 }
 
@@ -258,7 +385,11 @@ extension PendingRow {
         guard let earlier else { return later }
         switch (earlier.kind, later.kind) {
         case (.inserted, .deleted): return isSaving ? later : nil
-        case (.inserted, _): return PendingRow(kind: .inserted, row: later.row ?? earlier.row)
+        case (.inserted, _):
+            // Which values were set on purpose is what decides where the object turns out to be one that is there already.
+            var changed = earlier.changed
+            changed.formUnion(later.changed)
+            return PendingRow(kind: .inserted, row: later.row ?? earlier.row, changed: changed)
         case (.updated, .deleted): return PendingRow(kind: .deleted, row: later.row ?? earlier.row, base: earlier.base ?? later.base)
         case (.updated, _):
             var changed = earlier.changed

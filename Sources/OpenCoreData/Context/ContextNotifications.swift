@@ -130,6 +130,8 @@ extension NSManagedObjectContext {
     }
 
     func postDidSave(_ changes: ChangeSet, inserted: [NSManagedObject], updated: [NSManagedObject], deleted: [NSManagedObject]) {
+        // Whoever looks for what was inserted finds it one level further down from now on.
+        heldKeys = nil
         var sets = (inserted: Set(inserted), updated: Set(updated), deleted: Set(deleted))
         var made: [NSManagedObject] = []
         defer { withExtendedLifetime(made) {} }

@@ -84,5 +84,7 @@ final class ContextPin: StoresChannel {
     }
 
     /// What is saved meets the stores as they are: a row that changed since the state that was read is a conflict like any other.
-    func receive(_ changes: ChangeSet, from sender: NSManagedObjectContext) throws { try coordinator.receive(changes, from: sender) }
+    func receive(_ changes: ChangeSet, from sender: NSManagedObjectContext) throws -> ReceivedChanges {
+        try coordinator.receive(changes, from: sender)
+    }
 }

@@ -14,6 +14,7 @@ extension NSManagedObjectContext {
     /// be read; those deletions keep waiting.
     func propagateDeletions() throws {
         if undelivered.isEmpty && discarded.isEmpty { return }
+        if propagationStamp == nil { propagationStamp = stampOfOthers }
         while !undelivered.isEmpty {
             let objects = undelivered
             undelivered = []
@@ -31,11 +32,45 @@ extension NSManagedObjectContext {
         if discarded.isEmpty { return }
         if let undoRecorder { for object in discarded { undoRecorder.willForgetRelationships(of: object, in: self) } }
         chain.withLock {
-            for object in discarded { level.forgetRelationships(of: object.objectID) }
+            for object in discarded {
+                level.forgetRelationships(of: object.objectID, at: undoRecorder == nil || !object.objectID.isTemporaryID)
+            }
         }
     }
 
-    private func propagate(_ object: NSManagedObject) throws {
+    /// Others may have related objects to the deleted ones since the rules were applied: they are applied once more where anything has changed.
+    func propagateDeletionsAgain() throws {
+        let stamp = stampOfOthers
+        if stamp == propagationStamp { return }
+        let deleted = chain.withLock { level.pending.ids(.deleted) }.compactMap { registry[$0] }
+        guard !deleted.isEmpty else { return }
+        var keys: [RelationshipKey] = []
+        for object in deleted {
+            for (number, relationship) in object.layout.toManys.enumerated() where relationship.changesTargetsOnDeletion {
+                keys.append(RelationshipKey(owner: object.objectID, toMany: number))
+            }
+        }
+        let members = keys.isEmpty ? [:] : try prefetch(keys, remembering: [])
+        for object in deleted {
+            for (number, relationship) in object.layout.toManys.enumerated() where relationship.changesTargetsOnDeletion {
+                object.members[number] = members[RelationshipKey(owner: object.objectID, toMany: number)]
+            }
+        }
+        let isPaired = deleted.contains { !$0.layout.partnerSlots.isEmpty }
+        let below = isPaired ? try channel(to: "read partners").rows(for: deleted.map(\.objectID)) : [:]
+        for object in deleted { try propagate(object, below: below[object.objectID]) }
+        try propagateDeletions()
+        propagationStamp = stamp
+    }
+
+    /// Differs from an earlier one if anybody but this context has changed anything since.
+    private var stampOfOthers: UInt64 {
+        let rows = rowCache
+        return chain.withLock { chain.stamp(with: rows) &- level.changeCount }
+    }
+
+    /// - Parameter below: the row that the object has below by now.
+    private func propagate(_ object: NSManagedObject, below: RowSnapshot? = nil) throws {
         struct Step {
             let relationship: NSRelationshipDescription
             /// Of the to-many; nil for a to-one.
@@ -50,9 +85,9 @@ extension NSManagedObjectContext {
             steps.append(Step(relationship: relationship, number: number, targets: try realised(ids, of: relationship)))
         }
         for slot in object.row == nil ? [] : layout.toOneSlots {
-            guard let relationship = layout.relationship(atSlot: slot), relationship.changesTargetsOnDeletion, let id = object.row?[slot].objectID
-            else { continue }
-            steps.append(Step(relationship: relationship, number: nil, targets: try realised([id], of: relationship)))
+            guard let relationship = layout.relationship(atSlot: slot), relationship.changesTargetsOnDeletion else { continue }
+            let ids = Set([object.row?[slot].objectID, below?[slot].objectID].compactMap { $0?.current })
+            if !ids.isEmpty { steps.append(Step(relationship: relationship, number: nil, targets: try realised(Array(ids), of: relationship))) }
         }
         for step in steps {
             for target in step.targets where !isDeleted(target.objectID) {
@@ -112,14 +147,13 @@ extension NSManagedObject {
     func lose(_ id: NSManagedObjectID, _ relationship: NSRelationshipDescription) {
         switch entity.layout.place(of: relationship.name) {
         case .slot(let slot)?:
-            if value(atSlot: slot).objectID == id { setValue(.null, atSlot: slot) }
+            // What it has read may be older than what made it a member.
+            if value(atSlot: slot).objectID == id || state == .clean { setValue(.null, atSlot: slot) }
         case .toMany(let number)?:
             noteMembers(ofToMany: number)
             if let loaded = members[number] { members[number] = loaded.filter { $0 != id } }
-            if !relationship.isDerivedFromInverse {
-                context?.record(RelationshipKey(owner: objectID, toMany: number)) { $0.remove(id) }
-                if relationship.isOrdered { setOrder(memberIDs(number).filter { $0 != id }, number: number) }
-            }
+            if !relationship.isKeptInMembers { context?.record(RelationshipKey(owner: objectID, toMany: number)) { $0.remove(id) } }
+            if relationship.isOrdered { setOrder(memberIDs(number).filter { $0 != id }, number: number) }
         case nil: return
         }
     }

@@ -55,9 +55,10 @@ extension NSManagedObjectContext {
         return Set(ids.map { object(with: $0) })
     }
 
-    /// Adds a new object. Done by its initialiser; needed for objects made in no context.
+    /// Adds a new object. Done by its initialiser; needed for objects made in no context. Traps for an object of another context.
     public func insert(_ object: NSManagedObject) {
         checkQueue()
+        if let owner = object.context, owner !== self { Violation.insertedElsewhere("\(object.objectID)", owner.diagnosticName) }
         if object.context === self && object.state != .detached { return }
         // An object made in no context keeps the identity it was made with: others made there may name it already.
         if object.context == nil, let store = endOfChain?.store(for: object.entity) { object.objectID.bind(to: store.identity) }
@@ -75,6 +76,7 @@ extension NSManagedObjectContext {
     /// Marks an object for deletion. Rules of its relationships are applied at the end of the event.
     public func delete(_ object: NSManagedObject) {
         checkQueue()
+        let object = object.standing
         if object.context !== self { Violation.otherContext("\(object.objectID)") }
         object.prepareForDeletion()
         markDeleted(object)
@@ -132,11 +134,7 @@ extension NSManagedObjectContext {
 
     func record(_ key: RelationshipKey, _ change: (inout PairChanges) -> Void) {
         undoRecorder?.willRecord(key, in: self, change)
-        chain.withLock {
-            var changes = level.pending.pairs[key] ?? PairChanges()
-            change(&changes)
-            level.pending.pairs[key] = changes.isEmpty ? nil : changes
-        }
+        chain.withLock { level.change(key, change) }
     }
 
     func recordOrder(_ key: RelationshipKey, _ ids: [NSManagedObjectID]) {
@@ -172,18 +170,21 @@ extension NSManagedObjectContext {
 
     private func publish(_ object: NSManagedObject) {
         object.ownsRow = false
+        if chain.hasReplacements, let renamed = object.row?.replacing({ $0.successor }) { object.row = renamed }
         let id = object.objectID
         switch object.state {
         case .inserted:
-            level.replace(id, with: PendingRow(kind: .inserted, row: object.row, changed: object.changed))
+            var changed = object.changed
+            if let known = level.pending[id], known.kind == .inserted { changed.formUnion(known.changed) }
+            level.replace(id, with: PendingRow(kind: .inserted, row: object.row, changed: changed))
         case .updated:
             // A row that a child pushed and that is unsaved here stays what it was: its base is the one it started from.
             let known = level.pending[id]
+            var changed = object.changed
+            if let known { changed.formUnion(known.changed) }
             if known?.kind == .inserted {
-                level.replace(id, with: PendingRow(kind: .inserted, row: object.row, changed: object.changed))
+                level.replace(id, with: PendingRow(kind: .inserted, row: object.row, changed: changed))
             } else {
-                var changed = object.changed
-                if let known { changed.formUnion(known.changed) }
                 level.replace(id, with: PendingRow(kind: .updated, row: object.row, changed: changed, base: known?.base ?? object.base))
             }
         case .deleted:

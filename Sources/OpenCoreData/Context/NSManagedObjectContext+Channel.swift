@@ -79,12 +79,9 @@ extension NSManagedObjectContext: PersistentStoreChannel {
     }
 
     package func relatedIDs(_ key: RelationshipKey) throws -> [NSManagedObjectID] {
-        let relationship = key.relationship
         var ids = try channel(to: "read a relationship").relatedIDs(key)
         let layers = chain.withLock { [level.saving, level.pending].compactMap { $0 } }
-        for layer in layers where !layer.isEmpty {
-            ids = layer.members(of: key, relationship: relationship, over: ids)
-        }
+        for layer in layers where !layer.isEmpty { ids = layer.members(of: key, over: ids) }
         return ids
     }
 
@@ -116,21 +113,34 @@ extension NSManagedObjectContext: PersistentStoreChannel {
         guard !missing.isEmpty else { return result }
         let below = try channel(to: "look up keys").objects(of: entity, constraint: constraint, keys: missing)
         chain.withLock {
-            // What changed here is in the index above, under the key it has now.
-            for (key, found) in below where level.change(of: found.id) == nil { result[key] = found }
+            for (key, found) in below {
+                guard let change = level.change(of: found.id) else {
+                    result[key] = found
+                    continue
+                }
+                // What had changed here before is in the index above, under the key it has now; what was pushed since has its key still, or not.
+                if change.kind != .deleted, let row = change.row, UniqueKey(row, slots: row.layout.constraints[constraint]) == key {
+                    result[key] = FetchedRow(id: found.id, row: row)
+                }
+            }
         }
         return result
     }
 
-    package func receive(_ changes: ChangeSet, from sender: NSManagedObjectContext) throws {
+    package func receive(_ changes: ChangeSet, from sender: NSManagedObjectContext) throws -> ReceivedChanges {
         let isHere = queue.isCurrent
         if isHere {
             receiveMail()
             publish()
         }
-        while let recorder = try recorderOrTakeIn(changes, from: sender) {
-            if try takeIn(changes, from: sender, recordedBy: recorder) { break }
+        var outcome: ReceivedChanges?
+        while outcome == nil {
+            outcome = try readingNeededRows { read in
+                let (recorder, admitted) = try recorderOrTakeIn(changes, from: sender, read)
+                return try recorder.map { try takeIn(changes, from: sender, recordedBy: $0, read) } ?? admitted
+            }
         }
+        let received = outcome ?? ReceivedChanges()
         if isHere {
             receiveMail()
             postObjectsDidChange()
@@ -143,99 +153,27 @@ extension NSManagedObjectContext: PersistentStoreChannel {
             }
         }
         changeObserver.withLock { $0 }?()
-        subscribers.announce(ChangedObjectIDs(changes), except: sender)
+        subscribers.announce(ChangedObjectIDs(received.changes ?? changes), except: sender)
+        return received
     }
 
     /// Takes a child's changes in, unless pushes are written down before: then who does that.
-    private func recorderOrTakeIn(_ changes: ChangeSet, from sender: NSManagedObjectContext) throws -> (any PushRecorder)? {
+    private func recorderOrTakeIn(
+        _ changes: ChangeSet, from sender: NSManagedObjectContext, _ read: RowsRead
+    ) throws -> ((any PushRecorder)?, ReceivedChanges?) {
         try chain.withLock {
-            if level.recordsPushes, let recorder = level.pushRecorder { return recorder }
-            takeIn(try admissible(changes, from: sender))
-            return nil
+            if level.recordsPushes, let recorder = level.pushRecorder { return (recorder, nil) }
+            let admission = try admissible(changes, from: sender, read)
+            takeIn(admission)
+            return (nil, admission.received)
         }
     }
 
     /// Within the chain's lock.
-    func takeIn(_ incoming: ChangeSet) {
-        level.merge(incoming)
-        level.inbox.append(incoming)
+    func takeIn(_ admission: Admission) {
+        level.merge(admission.changes)
+        chain.replace(admission.identities)
+        level.inbox.append(admission.changes)
         hasMail.store(true, ordering: .releasing)
-    }
-
-    /// What of a child's changes comes in: checked against what is here, with one object for each unique key. Within the chain's lock.
-    func admissible(_ changes: ChangeSet, from sender: NSManagedObjectContext) throws -> ChangeSet {
-        if sender.parentConflictPolicy != nil || !sender.watched.isEmpty {
-            let conflicts =
-                (sender.parentConflictPolicy == nil ? [] : conflicts(with: changes)) + conflictsOfWatched(by: sender, besides: changes)
-            if !conflicts.isEmpty { throw StoreConflict.versions(conflicts) }
-        }
-        var incoming = changes
-        let twins = keyTwins(of: incoming)
-        if !twins.isEmpty {
-            let policy = root.mergePolicy
-            guard policy.mergeType != .errorMergePolicyType else { throw NSError.constraintConflict(twins, from: sender) }
-            incoming = unify(twins, in: incoming, policy: policy)
-            // The sender saves on its own queue, which is where this runs.
-            if !sender.changeListeners.isEmpty { sender.events.reverted.formUnion(twins.flatMap { [$0.id, $0.owner] }) }
-        }
-        return rebase(incoming)
-    }
-
-    /// A child that read an older state of a row than the one that is current here hands over what it changed, not what it read.
-    private func rebase(_ changes: ChangeSet) -> ChangeSet {
-        guard changes.updatedCount > 0 || changes.deletedCount > 0 else { return changes }
-        var result = changes
-        changes.forEach { id, change in
-            guard change.kind != .inserted, let row = change.row else { return }
-            let current: RowSnapshot?
-            if let known = changeInChain(of: id) {
-                current = known.row
-            } else if case .row(let cached)? = source?.rowInMemory(id) {
-                current = cached
-            } else {
-                current = nil
-            }
-            guard let current, current !== change.base, current.layout === row.layout else { return }
-            if change.kind == .deleted {
-                result.set(id, PendingRow(kind: .deleted, row: row, base: current))
-                return
-            }
-            let merged = current.copy()
-            change.changed.forEach { merged.update($0, to: row[$0]) }
-            result.set(id, PendingRow(kind: .updated, row: merged, changed: change.changed, base: current))
-        }
-        return result
-    }
-}
-
-extension ChangeSet {
-    /// The members of a to-many after these changes.
-    func members(
-        of key: RelationshipKey, relationship: NSRelationshipDescription, over before: [NSManagedObjectID]
-    ) -> [NSManagedObjectID] {
-        guard let destination = relationship.destinationEntity else { return before }
-        var ids = orders[key] ?? before
-        var present = Set(ids)
-        func add(_ id: NSManagedObjectID) {
-            if present.insert(id).inserted { ids.append(id) }
-        }
-        var gone: Set<NSManagedObjectID> = []
-        if relationship.isDerivedFromInverse, let inverse = relationship.inverseRelationship {
-            for member in destination.withDescendants {
-                guard let changes = entities[member.number], let slot = member.layout.slot(of: inverse.name) else { continue }
-                for (id, change) in changes.rows {
-                    if change.kind != .deleted, change.row?[slot].objectID == key.owner { add(id) } else { gone.insert(id) }
-                }
-            }
-        } else {
-            if orders[key] == nil, let changes = pairs[key] {
-                for id in changes.added.sorted(by: { $0.key < $1.key }) { add(id) }
-                gone.formUnion(changes.removed)
-            }
-            for member in destination.withDescendants {
-                for (id, change) in entities[member.number]?.rows ?? [:] where change.kind == .deleted { gone.insert(id) }
-            }
-        }
-        return gone.isEmpty ? ids : ids.filter { !gone.contains($0) }
     }
 }

@@ -18,7 +18,7 @@ extension NSManagedObjectContext {
     /// Towards a store `mergePolicy` is asked; towards a parent context `parentConflictPolicy`, if there is one.
     func handOver(_ changes: ChangeSet) throws -> SaveOutcome {
         let below = channel(to: "save"), asked = watched
-        var outcome = SaveOutcome(changes: changes)
+        var outcome = SaveOutcome(changes: changes), received = ReceivedChanges()
         do {
             try settlingConflicts(&outcome) { changes in
                 var handed = changes
@@ -28,12 +28,13 @@ extension NSManagedObjectContext {
                     // Checked by the store, in the transaction that writes the changes: nobody comes between.
                     handed.watched = watched.filter { changes[$0.key] == nil }
                 }
-                try below.receive(handed, from: self)
+                received = try below.receive(handed, from: self)
             }
         } catch {
             watched = asked
             throw error
         }
+        outcome.take(received)
         // What was to be checked has been, unless the policy left nothing to hand on.
         watched = outcome.changes.isEmpty ? asked : [:]
         // Before what was saved stops covering what is read from below.
@@ -50,7 +51,6 @@ extension NSManagedObjectContext {
             } catch let conflict as StoreConflict {
                 try settle(conflict, in: &outcome)
                 outcome.isSettled = true
-                chain.withLock { level.saving = outcome.changes }
             }
         }
         throw NSError.coreData(.persistentStoreSave, "The store kept changing under this save; given up after 20 attempts. Nothing was written.")
@@ -90,7 +90,38 @@ extension NSManagedObjectContext {
         switch conflict {
         case .versions(let conflicts): try settle(conflicts, in: &outcome)
         case .constraints(let conflicts): try settle(conflicts, in: &outcome)
+        case .references(let conflicts): try settle(conflicts, in: &outcome)
         }
+        guard parent == nil, let source else { return }
+        // Towards a parent the parent sees to it.
+        var admission = Admission(changes: outcome.changes)
+        try admission.settlePartners { try source.rows(for: [$0])[$0] }
+        outcome.changes = admission.changes
+        outcome.settled.formUnion(admission.corrected)
+    }
+
+    /// References that would lead nowhere: what the delete rule at the other end says is done, to rows that this save does not write, too. Throws 1550
+    /// where it says that they are refused.
+    private func settle(_ found: [StoreConflict.ReferenceConflict], in outcome: inout SaveOutcome) throws {
+        let others = found.filter { outcome.changes[$0.id] == nil }.map(\.id)
+        let rows = others.isEmpty ? [:] : try source?.rows(for: others) ?? [:]
+        var errors: [NSError] = []
+        for conflict in found {
+            let change = outcome.changes[conflict.id], row = rows[conflict.id]
+            guard let relationship = conflict.id.layout.relationship(atSlot: conflict.slot), change != nil || row != nil else { continue }
+            let rule = relationship.inverseRelationship?.deleteRule
+            outcome.settled.insert(conflict.id)
+            if rule == .nullifyDeleteRule && relationship.isOptional {
+                var admission = Admission(changes: outcome.changes)
+                admission.set(conflict.slot, of: conflict.id, to: nil, base: row)
+                outcome.changes = admission.changes
+            } else if rule == .cascadeDeleteRule && !conflict.isNew {
+                outcome.changes.set(conflict.id, PendingRow(kind: .deleted, row: change?.row ?? row, base: change?.base ?? row))
+            } else {
+                errors.append(.dangling(conflict.id, relationship, conflict.target))
+            }
+        }
+        try RowValidation.throwAny(errors)
     }
 
     private func settle(_ found: [StoreConflict.VersionConflict], in outcome: inout SaveOutcome) throws {
@@ -155,19 +186,23 @@ extension NSManagedObjectContext {
             while let next = identities[result] { result = next }
             return result
         }
-        for conflict in found {
+        for conflict in StoreConflict.KeyConflict.throughFirst(found) {
             let owner = last(conflict.owner)
             guard owner != conflict.id, let mine = outcome.changes[conflict.id] else { continue }
-            identities[conflict.id] = owner
             outcome.settled.formUnion([conflict.id, owner])
             outcome.changes.set(conflict.id, nil)
-            outcome.refreshed.append(conflict.id)
-            guard owner == conflict.owner, outcome.changes[owner] == nil, let stored = conflict.stored,
-                let merged = mergePolicy.merged(mine, over: stored)
-            else { continue }
-            outcome.changes.set(owner, PendingRow(kind: .updated, row: merged.row, changed: merged.changed, base: stored))
+            outcome.refreshed.append(owner)
+            // What the store has already stays what it is: only its values go over.
+            if mine.kind == .inserted { identities[conflict.id] = owner } else { outcome.refreshed.append(conflict.id) }
+            if let theirs = outcome.changes[owner] {
+                outcome.changes.set(owner, theirs.unified(with: mine, by: theirs.kind == .inserted ? nil : mergePolicy))
+            } else if owner == conflict.owner, let stored = conflict.stored {
+                let merged = PendingRow(kind: .updated, row: stored, base: stored).unified(with: mine, by: mergePolicy)
+                if merged.row !== stored { outcome.changes.set(owner, merged) }
+            }
         }
         outcome.changes = outcome.changes.replacing(identities.mapValues(last))
+        outcome.identities.merge(identities.mapValues(last)) { $1 }
     }
 
     /// Updates and deletions of `changes` whose rows are not, at this level, what the sender started from. Within the chain's lock.
@@ -195,6 +230,54 @@ extension NSManagedObjectContext {
     }
 }
 
+extension StoreConflict.KeyConflict {
+    /// The same conflicts, in the order in which they are settled: new objects of a save that have one key are one before they meet the store's.
+    fileprivate static func throughFirst(_ found: [Self]) -> [Self] {
+        struct Place: Hashable {
+            let entity: NSEntityDescription
+            let constraint: Int
+            let key: UniqueKey
+        }
+        var first: [Place: NSManagedObjectID] = [:], among: [Self] = [], withStored: [Self] = []
+        for conflict in found.sorted(by: { $0.id.key < $1.id.key }) {
+            let place = Place(entity: conflict.id.entity.declaring(conflict.constraint), constraint: conflict.constraint, key: conflict.key)
+            if conflict.stored == nil {
+                among.append(conflict)
+            } else if let other = first[place] {
+                among.append(Self(id: conflict.id, constraint: conflict.constraint, key: conflict.key, owner: other, stored: nil))
+            } else {
+                first[place] = conflict.id
+                withStored.append(conflict)
+            }
+        }
+        func sorted(_ conflicts: [Self]) -> [Self] {
+            conflicts.sorted { ($0.constraint, $0.id.layout.number, $0.id.key) < ($1.constraint, $1.id.layout.number, $1.id.key) }
+        }
+        return sorted(among) + sorted(withStored)
+    }
+}
+
+extension NSManagedObjectContext.SaveOutcome {
+    /// Takes over what the parent made of the changes.
+    mutating func take(_ received: ReceivedChanges) {
+        guard let incoming = received.changes, !received.identities.isEmpty || !received.corrected.isEmpty else { return }
+        isSettled = true
+        for (id, owner) in received.identities {
+            changes.set(id, nil)
+            if let now = incoming[owner] { changes.set(owner, now) }
+        }
+        changes = changes.replacing(received.identities)
+        // What was gone already when this context deleted it is deleted.
+        let corrected = received.corrected.filter { changes[$0]?.kind != .deleted }
+        for id in corrected where incoming[id] == nil { changes.set(id, nil) }
+        identities.merge(received.identities) { $1 }
+        refreshed += corrected
+        settled.formUnion(received.corrected)
+        settled.formUnion(received.identities.keys)
+        settled.formUnion(received.identities.values)
+    }
+}
+
 extension RowSnapshot {
     /// Whether a store would tell no difference. Transient values are none: a row that was read from a store has lost them.
     fileprivate func storesTheSame(as other: RowSnapshot) -> Bool {
@@ -207,7 +290,7 @@ extension RowSnapshot {
 extension PendingRow {
     /// The change that makes `row` out of what is stored now.
     static func replacing(_ stored: RowSnapshot?, with row: RowSnapshot) -> PendingRow {
-        guard let stored else { return PendingRow(kind: .inserted, row: row.copy(version: 0)) }
+        guard let stored else { return PendingRow(kind: .inserted, row: row.copy(version: 0), changed: SlotSet(0..<row.count)) }
         return PendingRow(kind: .updated, row: row.copy(version: stored.version), changed: row.differences(from: stored), base: stored)
     }
 }

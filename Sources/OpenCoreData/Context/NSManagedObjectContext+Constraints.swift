@@ -12,44 +12,78 @@ extension NSManagedObjectContext {
         let change: PendingRow
         /// The values of the owner.
         let ownerRow: RowSnapshot?
+        /// Whether the owner is of the same push.
+        let isPushed: Bool
+        /// Whether the owner is a new object of the same push.
+        let isNewToo: Bool
+    }
+
+    /// One key that a pushed object will have.
+    private struct Claim {
+        let id: NSManagedObjectID
+        let constraint: Int
+        let key: UniqueKey
+        let change: PendingRow
+        /// False for an object that has had the key before.
+        let isNew: Bool
     }
 
     /// Within the chain's lock.
     func keyTwins(of changes: ChangeSet) -> [KeyTwin] {
         var twins: [KeyTwin] = []
-        // Nothing unsaved here or below: nobody to share a key with.
-        var below: NSManagedObjectContext? = self
-        while let context = below, !context.level.hasChanges { below = context.parent }
-        guard below != nil else { return [] }
-        for entityChanges in changes.entities.values {
-            let constraints = entityChanges.entity.layout.constraints
-            if constraints.isEmpty { continue }
-            for (id, change) in entityChanges.rows where change.kind != .deleted {
-                guard let row = change.row else { continue }
-                for (number, slots) in constraints.enumerated() {
-                    if change.kind == .updated && !slots.contains(where: { change.changed.contains($0) }) { continue }
-                    guard let key = UniqueKey(row, slots: slots),
-                        let owner = owner(of: key, entity: entityChanges.entity, constraint: number), owner != id
-                    else { continue }
+        for (name, claims) in Self.claims(in: changes) {
+            // Of several new objects in one push that is the owner which was made first.
+            var firstNew: [UniqueKey: NSManagedObjectID] = [:], firstOld = firstNew
+            for claim in claims {
+                func note(_ first: inout NSManagedObjectID?) { first = first.map { $0.key < claim.id.key ? $0 : claim.id } ?? claim.id }
+                if claim.change.kind == .inserted { note(&firstNew[claim.key]) } else { note(&firstOld[claim.key]) }
+            }
+            for claim in claims where claim.isNew {
+                let known = owner(of: claim.key, entity: name.entity, constraint: name.constraint).flatMap { owner in
                     // An owner that this push deletes or renames gives the key up.
-                    if let pushed = changes[owner], pushed.kind == .deleted || pushed.row.flatMap({ UniqueKey($0, slots: slots) }) != key {
-                        continue
-                    }
-                    twins.append(
-                        KeyTwin(
-                            id: id, owner: owner, constraint: number, key: key, change: change, ownerRow: changeInChain(of: owner)?.row))
+                    guard let pushed = changes[owner] else { return owner }
+                    let slots = owner.layout.constraints[name.constraint]
+                    return pushed.kind == .deleted || pushed.row.flatMap { UniqueKey($0, slots: slots) } != claim.key ? nil : owner
+                }
+                // New objects of one push that have one key are one before they meet another's.
+                let isNew = claim.change.kind == .inserted
+                let other = isNew ? firstNew[claim.key].flatMap { $0 == claim.id ? nil : $0 } : nil
+                let pushed = other ?? (isNew || known == nil ? firstOld[claim.key] : nil)
+                guard let owner = pushed ?? known, owner != claim.id else { continue }
+                twins.append(
+                    KeyTwin(
+                        id: claim.id, owner: owner, constraint: claim.constraint, key: claim.key, change: claim.change,
+                        ownerRow: changeInChain(of: owner)?.row ?? changes[owner]?.row, isPushed: pushed != nil, isNewToo: other != nil))
+            }
+        }
+        func rank(_ twin: KeyTwin) -> (Int, Int, Int, Int64) { (twin.isNewToo ? 0 : 1, twin.constraint, twin.id.layout.number, twin.id.key) }
+        return twins.sorted { rank($0) < rank($1) }
+    }
+
+    private static func claims(in changes: ChangeSet) -> [KeyIndex.Name: [Claim]] {
+        var result: [KeyIndex.Name: [Claim]] = [:]
+        for entityChanges in changes.entities.values {
+            for (constraint, slots) in entityChanges.entity.layout.constraints.enumerated() {
+                let name = KeyIndex.Name(entity: entityChanges.entity.declaring(constraint), constraint: constraint)
+                for (id, change) in entityChanges.rows where change.kind != .deleted {
+                    guard let key = change.row.flatMap({ UniqueKey($0, slots: slots) }) else { continue }
+                    let isSet = change.kind == .inserted || slots.contains { change.changed.contains($0) }
+                    let isNew = isSet && change.base.flatMap { UniqueKey($0, slots: slots) } != key
+                    result[name, default: []].append(Claim(id: id, constraint: constraint, key: key, change: change, isNew: isNew))
                 }
             }
         }
-        return twins
+        return result.filter { $0.value.contains(where: \.isNew) }
     }
 
     private func owner(of key: UniqueKey, entity: NSEntityDescription, constraint: Int) -> NSManagedObjectID? {
         var context: NSManagedObjectContext? = self
         while let current = context {
             if current.level.hasChanges, let id = current.level.owner(of: key, entity: entity, constraint: constraint) {
-                // A level nearer to us may have deleted it since.
-                if let nearest = changeInChain(of: id), nearest.kind == .deleted { return nil }
+                // A level nearer to us may have deleted it since, or given it another key.
+                guard let nearest = changeInChain(of: id), nearest.kind != .deleted,
+                    nearest.row.flatMap({ UniqueKey($0, slots: id.layout.constraints[constraint]) }) == key
+                else { return nil }
                 return id
             }
             context = current.parent
@@ -57,67 +91,82 @@ extension NSManagedObjectContext {
         return nil
     }
 
-    /// Makes each twin one object with the owner of its key, by the merge policy. Within the chain's lock.
-    func unify(_ twins: [KeyTwin], in changes: ChangeSet, policy: NSMergePolicy) -> ChangeSet {
-        var result = changes
-        var identities: [NSManagedObjectID: NSManagedObjectID] = [:]
-        for twin in twins {
-            guard identities[twin.id] == nil, let mine = result[twin.id] else { continue }
-            identities[twin.id] = twin.owner
-            result.set(twin.id, nil)
-            // The push may change the owner itself, or have other twins of it.
-            if let pushed = result[twin.owner], let row = pushed.row {
-                guard let merged = policy.merged(mine, over: row) else { continue }
-                var changed = pushed.changed
-                changed.formUnion(merged.changed)
-                result.set(twin.owner, PendingRow(kind: pushed.kind, row: merged.row, changed: changed, base: pushed.base))
-                continue
-            }
-            guard let stored = changeInChain(of: twin.owner)?.row, let merged = policy.merged(mine, over: stored) else { continue }
-            let kind: ChangeKind = level.pending[twin.owner]?.kind == .inserted ? .inserted : .updated
-            result.set(twin.owner, PendingRow(kind: kind, row: merged.row, changed: merged.changed, base: kind == .updated ? stored : nil))
+    /// Makes each new object that has a key of another's one object with it, by the root's merge policy. Within the chain's lock.
+    ///
+    /// An object that others know already stays what it is: where it was given a key of another's, what was changed of it goes to the owner as the policy
+    /// says, and it keeps the values that it had.
+    func unifyTwins(_ admission: inout Admission, from sender: NSManagedObjectContext) throws {
+        let twins = keyTwins(of: admission.changes)
+        if twins.isEmpty { return }
+        let policy = root.mergePolicy
+        guard policy.mergeType != .errorMergePolicyType else { throw NSError.constraintConflict(twins, from: sender) }
+        var settled: Set<NSManagedObjectID> = [], identities: [NSManagedObjectID: NSManagedObjectID] = [:]
+        func last(_ id: NSManagedObjectID) -> NSManagedObjectID {
+            var result = id
+            while let next = identities[result] { result = next }
+            return result
         }
-        return result.replacing(identities)
+        // Whose members changed counts as changed, though its row did not.
+        let related = Set(admission.changes.pairs.keys.map(\.owner))
+        for twin in twins {
+            let owner = last(twin.owner)
+            guard owner != twin.id, let mine = admission.changes[twin.id], settled.insert(twin.id).inserted else { continue }
+            if mine.kind == .inserted {
+                identities[twin.id] = owner
+                admission.changes.set(twin.id, nil)
+            } else {
+                // Its to-manys may have changed, which stays.
+                admission.changes.set(twin.id, mine.base.map { PendingRow(kind: .updated, row: $0, base: $0) })
+                admission.corrected.insert(twin.id)
+            }
+            admission.corrected.insert(owner)
+            let current = changeInChain(of: owner)
+            if let pushed = admission.changes[owner] {
+                admission.changes.set(owner, pushed.unified(with: mine, by: twin.isNewToo ? nil : policy))
+            } else if let current {
+                let empty = PendingRow(kind: .updated, row: current.row, base: current.row)
+                let merged = empty.unified(with: mine, by: policy)
+                if merged.row !== current.row || related.contains(twin.id) { admission.changes.set(owner, merged) }
+            }
+        }
+        admission.changes = admission.changes.replacing(identities)
+        admission.identities.merge(identities.mapValues(last)) { $1 }
     }
 }
 
-extension ChangeSet {
-    /// The same changes with some objects called by another identity wherever they are named.
-    func replacing(_ identities: [NSManagedObjectID: NSManagedObjectID]) -> ChangeSet {
-        guard !identities.isEmpty else { return self }
-        var result = self
-        forEach { id, change in
-            guard let row = change.row else { return }
-            var copy: RowSnapshot?
-            for slot in row.layout.toOneSlots {
-                guard let target = row[slot].objectID, let other = identities[target] else { continue }
-                if copy == nil { copy = row.copy() }
-                copy?.update(slot, to: .objectID(other))
+extension PendingRow {
+    /// This change of the owner of a key, with what another object that turned out to be the same brings.
+    ///
+    /// - Parameter policy: what decides where both have set a value; nil, for two new objects of one save: this one's stays.
+    func unified(with other: PendingRow, by policy: NSMergePolicy?) -> PendingRow {
+        guard let row, let theirs = other.row else { return self }
+        var merged: (row: RowSnapshot, changed: SlotSet)?
+        if let policy {
+            if other.kind == .inserted {
+                merged = policy.merged(other, over: row)
+            } else if [.mergeByPropertyObjectTrumpMergePolicyType, .overwriteMergePolicyType].contains(policy.mergeType) {
+                merged = row.overlaid(with: theirs, other.changed)
             }
-            if let copy { result.set(id, PendingRow(kind: change.kind, row: copy, changed: change.changed, base: change.base)) }
+        } else {
+            var missing = SlotSet()
+            other.changed.forEach { if !changed.contains($0) { missing.insert($0) } }
+            merged = row.overlaid(with: theirs, missing)
         }
-        func renamed(_ id: NSManagedObjectID) -> NSManagedObjectID { identities[id] ?? id }
-        result.pairs = [:]
-        for (key, changes) in pairs {
-            var mine = result.pairs[RelationshipKey(owner: renamed(key.owner), toMany: key.toMany)] ?? PairChanges()
-            for id in changes.removed { mine.remove(renamed(id)) }
-            for id in changes.added { mine.add(renamed(id)) }
-            result.pairs[RelationshipKey(owner: renamed(key.owner), toMany: key.toMany)] = mine
-        }
-        result.orders = [:]
-        for (key, order) in orders {
-            result.orders[RelationshipKey(owner: renamed(key.owner), toMany: key.toMany)] = order.map(renamed)
-        }
-        return result
+        guard let merged else { return self }
+        var slots = changed
+        slots.formUnion(merged.changed)
+        return PendingRow(kind: kind, row: merged.row, changed: slots, base: base)
     }
 }
 
 extension NSError {
     static func constraintConflict(_ twins: [NSManagedObjectContext.KeyTwin], from sender: NSManagedObjectContext) -> NSError {
+        typealias Side = NSConstraintConflict.Side
         let conflicts = twins.map { twin in
-            NSConstraintConflict(
-                constraint: twin.constraint, key: twin.key, conflicting: [NSConstraintConflict.Side(twin.id, twin.change)],
-                database: NSConstraintConflict.Side(twin.owner, twin.ownerRow), in: sender)
+            let mine = Side(twin.id, twin.change), owner = Side(twin.owner, twin.ownerRow)
+            return NSConstraintConflict(
+                constraint: twin.constraint, key: twin.key, conflicting: twin.isPushed ? [owner, mine] : [mine],
+                database: twin.isPushed ? nil : owner, in: sender)
         }
         return constraintConflict(conflicts, name: sender.diagnosticName)
     }

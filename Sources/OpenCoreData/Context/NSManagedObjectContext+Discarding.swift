@@ -9,6 +9,7 @@ extension NSManagedObjectContext {
         receiveMail()
         undoRecorder?.forget()
         undelivered = []
+        propagationStamp = nil
         watched = [:]
         unpublished = []
         dropDiscarded()
@@ -86,6 +87,7 @@ extension NSManagedObjectContext {
         watched = [:]
         unpublished = []
         discarded = []
+        heldKeys = nil
         movePin(past: [])
         chain.withLock {
             level.discard()
@@ -105,12 +107,16 @@ extension NSManagedObjectContext {
     public func refresh(_ object: NSManagedObject, mergeChanges: Bool) {
         checkQueue()
         receiveMail()
+        let object = object.standing
         object.fetched = [:]
         endOfChain?.rowCache.relations.remove(object.objectID)
         if object.state == .inserted { return }
+        askAgain(object)
         if !mergeChanges {
+            let partners = object.changedPartners
             forgetChanges(of: object)
             object.turnIntoFault()
+            object.leave(partners)
         } else {
             reload(object)
             object.callAwake(.refresh)
@@ -124,6 +130,7 @@ extension NSManagedObjectContext {
         receiveMail()
         endOfChain?.rowCache.relations.removeAll()
         for object in registry.objects {
+            askAgain(object)
             if object.hasChanges {
                 reload(object)
                 object.callAwake(.refresh)
@@ -134,6 +141,15 @@ extension NSManagedObjectContext {
         }
         refreshRowsWithoutObjects()
         processPendingChanges()
+    }
+
+    /// What was not there when it was asked for, and so counts as deleted without having been deleted here, may be there again: whoever deleted it may
+    /// have taken that back.
+    private func askAgain(_ object: NSManagedObject) {
+        guard object.state == .deleted, object.base == nil, object.isPublished, !discarded.contains(where: { $0 === object }) else { return }
+        if chain.withLock({ level.change(of: object.objectID) != nil }) { return }
+        object.state = .clean
+        object.turnIntoFault()
     }
 
     /// Changes that a child pushed and that have no object here are moved onto the current values, too.
@@ -156,7 +172,9 @@ extension NSManagedObjectContext {
         chain.withLock {
             level.forgetPushes(of: [object.objectID])
             level.replace(object.objectID, with: nil)
+            level.withdrawRelationships(of: object.objectID)
         }
+        forgetLoadedMembers()
         object.state = .clean
         events.updated[object.objectID] = nil
         registry.release(object.objectID)

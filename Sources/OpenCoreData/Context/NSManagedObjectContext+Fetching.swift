@@ -3,7 +3,8 @@ import Foundation
 /// Finding objects.
 extension NSManagedObjectContext {
     /// The objects that match, unsaved changes of this context and the levels below included. Throws for an unknown entity, a missing
-    /// store, and a predicate that the store can't express.
+    /// store, a predicate that the store can't express, and 134060 for a constant that can't be compared with its property (`"abc"` with a number)
+    /// and for what can't be sorted by.
     public func fetch<T>(_ request: NSFetchRequest<T>) throws -> [T] {
         let fetch = try settled(request)
         return try results(of: fetch, found: answer(fetch))
@@ -19,17 +20,12 @@ extension NSManagedObjectContext {
         guard let model = endOfChain?.managedObjectModel else { Violation.noParent(diagnosticName, doing: "fetch") }
         var plan = FetchPlan(entity: try request.resolvedEntity(in: model))
         plan.includesSubentities = request.includesSubentities
-        plan.predicate = request.predicate?.node.frozen()
+        plan.predicate = try request.predicate?.node.frozen().fitted(to: plan.entity)
         plan.limit = request.fetchLimit
         plan.offset = request.fetchOffset
         plan.includesPendingChanges = request.includesPendingChanges
         plan.affectedStores = request.affectedStores.map { $0.map(\.identity) }
-        plan.sort = (request.sortDescriptors ?? []).map { descriptor in
-            guard let node = descriptor.node, let path = node.keyPath.keys else {
-                Violation.misuse("a fetch can sort by NSSortDescriptor(key:ascending:) only")
-            }
-            return SortKey(path: path, isAscending: node.ascending, isCaseInsensitive: node.selector != .compare)
-        }
+        plan.sort = try (request.sortDescriptors ?? []).map { try SortKey($0, of: plan.entity) }
         if plan.includesPendingChanges { publish() }
         return plan
     }
@@ -40,19 +36,23 @@ extension NSManagedObjectContext {
     public func object(with objectID: NSManagedObjectID) -> NSManagedObject {
         checkQueue()
         if let known = registry[objectID] { return known }
-        return materialise(FetchedRow(id: objectID, row: nil), asFault: true)
+        if objectID.successor != nil { receiveMail() }
+        let id = objectID.current
+        return registry[id] ?? materialise(FetchedRow(id: id, row: nil), asFault: true)
     }
 
     /// The object with this ID if this context has it already.
     public func registeredObject(for objectID: NSManagedObjectID) -> NSManagedObject? {
         checkQueue()
-        return registry[objectID]
+        if objectID.successor != nil { receiveMail() }
+        return registry[objectID.current]
     }
 
     /// The object with this ID, realised. Throws 133000 if it does not exist.
     public func existingObject(with objectID: NSManagedObjectID) throws -> NSManagedObject {
         checkQueue()
         receiveMail()
+        let objectID = objectID.current
         if let known = registry[objectID], !known.isFaulted, known.state != .detached { return known }
         guard let row = try row(for: objectID) else {
             throw NSError.coreData(

@@ -35,21 +35,16 @@ extension NSManagedObjectContext {
         let relationship = key.relationship
         let had = Set(before), wanted = Set(ids)
         chain.withLock {
-            func change(_ owner: NSManagedObjectID, _ toMany: Int, _ body: (inout PairChanges) -> Void) {
-                let key = RelationshipKey(owner: owner, toMany: toMany)
-                var pairs = level.pending.pairs[key] ?? PairChanges()
-                body(&pairs)
-                level.pending.pairs[key] = pairs.isEmpty ? nil : pairs
-            }
-            func both(_ id: NSManagedObjectID, adding: Bool) {
-                change(key.owner, key.toMany) { adding ? $0.add(id) : $0.remove(id) }
-                if let inverse = relationship.inverseRelationship, let other = id.layout.toManyNumber(inverse) {
-                    change(id, other) { adding ? $0.add(key.owner) : $0.remove(key.owner) }
-                }
-            }
             if relationship.inverseRelationship?.isToMany ?? true {
-                for id in had.subtracting(wanted) { both(id, adding: false) }
-                for id in wanted.subtracting(had) { both(id, adding: true) }
+                let gone = had.subtracting(wanted), new = wanted.subtracting(had)
+                if !(gone.isEmpty && new.isEmpty) {
+                    level.change(key) { pairs in
+                        for id in gone { pairs.remove(id) }
+                        for id in new { pairs.add(id) }
+                    }
+                }
+                for id in gone { if let back = relationship.key(of: id) { level.change(back) { $0.remove(key.owner) } } }
+                for id in new { if let back = relationship.key(of: id) { level.change(back) { $0.add(key.owner) } } }
             }
             if relationship.isOrdered && ids != before { level.pending.orders[key] = ids }
         }

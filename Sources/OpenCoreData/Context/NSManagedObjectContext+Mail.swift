@@ -4,6 +4,7 @@ import Synchronization
 /// What children pushed, brought to this context's own objects: on its queue, at the next turn.
 extension NSManagedObjectContext {
     func receiveMail() {
+        followReplacements()
         guard hasMail.exchange(false, ordering: .acquiringAndReleasing) else { return }
         let mail = chain.withLock {
             let mail = level.inbox
@@ -41,7 +42,7 @@ extension NSManagedObjectContext {
         hasLoadedMembers = false
     }
 
-    private func apply(_ change: PendingRow, to object: NSManagedObject) {
+    func apply(_ change: PendingRow, to object: NSManagedObject) {
         registry.hold(object)
         if change.kind == .deleted {
             object.state = .deleted

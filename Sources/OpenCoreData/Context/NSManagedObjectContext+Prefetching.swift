@@ -13,6 +13,8 @@ extension NSManagedObjectContext {
                 ? newFaults(found, stamp: stamp)
                 : found.map { materialise($0, asFault: options.asFaults, mayBePending: mayBePending, stamp: stamp) }
             if !options.prefetched.isEmpty { try prefetch(options.prefetched, of: found.map(\.id)) }
+            // Those that were registered before, too.
+            if !options.asFaults { for object in objects where object.isFaulted && object.row != nil { try object.realise() } }
             return objects
         }
         let ids = found.map(\.id)

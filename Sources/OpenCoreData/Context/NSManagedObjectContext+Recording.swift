@@ -17,42 +17,63 @@ extension NSManagedObjectContext {
         end?.pushRecorder.withLock { $0 = recorder }
     }
 
-    /// Writes a child's changes down and takes them in, or neither. Returns whether it did: not if the pushes are not this recorder's any more.
+    /// Writes a child's changes down and takes them in, or neither. Returns nil where it did neither: the pushes are not this recorder's any more.
     ///
     /// Neither disk nor encoding happens within the chain's lock. What comes in is worked out before (it is what is written) and, since others may
     /// have changed rows meanwhile, once more within the lock in which it comes in; where that says something else, it is written anew.
-    func takeIn(_ changes: ChangeSet, from sender: NSManagedObjectContext, recordedBy recorder: any PushRecorder) throws -> Bool {
+    func takeIn(
+        _ changes: ChangeSet, from sender: NSManagedObjectContext, recordedBy recorder: any PushRecorder, _ read: RowsRead
+    ) throws -> ReceivedChanges? {
         try recorder.inTurn {
             // It may have been ended while this push waited for its turn.
-            guard chain.withLock({ level.recordsPushes && level.pushRecorder === recorder }) else { return false }
-            var written: (entry: UInt64, changes: ChangeSet, stamp: UInt64)?
+            guard chain.withLock({ level.recordsPushes && level.pushRecorder === recorder }) else { return nil }
+            var written: WrittenPush?
             do {
-                while let draft = try draftOrTakeIn(changes, from: sender, written) {
-                    if let written { recorder.forget(written.entry...written.entry, only: nil) }
-                    written = nil
-                    let entry = try recorder.write(draft.changes, needing: unsavedRows(neededBy: draft.changes, unknownTo: recorder))
-                    written = (entry, draft.changes, draft.stamp)
+                while true {
+                    switch try draftOrTakeIn(changes, from: sender, written, read) {
+                    case .takenIn(let received): return received
+                    case .draft(let admission, let stamp):
+                        if let written { recorder.forget(written.entry...written.entry, only: nil) }
+                        written = nil
+                        let needed = unsavedRows(neededBy: admission.changes, unknownTo: recorder)
+                        written = WrittenPush(entry: try recorder.write(admission.changes, needing: needed), admission: admission, stamp: stamp)
+                    }
                 }
             } catch {
                 if let written { recorder.forget(written.entry...written.entry, only: nil) }
                 throw error
             }
-            return true
         }
     }
 
-    /// Takes the changes in if what was written says what they are now (nil); else what has to be written.
+    /// A push as it was written down.
+    private struct WrittenPush {
+        let entry: UInt64
+        let admission: Admission
+        /// The chain's when it was worked out.
+        let stamp: UInt64
+    }
+
+    private enum RecordedPush {
+        /// What has to be written.
+        case draft(Admission, stamp: UInt64)
+        case takenIn(ReceivedChanges)
+    }
+
+    /// Takes the changes in if what was written says what they are now; else says what has to be written.
     private func draftOrTakeIn(
-        _ changes: ChangeSet, from sender: NSManagedObjectContext, _ written: (entry: UInt64, changes: ChangeSet, stamp: UInt64)?
-    ) throws -> (changes: ChangeSet, stamp: UInt64)? {
+        _ changes: ChangeSet, from sender: NSManagedObjectContext, _ written: WrittenPush?, _ read: RowsRead
+    ) throws -> RecordedPush {
         try chain.withLock {
             // Runs on the sender's queue, and `rowCache` is remembered on this context's.
             let stamp = chain.stamp(with: endOfChain?.rowCache)
-            var incoming = try written.flatMap { $0.stamp == stamp ? $0.changes : nil } ?? admissible(changes, from: sender)
-            guard let written, written.stamp == stamp || written.changes.saysTheSame(as: incoming) else { return (incoming, stamp) }
-            incoming.journaled = written.entry...written.entry
-            takeIn(incoming)
-            return nil
+            var admission = try written.flatMap { $0.stamp == stamp ? $0.admission : nil } ?? admissible(changes, from: sender, read)
+            guard let written, written.stamp == stamp || written.admission.changes.saysTheSame(as: admission.changes) else {
+                return .draft(admission, stamp: stamp)
+            }
+            admission.changes.journaled = written.entry...written.entry
+            takeIn(admission)
+            return .takenIn(admission.received)
         }
     }
 

@@ -8,7 +8,8 @@ extension NSManagedObjectContext {
     ///
     /// The order: `willSave()` of the objects, the willSave notification, validation, the hand-over (with conflict detection and merge policy where
     /// a store is met), `didSave()` of the objects, the didSave notification. Throws validation errors (1550–1690), 133020 and 133021 for
-    /// conflicts, and what the store says; then nothing has changed, here or below.
+    /// conflicts, and what the store says; then nothing has changed, here or below. Throws 134040 if one of several stores could not commit when
+    /// another had: what is committed is saved, the rest unsaved as before, and the next save writes it.
     public func save() throws {
         checkQueue()
         guard try prepareToSave() else { return try saveMetadata() }
@@ -17,16 +18,16 @@ extension NSManagedObjectContext {
         do {
             saved = try handOver(changes)
         } catch {
-            chain.withLock {
-                // Merge policies may have settled a part of it already.
-                level.saving = changes
-                level.didNotSave()
-            }
-            forgetDecisions()
-            throw error
+            takeBack(changes, after: error)
+            guard let partly = error as? PartlySaved else { throw error }
+            finishPart(partly.outcome(of: changes))
+            throw partly.error
         }
         decided = []
-        chain.withLock { level.didSave() }
+        chain.withLock {
+            level.didSave()
+            if parent == nil { chain.replace(saved.identities) }
+        }
         undoRecorder?.didSave()
         hasImportedRows = false
         finish(saved)
@@ -41,6 +42,7 @@ extension NSManagedObjectContext {
     func prepareToSave() throws -> Bool {
         receiveMail()
         try propagateDeletions()
+        try propagateDeletionsAgain()
         guard hasChanges else {
             dropDiscarded()
             return false
@@ -60,6 +62,8 @@ extension NSManagedObjectContext {
         var changes: ChangeSet
         /// Objects whose changes were dropped: they show what the store has.
         var refreshed: [NSManagedObjectID] = []
+        /// New objects that turned out to be others, which have their unique keys.
+        var identities: [NSManagedObjectID: NSManagedObjectID] = [:]
         /// Objects that got other values than this context saved, or lost their identity to another one.
         var settled: Set<NSManagedObjectID> = []
         /// Whether the merge policy was asked.
@@ -122,7 +126,8 @@ extension NSManagedObjectContext {
         var errors: [NSError] = []
         // Rows without an instance that children pushed were checked by the same rules when they were saved there; deletions are checked again,
         // because others may have pushed what forbids them since.
-        if registry.isEmpty && !hasImportedRows && !changes.mayBeDenied { return }
+        let counts = MemberCounts(touchedBy: changes)
+        if registry.isEmpty && !hasImportedRows && !changes.mayBeDenied && counts.keys.isEmpty { return }
         func check(_ id: NSManagedObjectID, _ change: PendingRow, _ object: NSManagedObject?) throws {
             do {
                 if let object, !object.isFaulted {
@@ -134,7 +139,9 @@ extension NSManagedObjectContext {
                 } else if change.kind == .deleted {
                     try RowValidation.checkDeletion(of: id, context: self, object: nil)
                 } else if let row = change.row {
-                    try RowValidation.check(row, id: id, object: nil, memberCount: nil)
+                    // The members of others are counted below.
+                    let isNew = change.kind == .inserted
+                    try RowValidation.check(row, id: id, object: nil, memberCount: isNew ? { try self.loadMembers(id, $0) } : nil)
                 }
             } catch {
                 try RowValidation.collect(error, into: &errors)
@@ -149,12 +156,22 @@ extension NSManagedObjectContext {
             // A pushed deletion may be one that objects of this level forbid.
             for (id, change) in changes.deletionsThatMayBeDenied where registry[id] == nil { try check(id, change, nil) }
         }
+        if errors.isEmpty { try counts.check(in: self) }
         try RowValidation.throwAny(errors)
+    }
+
+    private func loadMembers(_ owner: NSManagedObjectID, _ number: Int) throws -> Int {
+        try loadMembers(RelationshipKey(owner: owner, toMany: number)).count
     }
 
     /// The objects take their new state; hooks and notifications follow.
     func finish(_ outcome: SaveOutcome) {
+        // Objects that turned out to be others are those from now on.
+        let turned = outcome.identities.keys.compactMap { registry[$0] }
+        followReplacements()
+        propagationStamp = nil
         var inserted: [NSManagedObject] = [], updated: [NSManagedObject] = [], deleted: [NSManagedObject] = [], merged: [NSManagedObject] = []
+        updated = turned.filter { $0.context === self }
         func settle(_ object: NSManagedObject, _ change: PendingRow) {
             if change.kind == .deleted { return deleted.append(object) }
             if let row = change.row, object.row !== row {
@@ -165,7 +182,7 @@ extension NSManagedObjectContext {
             if object.state == .inserted { inserted.append(object) } else if object.state == .updated { updated.append(object) }
             object.becomeClean()
         }
-        if !hasPushedChanges && outcome.refreshed.isEmpty {
+        if !hasPushedChanges && !outcome.isSettled {
             for object in registry.heldObjects { outcome.changes[object.objectID].map { settle(object, $0) } }
         } else if outcome.changes.rowCount < registry.capacityInUse {
             outcome.changes.forEach { id, change in registry[id].map { settle($0, change) } }
@@ -212,7 +229,8 @@ extension NSManagedObjectContext {
     }
 
     private func chainHasNothing(for object: NSManagedObject) -> Bool {
-        object.isPublished && chain.withLock { level.change(of: object.objectID) == nil }
+        object.isPublished
+            && chain.withLock { level.change(of: object.objectID) == nil && !level.pending.changesToMany(of: object.objectID) }
     }
 
     // MARK: Permanent IDs

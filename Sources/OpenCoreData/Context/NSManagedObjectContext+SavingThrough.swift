@@ -6,7 +6,7 @@ extension NSManagedObjectContext {
     ///
     /// Everything is validated at every level and written together. Where anything is refused, by a rule, a conflict or the store, nothing
     /// has moved at any level: what was unsaved here is still unsaved here and nowhere else. Objects and notifications are those of saving
-    /// level by level. Waits for the queues of the contexts below. Throws what `save()` throws.
+    /// level by level. Waits for the queues of the contexts below. Throws what `save()` throws, 134040 too: then the rest is unsaved where it was.
     public func saveToStore() throws {
         checkQueue()
         try holdingTheChain {
@@ -29,20 +29,13 @@ extension NSManagedObjectContext {
         let root = contexts[contexts.count - 1]
         let own = try Self.beginSaving(contexts)
         let watches = contexts.map(\.watched)
-        func takeBack() {
-            chain.withLock {
-                for (context, changes) in zip(contexts, own) {
-                    context.level.saving = changes
-                    context.level.didNotSave()
-                }
-            }
-            for (context, watched) in zip(contexts, watches) {
-                context.forgetDecisions()
-                context.watched = watched
-            }
+        func takeBack(_ error: any Error) {
+            for (context, watched) in zip(contexts, watches) { context.watched = watched }
+            for (context, changes) in zip(contexts, own) { context.takeBack(changes, after: error) }
         }
         var carried = own[0]
         var through: [ChangeSet] = [carried]
+        var identities: [NSManagedObjectID: NSManagedObjectID] = [:], became = identities
         let saved: SaveOutcome
         do {
             for (index, context) in contexts.enumerated().dropFirst() {
@@ -50,13 +43,19 @@ extension NSManagedObjectContext {
                 var handed = SaveOutcome(changes: carried)
                 carried = try sender.settlingConflicts(&handed) { changes in
                     try sender.readWatched(besides: changes)
-                    return try chain.withLock {
-                        let level = ContextLevel(chain: ContextChain.scratch)
-                        level.pending = own[index]
-                        level.merge(try context.admissible(changes, from: sender))
-                        return level.pending
+                    return try context.readingNeededRows { read in
+                        try chain.withLock {
+                            let level = ContextLevel(chain: ContextChain.scratch)
+                            level.pending = own[index]
+                            let admission = try context.admissible(changes, from: sender, read)
+                            level.merge(admission.changes)
+                            identities = admission.identities
+                            return level.pending
+                        }
                     }
                 }
+                for (id, other) in identities { became[id] = other }
+                identities = [:]
                 through.append(carried)
             }
             if carried.isEmpty {
@@ -66,11 +65,21 @@ extension NSManagedObjectContext {
                 saved = try root.handOver(carried)
             }
         } catch {
-            takeBack()
-            throw error
+            takeBack(error)
+            guard let partly = error as? PartlySaved else { throw error }
+            let saved = partly.outcome(of: carried)
+            for (context, handed) in zip(contexts, through) {
+                context.finishPart(context === root ? saved : saved.seen(from: handed.filter(partly.settles)))
+            }
+            throw partly.error
+        }
+        chain.withLock {
+            for context in contexts { context.level.didSave() }
+            // Those of the lower levels first: an object may have become one that became another.
+            chain.replace(saved.identities)
+            chain.replace(became)
         }
         for (index, context) in contexts.enumerated() {
-            chain.withLock { context.level.didSave() }
             context.undoRecorder?.didSave()
             context.hasImportedRows = false
             context.decided = []
@@ -89,7 +98,7 @@ extension NSManagedObjectContext {
 
 extension NSManagedObjectContext.SaveOutcome {
     /// What this outcome, the root's, means for a context that handed up `changes`.
-    fileprivate func seen(from changes: ChangeSet) -> Self {
+    func seen(from changes: ChangeSet) -> Self {
         var result = Self(changes: ChangeSet())
         result.isSettled = isSettled
         changes.forEach { id, change in

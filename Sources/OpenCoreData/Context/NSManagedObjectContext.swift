@@ -27,6 +27,11 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     package let subscribers = ChangeSubscribers()
     /// Set when a child has pushed something that this context's objects have not seen.
     let hasMail = Atomic(false)
+    /// How many of the chain's replacements this context's objects have followed.
+    var knownReplacements = 0
+
+    /// IDs of objects that contexts of the chain are about to insert. The root's counts.
+    let keyReservations = KeyReservations()
 
     // MARK: State used on the queue only
     var registry = ObjectRegistry()
@@ -41,6 +46,8 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     private var knownEntity: (type: NSManagedObject.Type, entity: NSEntityDescription)?
     /// Deletions whose rules have not been applied yet.
     var undelivered: [NSManagedObject] = []
+    /// What others had changed when the rules of the unsaved deletions were applied first; nil: there are none.
+    var propagationStamp: UInt64?
     /// Deleted objects of which nothing is left to save: they leave at the next save.
     var discarded: [NSManagedObject] = []
 
@@ -63,6 +70,8 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     var followsParent = false
     /// Rows were changed without instances here, and nobody has checked them yet.
     var hasImportedRows = false
+    /// What this context has reserved in the root's table.
+    var heldKeys: HeldKeys?
     /// Notes what events do while there is an undo manager.
     var undoRecorder: UndoRecorder?
 
@@ -106,6 +115,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
         queue = ContextQueue(kind: kind, label: "NSManagedObjectContext \(kind)")
         super.init()
         queue.owner = self
+        chain.withLock { chain.add(level) }
     }
 
     public convenience init(_ concurrencyType: NSManagedObjectContextConcurrencyType) {

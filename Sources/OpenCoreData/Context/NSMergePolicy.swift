@@ -68,7 +68,8 @@ open class NSMergePolicy: NSObject, @unchecked Sendable {
         guard let stored else {
             // The row was deleted meanwhile: object trump and overwrite write it again, the others let it go.
             let recreates = [.overwriteMergePolicyType, .mergeByPropertyObjectTrumpMergePolicyType].contains(mergeType)
-            return recreates && change.kind != .deleted ? PendingRow(kind: .inserted, row: change.row?.copy(version: 0)) : nil
+            return recreates && change.kind != .deleted
+                ? PendingRow(kind: .inserted, row: change.row?.copy(version: 0), changed: change.changed) : nil
         }
         if change.kind == .deleted {
             let keeps = [.rollbackMergePolicyType, .mergeByPropertyStoreTrumpMergePolicyType].contains(mergeType)
@@ -83,19 +84,20 @@ open class NSMergePolicy: NSObject, @unchecked Sendable {
         guard let mine = change.row else { return nil }
         switch mergeType {
         case .errorMergePolicyType, .rollbackMergePolicyType: return nil
-        case .overwriteMergePolicyType: return (mine.copy(version: stored.version), SlotSet(0..<mine.count))
+        case .overwriteMergePolicyType:
+            let all = SlotSet(0..<mine.count)
+            if mine.layout === stored.layout { return (mine.copy(version: stored.version), all) }
+            return stored.overlaid(with: mine, all)
         case .mergeByPropertyObjectTrumpMergePolicyType, .mergeByPropertyStoreTrumpMergePolicyType:
             let storeTrumps = mergeType == .mergeByPropertyStoreTrumpMergePolicyType
             // A new object that met its key in the store has no common ancestor: under store trump nothing of it is newer.
             if storeTrumps && change.kind == .inserted { return nil }
-            let row = stored.copy()
-            var changed = SlotSet()
+            var wanted = SlotSet()
             change.changed.forEach { slot in
-                if storeTrumps, let base = change.base, base[slot] != stored[slot] { return }
-                row.update(slot, to: mine[slot])
-                changed.insert(slot)
+                if storeTrumps, let base = change.base, slot < stored.count, base[slot] != stored[slot] { return }
+                wanted.insert(slot)
             }
-            return (row, changed)
+            return stored.overlaid(with: mine, wanted)
         }
     }
 }

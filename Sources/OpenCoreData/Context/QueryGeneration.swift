@@ -82,5 +82,7 @@ final class QueryGeneration: RoutingChannel {
     }
 
     /// What is saved goes to the stores as they are.
-    func receive(_ changes: ChangeSet, from sender: NSManagedObjectContext) throws { try coordinator.receive(changes, from: sender) }
+    func receive(_ changes: ChangeSet, from sender: NSManagedObjectContext) throws -> ReceivedChanges {
+        try coordinator.receive(changes, from: sender)
+    }
 }

@@ -82,7 +82,7 @@ extension DictionaryPlan {
         if places.isEmpty { return values }
         return values.enumerated().sorted { left, right in
             for (place, key) in places {
-                switch RowOrdering.compare(RowOrdering.folded(left.element[place], key), RowOrdering.folded(right.element[place], key)) {
+                switch RowOrdering.compare(key.sortable(left.element[place]), key.sortable(right.element[place])) {
                 case .orderedSame: continue
                 case .orderedAscending: return key.isAscending
                 case .orderedDescending: return !key.isAscending

@@ -37,6 +37,20 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
     /// Runs a block in turn with others on this coordinator.
     open func perform(_ block: @escaping () -> Void) { queue.async(block) }
 
+    /// Runs a block in turn with others on this coordinator and gives its value.
+    public nonisolated(nonsending) func perform<T>(_ block: @escaping () throws -> T) async throws -> T {
+        try await inTurn { Result { try block() } }.value.get()
+    }
+
+    /// As above, for a block that can't fail.
+    public nonisolated(nonsending) func perform<T>(_ block: @escaping () -> T) async -> T { await inTurn(block).value }
+
+    private nonisolated(nonsending) func inTurn<T>(_ block: @escaping () -> T) async -> Unchecked<T> {
+        await withCheckedContinuation { continuation in
+            queue.async { continuation.resume(returning: Unchecked(value: block())) }
+        }
+    }
+
     // MARK: Stores
 
     /// Opens a store and adds it. Throws 134000 for an unknown type, 134010, 134080, 134090 or 134100 as the store says.

@@ -23,8 +23,9 @@ package protocol PersistentStoreChannel: AnyObject, Sendable {
     func objects(of entity: NSEntityDescription, constraint: Int, keys: [UniqueKey]) throws -> [UniqueKey: FetchedRow]
     /// Who follows what goes in here.
     var subscribers: ChangeSubscribers { get }
-    /// Takes over a child's changes, all or nothing.
-    func receive(_ changes: ChangeSet, from sender: NSManagedObjectContext) throws
+    /// Takes over a child's changes, all or nothing, and says what became of them where that is not what was handed over.
+    @discardableResult
+    func receive(_ changes: ChangeSet, from sender: NSManagedObjectContext) throws -> ReceivedChanges
 }
 
 /// What memory knows of a row.

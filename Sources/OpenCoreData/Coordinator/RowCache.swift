@@ -20,6 +20,8 @@ package final class RowCache: Sendable {
         var waitingCost = 0
         /// Deleted lately: a row of theirs that was read before the deletion must not come back after it.
         var gone: Set<NSManagedObjectID> = []
+        /// Deleted before those.
+        var longGone: Set<NSManagedObjectID> = []
     }
 
     private struct Waiting: Sendable {
@@ -48,6 +50,12 @@ package final class RowCache: Sendable {
             return entry.row
         }
     }
+
+    /// Whether any row is known to have been deleted.
+    var hasGone: Bool { state.withLock { !$0.gone.isEmpty || !$0.longGone.isEmpty } }
+
+    /// Whether a row is known to have been deleted: it was lately, or not so long ago.
+    func isGone(_ id: NSManagedObjectID) -> Bool { state.withLock { $0.gone.contains(id) || $0.longGone.contains(id) } }
 
     /// Adds rows read from a store. A newer version that is already there stays.
     package func add(_ rows: some Sequence<FetchedRow>) {
@@ -93,7 +101,7 @@ package final class RowCache: Sendable {
 
     private func enter(_ rows: some Sequence<FetchedRow>, readAt time: UInt64, into state: inout State) {
         for fetched in rows {
-            guard let row = fetched.row, !state.gone.contains(fetched.id) else { continue }
+            guard let row = fetched.row, !state.gone.contains(fetched.id), !state.longGone.contains(fetched.id) else { continue }
             if let known = state.young[fetched.id] ?? state.old[fetched.id], known.row.version >= row.version { continue }
             insert(row, readAt: time, for: fetched.id, into: &state)
         }
@@ -115,10 +123,14 @@ package final class RowCache: Sendable {
                 if pending.kind == .deleted {
                     state.young[id] = nil
                     state.old[id] = nil
-                    if state.gone.count >= 1 << 16 { state.gone = [] }
+                    if state.gone.count >= 1 << 16 {
+                        state.longGone = state.gone
+                        state.gone = []
+                    }
                     state.gone.insert(id)
                 } else if let row = pending.row, pending.kind == .inserted || versions[id] != nil {
                     state.gone.remove(id)
+                    state.longGone.remove(id)
                     insert(row.withoutTransients, readAt: now, for: id, into: &state)
                 }
             }

@@ -108,12 +108,7 @@ struct RowOrdering {
 
     private func values(of fetched: FetchedRow) -> [AttributeValue] {
         guard fetched.row == nil, let values = fetched.sortValues, values.count == keys.count else { return keys.map { value(of: fetched, at: $0) } }
-        return zip(values, keys).map { RowOrdering.folded($0, $1) }
-    }
-
-    static func folded(_ value: AttributeValue, _ key: SortKey) -> AttributeValue {
-        guard key.isCaseInsensitive, case .string(let string) = value else { return value }
-        return .string(StringFolding.fold(string, [.caseInsensitive]))
+        return zip(keys, values).map { $0.sortable($1) }
     }
 
     private func value(of fetched: FetchedRow, at key: SortKey) -> AttributeValue {
@@ -124,7 +119,7 @@ struct RowOrdering {
             else { return .null }
             row = next
         }
-        return RowOrdering.folded(key.path.last.map { row[$0] } ?? .null, key)
+        return key.sortable(key.path.last.map { row[$0] } ?? .null)
     }
 
     /// Nil first, as SQLite sorts; strings by their UTF-8 bytes.
@@ -146,8 +141,7 @@ struct RowOrdering {
             return difference == 0 ? .orderedSame : (difference < 0 ? .orderedAscending : .orderedDescending)
         case (.uuid(let left), .uuid(let right)): return order(left.uuidString, right.uuidString)
         case (.data(let left), .data(let right)):
-            if left == right { return .orderedSame }
-            return left.lexicographicallyPrecedes(right) ? .orderedAscending : .orderedDescending
+            return SortSelector.result(Comparison.orderData(left, right))
         case (.objectID(let left), .objectID(let right)): return order(left.key, right.key)
         default: return .orderedSame
         }

@@ -101,12 +101,15 @@ extension UIManagedDocument {
                 replay = try PushReplay(found, coordinator: coordinator)
                 continue
             } catch {
-                switch SaveFailure(error) {
+                let partly = error as? PartlySaved
+                // What is committed of it is not to be written again.
+                if partly != nil { replay = try PushReplay(found, coordinator: coordinator) }
+                switch SaveFailure(partly?.error ?? error) {
                 case .disk: throw error
                 case .transient:
                     // Full or busy: it waits in the root like any other unsaved change, and in the journal.
                     isCommitted = false
-                    try root.receive(replay.changes, from: root)
+                    _ = try root.receive(replay.changes, from: root)
                 case .permanent:
                     aside += try found.files.map { try keeping.keep($0) }
                     if let list = keeping.list { aside.append(list.url) }
@@ -135,15 +138,16 @@ extension UIManagedDocument {
     /// caller, and so are two new rows with one key under any: a policy would drop one of them in silence.
     private func write(_ changes: ChangeSet, _ coordinator: NSPersistentStoreCoordinator) throws {
         do {
-            return try coordinator.receive(changes, from: root)
+            try coordinator.receive(changes, from: root)
+            return
         } catch let conflict as StoreConflict {
-            guard asksPolicy else { throw conflict }
+            // References are settled by delete rules, whatever the policy.
+            if case .references = conflict {} else if !asksPolicy { throw conflict }
             if case .constraints(let found) = conflict, found.contains(where: { changes[$0.owner] != nil }) { throw conflict }
         }
         try root.performAndWait {
             var outcome = NSManagedObjectContext.SaveOutcome(changes: changes)
-            defer { root.chain.withLock { root.level.saving = nil } }
-            try root.settlingConflicts(&outcome) { try coordinator.receive($0, from: root) }
+            _ = try root.settlingConflicts(&outcome) { try coordinator.receive($0, from: root) }
         }
     }
 

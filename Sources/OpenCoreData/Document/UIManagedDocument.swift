@@ -102,7 +102,9 @@ open class UIManagedDocument: NSObject, @unchecked Sendable {
     package func openStore(creating: Bool) throws {
         guard documentState.contains(.closed) else { return }
         let folder = storeURL.deletingLastPathComponent()
-        if creating {
+        if persistentStoreType(forFileType: "") == NSInMemoryStoreType {
+            // There is nothing to make, and nothing to find.
+        } else if creating {
             try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         } else if !FileManager.default.fileExists(atPath: storeURL.path) {
             throw NSError.coreData(.persistentStoreOpen, "There is no document at \(fileURL.path): \(storeURL.path) is missing.")

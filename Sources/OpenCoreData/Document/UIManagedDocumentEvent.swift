@@ -8,7 +8,7 @@ package enum UIManagedDocumentEvent: Sendable {
 
 /// What a failed save means for the changes it was to write.
 package enum SaveFailure: Sendable {
-    /// Full, busy or locked: the changes are kept, and the save is tried again.
+    /// Full, busy, locked, or short of memory: the changes are kept, and the save is tried again.
     case transient
     /// The disk reported an error: nothing that was written may be trusted. The changes are kept; the process should end.
     case disk
@@ -19,8 +19,14 @@ package enum SaveFailure: Sendable {
         let error = error as NSError
         let underlying = (error.userInfo[NSUnderlyingErrorKey] as? NSError) ?? error
         let code = (error.userInfo[NSSQLiteErrorDomain] as? Int) ?? (underlying.domain == NSSQLiteErrorDomain ? underlying.code : nil)
+        // Where it was memory, a lock, or room for the index of the log that was missing, the disk has said nothing of what is on it.
+        if let code, [3082, 3594, 3850, 4874].contains(code) {  // IOERR_NOMEM, IOERR_CHECKRESERVEDLOCK, IOERR_LOCK, IOERR_SHMSIZE
+            self = .transient
+            return
+        }
         switch code.map({ $0 & 0xff }) {
-        case 13, 5, 6, 8, 14: self = .transient  // FULL, BUSY, LOCKED, READONLY, CANTOPEN
+        // FULL, BUSY, LOCKED, NOMEM, READONLY, INTERRUPT, CANTOPEN, PROTOCOL
+        case 13, 5, 6, 7, 8, 9, 14, 15: self = .transient
         case 10, 11, 26: self = .disk  // IOERR, CORRUPT, NOTADB
         default: self = .permanent
         }

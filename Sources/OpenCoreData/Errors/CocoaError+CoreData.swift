@@ -4,6 +4,7 @@ import Foundation
 extension CocoaError.Code {
     // Validation
     public static let managedObjectValidation = CocoaError.Code(rawValue: 1550)
+    public static let managedObjectConstraintValidation = CocoaError.Code(rawValue: 1551)
     public static let validationMultipleErrors = CocoaError.Code(rawValue: 1560)
     public static let validationMissingMandatoryProperty = CocoaError.Code(rawValue: 1570)
     public static let validationRelationshipLacksMinimumCount = CocoaError.Code(rawValue: 1580)
@@ -52,7 +53,7 @@ extension CocoaError.Code {
     public static let inferredMappingModel = CocoaError.Code(rawValue: 134190)
     public static let externalRecordImport = CocoaError.Code(rawValue: 134200)
     public static let persistentHistoryTokenExpired = CocoaError.Code(rawValue: 134301)
-    public static let managedObjectModelReference = CocoaError.Code(rawValue: 134504)
+    public static let managedObjectModelReferenceNotFound = CocoaError.Code(rawValue: 134504)
     public static let stagedMigrationFrameworkVersionMismatch = CocoaError.Code(rawValue: 134505)
     public static let stagedMigrationBackwardMigration = CocoaError.Code(rawValue: 134506)
 }

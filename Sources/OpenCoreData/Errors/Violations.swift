@@ -73,6 +73,23 @@ enum Violation {
     }
 
     // As above.
+    static func insertedElsewhere(_ id: String, _ owner: String) -> Never {
+        fatalError(
+            "OpenCoreData: an object can't be inserted into two contexts: \(id) belongs to \(owner). Make one there, or pass its objectID and use "
+                + "object(with:).")
+    }
+
+    // As above.
+    static func noKeys(_ key: String, of value: Any) -> Never {
+        fatalError("OpenCoreData: a \(type(of: value)) has no value for the key \"\(key)\".")
+    }
+
+    // As above.
+    static func malformedKeyPath(_ text: String) -> Never {
+        fatalError("OpenCoreData: \"\(text)\" is no key path that a value can be read or set by.")
+    }
+
+    // As above.
     static func invalidModel(_ message: String) -> Never {
         fatalError("OpenCoreData: the model can't be used: \(message)")
     }

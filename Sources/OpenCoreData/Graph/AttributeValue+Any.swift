@@ -29,6 +29,12 @@ extension AttributeValue {
         }
     }
 
+    /// The value for reading. Foundation stops the program where it describes a date that is not a number.
+    var inWords: String {
+        if case .date(let seconds) = self, seconds.isNaN { return "no date" }
+        return plain.map { "\($0)" } ?? "nil"
+    }
+
     /// What `value` is as an attribute of `type`; nil if it can't be one. Ranges are checked at validation, not here.
     package static func coded(_ value: Any?, as type: NSAttributeType) -> AttributeValue? {
         guard let value, !(value is NSNull) else { return .null }

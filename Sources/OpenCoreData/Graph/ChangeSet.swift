@@ -67,6 +67,12 @@ package struct PairChanges: Sendable {
         removed.insert(id)
     }
 
+    /// Nothing was done to a pair after all.
+    mutating func forget(_ id: NSManagedObjectID) {
+        added.remove(id)
+        removed.remove(id)
+    }
+
     package mutating func apply(_ later: PairChanges) {
         for id in later.removed { remove(id) }
         for id in later.added { add(id) }

@@ -26,6 +26,8 @@ package final class EntityLayout: @unchecked Sendable {
     package let isTransient: [Bool]
     package let hasTransients: Bool
     package let toOneSlots: [Int]
+    /// The to-ones whose other side is a to-one, too.
+    let partnerSlots: [Int]
     /// The slots of each uniqueness constraint, in the order of `NSEntityDescription.constraintNames`.
     package let constraints: [[Int]]
     /// The values of a new object.
@@ -43,6 +45,8 @@ package final class EntityLayout: @unchecked Sendable {
     let isRuled: [Bool]
     /// The to-manys with a minimum or a maximum.
     let countedToManys: [Int]
+    /// The to-ones by which rows are members of to-manys with a minimum or a maximum.
+    let countedSlots: [Int]
     /// The relationships that forbid deleting an object while there is something at their other end, by name.
     let denyingRelationships: [NSRelationshipDescription]
 
@@ -95,6 +99,10 @@ package final class EntityLayout: @unchecked Sendable {
         self.isTransient = transient
         self.hasTransients = transient.contains(true)
         self.toOneSlots = toOnes
+        partnerSlots = toOnes.filter { slot in
+            if case .toOne(let relationship) = slots[slot] { return relationship.inverseRelationship.map { !$0.isToMany } == true }
+            return false
+        }
         self.defaults = defaults
         self.ruledSlots = slots.indices.filter { index in
             switch slots[index] {
@@ -103,6 +111,10 @@ package final class EntityLayout: @unchecked Sendable {
             }
         }
         self.isRuled = slots.indices.map(ruledSlots.contains)
+        countedSlots = toOnes.filter { slot in
+            guard case .toOne(let relationship) = slots[slot], let inverse = relationship.inverseRelationship else { return false }
+            return inverse.isToMany && inverse.hasCounts
+        }
         self.countedToManys = toManys.indices.filter { toManys[$0].hasCounts }
         self.denyingRelationships = entity.relationshipsByName.values.filter { $0.deleteRule == .denyDeleteRule }.sorted { $0.name < $1.name }
         self.constraints = entity.constraintNames.map { names in
@@ -111,6 +123,20 @@ package final class EntityLayout: @unchecked Sendable {
                 return nil
             }
         }
+    }
+
+    /// How many of the first slots mean the same in rows of another entity: those of the nearest entity that is above both, or is one of them.
+    func commonCount(with other: EntityLayout) -> Int {
+        if self === other { return count }
+        guard root == other.root else { return 0 }
+        var mine: NSEntityDescription? = entity
+        while let candidate = mine {
+            var theirs: NSEntityDescription? = other.entity
+            while let above = theirs, above !== candidate { theirs = above.superentity }
+            if theirs != nil { return candidate.layout.count }
+            mine = candidate.superentity
+        }
+        return 0
     }
 
     package func place(of name: String) -> PropertyPlace? { places[name] }

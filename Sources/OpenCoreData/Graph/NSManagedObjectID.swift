@@ -6,6 +6,9 @@ import Synchronization
 /// An object's primary key is reserved in memory when it is inserted and stays with it. "Temporary" is a state which ends when the root
 /// context has saved the object (or a permanent ID was asked for); the identity itself never changes, so that every context of a chain,
 /// every set and every dictionary that holds the ID goes on finding it. (Statements N7–N10, GB5–GB8.)
+///
+/// One thing can happen to a new object: that its unique key is another object's, and the two become one. Its ID leads to the other one from then on
+/// (`current`), and contexts resolve it wherever they are handed it.
 public final class NSManagedObjectID: Hashable, Sendable, CustomStringConvertible {
     /// The concrete entity of the object.
     public let entity: NSEntityDescription
@@ -34,7 +37,11 @@ public final class NSManagedObjectID: Hashable, Sendable, CustomStringConvertibl
     }
 
     /// True until the root context has saved the object or a permanent ID was obtained for it.
-    public var isTemporaryID: Bool { place.load(ordering: .acquiring) & Self.temporaryBit != 0 }
+    public var isTemporaryID: Bool {
+        let place = place.load(ordering: .acquiring)
+        if place & Self.temporaryBit == 0 { return false }
+        return identity(in: place).takeUnretainedValue().successor?.isTemporaryID ?? true
+    }
 
     /// The store that holds the object; nil while the ID is temporary, and after the store was removed.
     public var persistentStore: NSPersistentStore? {
@@ -43,8 +50,36 @@ public final class NSManagedObjectID: Hashable, Sendable, CustomStringConvertibl
 
     /// Where the object lives, or will live once it is saved.
     package var storeIdentity: StoreIdentity {
-        // What `bind` replaces lives forever, and nothing else is ever replaced.
-        identity(in: place.load(ordering: .acquiring)).takeUnretainedValue()
+        // What `bind` replaces lives forever, and what `become` replaces is kept by what takes its place.
+        identity(in: place.load(ordering: .acquiring)).takeUnretainedValue().real
+    }
+
+    /// The object that this one turned out to be, where its unique key was another's: the last of them if that one turned out to be another again.
+    package var successor: NSManagedObjectID? {
+        guard let next = identity(in: place.load(ordering: .acquiring)).takeUnretainedValue().successor else { return nil }
+        return next.successor ?? next
+    }
+
+    /// The object that this ID stands for now: itself, or what it turned out to be.
+    package var current: NSManagedObjectID { successor ?? self }
+
+    /// The new object with this ID turned out to be another one, which had its unique key. Whoever kept the ID goes on finding the object by it.
+    package func become(_ other: NSManagedObjectID) {
+        if other === self || other.current === self { return }
+        var found = place.load(ordering: .acquiring)
+        while identity(in: found).takeUnretainedValue().successor == nil {
+            let former = identity(in: found).takeUnretainedValue()
+            // Takes the reference to the former over, so nothing is released while others may be reading it.
+            let replaced = Unmanaged.passRetained(StoreIdentity(former: former, successor: other.current))
+            let desired = UInt(bitPattern: replaced.toOpaque()) | found & Self.temporaryBit
+            let (isDone, now) = place.compareExchange(expected: found, desired: desired, ordering: .acquiringAndReleasing)
+            if isDone {
+                identity(in: found).release()
+                return
+            }
+            replaced.release()
+            found = now
+        }
     }
 
     /// Ends the temporary state. Called when the row is committed, or a permanent ID was obtained.
@@ -97,6 +132,7 @@ public final class NSManagedObjectID: Hashable, Sendable, CustomStringConvertibl
     /// `x-coredata://<store UUID>/<Entity>/p<key>`; temporary: `x-coredata:///<Entity>/t<UUID><key>`. In place of the key stands the reference where
     /// an incremental store gave one: see `NSIncrementalStore`.
     public func uriRepresentation() -> URL {
+        if let successor { return successor.uriRepresentation() }
         let name = entity.name ?? "?"
         if !isTemporaryID, let uri = referenceURI(name) { return uri }
         let text =

@@ -145,7 +145,13 @@ package struct RowSnapshot: @unchecked Sendable {
         }
     }
 
-    private static let versionOffset = MemoryLayout<RowHeader>.offset(of: \.version) ?? 0
+    private static let versionOffset: Int = {
+        guard let offset = MemoryLayout<RowHeader>.offset(of: \.version) else {
+            // Any other place holds something else: a number written there would damage the row.
+            preconditionFailure("the version of a row has no place of its own in its header")
+        }
+        return offset
+    }()
 
     /// Whether two are one and the same row, shared.
     package static func === (left: RowSnapshot, right: RowSnapshot) -> Bool { left.storage === right.storage }

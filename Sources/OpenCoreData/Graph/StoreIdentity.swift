@@ -18,6 +18,11 @@ package final class StoreIdentity: Sendable {
     /// What the store calls its objects, if it does not know them by their primary keys.
     package let references: ReferenceTable?
     private let owner: Mutex<WeakStore>
+    /// Where this stands in the place of another one: the ID that has it leads to another object.
+    let successor: NSManagedObjectID?
+    private let former: StoreIdentity?
+    /// Itself, or the one whose place it took.
+    var real: StoreIdentity { former ?? self }
 
     /// The store's UUID; nil for the one that belongs to no store.
     package var uuid: String? {
@@ -40,6 +45,17 @@ package final class StoreIdentity: Sendable {
         name = Atomic(.passRetained(Name(uuid)))
         self.references = references
         owner = Mutex(WeakStore())
+        successor = nil
+        former = nil
+    }
+
+    /// What an ID has in the place of its store's identity once its object turned out to be another.
+    init(former: StoreIdentity, successor: NSManagedObjectID) {
+        name = Atomic(.passRetained(Name(nil)))
+        references = nil
+        owner = Mutex(WeakStore())
+        self.successor = successor
+        self.former = former
     }
 
     deinit { name.load(ordering: .acquiring).release() }

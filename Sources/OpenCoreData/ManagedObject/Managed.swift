@@ -22,8 +22,8 @@ public struct Managed<Value: ManagedValue> {
         _enclosingInstance owner: Owner, wrapped wrapped: ReferenceWritableKeyPath<Owner, Value>,
         storage storage: ReferenceWritableKeyPath<Owner, Managed<Value>>
     ) -> Value {
-        get { Value.read(from: owner, at: place(in: owner, storage)) }
-        set { newValue.write(to: owner, at: place(in: owner, storage)) }
+        get { Value.read(from: owner.standing, at: place(in: owner, storage)) }
+        set { newValue.write(to: owner.standing, at: place(in: owner, storage)) }
     }
 
     private static func place<Owner: NSManagedObject>(

@@ -9,6 +9,8 @@ final class ManagedObjectExtras {
     var members: [Int: [NSManagedObjectID]] = [:]
     var fetched: [String: [NSManagedObjectID]] = [:]
     var batch: FetchBatch?
+    var probe: KeyPathProbe?
+    var other: NSManagedObject?
     var changedToManys = SlotSet()
     var eventToManys = SlotSet()
     var eventMembers: [Int: [NSManagedObjectID]] = [:]
@@ -101,6 +103,27 @@ extension NSManagedObject {
     final var batch: FetchBatch? {
         get { extras?.batch }
         set { if newValue != nil || extras != nil { madeExtras.batch = newValue } }
+    }
+
+    /// Whoever wants to know what is read of this object, which is in no context then.
+    final var probe: KeyPathProbe? {
+        get { extras?.probe }
+        set { if newValue != nil || extras != nil { madeExtras.probe = newValue } }
+    }
+
+    /// The instance in whose place this one was: both turned out to be one object, and a context has one instance of each. This one is in no context
+    /// then; what is read of it is read of the other, and what is set goes there.
+    final var other: NSManagedObject? {
+        get { extras?.other }
+        set { madeExtras.other = newValue }
+    }
+
+    /// The instance that is read and changed when this one is.
+    final var standing: NSManagedObject {
+        // To read a fault is to hear what it turned out to be.
+        if isFaulted, objectID.successor != nil { context?.receiveMail() }
+        guard context == nil, let other else { return self }
+        return other.standing
     }
 
     /// Which to-manys changed since the last save.

@@ -5,7 +5,8 @@ import Foundation
 /// Foundation's own storage holds a copy of the members, because some of what reads it can't be overridden: `firstObject`, `lastObject`, `reversed`,
 /// enumerators, and so `for`. The copy is brought up to date by everything that can be.
 final class ManagedObjectOrderedSet: NSMutableOrderedSet {
-    private var owner: NSManagedObject?
+    private var held: NSManagedObject?
+    private var owner: NSManagedObject? { held?.standing }
     private var number = 0
     /// The members that Foundation's storage holds.
     private var copied: [NSManagedObjectID] = []
@@ -14,7 +15,7 @@ final class ManagedObjectOrderedSet: NSMutableOrderedSet {
 
     static func of(_ owner: NSManagedObject, number: Int) -> ManagedObjectOrderedSet {
         let set = ManagedObjectOrderedSet(capacity: 0)
-        set.owner = owner
+        set.held = owner
         set.number = number
         set.update()
         return set

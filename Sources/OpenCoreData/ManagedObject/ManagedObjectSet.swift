@@ -2,12 +2,13 @@ import Foundation
 
 /// The set that `mutableSetValue(forKey:)` hands out: what is added to it and removed from it goes to the relationship.
 final class ManagedObjectSet: NSMutableSet {
-    private var owner: NSManagedObject?
+    private var held: NSManagedObject?
+    private var owner: NSManagedObject? { held?.standing }
     private var number = 0
 
     static func of(_ owner: NSManagedObject, number: Int) -> ManagedObjectSet {
         let set = ManagedObjectSet(capacity: 0)
-        set.owner = owner
+        set.held = owner
         set.number = number
         return set
     }

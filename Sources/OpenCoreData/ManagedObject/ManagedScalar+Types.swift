@@ -154,8 +154,8 @@ extension URL: ManagedScalar, ManagedValue {
 
 extension NSManagedObject: ManagedScalar {
     public static func decode(_ slot: ManagedSlot) -> Self? {
-        guard case .objectID(let id) = slot.value, let context = slot.object?.context else { return nil }
-        return context.object(with: id) as? Self
+        guard case .objectID(let id) = slot.value, let owner = slot.object else { return nil }
+        return (owner.context?.object(with: id) ?? owner.probe?.target(id)) as? Self
     }
     public func encode() -> ManagedSlot { ManagedSlot(.objectID(objectID), object: self) }
     public static var zero: Self? { nil }

@@ -2,13 +2,12 @@ import Foundation
 
 extension NSManagedObject: KeyValueCoding {
     final func propertyValue(_ key: String) -> Any? {
+        let me = standing
+        if me !== self { return key == "self" ? self : me.propertyValue(key) }
         switch layout.place(of: key) {
         case .slot(let slot)?: return externalValue(value(atSlot: slot))
         case .toMany(let number)?:
-            let ids = memberIDs(number)
-            guard let context else { return Set<NSManagedObject>() }
-            let objects = ids.map { context.object(with: $0) }
-            return layout.toManys[number].isOrdered ? NSOrderedSet(array: objects) : Set(objects)
+            return collection(of: memberIDs(number), number)
         case nil:
             if let property = layout.fetchedProperties[key] { return objects(of: property) }
             if key == "objectID" { return objectID }
@@ -38,16 +37,6 @@ extension NSManagedObject: KeyValueCoding {
         }
     }
 
-    /// A value by names joined with dots, over to-one relationships.
-    public final func value(forKeyPath keyPath: String) -> Any? {
-        var current: Any? = self
-        for name in keyPath.split(separator: ".") {
-            guard let object = current as? any KeyValueCoding else { return nil }
-            current = object.value(forKey: String(name))
-        }
-        return current
-    }
-
     /// The values of several keys; nil as `NSNull`.
     public final func dictionaryWithValues(forKeys keys: [String]) -> [String: Any] {
         Dictionary(keys.map { ($0, value(forKey: $0) ?? NSNull()) }, uniquingKeysWith: { first, _ in first })
@@ -61,7 +50,7 @@ extension NSManagedObject: KeyValueCoding {
     /// The stored value, past custom accessors.
     public final func primitiveValue(forKey key: String) -> Any? {
         switch place(of: key) {
-        case .slot(let slot): externalValue(value(atSlot: slot))
+        case .slot(let slot): standing.externalValue(value(atSlot: slot))
         case .toMany: propertyValue(key)
         }
     }
@@ -69,7 +58,7 @@ extension NSManagedObject: KeyValueCoding {
     /// Sets an attribute or to-one past change tracking, notifications and inverses.
     public final func setPrimitiveValue(_ value: Any?, forKey key: String) {
         guard case .slot(let slot) = place(of: key) else { return setPropertyValue(value, key) }
-        if let target = value as? NSManagedObject {
+        if let target = (value as? NSManagedObject)?.standing {
             writeUntracked(.objectID(target.objectID), atSlot: slot)
         } else if let attribute = layout.attribute(atSlot: slot) {
             guard let coded = AttributeValue.coded(value, as: attribute.attributeType) else {
@@ -89,12 +78,15 @@ extension NSManagedObject: KeyValueCoding {
     public final func willChangeValue(forKey key: String) {
         guard !ignoresChanges, isChange(ofKey: key) else { return }
         _ = realisedRow
-        context?.willChange(self)
+        let me = standing
+        me.context?.willChange(me)
     }
 
     /// Notes that a custom accessor changed a property.
     public final func didChangeValue(forKey key: String) {
         guard !ignoresChanges, isChange(ofKey: key) else { return }
+        let me = standing
+        if me !== self { return me.didChangeValue(forKey: key) }
         switch layout.place(of: key) {
         case .slot(let slot)?:
             changed.insert(slot)

@@ -4,6 +4,8 @@ import Foundation
 extension NSManagedObject {
     /// Points a to-one at `target`; the old target, the new one and its previous partner follow.
     final func setToOne(_ relationship: NSRelationshipDescription, slot: Int, to target: NSManagedObject?) {
+        let me = standing, target = target?.standing
+        if me !== self { return me.setToOne(relationship, slot: slot, to: target) }
         if let target { checkSameContext(target) }
         let old = value(atSlot: slot).objectID
         if old == target?.objectID { return }
@@ -15,10 +17,12 @@ extension NSManagedObject {
 
     /// Replaces the members of a to-many.
     final func setToMany(_ number: Int, to objects: [NSManagedObject]) {
+        let me = standing
+        if me !== self { return me.setToMany(number, to: objects) }
         let relationship = layout.toManys[number]
         let before = memberIDs(number)
         var seen: Set<NSManagedObjectID> = []
-        let wanted = objects.filter { seen.insert($0.objectID).inserted }
+        let wanted = objects.map(\.standing).filter { seen.insert($0.objectID).inserted }
         if relationship.isOrdered {
             let ids = wanted.map(\.objectID)
             if ids == before { return }
@@ -32,6 +36,8 @@ extension NSManagedObject {
 
     /// Adds one member to a to-many.
     final func addMember(_ object: NSManagedObject, number: Int) {
+        let me = standing, object = object.standing
+        if me !== self { return me.addMember(object, number: number) }
         checkSameContext(object)
         let relationship = layout.toManys[number]
         guard !memberIDs(number).contains(object.objectID) else { return }
@@ -49,6 +55,8 @@ extension NSManagedObject {
 
     /// Removes one member from a to-many.
     final func removeMember(_ object: NSManagedObject, number: Int) {
+        let me = standing, object = object.standing
+        if me !== self { return me.removeMember(object, number: number) }
         let relationship = layout.toManys[number]
         guard memberIDs(number).contains(object.objectID) else { return }
         if let inverse = relationship.inverseRelationship, !inverse.isToMany {
@@ -125,6 +133,32 @@ extension NSManagedObject {
         changedToManys.insert(number)
         eventToManys.insert(number)
         context?.didChange(self)
+    }
+
+    /// The one-to-ones that are changed here, and who is meant by them now.
+    final var changedPartners: [(relationship: NSRelationshipDescription, slot: Int, partner: NSManagedObjectID?)] {
+        guard state == .updated, let row else { return [] }
+        return layout.toOneSlots.compactMap { slot in
+            guard changed.contains(slot), let relationship = layout.relationship(atSlot: slot) else { return nil }
+            return relationship.inverseRelationship?.isToMany == false ? (relationship, slot, row[slot].objectID?.current) : nil
+        }
+    }
+
+    /// After the changes of one side of these were dropped: the other side says the same again.
+    final func leave(_ partners: [(relationship: NSRelationshipDescription, slot: Int, partner: NSManagedObjectID?)]) {
+        guard let context else { return }
+        for (relationship, slot, partner) in partners {
+            guard let inverse = relationship.inverseRelationship else { continue }
+            if let partner { context.object(with: partner).forget(objectID, of: inverse) }
+            guard let old = value(atSlot: slot).objectID?.current else { continue }
+            let former = context.object(with: old)
+            guard let back = former.layout.slot(of: inverse.name) else { continue }
+            switch former.value(atSlot: back).objectID?.current {
+            case nil: former.setValue(.objectID(objectID), atSlot: back)
+            case objectID: break
+            default: setValue(.null, atSlot: slot)
+            }
+        }
     }
 
     private func checkSameContext(_ other: NSManagedObject) {

@@ -23,6 +23,7 @@ extension NSManagedObject {
     private func realisedRow(for slot: Int?) -> RowSnapshot {
         context?.checkQueue()
         if isFaulted { fire(for: slot) }
+        if context == nil, let other { return other.realisedRow(for: slot) }
         guard let row else { Violation.inaccessibleFault("\(objectID)") }
         return row
     }
@@ -31,7 +32,8 @@ extension NSManagedObject {
 
     /// Sets an attribute's value or a to-one's target, without touching the other side, and notes the change.
     final func setValue(_ value: AttributeValue, atSlot slot: Int) {
-        let current = realisedRow
+        let current = realisedRow, me = standing
+        if me !== self { return me.setValue(value, atSlot: slot) }
         if ignoresChanges {
             writeUntracked(value, atSlot: slot)
             return
@@ -48,7 +50,8 @@ extension NSManagedObject {
 
     /// Sets a value past all tracking.
     final func writeUntracked(_ value: AttributeValue, atSlot slot: Int) {
-        let current = realisedRow
+        let current = realisedRow, me = standing
+        if me !== self { return me.writeUntracked(value, atSlot: slot) }
         if !ownsRow {
             row = current.copy()
             ownsRow = true
@@ -70,7 +73,13 @@ extension NSManagedObject {
     ///
     /// - Parameter slot: which value was asked for, if it was one.
     final func realise(for slot: Int? = nil) throws {
-        guard let context else { Violation.detachedFault("\(objectID)") }
+        // It may have turned out to be another object, of which there is an instance already.
+        let me = standing
+        if me !== self { return me.isFaulted ? try me.realise(for: slot) : () }
+        guard let context else {
+            if let probe { return probe.note(self, slot) }
+            Violation.detachedFault("\(objectID)")
+        }
         isFaulted = false
         let found: RowSnapshot?
         do { found = try context.loadRow(for: self) } catch {
@@ -123,6 +132,8 @@ extension NSManagedObject {
     /// The members of a to-many: loaded on first use, kept from then on. Throws what the store says.
     final func loadedMemberIDs(_ number: Int) throws -> [NSManagedObjectID] {
         context?.checkQueue()
+        let me = standing
+        if me !== self { return try me.loadedMemberIDs(number) }
         if let loaded = members[number] { return loaded }
         guard let context else { return [] }
         let loaded = try context.loadMembers(RelationshipKey(owner: objectID, toMany: number))
@@ -145,15 +156,37 @@ extension NSManagedObject {
         return result
     }
 
-    /// The last fetched or saved values. Nil: of all properties that are stored.
+    /// The last fetched or saved values. Nil: of all properties that are stored. To-manys are what they are below this context, without its changes;
+    /// of a new object there are empty ones and nothing else.
     public final func committedValues(forKeys keys: [String]?) -> [String: Any] {
         _ = realisedRow
-        guard let base else { return [:] }
         var result: [String: Any] = [:]
-        for (slot, name) in base.layout.names.enumerated() where keys?.contains(name) ?? !base.layout.isTransient[slot] {
-            result[name] = externalValue(base[slot]) ?? NSNull()
+        if let base {
+            for (slot, name) in base.layout.names.enumerated() where keys?.contains(name) ?? !base.layout.isTransient[slot] {
+                result[name] = externalValue(base[slot]) ?? NSNull()
+            }
+        }
+        for (number, relationship) in layout.toManys.enumerated() where keys?.contains(relationship.name) ?? !relationship.isTransient {
+            let ids = base == nil ? [] : committedMemberIDs(number)
+            result[relationship.name] = collection(of: ids, number)
         }
         return result
+    }
+
+    /// The members of a to-many as the level below has them.
+    private func committedMemberIDs(_ number: Int) -> [NSManagedObjectID] {
+        guard let context else { return [] }
+        do {
+            return try context.channel(to: "read committed values").relatedIDs(RelationshipKey(owner: objectID, toMany: number))
+        } catch {
+            Violation.unreadable("\(layout.toManys[number].name) of \(objectID)", error)
+        }
+    }
+
+    /// The objects of a to-many as key-value coding hands them out.
+    final func collection(of ids: [NSManagedObjectID], _ number: Int) -> Any {
+        let objects = ids.compactMap { context?.object(with: $0) }
+        return layout.toManys[number].isOrdered ? NSOrderedSet(array: objects) : Set(objects)
     }
 
     /// A slot's value as key-value coding hands it out: a to-one as its object.

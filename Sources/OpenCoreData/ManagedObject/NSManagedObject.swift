@@ -4,8 +4,8 @@ import Foundation
 ///
 /// Its values are a row, shared with every level and cache that holds the same values; the first change copies it.
 open class NSManagedObject: NSObject {
-    /// The identity. It never changes hands: see `NSManagedObjectID`.
-    public final let objectID: NSManagedObjectID
+    /// The identity. It changes once at most: where a new object turns out to be another one, which has its unique key (see `NSManagedObjectID`).
+    public internal(set) final var objectID: NSManagedObjectID
     /// The table that finds this object by its ID, unless its context holds it. Set by that table only.
     final var home: UsedObjects?
     /// Unretained: the context clears it in the objects it leaves behind.
@@ -152,7 +152,7 @@ open class NSManagedObject: NSObject {
     /// The targets of a relationship, to-one or to-many, without making objects of them.
     public final func objectIDs(forRelationshipNamed name: String) -> [NSManagedObjectID] {
         switch place(of: name) {
-        case .slot(let slot): [value(atSlot: slot).objectID].compactMap { $0 }
+        case .slot(let slot): [value(atSlot: slot).objectID?.current].compactMap { $0 }
         case .toMany(let number): memberIDs(number)
         }
     }
@@ -221,7 +221,7 @@ open class NSManagedObject: NSObject {
         if isFaulted {
             values = "<fault>"
         } else if let row {
-            values = "{\n" + row.layout.names.enumerated().map { "    \($1) = \(row[$0].plain ?? "nil");" }.joined(separator: "\n") + "\n}"
+            values = "{\n" + row.layout.names.enumerated().map { "    \($1) = \(row[$0].inWords);" }.joined(separator: "\n") + "\n}"
         } else {
             values = "<deleted>"
         }

@@ -88,22 +88,28 @@ enum RowValidation {
                 }
             if number > range.upperBound { return failure(.validationNumberTooLarge, "is \(number), more than its type holds") }
             if number < range.lowerBound { return failure(.validationNumberTooSmall, "is \(number), less than its type holds") }
-            return bounds(Double(number), attribute, failure)
-        case .double(let number): return bounds(number, attribute, failure)
-        case .decimal(let number): return bounds(NSDecimalNumber(decimal: number).doubleValue, attribute, failure)
+            return bounds(.integer(number), attribute, failure)
+        case .double(let number):
+            // SQLite has no place for it: it would come back as nil.
+            if number.isNaN { return failure(.managedObjectValidation, "is not a number, which can't be stored") }
+            return bounds(.double(number), attribute, failure)
+        case .decimal(let number):
+            if number.isNaN { return failure(.managedObjectValidation, "is not a number, which can't be stored") }
+            return bounds(.decimal(number), attribute, failure)
         case .date(let seconds):
+            // Without the value: Foundation stops the program where such an error is printed.
+            if seconds.isNaN { return error(.validationInvalidDate, attribute.name, nil, id, object, "is no date") }
             if let maximum = attribute.maximumValue, seconds > maximum { return failure(.validationDateTooLate, "is too late") }
             if let minimum = attribute.minimumValue, seconds < minimum { return failure(.validationDateTooSoon, "is too soon") }
             return nil
         case .string(let string):
             if attribute.minimumValue != nil || attribute.maximumValue != nil {
-                let length = Double(string.count)
+                // As NSString counts.
+                let length = Double(string.utf16.count)
                 if let maximum = attribute.maximumValue, length > maximum { return failure(.validationStringTooLong, "is too long") }
                 if let minimum = attribute.minimumValue, length < minimum { return failure(.validationStringTooShort, "is too short") }
             }
-            if let pattern = attribute.regularExpression,
-                string.range(of: "^(?:\(pattern))$", options: .regularExpression) == nil
-            {
+            if let pattern = attribute.regularExpression, !RegularExpressions.wholeMatch(string, pattern: pattern, options: []) {
                 return failure(.validationStringPatternMatching, "does not match \(pattern)")
             }
             return nil
@@ -111,14 +117,15 @@ enum RowValidation {
         }
     }
 
+    /// By value, whatever the types: not every integer is a real.
     private static func bounds(
-        _ number: Double, _ attribute: NSAttributeDescription, _ failure: (CocoaError.Code, String) -> NSError
+        _ number: PredicateValue, _ attribute: NSAttributeDescription, _ failure: (CocoaError.Code, String) -> NSError
     ) -> NSError? {
-        if let maximum = attribute.maximumValue, number > maximum {
-            return failure(.validationNumberTooLarge, "is \(number), more than \(maximum)")
+        if let maximum = attribute.maximumValue, let order = Comparison.numericOrder(number, .double(maximum)), order > 0 {
+            return failure(.validationNumberTooLarge, "is \(number.any ?? "nil"), more than \(maximum)")
         }
-        if let minimum = attribute.minimumValue, number < minimum {
-            return failure(.validationNumberTooSmall, "is \(number), less than \(minimum)")
+        if let minimum = attribute.minimumValue, let order = Comparison.numericOrder(number, .double(minimum)), order < 0 {
+            return failure(.validationNumberTooSmall, "is \(number.any ?? "nil"), less than \(minimum)")
         }
         return nil
     }
@@ -188,8 +195,14 @@ extension EntityChanges {
 extension NSAttributeDescription {
     /// Whether a value of the right type can be wrong.
     var hasRules: Bool {
-        let isNarrow = attributeType == .integer16AttributeType || attributeType == .integer32AttributeType
-        return (!isOptional && !isTransient) || isNarrow || minimumValue != nil || maximumValue != nil || regularExpression != nil
+        let isChecked =
+            switch attributeType {
+            // Not every value of these is one that can be stored.
+            case .integer16AttributeType, .integer32AttributeType: true
+            case .doubleAttributeType, .floatAttributeType, .decimalAttributeType, .dateAttributeType: !isTransient
+            default: false
+            }
+        return (!isOptional && !isTransient) || isChecked || minimumValue != nil || maximumValue != nil || regularExpression != nil
     }
 }
 

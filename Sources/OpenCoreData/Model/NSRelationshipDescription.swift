@@ -46,11 +46,9 @@ open class NSRelationshipDescription: NSPropertyDescription, @unchecked Sendable
         self.isOrdered = isOrdered
     }
 
-    /// An unordered to-many whose inverse is a to-one: its members are the rows whose foreign key names the owner.
-    /// The foreign key is the only truth; the set is a query over it.
-    package var isDerivedFromInverse: Bool {
-        isToMany && !isOrdered && inverseRelationship.map { !$0.isToMany } == true
-    }
+    /// A to-many whose inverse is a to-one: its members are the rows whose foreign key names the owner. The foreign key is the only truth; the set
+    /// is a query over it.
+    package var isKeptInMembers: Bool { isToMany && inverseRelationship.map { !$0.isToMany } == true }
 
     /// The side of a many-to-many whose pairs are written: the one that sorts first by entity, then by name. One of the two always does.
     package var isCanonicalSide: Bool {

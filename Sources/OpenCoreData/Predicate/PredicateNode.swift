@@ -24,7 +24,8 @@ import Foundation
 /// ## Types
 /// Booleans, integers, reals and decimals are numbers and compare by value (`true` is 1). Nothing else is converted: values of different
 /// types are unequal, and no ordering holds between them. Strings compare by their UTF-8 bytes, as SQLite does; `[c]` and `[d]` fold both
-/// sides first (`StringFolding`). Data and UUIDs compare by bytes, dates by time, URLs by their text, objects by identity.
+/// sides first (`StringFolding`). Data and UUIDs compare by bytes, dates by time, URLs by their text, objects by identity. A fetch converts its
+/// constants to the types of properties before it asks anybody: see `fitted(to:)`.
 package indirect enum PredicateNode: Hashable, Sendable {
     /// `TRUEPREDICATE` or `FALSEPREDICATE`.
     case constant(Bool)

@@ -19,7 +19,7 @@ public struct SortSelector: Hashable, Sendable, CustomStringConvertible {
     public static let compare = SortSelector(kind: .compare)
     /// By bytes after Unicode's case folding: the same in every locale.
     public static let caseInsensitiveCompare = SortSelector(kind: .caseInsensitiveCompare)
-    /// As the user's language orders words.
+    /// As the user's language orders words. Which language is found out once, when the process first sorts so: see `Collation`.
     public static let localizedCompare = SortSelector(kind: .localizedCompare)
     /// As the user's language orders words, without regard to case.
     public static let localizedCaseInsensitiveCompare = SortSelector(kind: .localizedCaseInsensitiveCompare)
@@ -29,19 +29,20 @@ public struct SortSelector: Hashable, Sendable, CustomStringConvertible {
     /// The name of the selector, with its colon.
     public var description: String { kind.rawValue + ":" }
 
-    /// The order of two strings. A store that sorts in SQL registers this as a collation.
+    /// The order of two strings: that of their bytes, or of their keys.
     public func compare(_ first: String, _ second: String) -> ComparisonResult {
+        guard let left = key(first), let right = key(second) else { return Self.result(StringComparison.order(first, second)) }
+        return Self.result(Comparison.orderData(left, right))
+    }
+
+    /// The bytes that a string is ordered by, in SQL and in memory; nil: its own.
+    package func key(_ string: String) -> Data? {
         switch kind {
-        case .compare: Self.result(StringComparison.order(first, second))
-        case .caseInsensitiveCompare:
-            Self.result(
-                StringComparison.order(
-                    StringFolding.fold(first, .caseInsensitive), StringFolding.fold(second, .caseInsensitive)))
-        case .localizedCompare: first.compare(second, options: [], range: nil, locale: .current)
-        case .localizedCaseInsensitiveCompare: first.compare(second, options: .caseInsensitive, range: nil, locale: .current)
-        case .localizedStandardCompare:
-            first.compare(
-                second, options: [.caseInsensitive, .numeric, .widthInsensitive, .forcedOrdering], range: nil, locale: .current)
+        case .compare: nil
+        case .caseInsensitiveCompare: Data(StringFolding.fold(string, .caseInsensitive).utf8)
+        case .localizedCompare: Collation.words.key(string)
+        case .localizedCaseInsensitiveCompare: Collation.wordsOfAnyCase.key(string)
+        case .localizedStandardCompare: Collation.fileNames.key(string)
         }
     }
 

@@ -5,13 +5,19 @@ package struct SortKey: Hashable, Sendable {
     /// Property names from the entity over to-one relationships to an attribute.
     package let path: [String]
     package let isAscending: Bool
-    /// How strings compare: binary unless this says otherwise.
-    package let isCaseInsensitive: Bool
+    /// How strings compare.
+    package let selector: SortSelector
 
-    package init(path: [String], isAscending: Bool, isCaseInsensitive: Bool = false) {
+    package init(path: [String], isAscending: Bool, selector: SortSelector = .compare) {
         self.path = path
         self.isAscending = isAscending
-        self.isCaseInsensitive = isCaseInsensitive
+        self.selector = selector
+    }
+
+    /// What a value is ordered by, where `RowOrdering.compare` orders.
+    package func sortable(_ value: AttributeValue) -> AttributeValue {
+        guard case .string(let string) = value, let bytes = selector.key(string) else { return value }
+        return .data(bytes)
     }
 }
 

@@ -56,11 +56,7 @@ struct ResultPlan {
     func matches(_ view: RowView) -> Bool { fetch.predicate?.evaluate(view) ?? true }
 
     func entry(_ view: RowView, in context: NSManagedObjectContext) -> ResultEntry {
-        let keys = fetch.sort.map { key -> AttributeValue in
-            let value = self.value(key.path, of: view)
-            if key.isCaseInsensitive, case .string(let string) = value { return .string(StringFolding.fold(string, [.caseInsensitive])) }
-            return value
-        }
+        let keys = fetch.sort.map { $0.sortable(value($0.path, of: view)) }
         guard let sectionKeys else { return ResultEntry(id: view.id, keys: keys, section: "") }
         let name =
             asksObjects

@@ -17,6 +17,10 @@ public let NSStoreModelVersionIdentifiersKey = "NSStoreModelVersionIdentifiers"
 public let NSReadOnlyPersistentStoreOption = "NSReadOnlyPersistentStoreOption"
 public let NSPersistentStoreTimeoutOption = "NSPersistentStoreTimeoutOption"
 public let NSSQLitePragmasOption = "NSSQLitePragmasOption"
+/// Whether SQLite counts what is in the tables when the store is opened (`ANALYZE`), so that it chooses indexes well. `Bool`.
+public let NSSQLiteAnalyzeOption = "NSSQLiteAnalyzeOption"
+/// Whether the file is written anew, without gaps, when the store is opened (`VACUUM`). `Bool`. It takes as long as the file is large.
+public let NSSQLiteManualVacuumOption = "NSSQLiteManualVacuumOption"
 public let NSIgnorePersistentStoreVersioningOption = "NSIgnorePersistentStoreVersioningOption"
 public let NSMigratePersistentStoresAutomaticallyOption = "NSMigratePersistentStoresAutomaticallyOption"
 public let NSInferMappingModelAutomaticallyOption = "NSInferMappingModelAutomaticallyOption"
@@ -140,6 +144,15 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
     /// Throws `StoreConflict` for rows whose stored version is not the one the change started from, and for violated constraints.
     package func save(_ changes: ChangeSet) throws -> SavedRows { Violation.misuse("a store class must override save(_:)") }
 
+    /// Checks and writes as `save(_:)` does and then calls `body`, once: what that does not commit is taken back before this returns.
+    /// Throws what `save(_:)` throws before `body` is called, and what `body` throws.
+    package func prepare(_ changes: ChangeSet, _ body: (any PreparedSave) throws -> Void) throws {
+        Violation.misuse("a store class must override prepare(_:_:)")
+    }
+
+    /// When it commits its part of a save into several stores.
+    package var commitTurn: CommitTurn { .transaction }
+
     /// Through which entry of a push journal everything has been committed here; 0 at first. Written by `save(_:)`, in the same transaction.
     /// What other processes committed meanwhile is known, too. Throws if it can't be read.
     package var pushMark: UInt64 { get throws { 0 } }
@@ -189,6 +202,8 @@ package enum StoreConflict: Error, Sendable {
     case versions([VersionConflict])
     /// Rows whose unique key another row already has.
     case constraints([KeyConflict])
+    /// To-ones that would name rows that are gone.
+    case references([ReferenceConflict])
 
     package struct VersionConflict: Sendable {
         package let id: NSManagedObjectID
@@ -197,6 +212,24 @@ package enum StoreConflict: Error, Sendable {
         package init(id: NSManagedObjectID, stored: RowSnapshot?) {
             self.id = id
             self.stored = stored
+        }
+    }
+
+    package struct ReferenceConflict: Sendable {
+        /// The row that refers.
+        package let id: NSManagedObjectID
+        /// The to-one's place in its layout.
+        package let slot: Int
+        /// The row that is gone.
+        package let target: NSManagedObjectID
+        /// Whether the save sets the reference; else it deletes what is referred to.
+        package let isNew: Bool
+
+        package init(id: NSManagedObjectID, slot: Int, target: NSManagedObjectID, isNew: Bool) {
+            self.id = id
+            self.slot = slot
+            self.target = target
+            self.isNew = isNew
         }
     }
 

@@ -22,7 +22,7 @@ extension NSPersistentStore {
             plan.includesSubentities = false
             plan.includesRows = false
             let ids = try fetch(plan).map(\.id)
-            let isRelated = entity.layout.toManys.contains { !$0.isDerivedFromInverse }
+            let isRelated = entity.layout.toManys.contains { !$0.isKeptInMembers || $0.isOrdered }
             for start in stride(from: 0, to: ids.count, by: Self.partSize) {
                 let part = ids[start..<min(start + Self.partSize, ids.count)], rows = try rows(for: Array(part))
                 var contents = StoreContents()
@@ -37,7 +37,7 @@ extension NSPersistentStore {
     private func relationships(of owners: ArraySlice<NSManagedObjectID>) throws -> StoreContents {
         var contents = StoreContents()
         guard let layout = owners.first?.layout else { return contents }
-        for (number, relationship) in layout.toManys.enumerated() where !relationship.isDerivedFromInverse {
+        for (number, relationship) in layout.toManys.enumerated() where !relationship.isKeptInMembers || relationship.isOrdered {
             let isPairs = relationship.inverseRelationship?.isToMany ?? true
             for (key, found) in try related(owners.map { RelationshipKey(owner: $0, toMany: number) }) where !found.isEmpty {
                 let members = found.map(\.id)

@@ -156,6 +156,14 @@ import Testing
         #expect(ran)
     }
 
+    // C8
+    @Test func theCoordinatorsBlocksGiveValuesAndThrow() async throws {
+        let stack = TestStack()
+        #expect(await stack.coordinator.perform { stack.coordinator.persistentStores.count } == 1)
+        await #expect(throws: CocoaError.self) { try await stack.coordinator.perform { throw CocoaError(.coreData) } }
+        #expect(throws: CocoaError.self) { try stack.coordinator.performAndWait { throw CocoaError(.coreData) } }
+    }
+
     // 0.9, GB39: where no run loop serves the main queue its blocks run on any thread.
     @Test func theMainQueueIsKnownByTheQueueAndNotByTheThread() async {
         let main = ContextQueue(kind: .main, label: "main"), other = ContextQueue(kind: .privateQueue, label: "other")

@@ -25,6 +25,15 @@ import Testing
         }.trap(says: "parent: a context of confinement type")
     }
 
+    // L1, E2
+    @Test func insertingAnObjectOfAnotherContextStopsTheProgram() async {
+        await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            let stack = TestStack(), other = stack.independent()
+            let person = stack.root.performAndWait { stack.root.make("Person") }
+            other.performAndWait { other.insert(person) }
+        }.trap(says: "belongs to context \"root\"")
+    }
+
     // C13, E2
     @Test func useOutsideOfTheQueueStopsTheProgram() async {
         await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
@@ -39,6 +48,22 @@ import Testing
             let stack = TestStack()
             let person = stack.root.performAndWait { stack.root.make("Person") }
             _ = person.value(forKey: "name")
+        }.trap(says: "context \"root\" was used outside of its queue")
+    }
+
+    // C13, E2
+    @Test func savingOutsideOfTheQueueStopsTheProgram() async {
+        await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            let stack = TestStack()
+            _ = stack.root.performAndWait { stack.root.make("Person") }
+            try? stack.root.save()
+        }.trap(says: "context \"root\" was used outside of its queue")
+    }
+
+    // C13, E2
+    @Test func askingForPermanentIDsOutsideOfTheQueueStopsTheProgram() async {
+        await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            try? TestStack().root.obtainPermanentIDs(for: [])
         }.trap(says: "context \"root\" was used outside of its queue")
     }
 

@@ -143,6 +143,24 @@ import Testing
         #expect(!conflict.mine.performAndWait { conflict.mine.hasChanges })
     }
 
+    // P15
+    @Test(arguments: [NSMergePolicy.mergeByPropertyObjectTrump, .overwrite])
+    func theDeletionOfARowThatChangedMeanwhileStandsUnderObjectTrumpAndOverwrite(_ policy: NSMergePolicy) throws {
+        let conflict = try Conflict(policy)
+        conflict.mine.performAndWait { conflict.mine.delete(conflict.item) }
+        try conflict.save()
+        #expect(conflict.stack.store.rowCount == 0)
+    }
+
+    // P15
+    @Test(arguments: [NSMergePolicy.mergeByPropertyStoreTrump, .rollback])
+    func theDeletionOfARowThatChangedMeanwhileIsDroppedUnderTheOthers(_ policy: NSMergePolicy) throws {
+        let conflict = try Conflict(policy)
+        conflict.mine.performAndWait { conflict.mine.delete(conflict.item) }
+        try conflict.save()
+        #expect(try conflict.stored == [10, 10, 1])
+    }
+
     // P3
     @Test func aDeletedRowHasTheVersionZeroInTheConflict() throws {
         let conflict = try Conflict(.error, deletes: true)

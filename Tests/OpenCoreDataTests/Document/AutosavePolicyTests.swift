@@ -17,6 +17,8 @@ import Testing
 
     @Test(arguments: [
         (13, "transient"), (5, "transient"), (6, "transient"), (8, "transient"), (10, "disk"), (11, "disk"), (26, "disk"), (19, "permanent"),
+        (7, "transient"), (9, "transient"), (15, "transient"), (3082, "transient"), (3850, "transient"), (4874, "transient"), (778, "disk"),
+        (1034, "disk"), (2067, "permanent"),
     ])
     func whatASQLiteResultMeansForAFailedSave(_ code: Int, _ kind: String) {
         let underlying = NSError(domain: NSSQLiteErrorDomain, code: code)

@@ -72,7 +72,7 @@ import Testing
             #expect(ada.isUpdated && ada.hasPersistentChangedValues)
             #expect(ada.changedValues() as? [String: String] == ["name": "Ida", "nick": "I"])
             #expect(ada.committedValues(forKeys: ["name"]) as? [String: String] == ["name": "Ada"])
-            #expect(Set(ada.committedValues(forKeys: nil).keys) == ["name", "age", "nick", "department", "manager", "badge"])
+            #expect(Set(ada.committedValues(forKeys: nil).keys) == ["name", "age", "nick", "department", "manager", "badge", "reports", "skills"])
             try stack.root.save()
             #expect(ada.changedValues().isEmpty && !ada.isUpdated)
             #expect(ada.committedValues(forKeys: ["name"]) as? [String: String] == ["name": "Ida"])

@@ -114,6 +114,74 @@ import Testing
         #expect(relationship.isToMany)
     }
 
+    // L29
+    @Test func aPatternCoversTheWholeStringToItsLastLine() throws {
+        #expect(try error { object, _ in object.setValue("abc\n", forKey: "pattern") }?.code == 1680)
+        #expect(try error { object, _ in object.setValue("abc\nabc", forKey: "pattern") }?.code == 1680)
+    }
+
+    // L29
+    @Test func lengthsAreCountedInUTF16() throws {
+        #expect(try error { object, _ in object.setValue("👩‍👩‍👧", forKey: "text") }?.code == 1660)
+        #expect(try error { object, _ in object.setValue("😀😀", forKey: "text") } == nil)
+        #expect(try error { object, _ in object.setValue("😀", forKey: "text") } == nil)
+        #expect(try error { object, _ in object.setValue("e\u{301}e\u{301}e", forKey: "text") }?.code == 1660)
+    }
+
+    // L29
+    @Test func boundsOfIntegersAreExact() throws {
+        func error(_ value: Int64, _ range: ClosedRange<Double>) throws -> Int? {
+            let entity = Company.entity("Large"), attribute = Company.attribute("number", .integer64)
+            (attribute.minimumValue, attribute.maximumValue) = (range.lowerBound, range.upperBound)
+            entity.properties = [attribute]
+            let stack = TestStack(NSManagedObjectModel(entities: [entity]))
+            return stack.root.performAndWait {
+                stack.root.make("Large", ["number": value])
+                do { try stack.root.save() } catch { return (error as NSError).code }
+                return nil
+            }
+        }
+        let limit = 0x1p53
+        #expect(try error(9_007_199_254_740_993, 0...limit) == 1610)
+        #expect(try error(9_007_199_254_740_992, 0...limit) == nil)
+        #expect(try error(-9_007_199_254_740_993, -limit...0) == 1620)
+        #expect(try error(Int64.max, 0...0x1p63) == nil)
+        #expect(try error(Int64.max, 0...0x1p62) == 1610)
+    }
+
+    // L29
+    @Test func whatIsNotANumberIsRefused() throws {
+        let entity = Company.entity("Measured"),
+            kinds: [(String, NSAttributeDescription.AttributeType, Any, Int)] = [
+                ("real", .double, Double.nan, 1550), ("narrow", .float, Float.nan, 1550), ("exact", .decimal, Decimal.nan, 1550),
+                ("time", .date, Date(timeIntervalSinceReferenceDate: .nan), 1650),
+            ]
+        entity.properties = kinds.map { Company.attribute($0.0, $0.1, default: $0.1 == .double ? 7.0 : nil) }
+        let stack = TestStack(NSManagedObjectModel(entities: [entity]))
+        for (key, _, value, code) in kinds {
+            stack.root.performAndWait {
+                let object = stack.root.make("Measured", [key: value])
+                let error = #expect(throws: NSError.self) { try stack.root.save() }
+                #expect(error?.code == code && error?.userInfo[NSValidationKeyErrorKey] as? String == key)
+                #expect("\(object) \(error as Any)".contains(key))
+                stack.root.delete(object)
+            }
+        }
+    }
+
+    // L29
+    @Test func infinitiesAreStored() throws {
+        let stack = try SQLiteStack()
+        try stack.root.performAndWait { () throws in
+            for budget in [Double.infinity, -.infinity] { Department(context: stack.root).budget = budget }
+            try stack.root.save()
+        }
+        stack.forget()
+        try stack.root.performAndWait { () throws in
+            #expect(try stack.root.all("Department", sort: "budget").map { $0.value(forKey: "budget") as? Double } == [-.infinity, .infinity])
+        }
+    }
+
     // L27
     @Test func theValidatorsCanBeCalledDirectly() throws {
         let stack = TestStack(Self.model())

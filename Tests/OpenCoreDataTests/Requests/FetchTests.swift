@@ -200,6 +200,21 @@ import Testing
         }
     }
 
+    // F9
+    @Test func faultsThatWereThereBeforeAreRealisedToo() throws {
+        try items { (stack, _) throws in
+            stack.root.reset()
+            let faults = try stack.root.fetch(request())
+            #expect(!faults.contains { !$0.isFault })
+            let realised = request()
+            realised.returnsObjectsAsFaults = false
+            #expect(try stack.root.fetch(realised).allSatisfy { !$0.isFault })
+            #expect(!faults.contains { $0.isFault })
+            for fault in faults { stack.root.refresh(fault, mergeChanges: false) }
+            #expect(try stack.root.fetch(realised).allSatisfy { !$0.isFault })
+        }
+    }
+
     // F15
     @Test func theEntityOfARequestByNameIsKnownOnceItWasExecuted() async throws {
         await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {

@@ -99,6 +99,7 @@ extension StoreRequest {
         case .related(let keys): "related(\(keys.count))"
         case .objects: "objects"
         case .save: "save"
+        case .commit: "commit"
         case .reserveKeys: "reserveKeys"
         }
     }

@@ -59,7 +59,9 @@ struct PushReplay {
         switch record {
         case .insert(_, let row, let set): pushed.set(id, PendingRow(kind: .inserted, row: row, changed: set))
         case .foundation(_, let row):
-            if earlier == nil && stored[id] == nil { pushed.set(id, PendingRow(kind: .inserted, row: row)) }
+            // Nobody wrote down which of its values were set: those that are not the defaults.
+            let set = row.differences(from: .defaults(row.layout))
+            if earlier == nil && stored[id] == nil { pushed.set(id, PendingRow(kind: .inserted, row: row, changed: set)) }
         case .update(_, let values):
             guard let current = earlier?.row ?? stored[id], current.layout === id.layout else {
                 let row = RowSnapshot.make(id.layout)
@@ -69,8 +71,10 @@ struct PushReplay {
             }
             let row = current.copy()
             for (slot, value) in values { row.update(slot, to: value) }
-            if pushed[id]?.kind == .inserted {
-                pushed.set(id, PendingRow(kind: .inserted, row: row))
+            if let known = pushed[id], known.kind == .inserted {
+                var changed = known.changed
+                for (slot, _) in values { changed.insert(slot) }
+                pushed.set(id, PendingRow(kind: .inserted, row: row, changed: changed))
             } else {
                 pushed.set(id, PendingRow(kind: .updated, row: row, changed: SlotSet(values.map(\.slot)), base: earlier?.row ?? stored[id]))
             }

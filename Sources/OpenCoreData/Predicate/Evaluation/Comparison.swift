@@ -65,7 +65,7 @@ package enum Comparison {
         }
     }
 
-    private static func orderData(_ first: Data, _ second: Data) -> Int {
+    static func orderData(_ first: Data, _ second: Data) -> Int {
         first.withUnsafeBytes { first in
             second.withUnsafeBytes { second in
                 StringComparison.orderBytes(first.bindMemory(to: UInt8.self), second.bindMemory(to: UInt8.self))

@@ -101,11 +101,7 @@ package final class InMemoryStore: NSPersistentStore, @unchecked Sendable {
             }
             for key in owners.values { result[key]?.sort { $0.key < $1.key } }
         }
-        for key in keys {
-            guard let order = state.orders[key], let members = result[key] else { continue }
-            let places = Dictionary(order.enumerated().map { ($1, $0) }, uniquingKeysWith: { first, _ in first })
-            result[key] = members.sorted { (places[$0] ?? .max, $0.key) < (places[$1] ?? .max, $1.key) }
-        }
+        for key in keys { if let order = state.orders[key] { result[key]?.sort(by: order) } }
         return result
     }
 
@@ -160,9 +156,37 @@ package final class InMemoryStore: NSPersistentStore, @unchecked Sendable {
         return try state.withLock { state throws in
             try Self.checkVersions(changes, state)
             try Self.checkConstraints(changes, state)
+            try Self.checkReferences(changes, state)
             state.pushMark = max(state.pushMark, changes.journaled?.upperBound ?? 0)
             return Self.apply(changes, &state)
         }
+    }
+
+    package override var commitTurn: CommitTurn { .always }
+
+    // The coordinator has one save after the other, so the rows stay as they are until this one is committed.
+    package override func prepare(_ changes: ChangeSet, _ body: (any PreparedSave) throws -> Void) throws {
+        try tell(.save(changes))
+        let (next, saved) = try state.withLock { state throws in
+            var next = state
+            try Self.checkVersions(changes, state)
+            try Self.checkConstraints(changes, state)
+            try Self.checkReferences(changes, state)
+            next.pushMark = max(next.pushMark, changes.journaled?.upperBound ?? 0)
+            let saved = Self.apply(changes, &next)
+            return (next, saved)
+        }
+        try body(
+            UnwrittenSave { [self] in
+                try tell(.commit)
+                state.withLock { state in
+                    state.rows = next.rows
+                    state.pairs = next.pairs
+                    state.orders = next.orders
+                    state.pushMark = next.pushMark
+                }
+                return saved
+            })
     }
 
     private static func checkVersions(_ changes: ChangeSet, _ state: State) throws {
@@ -194,11 +218,13 @@ package final class InMemoryStore: NSPersistentStore, @unchecked Sendable {
         for (id, row) in state.rows where changes[id] == nil {
             for (_, place) in places(id, row) { owners[place] = id }
         }
-        var changed: [(NSManagedObjectID, RowSnapshot)] = []
+        // Of those that have one key the one that is stored has it, else the one that was made first.
+        var updated: [(NSManagedObjectID, RowSnapshot)] = [], inserted = updated
         changes.forEach { id, change in
-            if change.kind != .deleted, let row = change.row { changed.append((id, row)) }
+            guard change.kind != .deleted, let row = change.row else { return }
+            if change.kind == .inserted { inserted.append((id, row)) } else { updated.append((id, row)) }
         }
-        for (id, row) in changed.sorted(by: { $0.0.key < $1.0.key }) {
+        for (id, row) in updated.sorted(by: { $0.0.key < $1.0.key }) + inserted.sorted(by: { $0.0.key < $1.0.key }) {
             for (constraint, place) in places(id, row) {
                 if let owner = owners[place] {
                     conflicts.append(
@@ -210,6 +236,36 @@ package final class InMemoryStore: NSPersistentStore, @unchecked Sendable {
             }
         }
         if !conflicts.isEmpty { throw StoreConflict.constraints(conflicts) }
+    }
+
+    /// Every to-one names a row when all is written.
+    private static func checkReferences(_ changes: ChangeSet, _ state: State) throws {
+        var conflicts: [StoreConflict.ReferenceConflict] = []
+        func isThere(_ id: NSManagedObjectID) -> Bool { changes[id].map { $0.kind != .deleted } ?? (state.rows[id] != nil) }
+        func isChecked(_ slot: Int, of layout: EntityLayout) -> Bool {
+            !layout.isTransient[slot] && layout.relationship(atSlot: slot)?.inverseRelationship?.deleteRule != .noActionDeleteRule
+        }
+        changes.forEach { id, change in
+            guard change.kind != .deleted, let row = change.row else { return }
+            for slot in row.layout.toOneSlots where change.kind == .inserted || change.changed.contains(slot) {
+                guard let target = row[slot].objectID, !isThere(target), isChecked(slot, of: row.layout) else { continue }
+                conflicts.append(StoreConflict.ReferenceConflict(id: id, slot: slot, target: target, isNew: true))
+            }
+        }
+        if changes.deletedCount > 0 {
+            for (id, stored) in state.rows {
+                let change = changes[id]
+                guard change?.kind != .deleted else { continue }
+                let row = change?.row ?? stored
+                for slot in row.layout.toOneSlots where change?.changed.contains(slot) != true {
+                    guard let target = row[slot].objectID, changes[target]?.kind == .deleted, isChecked(slot, of: row.layout),
+                        row.layout.relationship(atSlot: slot)?.inverseRelationship != nil
+                    else { continue }
+                    conflicts.append(StoreConflict.ReferenceConflict(id: id, slot: slot, target: target, isNew: false))
+                }
+            }
+        }
+        if !conflicts.isEmpty { throw StoreConflict.references(conflicts) }
     }
 
     private static func apply(_ changes: ChangeSet, _ state: inout State) -> SavedRows {
@@ -225,10 +281,10 @@ package final class InMemoryStore: NSPersistentStore, @unchecked Sendable {
             state.rows[id] = row.withoutTransients.copy(version: version)
             saved.versions[id] = version
         }
-        for (key, change) in changes.pairs {
+        for (key, change) in changes.pairs where state.rows[key.owner] != nil {
             var members = state.pairs[key] ?? []
             members.removeAll { change.removed.contains($0) || change.added.contains($0) }
-            members.append(contentsOf: change.added.sorted { $0.key < $1.key })
+            members.append(contentsOf: change.added.filter { state.rows[$0] != nil }.sorted { $0.key < $1.key })
             state.pairs[key] = members
         }
         for (key, order) in changes.orders { state.orders[key] = order }
@@ -248,5 +304,7 @@ package enum StoreRequest: Sendable {
     case related([RelationshipKey])
     case objects([UniqueKey])
     case save(ChangeSet)
+    /// Follows a save that several stores share, when all have prepared it.
+    case commit
     case reserveKeys(NSEntityDescription, Int)
 }

@@ -37,9 +37,7 @@ extension NSIncrementalStore {
         request.predicate = plan.predicate.map(NSPredicate.make)
         if !plan.sort.isEmpty {
             request.sortDescriptors = plan.sort.map { key in
-                NSSortDescriptor(
-                    key: key.path.joined(separator: "."), ascending: key.isAscending,
-                    selector: key.isCaseInsensitive ? .caseInsensitiveCompare : .compare)
+                NSSortDescriptor(key: key.path.joined(separator: "."), ascending: key.isAscending, selector: key.selector)
             }
         }
         request.fetchLimit = plan.limit

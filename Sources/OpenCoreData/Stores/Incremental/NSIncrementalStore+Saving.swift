@@ -2,7 +2,8 @@ import Foundation
 
 /// A change set as a save request.
 extension NSIncrementalStore {
-    func written(_ changes: ChangeSet) throws -> SavedRows {
+    /// Checks the changes and gets the references of new objects. When the save is committed, the store is asked to write them.
+    func write(_ changes: ChangeSet, _ body: (any PreparedSave) throws -> Void) throws {
         guard !isReadOnly else {
             throw NSError.coreData(.persistentStoreSave, "The store \(identifier ?? "?") was opened for reading only; nothing can be saved to it.")
         }
@@ -10,35 +11,39 @@ extension NSIncrementalStore {
             throw NSError.coreData(
                 .persistentStoreSave, "The store \(identifier ?? "?") can't note what it has of a push journal. Turn pushJournaling off.")
         }
-        return try order.sync { () throws -> SavedRows in
+        try order.sync { () throws in
             try withContext { context in
                 try checkVersions(changes, context)
                 try checkConstraints(changes)
                 context.chain.withLock { context.level.pending = changes }
                 let inserted = changes.ids(.inserted).sorted { $0.key < $1.key }
                 try obtainReferences(for: inserted, context)
-                // Before the objects: metadata that fails fails the save before any object is written.
-                if hasUnsavedMetadata {
-                    let generation = metadataGeneration
-                    _ = try execute(NSSaveChangesRequest(inserted: nil, updated: nil, deleted: nil, locked: nil), with: context)
-                    didSaveMetadata(generation)
-                }
-                if changes.isEmpty { return SavedRows() }
-                let temporary = inserted.filter(\.isTemporaryID)
-                // To the store they are permanent, as their references are.
-                for id in temporary { id.makePermanent() }
-                do {
-                    let request = try request(changes, inserted: inserted, context)
-                    _ = try withExtendedLifetime(request) { try execute(request, with: context) }
-                } catch {
-                    for id in temporary { id.makeTemporary() }
-                    throw error
-                }
-                references.noteStored(inserted.lazy.map(\.key))
-                references.noteDeleted(changes.ids(.deleted).lazy.map(\.key))
-                return savedRows(changes, context)
+                try body(UnwrittenSave { [self] in try execute(changes, inserted: inserted, context) })
             }
         }
+    }
+
+    private func execute(_ changes: ChangeSet, inserted: [NSManagedObjectID], _ context: NSManagedObjectContext) throws -> SavedRows {
+        // Before the objects: metadata that fails fails the save before any object is written.
+        if hasUnsavedMetadata {
+            let generation = metadataGeneration
+            _ = try execute(NSSaveChangesRequest(inserted: nil, updated: nil, deleted: nil, locked: nil), with: context)
+            didSaveMetadata(generation)
+        }
+        if changes.isEmpty { return SavedRows() }
+        let temporary = inserted.filter(\.isTemporaryID)
+        // To the store they are permanent, as their references are.
+        for id in temporary { id.makePermanent() }
+        do {
+            let request = try request(changes, inserted: inserted, context)
+            _ = try withExtendedLifetime(request) { try execute(request, with: context) }
+        } catch {
+            for id in temporary { id.makeTemporary() }
+            throw error
+        }
+        references.noteStored(inserted.lazy.map(\.key))
+        references.noteDeleted(changes.ids(.deleted).lazy.map(\.key))
+        return savedRows(changes, context)
     }
 
     private func request(_ changes: ChangeSet, inserted: [NSManagedObjectID], _ context: NSManagedObjectContext) throws -> NSSaveChangesRequest {

@@ -34,6 +34,9 @@ import Synchronization
 /// asked again, for the versions that the objects have now. Uniqueness constraints of the model are looked up with a fetch. What the store throws
 /// is thrown by `save()` as it is, and nothing has been saved then.
 ///
+/// In a save into several stores the request is executed when all others have checked and written theirs and before they commit it: their files are
+/// locked meanwhile, so the store must not write to them itself, and should not take long.
+///
 /// Fetches of dictionaries are not handed to the store: they are computed from the objects.
 // What is not under a lock is used in `order` only.
 open class NSIncrementalStore: NSPersistentStore, @unchecked Sendable {
@@ -237,7 +240,11 @@ open class NSIncrementalStore: NSPersistentStore, @unchecked Sendable {
         try owners(of: keys, entity, constraint: constraint)
     }
 
-    package override func save(_ changes: ChangeSet) throws -> SavedRows { try written(changes) }
+    package override func save(_ changes: ChangeSet) throws -> SavedRows { try preparedAndCommitted(changes) }
+
+    package override func prepare(_ changes: ChangeSet, _ body: (any PreparedSave) throws -> Void) throws { try write(changes, body) }
+
+    package override var commitTurn: CommitTurn { .untilRefused }
 
     package override func obtainReferences(for rows: [(id: NSManagedObjectID, row: RowSnapshot?)]) throws { try obtainedReferences(for: rows) }
 

@@ -48,3 +48,10 @@ struct OrderOperation {
     let place: ToManyPlace
     let members: [Int64]
 }
+
+/// A row that loses its place in an order.
+struct MoveOperation {
+    let table: String
+    let column: String
+    let key: Int64
+}

@@ -6,6 +6,7 @@ import GRDBSQLite
 /// answers.
 ///
 /// - `ocd_fold(text, options)`: the text folded for case and accents.
+/// - `ocd_sort_key(text, selector)`: a blob that sorts as the selector sorts the text.
 /// - `ocd_match(left, right, operator, options)`: 1 or 0; 0 if one is no text.
 /// - `ocd_order(tag, a, tag, b)`: −1, 0 or 1 for two numbers; NULL where there is no order.
 /// - `ocd_same(tag, a, tag, b)`: 1 or 0; two NULLs are the same.
@@ -18,6 +19,12 @@ enum SQLFunctions {
         try define("ocd_fold", 2, on: connection) { context, arguments in
             guard let text = text(arguments, 0) else { return sqlite3_result_null(context) }
             result(context, .text(StringFolding.fold(text, options(arguments, 1))))
+        }
+        try define("ocd_sort_key", 2, on: connection) { context, arguments in
+            guard let string = text(arguments, 0), let kind = text(arguments, 1).flatMap(SortSelector.Kind.init(rawValue:)) else {
+                return sqlite3_result_null(context)
+            }
+            result(context, SortSelector(kind: kind).key(string).map { .blob($0) } ?? .text(string))
         }
         try define("ocd_match", 4, on: connection) { context, arguments in
             guard let left = text(arguments, 0), let right = text(arguments, 1),

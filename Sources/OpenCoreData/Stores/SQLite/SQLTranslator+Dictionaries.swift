@@ -42,7 +42,7 @@ extension SQLTranslator {
         var order: [String] = []
         for key in plan.sort {
             if table.isGrouped || table.isDistinct {
-                guard let place = table.place(of: key), !key.isCaseInsensitive else { return nil }
+                guard let place = table.place(of: key), key.selector == .compare else { return nil }
                 order.append(columns[place].sql + (key.isAscending ? " ASC" : " DESC"))
             } else {
                 order.append(try sortTerm(key, scope))

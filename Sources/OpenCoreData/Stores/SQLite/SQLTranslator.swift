@@ -45,9 +45,7 @@ final class SQLTranslator {
         }
         var sql = value.sql
         if value.type == .decimal { sql = "ocd_decimal(\(sql))" }
-        if key.isCaseInsensitive && value.type == .string {
-            sql = "ocd_fold(\(sql), \(NSComparisonPredicate.Options.caseInsensitive.rawValue))"
-        }
+        if key.selector != .compare && value.type == .string { sql = "ocd_sort_key(\(sql), \(key.selector.kind.rawValue.sqlText))" }
         return sql + (key.isAscending ? " ASC" : " DESC")
     }
 

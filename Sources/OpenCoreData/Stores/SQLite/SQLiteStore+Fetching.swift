@@ -111,10 +111,10 @@ extension SQLiteStore {
         let sql: String
         switch place {
         case .inverse(let table, let column, _, let order):
-            let by = order.map { "t.\($0.sqlName), " } ?? ""
+            let by = order.map { "t.\($0.sqlName) NULLS LAST, " } ?? ""
             sql = "SELECT t.Z_PK, t.Z_ENT FROM \(table.sqlName) AS t WHERE t.\(column.sqlName) = ? ORDER BY \(by)t.Z_PK"
         case .pairs(let join, let mine, let theirs, let order, _):
-            let by = order.map { "j.\($0.sqlName), " } ?? ""
+            let by = order.map { "j.\($0.sqlName) NULLS LAST, " } ?? ""
             sql =
                 "SELECT t.Z_PK, t.Z_ENT FROM \(schema.joins[join].name.sqlName) AS j JOIN \(target.tableName.sqlName) AS t "
                 + "ON t.Z_PK = j.\(theirs.sqlName) WHERE j.\(mine.sqlName) = ? ORDER BY \(by)t.Z_PK"

@@ -52,7 +52,7 @@ extension SQLiteStore {
                 known[key] = member
                 let isOrdered = sqlite3_column_type(raw, ownerIndex + 1) != SQLITE_NULL
                 found[sqlite3_column_int64(raw, ownerIndex), default: []]
-                    .append((isOrdered ? sqlite3_column_int64(raw, ownerIndex + 1) : .min, member))
+                    .append((isOrdered ? sqlite3_column_int64(raw, ownerIndex + 1) : .max, member))
             }
             return found
         }

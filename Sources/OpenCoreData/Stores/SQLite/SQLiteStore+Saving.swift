@@ -4,75 +4,68 @@ import GRDBSQLite
 import Synchronization
 
 extension SQLiteStore {
-    /// One transaction: all or nothing.
-    func write(_ changes: ChangeSet) throws -> SavedRows {
+    /// One transaction, which `body` commits or not.
+    func write(_ changes: ChangeSet, _ body: (any PreparedSave) throws -> Void) throws {
         guard !isReadOnly else {
             throw NSError.coreData(.persistentStoreSave, "\(path) was opened for reading only; nothing was saved.")
         }
         let plan = try SavePlan(changes, schema: schema)
-        let pendingMetadata = metadataState.withLock { $0.isDirty ? ($0.data, $0.generation) : nil }
-        let mark = changes.journaled?.upperBound
-        if plan.isEmpty && pendingMetadata == nil && mark == nil { return SavedRows() }
+        let metadata = metadataState.withLock { $0.isDirty ? SQLitePreparedSave.Metadata(data: $0.data, generation: $0.generation) : nil }
+        if plan.isEmpty && metadata == nil && changes.journaled == nil { return try body(UnwrittenSave { SavedRows() }) }
         do {
-            return try write(plan, of: changes, metadata: pendingMetadata?.0, generation: pendingMetadata?.1, mark: mark, clearsKeysFirst: false)
+            try write(plan, of: changes, metadata: metadata, clearsKeysFirst: false, body)
         } catch is KeysMustBeCleared {
-            return try write(plan, of: changes, metadata: pendingMetadata?.0, generation: pendingMetadata?.1, mark: mark, clearsKeysFirst: true)
+            try write(plan, of: changes, metadata: metadata, clearsKeysFirst: true, body)
         }
     }
 
-    /// The unique keys of a save are right in the end but collide on the way: rows exchange them.
+    /// The unique keys of a save are right in the end but collide on the way: rows exchange them. Thrown before the body of the save is called.
     private struct KeysMustBeCleared: Error {}
 
     private func write(
-        _ plan: SavePlan, of changes: ChangeSet, metadata: Data?, generation: Int?, mark: UInt64?, clearsKeysFirst: Bool
-    ) throws -> SavedRows {
-        let topUp = keyPool.topUp(for: plan, schema: schema)
+        _ plan: SavePlan, of changes: ChangeSet, metadata: SQLitePreparedSave.Metadata?, clearsKeysFirst: Bool,
+        _ body: (any PreparedSave) throws -> Void
+    ) throws {
+        let topUp = keyPool.topUp(for: plan, schema: schema), mark = changes.journaled?.upperBound
         var operation = SaveOperation(plan, schema: schema, identity: identity, clearsKeysFirst: clearsKeysFirst)
-        do {
-            let reserved: [KeyPool.Reservation] = try pool.writeWithoutTransaction { database in
-                var reserved: [KeyPool.Reservation] = [], beginsHistory = false
-                do {
-                    try database.inTransaction(.immediate) {
-                        // Before the rows are deleted of which something is kept.
-                        beginsHistory = try recordHistory(of: plan, changes, in: database)
-                        try operation.run(in: database)
-                        if metadata != nil || mark != nil { try write(metadata: metadata, mark: mark, in: database) }
-                        reserved = try topUp.map { try keyPool.reserve($0, in: database) }
-                        return .commit
-                    }
-                } catch is SaveOperation.VersionMismatch {
-                    let conflicts = try versionConflicts(of: plan, in: database)
-                    if conflicts.isEmpty {
-                        throw SQLiteError(code: SQLITE_BUSY, message: "another process changed rows and changed them back", operation: "while saving")
-                    }
-                    throw StoreConflict.versions(conflicts)
-                } catch let error where Self.isUniqueViolation(error) {
-                    let conflicts = try keyConflicts(of: plan, in: database)
-                    if conflicts.isEmpty {
-                        if clearsKeysFirst { throw error }
-                        throw KeysMustBeCleared()
-                    }
-                    throw StoreConflict.constraints(conflicts)
-                }
-                if beginsHistory { historyState.isKept.store(true, ordering: .releasing) }
-                return reserved
+        try pool.writeWithoutTransaction { database in
+            let prepared = SQLitePreparedSave(self, database, metadata: metadata)
+            // Before anybody else gets the connection.
+            defer { prepared.end() }
+            do {
+                try database.beginTransaction(.immediate)
+                // Before the rows are deleted of which something is kept.
+                prepared.beginsHistory = try recordHistory(of: plan, changes, in: database)
+                try operation.run(in: database)
+                if metadata != nil || mark != nil { try write(metadata: metadata?.data, mark: mark, in: database) }
+                prepared.reserved = try topUp.map { try keyPool.reserve($0, in: database) }
+            } catch {
+                prepared.end()
+                throw refusal(error, of: plan, clearsKeysFirst: clearsKeysFirst, in: database)
             }
-            keyPool.add(reserved)
-        } catch let error where error is StoreConflict || error is KeysMustBeCleared {
+            prepared.versions = operation.versions
+            prepared.counts = operation.counts
+            try body(prepared)
+        }
+    }
+
+    /// Why a save is refused, looked up after its transaction.
+    private func refusal(_ error: any Error, of plan: SavePlan, clearsKeysFirst: Bool, in database: Database) -> any Error {
+        do {
+            if error is SaveOperation.VersionMismatch {
+                let conflicts = try versionConflicts(of: plan, in: database)
+                if !conflicts.isEmpty { return StoreConflict.versions(conflicts) }
+                throw SQLiteError(code: SQLITE_BUSY, message: "another process changed rows and changed them back", operation: "while saving")
+            }
+            if Self.isUniqueViolation(error) {
+                let conflicts = try keyConflicts(of: plan, in: database)
+                if !conflicts.isEmpty { return StoreConflict.constraints(conflicts) }
+                if !clearsKeysFirst { return KeysMustBeCleared() }
+            }
             throw error
         } catch {
-            throw storeError(error, .persistentStoreSave, doing: "save to")
+            return storeError(error, .persistentStoreSave, doing: "save to")
         }
-        foreignCommits.withLock { $0 }?.didCommit()
-        if let generation { metadataState.withLock { if $0.generation == generation { $0.isDirty = false } } }
-        let counts = operation.counts
-        statements.add {
-            $0.inserts += counts.inserts
-            $0.updates += counts.updates
-            $0.deletes += counts.deletes
-            $0.transactions += 1
-        }
-        return SavedRows(versions: operation.versions)
     }
 
     /// The mark never goes back, whoever writes metadata; with a mark alone, what other processes wrote into the metadata stays.

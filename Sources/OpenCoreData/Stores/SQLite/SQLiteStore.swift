@@ -95,7 +95,8 @@ package final class SQLiteStore: NSPersistentStore, @unchecked Sendable {
         try holders(of: entity, constraint: constraint, keys: keys)
     }
     package override func pinned() throws -> (any StoreReading)? { try state() }
-    package override func save(_ changes: ChangeSet) throws -> SavedRows { try write(changes) }
+    package override func save(_ changes: ChangeSet) throws -> SavedRows { try preparedAndCommitted(changes) }
+    package override func prepare(_ changes: ChangeSet, _ body: (any PreparedSave) throws -> Void) throws { try write(changes, body) }
     package override func reserveKeys(for root: NSEntityDescription, count: Int) throws -> Range<Int64> { try takeKeys(for: root, count: count) }
     package override func followOthers(_ handler: @escaping @Sendable () -> Void) { follow(handler) }
     package override func largestKey(for root: NSEntityDescription) throws -> Int64 { try largestTakenKey(for: root) }

@@ -138,7 +138,10 @@ struct SQLiteStoreOpening {
                 }
             }
             var metadata = probe.metadata
-            if !isReadOnly { try bringViews(of: schema, in: pool, metadata: &metadata) }
+            if !isReadOnly {
+                try bringViews(of: schema, in: pool, metadata: &metadata)
+                try tidy(pool)
+            }
             return Opened(pool: pool, schema: schema, metadata: try StoreMetadataCoding.data(metadata), uuid: probe.uuid)
         } catch {
             try? pool.close()
@@ -240,6 +243,12 @@ struct SQLiteStoreOpening {
                 return .commit
             }
         }
+    }
+
+    /// What the options ask to be done to the file itself.
+    private func tidy(_ pool: DatabasePool) throws {
+        if options.vacuums { try pool.writeWithoutTransaction { try $0.execute(sql: "VACUUM") } }
+        if options.analyzes { try pool.writeWithoutTransaction { try $0.execute(sql: "ANALYZE") } }
     }
 
     func rewriteMetadata(_ change: (inout [String: Any]) -> Void) throws {

@@ -16,6 +16,8 @@ struct SQLiteStoreOptions: Sendable {
     var checksFile = false
     var maximumReaderCount = 5
     var ignoresVersion = false
+    var analyzes = false
+    var vacuums = false
     /// In the order in which they are set.
     var pragmas: [(name: String, value: String)] = []
 
@@ -28,6 +30,8 @@ struct SQLiteStoreOptions: Sendable {
         checksFile = (options?[SQLiteQuickCheckOption] as? Bool) ?? false
         maximumReaderCount = max(1, (options?[NSPersistentStoreConnectionPoolMaxSizeKey] as? Int) ?? 5)
         ignoresVersion = (options?[NSIgnorePersistentStoreVersioningOption] as? Bool) ?? false
+        analyzes = (options?[NSSQLiteAnalyzeOption] as? Bool) ?? false
+        vacuums = (options?[NSSQLiteManualVacuumOption] as? Bool) ?? false
         var values = ["synchronous": "FULL", "cache_size": "-64000"]
         if let given = options?[NSSQLitePragmasOption] {
             guard let pragmas = given as? [AnyHashable: Any] else {

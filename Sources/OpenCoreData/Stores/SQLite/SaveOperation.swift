@@ -13,17 +13,20 @@ struct SaveOperation {
     let identity: StoreIdentity
     /// Empties unique columns of updated rows first, so that rows may exchange their keys.
     let clearsKeysFirst: Bool
+    /// Whether every to-one must name a row when all is written.
+    let checksReferences: Bool
     /// From how many inserts on the indexes of an empty table are made afterwards.
     static let bulkThreshold = 20_000
 
     private(set) var versions = IDTable<Int64>()
-    private(set) var counts = StatementCounts()
+    var counts = StatementCounts()
 
-    init(_ plan: SavePlan, schema: SQLiteSchema, identity: StoreIdentity, clearsKeysFirst: Bool) {
+    init(_ plan: SavePlan, schema: SQLiteSchema, identity: StoreIdentity, clearsKeysFirst: Bool, checksReferences: Bool = true) {
         self.plan = plan
         self.schema = schema
         self.identity = identity
         self.clearsKeysFirst = clearsKeysFirst
+        self.checksReferences = checksReferences
         versions.reserveCapacity(plan.tables.reduce(0) { $0 + $1.updates.count + $1.inserts.count })
     }
 
@@ -39,6 +42,7 @@ struct SaveOperation {
         try raiseLargestKeys(in: database)
         try writePairs(in: database)
         try writeOrders(in: database)
+        if checksReferences { try checkReferences(in: database) }
     }
 
     // MARK: Rows
@@ -190,66 +194,6 @@ struct SaveOperation {
             let root = schema.tables[index].members.min() ?? 0
             try database.run(
                 "UPDATE Z_PRIMARYKEY SET Z_MAX = ?1 WHERE Z_ENT = ?2 AND Z_MAX < ?1", [.integer(largest), .integer(root)])
-        }
-    }
-
-    // MARK: Relationships
-
-    private mutating func writePairs(in database: Database) throws {
-        for (index, join) in schema.joins.enumerated() {
-            let removed = plan.removedPairs[index], added = plan.addedPairs[index]
-            if !removed.isEmpty {
-                let statement = try database.cached(
-                    "DELETE FROM \(join.name.sqlName) WHERE \(join.ownerColumn.sqlName) = ? AND \(join.memberColumn.sqlName) = ?")
-                for pair in removed { try run(statement, pair) }
-                counts.deletes += removed.count
-            }
-            if !added.isEmpty {
-                let statement = try database.cached(
-                    "INSERT OR IGNORE INTO \(join.name.sqlName) (\(join.ownerColumn.sqlName), \(join.memberColumn.sqlName)) VALUES (?, ?)")
-                for pair in added { try run(statement, pair) }
-                counts.inserts += added.count
-            }
-        }
-    }
-
-    private func run(_ statement: SQLStatement, _ pair: PairOperation) throws {
-        sqlite3_bind_int64(statement.raw, 1, pair.owner)
-        sqlite3_bind_int64(statement.raw, 2, pair.member)
-        try statement.run()
-    }
-
-    /// The gap that is left between two members of an order, as Core Data leaves it.
-    private static let stride: Int64 = 1024
-
-    private mutating func writeOrders(in database: Database) throws {
-        for order in plan.orders {
-            switch order.place {
-            case .inverse(let table, let column, _, let orderColumn):
-                guard let orderColumn else { continue }
-                let statement = try database.cached(
-                    "UPDATE \(table.sqlName) SET \(orderColumn.sqlName) = ? WHERE Z_PK = ? AND \(column.sqlName) = ?")
-                for (position, member) in order.members.enumerated() {
-                    try statement.bind([.integer(Int64(position + 1) * Self.stride), .integer(member), .integer(order.owner)])
-                    try statement.run()
-                }
-                counts.updates += order.members.count
-            case .pairs(let join, let mine, let theirs, let orderColumn, _):
-                guard let orderColumn else { continue }
-                let table = schema.joins[join].name.sqlName
-                try database.run(
-                    "DELETE FROM \(table) WHERE \(mine.sqlName) = ?1 AND \(theirs.sqlName) NOT IN (SELECT value FROM json_each(?2))",
-                    [.integer(order.owner), .text(JSONList.text(order.members))])
-                let statement = try database.cached(
-                    "INSERT INTO \(table) (\(mine.sqlName), \(theirs.sqlName), \(orderColumn.sqlName)) VALUES (?1, ?2, ?3) "
-                        + "ON CONFLICT DO UPDATE SET \(orderColumn.sqlName) = ?3")
-                for (position, member) in order.members.enumerated() {
-                    try statement.bind([.integer(order.owner), .integer(member), .integer(Int64(position + 1) * Self.stride)])
-                    try statement.run()
-                }
-                counts.deletes += 1
-                counts.inserts += order.members.count
-            }
         }
     }
 }

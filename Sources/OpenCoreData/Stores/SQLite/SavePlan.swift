@@ -8,6 +8,8 @@ struct SavePlan {
     private(set) var addedPairs: [[PairOperation]]
     private(set) var removedPairs: [[PairOperation]]
     private(set) var orders: [OrderOperation] = []
+    /// Rows that get another owner: where they stood among the members of the one before says nothing of the new one's order.
+    private(set) var moves: [MoveOperation] = []
     /// The largest key that is inserted, by table.
     private(set) var largestKeys: [Int64]
 
@@ -19,7 +21,14 @@ struct SavePlan {
         for entityChanges in changes.entities.values where !entityChanges.rows.isEmpty {
             let map = try schema.map(of: entityChanges.entity)
             let stored = SlotSet(map.columns.compactMap { $0?.slot })
-            for (id, pending) in entityChanges.rows { add(RowOperation(id: id, map: map, pending: pending), stored: stored) }
+            let ordered = try Self.orderedOwners(of: map, schema: schema)
+            for (id, pending) in entityChanges.rows {
+                add(RowOperation(id: id, map: map, pending: pending), stored: stored)
+                guard pending.kind == .updated else { continue }
+                for (slot, column) in ordered where pending.changed.contains(slot) {
+                    moves.append(MoveOperation(table: map.tableName, column: column, key: id.key))
+                }
+            }
         }
         for (id, base) in changes.watched {
             let map = try schema.map(of: id.entity)
@@ -41,6 +50,17 @@ struct SavePlan {
             // Changes of transient values and of to-manys are no changes of the row.
             guard operation.pending.changed.intersects(stored) else { return }
             tables[table].updates.append(operation)
+        }
+    }
+
+    /// The to-ones of an entity by which it is a member of an ordered to-many: their slots, and the columns of the order.
+    private static func orderedOwners(of map: EntityMap, schema: SQLiteSchema) throws -> [(slot: Int, column: String)] {
+        try map.layout.toOneSlots.compactMap { slot in
+            guard let inverse = map.layout.relationship(atSlot: slot)?.inverseRelationship, inverse.isToMany, inverse.isOrdered,
+                let owner = try inverse.entity.map(schema.map(of:)), let number = owner.layout.toManyNumber(inverse),
+                case .inverse(_, _, _, let order?)? = owner.toManys[number]
+            else { return nil }
+            return (slot, order)
         }
     }
 

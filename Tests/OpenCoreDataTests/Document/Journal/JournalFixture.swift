@@ -98,8 +98,16 @@ final class JournalFixture {
     deinit { try? FileManager.default.removeItem(at: folder) }
 
     func opened(_ journaling: PushJournaling = .written, memory: InMemoryStore? = nil) throws -> JournalDocument {
+        try made(journaling, memory: memory) { _ in }
+    }
+
+    /// A new document that is changed before it is opened.
+    func made(
+        _ journaling: PushJournaling = .written, memory: InMemoryStore? = nil, _ prepare: (JournalDocument) -> Void
+    ) throws -> JournalDocument {
         count += 1
         let document = JournalDocument(folder.appendingPathComponent("\(count)"), model, journaling, memory: memory)
+        prepare(document)
         try document.openStore(creating: true)
         return document
     }
@@ -136,8 +144,11 @@ final class JournalFixture {
     }
 
     /// The document that the next process opens.
-    func reopened(_ url: URL, _ journaling: PushJournaling = .written, memory: InMemoryStore? = nil) throws -> JournalDocument {
+    func reopened(
+        _ url: URL, _ journaling: PushJournaling = .written, memory: InMemoryStore? = nil, _ prepare: (JournalDocument) -> Void = { _ in }
+    ) throws -> JournalDocument {
         let document = JournalDocument(url, model, journaling, memory: memory)
+        prepare(document)
         try document.openStore(creating: false)
         return document
     }

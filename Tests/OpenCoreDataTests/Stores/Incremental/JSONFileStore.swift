@@ -89,6 +89,14 @@ final class JSONFileStore: NSIncrementalStore, @unchecked Sendable {
     /// Removes an object behind the back of all contexts.
     func remove(_ entity: String, _ reference: String) { content.records[entity]?[reference] = nil }
 
+    /// What there is of an entity, by reference.
+    func lines(_ entity: String) -> [String: String] {
+        (content.records[entity] ?? [:]).mapValues { record in
+            let manys = record.manys.mapValues { $0.map(\.reference).sorted() }.sorted { $0.key < $1.key }
+            return "v\(record.version) \(record.values.sorted { $0.key < $1.key }) \(manys)"
+        }
+    }
+
     private func note(_ call: String) { control.withLock { $0.calls.append(call) } }
 
     // MARK: Opening

@@ -27,7 +27,7 @@ struct SQLiteFetchingTests {
         let byName = SortKey(path: ["name"], isAscending: true)
         #expect(names(try fixture.fetch("Person", sort: [byName])) == ["∅", "C", "a", "b", "c"])
         #expect(names(try fixture.fetch("Person", sort: [SortKey(path: ["name"], isAscending: false)])) == ["c", "b", "a", "C", "∅"])
-        let folded = SortKey(path: ["name"], isAscending: true, isCaseInsensitive: true)
+        let folded = SortKey(path: ["name"], isAscending: true, selector: .caseInsensitiveCompare)
         #expect(names(try fixture.fetch("Person", sort: [folded])) == ["∅", "a", "b", "C", "c"])
         let byAge = SortKey(path: ["age"], isAscending: true)
         #expect(names(try fixture.fetch("Person", sort: [byAge, byName])) == ["C", "a", "b", "c", "∅"])

@@ -184,6 +184,27 @@ struct SQLiteOpeningTests {
     }
 
     // S6
+    @Test func aFileIsAnalyzedAndVacuumedWhenItIsAskedFor() throws {
+        let fixture = try StoreFixture(StoreModels.animals())
+        var changes = ChangeSet(), gone = ChangeSet()
+        var ids: [NSManagedObjectID] = []
+        for number in 0..<2000 { ids.append(try fixture.insert("Person", ["name": .string("somebody \(number)")], into: &changes)) }
+        try fixture.save(changes)
+        for id in ids.dropFirst(10) { gone.delete(id, base: nil) }
+        try fixture.save(gone)
+        let counted = "SELECT COUNT(*) FROM sqlite_master WHERE name = 'sqlite_stat1'"
+        #expect(try fixture.shell.column("PRAGMA freelist_count") != ["0"] && fixture.shell.column(counted) == ["0"])
+        try fixture.store.close()
+        try fixture.second(options: [NSSQLiteManualVacuumOption: true]).close()
+        #expect(try fixture.shell.column("PRAGMA freelist_count") == ["0"] && fixture.shell.column(counted) == ["0"])
+        let store = try fixture.second(options: [NSSQLiteAnalyzeOption: true])
+        #expect(try fixture.shell.column(counted) == ["1"])
+        #expect(try store.rows(for: Array(ids.prefix(10))).count == 10)
+        try store.close()
+        try fixture.second(options: [NSReadOnlyPersistentStoreOption: true, NSSQLiteManualVacuumOption: true, NSSQLiteAnalyzeOption: true]).close()
+    }
+
+    // S6
     @Test func aDamagedFileIsFoundByTheQuickCheck() throws {
         let fixture = try StoreFixture(StoreModels.animals())
         var changes = ChangeSet()

@@ -1,0 +1,118 @@
+import Foundation
+import Synchronization
+
+/// Saving: into the stores that the changes belong to, all or nothing.
+extension NSPersistentStoreCoordinator {
+    /// Throws `StoreConflict`, what a store says, and `PartlySaved` where a part is committed when the rest fails; otherwise nothing is.
+    @discardableResult
+    package func receive(_ changes: ChangeSet, from sender: NSManagedObjectContext) throws -> ReceivedChanges {
+        var written: [NSPersistentStore] = []
+        defer { for store in written { postRemoteChange(of: store) } }
+        // The sender is on its queue, so it can be asked.
+        let origin = SaveOrigin(author: sender.transactionAuthor, contextName: sender.name)
+        do {
+            // One save after the other: what the cache holds must not depend on who comes back from the store first.
+            try queue.sync {
+                try run(try self.save(changes, origin: origin), &written)
+                if let journaled = changes.journaled { pushRecorder.withLock { $0 }?.didCommit(through: journaled.upperBound) }
+            }
+        } catch let partly as PartlySaved {
+            subscribers.announce(ChangedObjectIDs(partly.committed), except: sender)
+            throw partly
+        }
+        subscribers.announce(ChangedObjectIDs(changes), except: sender)
+        return ReceivedChanges()
+    }
+
+    /// Writes the metadata that was set since it was written last. Without any no store is asked, and nobody is waited for.
+    func saveMetadata() throws {
+        guard persistentStores.contains(where: \.hasMetadataToWrite) else { return }
+        var written: [NSPersistentStore] = []
+        defer { for store in written { postRemoteChange(of: store) } }
+        try queue.sync { try run(StoresSave(withMetadata([]), journaled: nil, conflict: nil), &written) }
+    }
+
+    private func run(_ save: StoresSave, _ written: inout [NSPersistentStore]) throws {
+        let outcome = Result { try save.run() }
+        for (part, saved) in save.committed {
+            if !part.changes.isEmpty || part.changes.watched.isEmpty { written.append(part.store) }
+            for (id, version) in saved.versions {
+                part.changes[id]?.row?.stamp(version: version)
+                id.makePermanent()
+            }
+            rowCache.commit(part.changes, saved.versions)
+        }
+        if case .failure(let error) = outcome { throw save.failure(error) }
+    }
+
+    /// The parts of a save, and an empty one for each store that has metadata to write and no part.
+    private func withMetadata(_ parts: [StoresSave.Part]) -> [StoresSave.Part] {
+        let others = persistentStores.filter { store in
+            store.hasMetadataToWrite && !parts.contains { $0.store === store }
+        }
+        return others.map { StoresSave.Part(store: $0, changes: ChangeSet()) } + parts
+    }
+
+    /// Splits a change set by the stores its objects live in. An object without a store yet goes to the first that keeps its entity.
+    private func save(_ changes: ChangeSet, origin: SaveOrigin) throws -> StoresSave {
+        let all = persistentStores
+        guard !all.isEmpty else {
+            throw NSError.coreData(
+                .coreData,
+                "This context's coordinator has no persistent stores; it can't perform a save. Nothing was lost: add a store and save again.")
+        }
+        func place(_ id: NSManagedObjectID) throws -> NSPersistentStore {
+            if let store = ownStore(of: id) { return store }
+            guard id.storeIdentity.uuid == nil, let store = store(for: id.entity) else {
+                throw NSError.coreData(.persistentStoreSave, "No store that can be written keeps \(id).")
+            }
+            id.bind(to: store.identity)
+            return store
+        }
+        if all.count == 1 {
+            try changes.forEach { id, _ in _ = try place(id) }
+            var part = changes
+            part.origin = origin
+            return StoresSave([StoresSave.Part(store: all[0], changes: part)], journaled: changes.journaled, conflict: nil)
+        }
+        var parts: [ObjectIdentifier: StoresSave.Part] = [:]
+        func change(_ store: NSPersistentStore, _ body: (inout ChangeSet) -> Void) {
+            body(&parts[ObjectIdentifier(store), default: StoresSave.Part(store: store, changes: ChangeSet())].changes)
+        }
+        try changes.forEach { id, pending in
+            let store = try place(id)
+            change(store) { $0.set(id, pending) }
+        }
+        for (key, pairs) in changes.pairs {
+            let store = try place(key.owner)
+            change(store) { $0.pairs[key] = pairs }
+        }
+        for (key, order) in changes.orders {
+            let store = try place(key.owner)
+            change(store) { $0.orders[key] = order }
+        }
+        var conflicts: [StoreConflict.VersionConflict] = []
+        for (id, row) in changes.watched {
+            guard let store = ownStore(of: id) else { continue }
+            if !store.isReadOnly {
+                change(store) { $0.watched[id] = row }
+                continue
+            }
+            // It takes no save, and this one writes nothing to it.
+            let stored = try store.rows(for: [id])[id]
+            if stored?.version != row.version { conflicts.append(StoreConflict.VersionConflict(id: id, stored: stored)) }
+        }
+        var result = withMetadata(Array(parts.values))
+        // A merge policy dropped all of it: it is settled, and that has to be known after a crash, too.
+        if result.isEmpty, changes.journaled != nil, let store = all.first(where: { !$0.isReadOnly }) {
+            result = [StoresSave.Part(store: store, changes: ChangeSet())]
+        }
+        for index in result.indices { result[index].changes.origin = origin }
+        return StoresSave(result, journaled: changes.journaled, conflict: conflicts.isEmpty ? nil : .versions(conflicts))
+    }
+}
+
+extension NSPersistentStore {
+    /// Whether metadata was set that the next save writes.
+    fileprivate var hasMetadataToWrite: Bool { hasUnsavedMetadata && !isReadOnly }
+}

@@ -1,0 +1,145 @@
+import Foundation
+
+/// One save into several stores: written and checked in all of them before it counts in any.
+///
+/// Transactions are begun one inside the other, always in the same order, so that two processes that save into the same files can't wait for each
+/// other. When all are written, stores that know no transaction write; then the transactions are committed, one right after the other. What can
+/// still fail then, a commit or the second of two stores without transactions, leaves a part of the save committed; so does the end of the process
+/// between two commits.
+final class StoresSave {
+    struct Part {
+        let store: NSPersistentStore
+        var changes: ChangeSet
+    }
+
+    private let parts: [Part]
+    private var conflicts: [StoreConflict]
+    /// What counts, in the order in which it was committed.
+    private(set) var committed: [(part: Part, saved: SavedRows)] = []
+
+    /// - Parameters:
+    ///   - journaled: which entries of a push journal are settled when the whole save is.
+    ///   - conflict: what was found in stores that take no save, and are asked nothing here.
+    init(_ parts: [Part], journaled: ClosedRange<UInt64>?, conflict: StoreConflict?) {
+        var sorted = parts.sorted { Self.order($0) < Self.order($1) }
+        // Whoever reads the mark in a store takes all of the save for committed, so it goes with the last that outlives the process.
+        func last(_ turn: CommitTurn) -> Int? { sorted.lastIndex { $0.store.commitTurn == turn } }
+        if let last = last(.transaction) ?? last(.always) ?? last(.untilRefused) { sorted[last].changes.journaled = journaled }
+        self.parts = sorted
+        conflicts = conflict.map { [$0] } ?? []
+    }
+
+    /// Two stores of one UUID are copies of one file, in two places.
+    private static func order(_ part: Part) -> (Int, String, String) {
+        (part.store.commitTurn.rawValue, part.store.identifier ?? "", part.store.url?.absoluteString ?? "")
+    }
+
+    /// Throws what kept the save, or the rest of it, from being committed: conflicts of all stores at once.
+    func run() throws {
+        if parts.count == 1 && conflicts.isEmpty {
+            committed.append((parts[0], try parts[0].store.save(parts[0].changes)))
+            return
+        }
+        // Of several that may refuse, one that only takes metadata comes first: nothing of an object is written then.
+        let refusing = parts.filter { $0.store.commitTurn == .untilRefused }.sorted { $0.changes.isEmpty && !$1.changes.isEmpty }
+        try prepare(parts.filter { $0.store.commitTurn != .untilRefused }[...], []) { transactions in
+            // These commit in their own turn, which ends before the transactions are committed: those belong to the turn outside of it.
+            try self.prepare(refusing[...], []) { writes in
+                if let conflict = StoreConflict(joining: self.conflicts) { throw conflict }
+                try self.commit(writes)
+            }
+            try self.commit(transactions)
+        }
+    }
+
+    /// Prepares part after part, each inside the one before, and then calls `body`.
+    private func prepare(
+        _ rest: ArraySlice<Part>, _ prepared: [(Part, any PreparedSave)], _ body: ([(Part, any PreparedSave)]) throws -> Void
+    ) throws {
+        guard let part = rest.first else { return try body(prepared) }
+        var isPrepared = false
+        do {
+            try part.store.prepare(part.changes) { save in
+                isPrepared = true
+                try prepare(rest.dropFirst(), prepared + [(part, save)], body)
+            }
+        } catch let conflict as StoreConflict where !isPrepared {
+            // The others are asked, too: a merge policy is to see all conflicts together.
+            conflicts.append(conflict)
+            try prepare(rest.dropFirst(), prepared, body)
+        }
+    }
+
+    private func commit(_ prepared: [(Part, any PreparedSave)]) throws {
+        for (part, save) in prepared { committed.append((part, try save.commit())) }
+    }
+
+    /// What `error` means for the save: nothing of it is in a store, or a part is.
+    func failure(_ error: any Error) -> any Error {
+        var changes = ChangeSet()
+        for (part, _) in committed { changes.add(part.changes) }
+        if changes.isEmpty { return error }
+        let written = committed.map(\.part.store)
+        let missing = parts.map(\.store).filter { store in !written.contains { $0 === store } }
+        return PartlySaved(changes, in: written.map(\.identity), error: .incompleteSave(written, missing: missing, because: error))
+    }
+}
+
+/// A part of a save is in its stores, and the rest could not be written. Nobody has to do it again; whoever sends the changes keeps the rest.
+package struct PartlySaved: Error {
+    /// What is saved, with the versions that it has now.
+    package let committed: ChangeSet
+    /// 134040, with the reason under `NSUnderlyingErrorKey`.
+    package let error: NSError
+    /// Of these stores nothing is left to do.
+    private let stores: [StoreIdentity]
+
+    fileprivate init(_ committed: ChangeSet, in stores: [StoreIdentity], error: NSError) {
+        self.committed = committed
+        self.stores = stores
+        self.error = error
+    }
+
+    /// Whether the object is of a store that has committed: its change is saved, or a merge policy dropped it for good.
+    package func settles(_ id: NSManagedObjectID) -> Bool {
+        let identity = id.storeIdentity
+        return stores.contains { $0.isSame(as: identity) }
+    }
+}
+
+extension NSError {
+    fileprivate static func incompleteSave(_ written: [NSPersistentStore], missing: [NSPersistentStore], because error: any Error) -> NSError {
+        func names(_ stores: [NSPersistentStore]) -> String { stores.map { $0.url?.path ?? $0.identifier ?? "?" }.joined(separator: ", ") }
+        let cause = error as NSError
+        var info: [String: Any] = [NSAffectedStoresErrorKey: missing]
+        info[NSSQLiteErrorDomain] = cause.userInfo[NSSQLiteErrorDomain]
+        return .coreData(
+            .persistentStoreIncompleteSave,
+            "Only a part of the save is committed: what belongs to \(names(written)). What belongs to \(names(missing)) is unsaved, and the next save "
+                + "writes it. \(cause.localizedDescription)",
+            underlying: cause, userInfo: info)
+    }
+}
+
+extension StoreConflict {
+    /// Versions come first: what becomes of the objects decides which keys they claim.
+    fileprivate init?(joining found: [StoreConflict]) {
+        var versions: [VersionConflict] = [], keys: [KeyConflict] = [], references: [ReferenceConflict] = []
+        for conflict in found {
+            switch conflict {
+            case .versions(let more): versions += more
+            case .constraints(let more): keys += more
+            case .references(let more): references += more
+            }
+        }
+        if !versions.isEmpty {
+            self = .versions(versions)
+        } else if !keys.isEmpty {
+            self = .constraints(keys)
+        } else if !references.isEmpty {
+            self = .references(references)
+        } else {
+            return nil
+        }
+    }
+}

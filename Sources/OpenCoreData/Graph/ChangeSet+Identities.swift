@@ -1,0 +1,121 @@
+/// Objects that turned out to be others.
+extension ChangeSet {
+    /// The same changes with some objects called by another identity wherever they are named. Their own rows stay where they are.
+    func replacing(_ identities: [NSManagedObjectID: NSManagedObjectID]) -> ChangeSet {
+        identities.isEmpty ? self : replacing { identities[$0] }
+    }
+
+    /// The same changes as they are now: what turned out to be another object is called by the other one's identity, and what is said of it is laid
+    /// over what is said of the other.
+    ///
+    /// - Parameter known: the row that an object has where these changes lie, if it is in memory.
+    func current(over known: (NSManagedObjectID) -> RowSnapshot?) -> ChangeSet {
+        var moved: [NSManagedObjectID] = []
+        forEach { id, _ in if id.successor != nil { moved.append(id) } }
+        var result = replacing { $0.successor }
+        for id in moved.sorted(by: { $0.key < $1.key }) {
+            guard let change = result[id] else { continue }
+            result.set(id, nil)
+            result.lay(change, over: id.current, known: known)
+        }
+        return result
+    }
+
+    /// What was changed of an object is changed of the one that it turned out to be.
+    private mutating func lay(_ change: PendingRow, over id: NSManagedObjectID, known: (NSManagedObjectID) -> RowSnapshot?) {
+        let there = self[id]
+        guard change.kind != .deleted, let mine = change.row else {
+            if there?.kind != .inserted || change.kind == .deleted {
+                set(id, PendingRow(kind: .deleted, row: there?.row ?? known(id), base: there?.base))
+            }
+            return
+        }
+        if there?.kind == .deleted { return }
+        let base = there?.base ?? known(id)
+        guard let below = there?.row ?? base else {
+            // Nobody has its row in memory; where these changes go to it is known, and only what was changed is taken.
+            if mine.layout === id.layout { set(id, PendingRow(kind: .updated, row: mine, changed: change.changed, base: nil)) }
+            return
+        }
+        let (row, slots) = below.overlaid(with: mine, change.changed)
+        var changed = there?.changed ?? SlotSet()
+        changed.formUnion(slots)
+        set(id, PendingRow(kind: there?.kind ?? .updated, row: row, changed: changed, base: there?.kind == .inserted ? nil : base))
+    }
+
+    private func replacing(_ identity: (NSManagedObjectID) -> NSManagedObjectID?) -> ChangeSet {
+        var result = self
+        forEach { id, change in
+            guard let row = change.row, let renamed = row.replacing(identity) else { return }
+            result.set(id, PendingRow(kind: change.kind, row: renamed, changed: change.changed, base: change.base))
+        }
+        func renamed(_ id: NSManagedObjectID) -> NSManagedObjectID { identity(id) ?? id }
+        if !pairs.isEmpty {
+            result.pairs = [:]
+            // What is said of two that are one, on one side or on the other: a pair that one of them was given is there.
+            for (key, changes) in pairs {
+                for id in changes.removed { result.pairs[key.replacing(identity), default: PairChanges()].remove(renamed(id)) }
+            }
+            for (key, changes) in pairs {
+                for id in changes.added { result.pairs[key.replacing(identity), default: PairChanges()].add(renamed(id)) }
+            }
+        }
+        if !orders.isEmpty {
+            result.orders = [:]
+            for (key, order) in orders {
+                var listed: Set<NSManagedObjectID> = []
+                result.orders[key.replacing(identity)] = order.map(renamed).filter { listed.insert($0).inserted }
+            }
+        }
+        return result
+    }
+
+    /// Whether any of it is about an object that turned out to be another one.
+    var namesReplacedObjects: Bool {
+        for changes in entities.values {
+            for (id, change) in changes.rows {
+                if id.successor != nil || change.row?.namesReplacedObjects == true { return true }
+            }
+        }
+        return pairs.contains { key, changes in
+            key.owner.successor != nil || changes.added.contains { $0.successor != nil } || changes.removed.contains { $0.successor != nil }
+        } || orders.contains { key, order in key.owner.successor != nil || order.contains { $0.successor != nil } }
+    }
+}
+
+extension RelationshipKey {
+    fileprivate func replacing(_ identity: (NSManagedObjectID) -> NSManagedObjectID?) -> RelationshipKey {
+        guard let other = identity(owner) else { return self }
+        if other.layout === owner.layout { return RelationshipKey(owner: other, toMany: toMany) }
+        // An object of a subentity may turn out to be one of another entity of its tree.
+        guard let number = other.layout.toManyNumber(relationship) else { return self }
+        return RelationshipKey(owner: other, toMany: number)
+    }
+}
+
+extension RowSnapshot {
+    /// A copy in which to-ones name objects by what they turned out to be; nil where nothing changes.
+    func replacing(_ identity: (NSManagedObjectID) -> NSManagedObjectID?) -> RowSnapshot? {
+        var copy: RowSnapshot?
+        for slot in layout.toOneSlots {
+            guard let target = self[slot].objectID, let other = identity(target) else { continue }
+            if copy == nil { copy = self.copy() }
+            copy?.update(slot, to: .objectID(other))
+        }
+        return copy
+    }
+
+    /// A copy with some of another row's values, and which those are: an object of another entity of the tree has only the common ones.
+    func overlaid(with other: RowSnapshot, _ slots: SlotSet) -> (row: RowSnapshot, changed: SlotSet) {
+        let row = copy(), common = layout.commonCount(with: other.layout)
+        var taken = SlotSet()
+        slots.forEach { slot in
+            guard slot < common else { return }
+            row.update(slot, to: other[slot])
+            taken.insert(slot)
+        }
+        return (row, taken)
+    }
+
+    var namesReplacedObjects: Bool { layout.toOneSlots.contains { self[$0].objectID?.successor != nil } }
+}

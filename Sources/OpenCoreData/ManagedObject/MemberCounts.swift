@@ -1,0 +1,43 @@
+import Foundation
+
+/// Whether to-manys have as many members as the model asks for, of owners that need no instance for it: two children may each have left enough, and
+/// together too few.
+struct MemberCounts {
+    /// The to-manys that changes may have made too small or too large.
+    let keys: Set<RelationshipKey>
+
+    init(touchedBy changes: ChangeSet) {
+        var keys: Set<RelationshipKey> = []
+        for key in changes.pairs.keys where key.relationship.hasCounts { keys.insert(key) }
+        for part in changes.entities.values {
+            let slots = part.entity.layout.countedSlots
+            if slots.isEmpty { continue }
+            for (_, change) in part.rows {
+                for slot in slots {
+                    let before = change.base?[slot].objectID, after = change.kind == .deleted ? nil : change.row?[slot].objectID
+                    if before == after { continue }
+                    for owner in [before, after].compactMap({ $0 }) {
+                        guard let inverse = part.entity.layout.relationship(atSlot: slot)?.inverseRelationship,
+                            let number = owner.layout.toManyNumber(inverse)
+                        else { continue }
+                        keys.insert(RelationshipKey(owner: owner, toMany: number))
+                    }
+                }
+            }
+        }
+        self.keys = keys
+    }
+
+    /// Throws the one error, or 1560 with several. Owners that are deleted have no members to count.
+    func check(in context: NSManagedObjectContext) throws {
+        var errors: [NSError] = []
+        for key in keys.sorted(by: { ($0.owner.layout.number, $0.owner.key, $0.toMany) < ($1.owner.layout.number, $1.owner.key, $1.toMany) })
+        where !context.isDeleted(key.owner) {
+            let count = try context.loadMembers(key).count
+            if let error = RowValidation.check(count, key.relationship, id: key.owner, object: context.registeredObject(for: key.owner)) {
+                errors.append(error)
+            }
+        }
+        try RowValidation.throwAny(errors)
+    }
+}

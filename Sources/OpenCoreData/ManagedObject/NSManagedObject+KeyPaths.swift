@@ -1,0 +1,134 @@
+import Foundation
+
+/// Key-value coding along key paths.
+extension NSManagedObject {
+    /// A value by names joined with dots, over relationships of either kind, with collection operators: `department.employees.@avg.age`.
+    ///
+    /// Over a to-many the values of all members come, without nil: a `Set<AnyHashable>`, which casts to `Set<String>` and the like, each value once;
+    /// over an ordered one an `NSOrderedSet`, in order, with `NSNull` for nil. `@unionOfObjects` and its kin give arrays (those of sets: sets), `@count`,
+    /// `@sum`, `@avg`, `@min` and `@max` values. Nil on the way gives nil. Traps for an unknown key and for a text that is no key path.
+    public final func value(forKeyPath keyPath: String) -> Any? {
+        guard let path = PredicateKeyPath(keyPath) else { Violation.malformedKeyPath(keyPath) }
+        return KeyedCollection.value(of: self, path.steps[...])
+    }
+
+    /// Sets a property of the object that the key path leads to; of every member where it leads over a to-many. Nil on the way: nothing is set.
+    /// Traps as `setValue(_:forKey:)` does, for collection operators, and where what it leads to is no managed object.
+    public final func setValue(_ value: Any?, forKeyPath keyPath: String) {
+        guard let path = PredicateKeyPath(keyPath), let last = path.keys?.last else { Violation.malformedKeyPath(keyPath) }
+        let owner = KeyedCollection.value(of: self, path.steps.dropLast())
+        switch owner {
+        case nil: break
+        case let object as NSManagedObject: object.setValue(value, forKey: last)
+        case let owner?:
+            guard let members = KeyedCollection(owner)?.elements else { Violation.noKeys(last, of: owner) }
+            for member in members {
+                guard let object = member as? NSManagedObject else { Violation.noKeys(last, of: member) }
+                object.setValue(value, forKey: last)
+            }
+        }
+    }
+}
+
+/// A collection as key-value coding sees it.
+private struct KeyedCollection {
+    private enum Kind {
+        case set, ordered, list
+    }
+
+    let elements: [Any]
+    private let kind: Kind
+
+    /// Nil for what is no collection.
+    init?(_ value: Any) {
+        switch value {
+        case let set as Set<NSManagedObject>: (elements, kind) = (Array(set), .set)
+        case let set as Set<AnyHashable>: (elements, kind) = (set.map(\.base), .set)
+        case let set as NSOrderedSet: (elements, kind) = (set.array, .ordered)
+        case let set as NSSet: (elements, kind) = (set.allObjects, .set)
+        case let list as [Any]: (elements, kind) = (list, .list)
+        case let list as NSArray: (elements, kind) = (Array(list), .list)
+        default: return nil
+        }
+    }
+
+    /// What a value answers to the steps of a key path.
+    static func value(of start: Any, _ steps: ArraySlice<PredicateKeyPath.Step>) -> Any? {
+        var current = start, steps = steps
+        while let step = steps.popFirst() {
+            let next: Any?
+            switch step {
+            case .key(let key): next = value(of: current, key)
+            case .collectionOperator(let found):
+                guard let collection = KeyedCollection(current) else { Violation.noKeys("@\(found.rawValue)", of: current) }
+                // The keys up to the next operator are asked of the elements, the rest of the outcome.
+                let own = steps.prefix { if case .key = $0 { true } else { false } }
+                if found == .count {
+                    next = NSNumber(value: collection.elements.count)
+                } else {
+                    steps = steps.dropFirst(own.count)
+                    next = collection.apply(found, own)
+                }
+            }
+            guard let next, !(next is NSNull) else { return nil }
+            current = next
+        }
+        return current
+    }
+
+    private static func value(of value: Any, _ key: String) -> Any? {
+        switch value {
+        case let object as any KeyValueCoding: object.value(forKey: key)
+        case let dictionary as [String: Any]: dictionary[key]
+        case let dictionary as NSDictionary: dictionary.object(forKey: key)
+        default:
+            if let collection = KeyedCollection(value) { collection.values(key) } else { Violation.noKeys(key, of: value) }
+        }
+    }
+
+    /// The values of all elements, as a collection of the same kind.
+    private func values(_ key: String) -> Any {
+        let values = elements.map { $0 is NSNull ? nil : Self.value(of: $0, key) }
+        return switch kind {
+        case .set: Self.set(values)
+        case .ordered: NSOrderedSet(array: values.map { $0 ?? NSNull() })
+        case .list: values.map { $0 ?? NSNull() }
+        }
+    }
+
+    private static func set(_ values: [Any?]) -> Set<AnyHashable> {
+        Set(values.compactMap { value in value.flatMap { $0 is NSNull ? nil : ($0 as? AnyHashable) } })
+    }
+
+    /// A computed value in the form in which attributes are handed out.
+    private static func external(_ value: PredicateValue) -> Any? {
+        switch value {
+        case .bool(let value): NSNumber(value: value)
+        case .integer(let value): NSNumber(value: value)
+        case .double(let value): NSNumber(value: value)
+        case .decimal(let value): NSDecimalNumber(decimal: value)
+        default: value.any
+        }
+    }
+
+    private func apply(_ collectionOperator: CollectionOperator, _ steps: ArraySlice<PredicateKeyPath.Step>) -> Any? {
+        var values = elements.compactMap { $0 is NSNull ? nil : Self.value(of: $0, steps) }
+        switch collectionOperator {
+        case .count, .unionOfObjects, .distinctUnionOfObjects: break
+        // Of collections of collections.
+        case .unionOfArrays, .distinctUnionOfArrays, .unionOfSets, .distinctUnionOfSets:
+            values = values.flatMap { KeyedCollection($0)?.elements ?? [$0] }
+        case .sum: return Self.external(Aggregates.sum(values.map { PredicateValue($0) }))
+        case .avg: return Self.external(Aggregates.average(values.map { PredicateValue($0) }))
+        case .min: return Self.external(Aggregates.extreme(values.map { PredicateValue($0) }, wanted: -1))
+        case .max: return Self.external(Aggregates.extreme(values.map { PredicateValue($0) }, wanted: 1))
+        }
+        switch collectionOperator {
+        case .distinctUnionOfObjects, .distinctUnionOfArrays:
+            var seen: Set<PredicateValue> = []
+            return values.filter { seen.insert(PredicateValue($0)).inserted }
+        case .unionOfSets, .distinctUnionOfSets: return Self.set(values)
+        default: return values
+        }
+    }
+}

@@ -1,0 +1,69 @@
+import Foundation
+import OpenCoreData
+import OpenCoreDataTestSupport
+
+/// A graph in which most objects have a unique key and every kind of relationship is there: things (some of them special) with a code, on shelves in
+/// an order, at spots of a compound key, in boxes that take them along when they go, with tags in an order and a badge of their own; notes in a
+/// store apart.
+enum Keyed {
+    static let codes = ["p", "q", "r", "s"]
+    static let numbers = ["a", "b", "c"]
+
+    static func model() -> NSManagedObjectModel {
+        let thing = Company.entity("Thing"), special = Company.entity("Special"), spot = Company.entity("Spot")
+        let shelf = Company.entity("Shelf"), box = Company.entity("Box"), tag = Company.entity("Tag"), badge = Company.entity("Badge")
+        thing.properties = [Company.attribute("code", .string)] + numbers.map { Company.attribute($0, .integer64, default: 0) }
+        thing.uniquenessConstraints = [["code"]]
+        special.properties = [Company.attribute("d", .integer64, default: 0)]
+        thing.subentities = [special]
+        spot.properties = [Company.attribute("x", .string), Company.attribute("y", .string), Company.attribute("a", .integer64, default: 0)]
+        spot.uniquenessConstraints = [["x", "y"]]
+        for entity in [shelf, tag] {
+            entity.properties = [Company.attribute("code", .string), Company.attribute("a", .integer64, default: 0)]
+            entity.uniquenessConstraints = [["code"]]
+        }
+        badge.properties = [Company.attribute("a", .integer64, default: 0)]
+        box.properties = [Company.attribute("a", .integer64, default: 0)]
+        Company.relate(shelf, "things", many: true, thing, "shelf", many: false, ordered: true)
+        Company.relate(spot, "things", many: true, thing, "spot", many: false)
+        Company.relate(box, "things", many: true, thing, "box", many: false, rule: .cascadeDeleteRule)
+        Company.relate(thing, "tags", many: true, tag, "things", many: true, ordered: true)
+        Company.relate(thing, "badge", many: false, badge, "thing", many: false)
+        Company.relate(thing, "kids", many: true, thing, "parent", many: false)
+        return NSManagedObjectModel(entities: [thing, special, spot, shelf, box, tag, badge, note()])
+    }
+
+    /// Kept in the second store.
+    private static func note() -> NSEntityDescription {
+        let note = Company.entity("Note")
+        note.properties = [Company.attribute("code", .string), Company.attribute("a", .integer64, default: 0)]
+        note.uniquenessConstraints = [["code"]]
+        return note
+    }
+
+    /// The entities at the roots of their trees.
+    static let entities = ["Thing", "Spot", "Shelf", "Box", "Tag", "Badge", "Note"]
+    /// To-manys whose other side is a to-one: owner, relationship, member, to-one.
+    static let oneToManys = [
+        ("Shelf", "things", "Thing", "shelf"), ("Spot", "things", "Thing", "spot"), ("Box", "things", "Thing", "box"),
+        ("Thing", "kids", "Thing", "parent"),
+    ]
+    /// The attributes of each unique key.
+    static let keys = ["Thing": ["code"], "Spot": ["x", "y"], "Shelf": ["code"], "Tag": ["code"], "Note": ["code"]]
+
+    /// The attributes of an entity that are numbers.
+    static func numbers(of entity: String) -> [String] { entity == "Thing" ? numbers : ["a"] }
+
+    /// What an object with a key is until something is set.
+    static func defaults(ofKey key: String) -> [String: Int] {
+        Dictionary(uniqueKeysWithValues: numbers(of: key.hasPrefix("Thing ") ? "Thing" : "").map { ($0, 0) })
+    }
+
+    /// The unique key of an object in words; nil where it has none.
+    static func key(_ object: NSManagedObject) -> String? {
+        guard let root = entities.first(where: { object.entity.name == $0 || object.entity.superentity?.name == $0 }) else { return nil }
+        guard let names = keys[root] else { return nil }
+        let values = names.compactMap { object.value(forKey: $0) as? String }
+        return values.count == names.count ? "\(root) \(values.joined(separator: "/"))" : nil
+    }
+}

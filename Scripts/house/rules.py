@@ -339,7 +339,39 @@ def mirrored_tests(root):
             yield error(file.relative, 1, f"there is no folder Sources/{subject}/{inside} that it would mirror")
 
 
+REMOTE_TEXT_TARGETS = ("SyncPipeline", "SyncControl", "SyncDaemon", "cisternctl", "cisternd")
+
+
+def remote_text(root):
+    """What came from outside is printed by RemoteText: no other code cuts it into lines or writes to the terminal past the console."""
+    for file in swift_files(root, *(f"Sources/{target}" for target in REMOTE_TEXT_TARGETS)):
+        if file.relative in tables.REMOTE_TEXT_EXCEPTIONS:
+            continue
+        for number, line in enumerate(file.lines, 1):
+            code = line.split("//")[0]
+            # "\r\n" is one Character and equal to neither of its parts: a text that is cut so keeps its line breaks.
+            if re.search(r'split\(separator: "\\[nr]"|(?:separatedBy|of): "\\[nr]"|replacing\("\\[nr]"|\$0 [!=]= "\\[nr]"', code):
+                yield error(file.relative, number, "made harmless by RemoteText alone: \"\\r\\n\" is one Character, and there are more controls than one thinks of")
+            if file.target == "cisternctl" and re.search(r"\bconsole\.write(?:Error)?\(|FileHandle\.standard(?:Output|Error)|\bprint\(", code):
+                yield error(file.relative, number, "writes past the console: say out, block, table or json")
+            if file.target == "SyncDaemon" and re.search(r"journal\.current\.send\(", code) and "JournalReporter {" not in code:
+                yield error(file.relative, number, "writes past the JournalReporter, which makes entries harmless")
+
+
+def control_flags(root):
+    """Each parameter of a control request is read by the routes: a flag that nobody reads is a promise that nobody keeps."""
+    request = Path(root) / "Sources/SyncControl/ControlRequest.swift"
+    if not request.is_file():
+        return
+    lines = request.read_text(encoding="utf-8").split("\n")
+    readers = "\n".join(file.code for file in swift_files(root, "Sources/SyncDaemon"))
+    for number, line in enumerate(lines, 1):
+        name = re.match(r"    public var (\w+): [^{]*$", line)
+        if name and not re.search(rf"\brequest\.{name.group(1)}\b", readers):
+            yield error("Sources/SyncControl/ControlRequest.swift", number, f"nobody in SyncDaemon reads request.{name.group(1)}")
+
+
 RULES = [
     file_sizes, file_names, folder_order, imports, reasons, leftovers, sleeping_tests, quiet_libraries, catalogue, named_tests,
-    listed_tests, mirrored_tests,
+    listed_tests, mirrored_tests, remote_text, control_flags,
 ]

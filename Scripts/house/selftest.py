@@ -78,6 +78,18 @@ CASES = [
         "Tests/SystemdTests/A.swift": "// X1\n@Test func other() {}\n"}, None),
     (rules.mirrored_tests, {
         "Sources/Systemd/Journal/A.swift": "struct A {}\n", "Tests/SystemdTests/Attic/ATests.swift": "struct ATests {}\n"}, "mirror"),
+    (rules.remote_text, {"Sources/SyncDaemon/A.swift": "let a = text.split(separator: \"\\n\")\n"}, "RemoteText alone"),
+    (rules.remote_text, {"Sources/SyncPipeline/A.swift": "let a = text.prefix { $0 != \"\\n\" }\n"}, "RemoteText alone"),
+    (rules.remote_text, {"Sources/SyncDaemon/A.swift": "let a = text.split(whereSeparator: \\.isNewline)\n"}, None),
+    (rules.remote_text, {"Sources/cisternctl/A.swift": "console.write(text)\n"}, "past the console"),
+    (rules.remote_text, {"Sources/cisternctl/A.swift": "console.out(text)\n"}, None),
+    (rules.remote_text, {"Sources/SyncDaemon/A.swift": "journal.current.send(entry)\n"}, "past the JournalReporter"),
+    (rules.control_flags, {
+        "Sources/SyncControl/ControlRequest.swift": "struct R {\n    public var full: Bool\n}\n",
+        "Sources/SyncDaemon/A.swift": "f(request.wait)\n"}, "nobody in SyncDaemon reads request.full"),
+    (rules.control_flags, {
+        "Sources/SyncControl/ControlRequest.swift": "struct R {\n    public var full: Bool\n    public var x: Int { 1 }\n}\n",
+        "Sources/SyncDaemon/A.swift": "f(request.full)\n"}, None),
 ]
 
 

@@ -152,7 +152,7 @@ let package = Package(
             ],
             swiftSettings: strict),
         .testTarget(
-            name: "EndToEndTests", dependencies: ["SyncControl", "cisternd", "cisternctl"],
+            name: "EndToEndTests", dependencies: ["SyncControl", "SyncTestSupport", "cisternd", "cisternctl"],
             exclude: ["Fixtures", "in-box"], swiftSettings: strict),
     ],
     swiftLanguageModes: [.v6],

@@ -47,10 +47,17 @@ public enum ControlExitCode: Int32, Sendable, Hashable, Codable, CaseIterable {
         }
     }
 
-    /// The status of `status`: 75 if any resource is not current or the document cannot be saved.
+    /// The status of `status`: 75 if any resource is not current, the first run of one is still open, the document cannot be saved, or the
+    /// daemon says that something is wrong.
     public static func status(_ snapshot: StatusSnapshot) -> ControlExitCode {
-        let stale = snapshot.resources.count { $0.state == .degraded || $0.state == .pending }
-        let broken = snapshot.document.error == nil ? 0 : 1
+        let stale = snapshot.resources.count { resource in
+            switch resource.state {
+            case .degraded, .pending: true
+            case .running: resource.lastSuccessAt == nil
+            case .ok, .paused, .disabled: false
+            }
+        }
+        let broken = snapshot.document.error == nil && snapshot.daemon.degraded != true ? 0 : 1
         return stale + broken == 0 ? .success : .temporaryFailure
     }
 }

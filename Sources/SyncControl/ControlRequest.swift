@@ -23,6 +23,9 @@ public struct ControlRequest: Sendable, Hashable, Codable {
             }
         }
 
+        /// Whether it changes what the daemon does. Whoever may connect may ask for the others.
+        public var isSteering: Bool { method != "GET" }
+
         /// The names of the parameters it takes.
         public var parameters: [String] {
             switch self {

@@ -35,12 +35,15 @@ public struct StatusSnapshot: Sendable, Hashable, Codable {
         public var reloadError: String?
         /// The sentence the service manager shows.
         public var status: String
+        /// Whether that sentence says that something is wrong; `nil` from a daemon that does not tell.
+        public var degraded: Bool?
         public var watchdog: Watchdog
 
         public init(
             name: String, version: String, pid: Int32, state: String, startedAt: Date, configurationGeneration: Int,
-            configurationLoadedAt: Date, reloadError: String? = nil, status: String, watchdog: Watchdog
+            configurationLoadedAt: Date, reloadError: String? = nil, status: String, degraded: Bool? = nil, watchdog: Watchdog
         ) {
+            self.degraded = degraded
             self.name = name
             self.version = version
             self.pid = pid
@@ -54,7 +57,7 @@ public struct StatusSnapshot: Sendable, Hashable, Codable {
         }
 
         enum CodingKeys: String, CodingKey {
-            case name, version, pid, state, status, watchdog
+            case name, version, pid, state, status, degraded, watchdog
             case startedAt = "started_at"
             case configurationGeneration = "configuration_generation"
             case configurationLoadedAt = "configuration_loaded_at"

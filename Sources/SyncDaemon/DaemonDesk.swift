@@ -2,6 +2,7 @@ import Foundation
 import Glibc
 import SyncConfiguration
 import SyncControl
+import SyncPipeline
 import Synchronization
 
 /// What is known about the process as a whole, and where it is asked to do something. Shared by the life cycle and the control socket.
@@ -155,7 +156,7 @@ final class DaemonDesk: Sendable {
             daemon: StatusSnapshot.Daemon(
                 name: facts.configuration.daemon.name, version: programVersion, pid: getpid(), state: facts.state.phase.rawValue,
                 startedAt: startedAt, configurationGeneration: facts.generation, configurationLoadedAt: facts.loadedAt,
-                reloadError: facts.reloadError, status: text, watchdog: watchdog),
+                reloadError: facts.reloadError.map { RemoteText.line($0) }, status: text, degraded: recorder.isDegraded, watchdog: watchdog),
             document: StatusSnapshot.Document(
                 path: facts.document?.path ?? facts.configuration.document.path, unsavedChanges: unsaved,
                 oldestUnsavedSeconds: unsaved == 0 ? nil : facts.document?.oldestUnsavedSeconds, lastSaveAt: saving.lastSave, error: saving.error,

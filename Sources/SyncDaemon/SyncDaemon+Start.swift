@@ -76,13 +76,15 @@ extension SyncDaemon {
         let engine = try await assemble(configuration, desk: desk)
         do {
             try goOn(desk)
-            let (listener, server) = try await serve(configuration, engine: engine, desk: desk)
+            // Whoever connects from now on waits until it is known what there is to ask for.
+            let listener = try listen(configuration)
             do {
                 try await engine.pipeline.start()
             } catch {
-                await server.stop()
+                listener.remove()
                 throw StartFailure(.software, "the stored state of the sources cannot be read: \(error.inWords)")
             }
+            let server = try await serve(configuration, at: listener, engine: engine, desk: desk)
             desk.recorder.seed(await engine.pipeline.resources())
             let (liveness, watchdog) = watch(configuration, engine: engine, desk: desk)
             return RunningDaemon(desk: desk, engine: engine, server: server, listener: listener, liveness: liveness, watchdog: watchdog)
@@ -146,26 +148,40 @@ extension SyncDaemon {
         }
     }
 
+    private func listen(_ configuration: CisternConfiguration) throws(StartFailure) -> ControlListener {
+        if let passed = options.controlSocket { return ControlListener(passed: passed) }
+        return try ControlListener(path: configuration.control.socket)
+    }
+
     private func serve(
-        _ configuration: CisternConfiguration, engine: DaemonEngine, desk: DaemonDesk
-    ) async throws -> (ControlListener, ControlServer) {
-        let listener: ControlListener
-        if let passed = options.controlSocket {
-            listener = ControlListener(passed: passed)
-        } else {
-            listener = try ControlListener(path: configuration.control.socket)
-        }
+        _ configuration: CisternConfiguration, at listener: ControlListener, engine: DaemonEngine, desk: DaemonDesk
+    ) async throws -> ControlServer {
         let control = DaemonControl(desk: desk, pipeline: engine.pipeline, hub: hub)
         let journal = journal
         let logger = Logger(label: "cistern.control") { _ in JournalLogHandler(journal: journal.current, level: .warning) }
-        let server = ControlServer(listener: listener, routes: ControlRoutes(backend: control), logger: logger)
+        let reporter = reporter
+        let access = ControlAccess(steerGroup: configuration.control.steerGroup) { reporter.send(Self.steeredEntry($0, by: $1)) }
+        let server = ControlServer(listener: listener, routes: ControlRoutes(backend: control, access: access), logger: logger)
         do {
             try await server.start()
         } catch {
             listener.remove()
             throw StartFailure(.osError, "the control socket \(configuration.control.socket) cannot be served: \(error)")
         }
-        return (listener, server)
+        return server
+    }
+
+    /// Who steers is told, so that a mirror that stands still can be traced to somebody's hand.
+    private static func steeredEntry(_ request: ControlRequest, by peer: ControlPeer) -> JournalEntry {
+        var text = request.verb.rawValue
+        if request.verb.parameters.contains("scope") { text += " of \(request.scope ?? "everything")" }
+        if request.full { text += " (full)" }
+        return JournalEntry(
+            "\(text) asked for by \(peer)", priority: .notice,
+            fields: JournalNarrator.make([
+                ("CISTERN_VERB", request.verb.rawValue), ("CISTERN_SCOPE", request.scope ?? ""), ("CISTERN_PEER_UID", "\(peer.user)"),
+                ("CISTERN_PEER_PID", "\(peer.process)"),
+            ]))
     }
 
     private func watch(_ configuration: CisternConfiguration, engine: DaemonEngine, desk: DaemonDesk) -> (Liveness, Watchdog?) {

@@ -124,13 +124,13 @@ public final class SyncDaemon: Sendable {
 
     /// The process cannot go on: says why to everyone who may listen.
     func end(_ failure: StartFailure) -> ExitStatus {
-        let line = failure.message.prefix { $0 != "\n" }
+        let line = failure.message.prefix { !$0.isNewline }
         if let code = failure.code {
             options.notify.fatal(errno: code, status: "Fatal: \(line)")
         } else {
             options.notify.status("Fatal: \(line)")
         }
-        for line in failure.message.split(separator: "\n") {
+        for line in failure.message.split(whereSeparator: \.isNewline) {
             reporter.send(
                 JournalEntry(
                     String(line), priority: failure.status == .ioError ? .critical : .error,

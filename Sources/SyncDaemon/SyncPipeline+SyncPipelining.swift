@@ -16,7 +16,8 @@ extension SyncPipeline: SyncPipelining {
         let liveness = liveness
         let overrun = liveness.longestOverrun ?? .zero
         return PipelineActivity(
-            overdue: liveness.schedulerOverdue, lateOperation: overrun > .zero ? "a run" : nil, lateBy: max(overrun, .zero),
+            overdue: liveness.schedulerOverdue, forgotten: liveness.forgotten?.description, lateOperation: overrun > .zero ? "a run" : nil,
+            lateBy: max(overrun, .zero),
             progress: UInt64(max(0, liveness.progress)), isBusy: liveness.isBusy)
     }
 }

@@ -33,11 +33,10 @@ public enum PageTrial {
         _ resource: ResourceConfiguration, configuration: CisternConfiguration, transports: TransportPool, clock: any SyncClock,
         secrets: SecretResolver, version: String, pages count: Int, objects limit: Int = 20
     ) async throws -> [Page] {
-        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("cistern-try-\(UUID().uuidString)")
-        defer { try? FileManager.default.removeItem(at: folder) }
         let model = try SyncPipeline.model(for: configuration)
-        // A store of its own, so that keys and references resolve as they would; it goes with the folder.
-        let document = UIManagedDocument(fileURL: folder, model: model)
+        // A store of its own, so that keys and references resolve as they would; in memory, so that it leaves nothing behind, whatever ends it.
+        let document = TrialDocument(
+            fileURL: URL(fileURLWithPath: "/dev/null"), model: model, autosavePolicy: AutosavePolicy(), clock: SystemDocumentClock())
         try document.openStore(creating: true)
         let mapping = ModelMapping(configuration.model, model: model)
         let settings = try FetchSettings(resource: resource, daemon: configuration.daemon, version: version, secrets: secrets)
@@ -69,7 +68,7 @@ public enum PageTrial {
         worker.parent = document.managedObjectContext
         return try worker.performAndWait {
             let mapper = try RecordMapper(
-                mapping: mapping, entity: resource.entity, context: worker, now: now, run: 1, maxRejected: resource.limits.maxBadRecords)
+                mapping: mapping, entity: resource.entity, context: worker, now: now, run: 1, limits: resource.limits)
             let envelope = EnvelopePlan(resource.pagination)
             let summary = try JSONRecordReader().read(
                 body: page.body, records: resource.records.map(EntityMapping.compile) ?? .root, plan: mapper.plan, envelope: envelope.plan,
@@ -77,14 +76,18 @@ public enum PageTrial {
             ) { try mapper.add($0) }
             try mapper.flush()
             let said = envelope.values(summary)
-            let facts = PageFacts(
+            var facts = PageFacts(
                 page: page, pagination: resource.pagination, settings: settings, records: summary.recordCount, cursor: said.cursor,
                 hasMore: said.hasMore, total: said.total, totalPages: said.totalPages)
+            facts.unreadable = said.unreadable
+            facts.rejected = mapper.rejectedRecords
+            facts.isLoneObject = resource.records == nil && summary.recordList == .singleObject
             let objects = try objects(mapping: mapping, resource: resource, in: worker, limit: limit)
             let make = { (next: String) in
                 Page(
                     url: settings.redactor.redact(page.address), status: page.status,
-                    headers: page.headers.map { ($0.name, $0.value) }, bytes: page.received, duration: page.duration, counts: mapper.counts,
+                    headers: page.headers.map { ($0.name, settings.redactor.redact($0.value)) }, bytes: page.received, duration: page.duration,
+                    counts: mapper.counts,
                     rejected: mapper.rejected.map { ($0.record, $0.reason, $0.path) }, objects: objects, next: next)
             }
             return (make, facts)
@@ -132,4 +135,10 @@ extension Pagination.Step {
         case .repetition(let what): "refused: \(what.rawValue)"
         }
     }
+}
+
+/// A document without a file.
+// It adds nothing to what its parent guards.
+private final class TrialDocument: UIManagedDocument, @unchecked Sendable {
+    override func persistentStoreType(forFileType fileType: String) -> String { NSInMemoryStoreType }
 }

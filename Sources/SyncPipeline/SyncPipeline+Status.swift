@@ -6,63 +6,61 @@ import Synchronization
 extension SyncPipeline {
     /// How every resource stands, by name.
     public func status() async -> PipelineStatus {
-        let resources = state.withLock { state in
-            state.workers.values.map { worker in
-                var status = worker.status
-                if let progress = worker.running?.run.progress {
-                    status.runningPage = progress.page
-                    status.runningRecords = progress.records
-                }
-                return status
-            }
+        let (resources, running) = state.withLock { state in
+            (state.machine.statuses(at: clock.moment), state.runs.mapValues(\.run.progress))
         }
         return PipelineStatus(
-            resources: resources.sorted { $0.scope < $1.scope }, unsavedChanges: document.unsavedChangeCount,
-            oldestUnsavedChange: document.oldestUnsavedChange)
+            resources: resources.map { status in
+                guard let progress = running[status.scope] else { return status }
+                var status = status
+                status.runningPage = progress.page
+                status.runningRecords = progress.records
+                return status
+            }, unsavedChanges: document.unsavedChangeCount, oldestUnsavedChange: document.oldestUnsavedChange)
     }
 
+    /// A wait may end so much later than it should before it counts as work that stands still.
+    private static let waitSlack = Duration.seconds(60)
+
     public var liveness: PipelineLiveness {
-        let now = clock.instant
-        let overdue = dueTimes.values.min().map { $0.duration(to: now) } ?? .zero
-        let (overruns, progress, isBusy) = state.withLock { state in
-            let running = state.workers.values.compactMap { worker in worker.running.map { ($0.run, worker.resource.limits.maxRunTime) } }
-            let overruns = running.map { run, limit in run.progress.startedAt.duration(to: now) - limit.duration }
-            let steps = running.reduce(state.steps) { $0 + $1.0.progress.steps }
-            return (overruns, steps, !running.isEmpty)
+        state.withLock { state in
+            let now = clock.moment
+            let runs = state.runs.values.map { ($0.run.progress, $0.run.resource.limits.maxRunTime.duration) }
+            // Neither a server's patience nor a full disk is a standstill of ours: what waits for them is neither busy nor late.
+            let working = runs.filter { progress, _ in
+                !progress.waitsForDisk && (progress.waitsUntil?.advanced(by: Self.waitSlack) ?? now.instant) <= now.instant
+            }
+            return PipelineLiveness(
+                schedulerOverdue: state.machine.overdue(at: now), forgotten: state.machine.forgotten,
+                longestOverrun: working.map { progress, limit in progress.startedAt.duration(to: now.instant) - limit }.max(),
+                progress: runs.reduce(state.steps) { $0 + $1.0.steps }, isBusy: !working.isEmpty)
         }
-        return PipelineLiveness(schedulerOverdue: max(overdue, .zero), longestOverrun: overruns.max(), progress: progress, isBusy: isBusy)
     }
 
     /// Lets the deletions that a guard holds back through, once, and polls. Throws `SyncError.unknownScope`.
     public func acceptDeletes(_ scope: String) async throws {
         for scope in try scopes(scope) {
-            state.withLock { $0.workers[scope]?.acceptsDeletes = true }
-            try await remember(scope) { $0["mayDelete"] = .bool(true) }
-        }
-        try await sync(scope, cause: .control, wait: false)
-    }
-
-    /// Keeps resources from being polled until `resume`, across restarts. Throws `SyncError.unknownScope`.
-    public func pause(_ scope: String?) async throws { try await setPaused(scope, true) }
-
-    /// Ends a pause and polls. Throws `SyncError.unknownScope`.
-    public func resume(_ scope: String?) async throws { try await setPaused(scope, false) }
-
-    private func setPaused(_ text: String?, _ isPaused: Bool) async throws {
-        for scope in try scopes(text) {
-            try await remember(scope) { $0["isPaused"] = .bool(isPaused) }
-            setPaused(scope, isPaused)
+            try await document.withWorker { worker in
+                var row = try StateRow.find(StateModel.resource, key: [.string(scope.source), .string(scope.resource)], in: worker)
+                row["mayDelete"] = .bool(true)
+                row.write(in: worker)
+                try worker.save()
+            }
+            try await document.save()
+            handle(.asked(scope, .control, acceptsDeletes: true))
         }
     }
 
-    private func remember(_ scope: ResourceScope, _ change: @escaping @Sendable (inout StateRow) -> Void) async throws {
-        try await document.withWorker { worker in
-            var row = try StateRow.find(StateModel.resource, key: [.string(scope.source), .string(scope.resource)], in: worker)
-            change(&row)
-            row.write(in: worker)
-            try worker.save()
-        }
-        try await document.save()
+    /// Keeps resources from being polled until `resume`, across restarts. Throws `SyncError.unknownScope`, and what the store says.
+    public func pause(_ scope: String?) async throws {
+        for scope in try scopes(scope) { handle(.paused(scope)) }
+        try await writer.written()
+    }
+
+    /// Ends a pause, and a wait that a server asked for, and polls. Throws `SyncError.unknownScope`, and what the store says.
+    public func resume(_ scope: String?) async throws {
+        for scope in try scopes(scope) { handle(.resumed(scope)) }
+        try await writer.written()
     }
 
     /// The records that were set aside, the newest first.

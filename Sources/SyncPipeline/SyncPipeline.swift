@@ -5,41 +5,46 @@ import Synchronization
 
 /// Remote JSON to managed objects: polls each resource when it is due, fetches its pages, parses them in operations of their own and saves them through the
 /// document's stack. It tells the world by events and otherwise nothing.
+///
+/// What happens next is decided by `PipelineState`; here it is carried out.
 public final class SyncPipeline: Sendable {
-    struct Worker: Sendable {
-        var resource: ResourceConfiguration
-        var schedule: Schedule
-        var status: ResourceStatus
-        var running: (run: SyncRun, task: Task<RunReport, Never>)?
-        var lastStarted: Date?
-        var parkedUntil: Date?
-        var acceptsDeletes = false
-        var mustRunAgain = false
-        /// Who asked for the run that is due.
-        var askedBy: RunCause?
-        var since: Date
-    }
-
     struct State: Sendable {
+        var machine: PipelineState
         var configuration: CisternConfiguration
         var mapping: ModelMapping
-        var workers: [ResourceScope: Worker] = [:]
-        var isRunning = false
+        var runs: [ResourceScope: Running] = [:]
+        /// Steps of runs that have ended.
         var steps = 0
+        var waiters: [Int: CheckedContinuation<RunReport?, Never>] = [:]
+        var waiterCount = 0
+        var stopWaiters: [CheckedContinuation<Void, Never>] = []
+        /// What the machine wants done, in order. One thread at a time works it off.
+        var outbox: [PipelineState.Output] = []
+        var isDelivering = false
+    }
+
+    /// A run and the task it runs in.
+    struct Running: Sendable {
+        let id: Int
+        let run: SyncRun
+        let task: Task<Void, Never>
     }
 
     let document: UIManagedDocument
     let clock: any SyncClock
     let observe: @Sendable (SyncEvent) -> Void
+    let state: Mutex<State>
+    let writer: ScheduleWriter
+    /// For tests of what happens when pages arrive at the same time.
+    let parseProbe = Mutex<ParseProbe?>(nil)
     private let secrets: SecretResolver
     private let version: String
     private let transports: TransportPool
-    private let random: RandomSource
     private let fetchQueue = OperationQueue()
     private let parseQueue = OperationQueue()
-    let state: Mutex<State>
+    private let trust = PageTrust()
     private let slots: RequestSlots
-    private let schedulerBox = Mutex<Scheduler<ResourceScope>?>(nil)
+    private let timer = Mutex<WakeTimer?>(nil)
 
     /// - Parameters:
     ///   - document: open already, with the model that `model(for:)` made of this configuration.
@@ -55,15 +60,15 @@ public final class SyncPipeline: Sendable {
         self.clock = clock
         self.secrets = secrets
         self.version = version
-        self.random = random
         self.observe = observer
         slots = RequestSlots(max(1, configuration.daemon.maxParallelRequests))
+        writer = ScheduleWriter(document: document)
         state = Mutex(
             State(
-                configuration: configuration,
+                machine: PipelineState(chance: random), configuration: configuration,
                 mapping: ModelMapping(configuration.model, model: document.managedObjectModel)))
+        // Requests are limited by their slots. A fetch that waits for its next attempt holds no slot, and must hold no place in the queue either.
         fetchQueue.name = "fetch"
-        fetchQueue.maxConcurrentOperationCount = max(1, configuration.daemon.maxParallelRequests)
         parseQueue.name = "parse"
         parseQueue.maxConcurrentOperationCount = max(1, configuration.daemon.maxParallelParses)
         document.managedObjectContext.materializesNotificationObjects = false
@@ -71,6 +76,7 @@ public final class SyncPipeline: Sendable {
         // Two pages may bring one new object at the same time: the later one's values lie over the earlier one's.
         document.root.mergePolicy = .mergeByPropertyObjectTrump
         document.observe { [weak self] event in self?.documentDid(event) }
+        timer.withLock { $0 = WakeTimer(clock: clock) { [weak self] in self?.handle(.due) } }
     }
 
     /// The model of a configuration's document: its entities and the pipeline's own.
@@ -94,111 +100,53 @@ public final class SyncPipeline: Sendable {
     ///
     /// - Parameter armed: false leaves the schedule alone: only `sync` polls.
     public func start(armed: Bool) async throws {
-        let scheduler = Scheduler<ResourceScope>(clock: clock) { [weak self] due in
-            for scope in due { self?.launch(scope, cause: .schedule, isWaitedFor: false) }
-        }
-        schedulerBox.withLock { $0 = scheduler }
-        try await arm(state.withLock { $0.configuration })
-        state.withLock { $0.isRunning = true }
-        if armed { scheduler.start() }
-        announceSchedule()
+        try await reload(state.withLock { $0.configuration })
+        handle(.started(isArmed: armed))
     }
 
     /// Loads what earlier runs left behind and arms the schedule.
     public func start() async throws { try await start(armed: true) }
 
-    /// Takes no more work, lets open pages finish for so long, then stops them. What was saved into the main context stays there: the caller
-    /// closes the document.
-    public func stop(grace: Duration) async {
-        schedulerBox.withLock { $0 }?.stop()
-        let running = state.withLock { state in
-            state.isRunning = false
-            return state.workers.values.compactMap(\.running)
-        }
-        // A run ends at its next page; after the grace the page itself is given up.
-        for (run, _) in running { run.stopAfterPage() }
-        // Runs that only wait for the next save need not wait for its time.
-        try? await document.save()
-        let clock = clock
-        let limit = Task {
-            do { try await clock.sleep(for: grace) } catch { return }
-            for (_, task) in running { task.cancel() }
-        }
-        for (_, task) in running { _ = await task.value }
-        limit.cancel()
-        await transports.shutdown()
-    }
-
     /// Takes over a new configuration of the same model. Runs in progress end with the configuration they began with.
     public func reload(_ configuration: CisternConfiguration) async throws {
         try Self.check(configuration)
-        try await arm(configuration)
-        announceSchedule()
+        var stored: [ResourceScope: ResourceStatus] = [:]
+        for resource in configuration.sources.flatMap(\.resources) {
+            let scope = ResourceScope(source: resource.source, resource: resource.name)
+            stored[scope] = ResourceStatus(scope, try await RunState.load(scope: scope, document: document))
+        }
+        // Loaded first, then put into force in one step, on what is the case by then.
+        let mapping = ModelMapping(configuration.model, model: document.managedObjectModel)
+        let loaded = stored
+        handle(.configured(configuration.sources.flatMap(\.resources), configuration.daemon, stored: loaded)) { state in
+            state.configuration = configuration
+            state.mapping = mapping
+        }
     }
 
-    private func arm(_ configuration: CisternConfiguration) async throws {
-        var instants: [ResourceScope: SyncInstant] = [:]
-        var workers: [ResourceScope: Worker] = [:]
-        let now = clock.wallTime
-        for source in configuration.sources {
-            for resource in source.resources {
-                let scope = ResourceScope(source: resource.source, resource: resource.name)
-                let schedule = Schedule(resource.schedule)
-                let stored = try await RunState.load(scope: scope, document: document)
-                var worker =
-                    state.withLock { $0.workers[scope] }
-                    ?? Worker(resource: resource, schedule: schedule, status: ResourceStatus(scope, stored), since: now)
-                worker.resource = resource
-                worker.schedule = schedule
-                worker.parkedUntil = worker.parkedUntil ?? stored.parkedUntil
-                let isEnabled = source.isEnabled && resource.isEnabled
-                worker.status.isEnabled = isEnabled
-                if isEnabled && !worker.status.isPaused {
-                    let due: Date
-                    if let known = worker.status.nextPollAt {
-                        due = min(
-                            known,
-                            schedule.pollOnRequest(now: now, lastStarted: nil, parkedUntil: worker.parkedUntil).advanced(
-                                by: resource.schedule.every.duration))
-                    } else {
-                        due = schedule.firstPoll(
-                            now: now, daemon: configuration.daemon, stored: nil, lastSuccess: stored.lastSuccess,
-                            parkedUntil: worker.parkedUntil, random: random.next())
-                    }
-                    worker.status.nextPollAt = due
-                    if worker.running == nil { instants[scope] = clock.instant.advanced(by: now.duration(to: due)) }
-                } else {
-                    worker.status.nextPollAt = nil
-                }
-                workers[scope] = worker
-            }
+    /// Takes no more work, lets open pages finish for so long, then stops them, and returns a second later at the latest. Called again, the
+    /// shorter time counts. What was saved into the main context stays there: the caller closes the document.
+    public func stop(grace: Duration) async {
+        await withCheckedContinuation { continuation in
+            handle(.stopping(grace: grace)) { $0.stopWaiters.append(continuation) }
         }
-        let ready = workers
-        state.withLock { state in
-            // Runs that began meanwhile stay known.
-            for (scope, old) in state.workers where old.running != nil && ready[scope] == nil { old.running?.task.cancel() }
-            state.configuration = configuration
-            state.mapping = ModelMapping(configuration.model, model: document.managedObjectModel)
-            var merged = ready
-            for (scope, old) in state.workers { merged[scope]?.running = old.running }
-            state.workers = merged
-        }
-        schedulerBox.withLock { $0 }?.replaceAll(with: instants)
+        await transports.shutdown()
     }
 
     // MARK: Polling
 
     /// Polls now, as far as the limits allow. `scope` is a source, `source/resource`, or nil for everything. With `wait` the reports come when
-    /// what was fetched is committed; without, none. Throws `SyncError.unknownScope`.
+    /// what was fetched is committed, each of a run that began after the call; of a resource that its server wants left alone comes a report at
+    /// once that says until when, and of one that is paused or disabled comes none. Without `wait`, none at all. Throws `SyncError.unknownScope`.
     @discardableResult
     public func sync(_ scope: String?, cause: RunCause, full: Bool = false, wait: Bool) async throws -> [RunReport] {
         let scopes = try self.scopes(scope)
         if !wait {
-            for scope in scopes { request(scope, cause: cause) }
+            for scope in scopes { handle(.asked(scope, cause, isFull: full)) }
             return []
         }
         return await withTaskGroup(of: RunReport?.self) { group in
-            for scope in scopes { group.addTask { await self.runAndWait(scope, cause: cause) } }
+            for scope in scopes { group.addTask { await self.ask(scope, cause, isFull: full) } }
             var reports: [RunReport] = []
             for await report in group {
                 if let report { reports.append(report) }
@@ -207,130 +155,124 @@ public final class SyncPipeline: Sendable {
         }
     }
 
-    func scopes(_ text: String?) throws -> [ResourceScope] {
-        let workers = state.withLock { $0.workers }
-        guard let text else { return workers.filter { $0.value.status.isEnabled }.keys.sorted() }
-        let matches = workers.keys.filter { "\($0)" == text || $0.source == text }.sorted()
-        guard !matches.isEmpty else {
-            throw SyncError.unknownScope(text, known: workers.keys.sorted().map(\.description))
+    private func ask(_ scope: ResourceScope, _ cause: RunCause, isFull: Bool) async -> RunReport? {
+        await withCheckedContinuation { continuation in
+            let waiter = state.withLock { state in
+                state.waiterCount += 1
+                state.waiters[state.waiterCount] = continuation
+                return state.waiterCount
+            }
+            handle(.asked(scope, cause, waiter: waiter, isFull: isFull))
         }
+    }
+
+    func scopes(_ text: String?) throws -> [ResourceScope] {
+        let statuses = state.withLock { $0.machine.statuses(at: clock.moment) }
+        guard let text else { return statuses.filter(\.isEnabled).map(\.scope) }
+        let matches = statuses.map(\.scope).filter { "\($0)" == text || $0.source == text }
+        guard !matches.isEmpty else { throw SyncError.unknownScope(text, known: statuses.map(\.scope.description)) }
         return matches
     }
 
-    /// Marks a resource as due; many requests before it runs are one.
-    private func request(_ scope: ResourceScope, cause: RunCause) {
-        let now = clock.wallTime
-        let due: Date? = state.withLock { state in
-            guard let worker = state.workers[scope], worker.status.isEnabled, !worker.status.isPaused else { return nil }
-            if worker.running != nil {
-                state.workers[scope]?.mustRunAgain = true
+    // MARK: Carrying out
+
+    /// Tells the machine, and does what it says. `change` is made in the same step, before.
+    func handle(_ input: PipelineState.Input, _ change: (inout sending State) -> Void = { _ in }) {
+        let delivers = state.withLock { state in
+            change(&state)
+            state.outbox += state.machine.handle(input, at: clock.moment)
+            assert(state.machine.violation == nil, state.machine.violation ?? "")
+            defer { state.isDelivering = true }
+            return !state.isDelivering
+        }
+        guard delivers else { return }
+        while let output = nextOutput() { carryOut(output) }
+    }
+
+    /// Outputs are carried out outside of the lock, and never two at a time: what is to be cancelled was begun before.
+    private func nextOutput() -> PipelineState.Output? {
+        state.withLock { state in
+            if state.outbox.isEmpty {
+                state.isDelivering = false
                 return nil
             }
-            state.workers[scope]?.askedBy = cause
-            return worker.schedule.pollOnRequest(now: now, lastStarted: worker.lastStarted, parkedUntil: worker.parkedUntil)
-        }
-        guard let due else { return }
-        if due <= now {
-            launch(scope, cause: cause, isWaitedFor: false)
-        } else {
-            schedulerBox.withLock { $0 }?.expedite(scope, to: clock.instant.advanced(by: now.duration(to: due)))
+            return state.outbox.removeFirst()
         }
     }
 
-    private func runAndWait(_ scope: ResourceScope, cause: RunCause) async -> RunReport? {
-        let now = clock.wallTime
-        let due: Date? = state.withLock { state in
-            guard let worker = state.workers[scope], worker.running == nil else { return nil }
-            return worker.schedule.pollOnRequest(now: now, lastStarted: worker.lastStarted, parkedUntil: worker.parkedUntil)
-        }
-        if let due, due > now {
-            do { try await clock.sleep(for: now.duration(to: due)) } catch { return nil }
-        }
-        launch(scope, cause: cause, isWaitedFor: true)
-        guard let task = state.withLock({ $0.workers[scope]?.running?.task }) else { return nil }
-        return await task.value
-    }
-
-    /// Begins a run, unless one is under way.
-    private func launch(_ scope: ResourceScope, cause: RunCause, isWaitedFor: Bool) {
-        let now = clock.wallTime
-        state.withLock { state in
-            guard state.isRunning, var worker = state.workers[scope], worker.running == nil, !worker.status.isPaused else { return }
-            let run = SyncRun(worker.resource, cause: worker.askedBy ?? cause, environment: environment(state))
-            worker.askedBy = nil
-            let accepts = worker.acceptsDeletes
-            worker.acceptsDeletes = false
-            worker.lastStarted = now
-            worker.mustRunAgain = false
-            let task = Task { [self] in
-                let conclusion = await run.run(isWaitedFor: isWaitedFor, acceptsDeletes: accepts)
-                return finish(scope, conclusion, startedAt: now)
+    private func carryOut(_ output: PipelineState.Output) {
+        switch output {
+        case .start(let order): begin(order)
+        case .hurry(let scope, let id):
+            guard let running = running(scope, id) else { return }
+            running.run.hurry()
+            // It may wait for a save already.
+            Task { try? await document.save() }
+        case .endAfterPage(let scope, let id):
+            guard let running = running(scope, id) else { return }
+            running.run.stopAfterPage()
+            // A wait is no page that could be finished.
+            if running.run.progress.waitsUntil != nil { running.task.cancel() }
+        case .cancel(let scope, let id): running(scope, id)?.task.cancel()
+        case .wake(let instant): timer.withLock { $0 }?.set(instant)
+        case .store(let schedule): writer.write(schedule)
+        case .save:
+            Task {
+                try? await writer.written()
+                try? await document.save()
+                handle(.settled)
             }
-            worker.running = (run, task)
-            state.workers[scope] = worker
+        case .announce(let event): observe(event)
+        case .answer(let waiter, let report): answer(waiter, report)
+        case .stopped:
+            let waiters = state.withLock { state in
+                defer { state.stopWaiters = [] }
+                return state.stopWaiters
+            }
+            for waiter in waiters { waiter.resume() }
         }
-        schedulerBox.withLock { $0 }?.cancel(scope)
+    }
+
+    private func running(_ scope: ResourceScope, _ id: Int) -> Running? {
+        state.withLock { $0.runs[scope].flatMap { $0.id == id ? $0 : nil } }
+    }
+
+    private func begin(_ order: PipelineState.RunOrder) {
+        state.withLock { state in
+            let run = SyncRun(order.resource, cause: order.cause, environment: environment(state), isFull: order.isFull)
+            // Its end is told under the same lock: the run is known by then.
+            let task = Task { [self] in
+                let conclusion = await run.run(isWaitedFor: order.isWaitedFor, acceptsDeletes: order.acceptsDeletes)
+                handle(.ended(order.scope, run: order.id, conclusion)) { state in
+                    state.steps += run.progress.steps + 1
+                    if state.runs[order.scope]?.id == order.id { state.runs[order.scope] = nil }
+                }
+            }
+            state.runs[order.scope] = Running(id: order.id, run: run, task: task)
+        }
+    }
+
+    /// Somebody who waits for a report is told when what the run left behind is stored as well.
+    private func answer(_ waiter: Int, _ report: RunReport?) {
+        guard let continuation = state.withLock({ $0.waiters.removeValue(forKey: waiter) }) else { return }
+        Task {
+            if report != nil { try? await writer.written() }
+            continuation.resume(returning: report)
+        }
     }
 
     private func environment(_ state: State) -> SyncRun.Environment {
         SyncRun.Environment(
             document: document, daemon: state.configuration.daemon, store: state.configuration.store,
             documentLimits: state.configuration.document, mapping: state.mapping, transports: transports, slots: slots, clock: clock,
-            secrets: secrets, version: version, fetchQueue: fetchQueue, parseQueue: parseQueue, observe: observe)
-    }
-
-    private func finish(_ scope: ResourceScope, _ conclusion: SyncRun.Conclusion, startedAt: Date) -> RunReport {
-        let ended = clock.wallTime
-        var report = conclusion.report
-        var wasDegraded = false, isDegraded = false, again = false
-        let next: Date? = state.withLock { state in
-            state.steps += 1
-            guard var worker = state.workers[scope] else { return nil }
-            wasDegraded = worker.status.isDegraded
-            worker.running = nil
-            worker.parkedUntil = conclusion.parkedUntil
-            let interval = worker.schedule.interval(pacing: conclusion.pacing, random: random.next())
-            let due = worker.schedule.nextPoll(started: startedAt, ended: ended, interval: interval, notBefore: conclusion.parkedUntil)
-            worker.status.take(report, heldDeletes: conclusion.heldDeletes, guardName: conclusion.guardName, parkedUntil: conclusion.parkedUntil)
-            let since = worker.status.lastSuccess ?? worker.since
-            let isStale = !worker.schedule.isCurrent(lastSuccess: since, interval: interval, now: ended)
-            worker.status.isDegraded = isStale || conclusion.guardName != nil
-            isDegraded = worker.status.isDegraded
-            again = worker.mustRunAgain
-            worker.status.nextPollAt = worker.status.isEnabled && !worker.status.isPaused ? due : nil
-            state.workers[scope] = worker
-            return state.isRunning ? worker.status.nextPollAt : nil
-        }
-        report = report.due(next)
-        if let next {
-            schedulerBox.withLock { $0 }?.schedule(scope, at: clock.instant.advanced(by: ended.duration(to: next)))
-        }
-        observe(.runFinished(report))
-        if wasDegraded != isDegraded {
-            observe(.freshnessChanged(scope: scope, isDegraded: isDegraded, since: state.withLock { $0.workers[scope]?.status.lastSuccess }))
-        }
-        announceSchedule()
-        if again { request(scope, cause: .signal) }
-        return report
-    }
-
-    private func announceSchedule() {
-        let next = state.withLock { state in
-            state.workers.compactMap { scope, worker in worker.status.nextPollAt.map { (scope, $0) } }.min { $0.1 < $1.1 }
-        }
-        observe(.scheduled(next: next?.0, at: next?.1))
-    }
-
-    var dueTimes: [ResourceScope: SyncInstant] { schedulerBox.withLock { $0 }?.dueTimes ?? [:] }
-
-    /// Lets a resource be polled again, or keeps it from it.
-    func setPaused(_ scope: ResourceScope, _ isPaused: Bool) {
-        state.withLock { $0.workers[scope]?.status.isPaused = isPaused }
-        if isPaused {
-            schedulerBox.withLock { $0 }?.cancel(scope)
-            state.withLock { $0.workers[scope]?.status.nextPollAt = nil }
-        } else {
-            request(scope, cause: .control)
+            secrets: secrets, version: version, fetchQueue: fetchQueue, parseQueue: parseQueue,
+            trust: trust, parseProbe: parseProbe.withLock { $0 }, observe: observe
+        ) { [weak self] scope in
+            self.flatMap { pipeline in pipeline.state.withLock { $0.machine.pacingEnd(of: scope, at: pipeline.clock.moment) } }
+        } willWait: { [weak self] scope, until in
+            guard let self else { return }
+            handle(.told(scope, until: until))
+            try? await writer.written()
         }
     }
 

@@ -19,7 +19,13 @@ final class SyncRun: Sendable {
         let version: String
         let fetchQueue: OperationQueue
         let parseQueue: OperationQueue
+        let trust: PageTrust
+        let parseProbe: ParseProbe?
         let observe: @Sendable (SyncEvent) -> Void
+        /// Until when the resource's server wants to be left alone, whoever it told so; nil if it may be asked.
+        let notBefore: @Sendable (ResourceScope) -> Date?
+        /// Called, and awaited, before a wait that a server asked for.
+        let willWait: @Sendable (ResourceScope, Date) async -> Void
     }
 
     /// Where a run is, for status and liveness.
@@ -30,20 +36,32 @@ final class SyncRun: Sendable {
         /// Moves whenever anything does.
         var steps = 0
         var mustStop = false
+        /// Somebody waits for the report.
+        var isHurried = false
+        /// When the wait ends that it is in, for its next attempt.
+        var waitsUntil: SyncInstant?
+        /// It can do nothing until the disk does.
+        var waitsForDisk = false
     }
 
     let id = UUID()
     let resource: ResourceConfiguration
     let scope: ResourceScope
     let cause: RunCause
+    private let isFull: Bool
     private let environment: Environment
+    /// What decides what a body becomes.
+    private let fingerprint: String
     private let progressState: Mutex<Progress>
 
-    init(_ resource: ResourceConfiguration, cause: RunCause, environment: Environment) {
+    /// - Parameter isFull: asks for every page without conditions.
+    init(_ resource: ResourceConfiguration, cause: RunCause, environment: Environment, isFull: Bool = false) {
         self.resource = resource
         self.scope = ResourceScope(source: resource.source, resource: resource.name)
         self.cause = cause
+        self.isFull = isFull
         self.environment = environment
+        fingerprint = environment.mapping.fingerprint(of: resource)
         progressState = Mutex(Progress(startedAt: environment.clock.instant))
     }
 
@@ -52,24 +70,8 @@ final class SyncRun: Sendable {
     /// Ends the run when the open page is done.
     func stopAfterPage() { progressState.withLock { $0.mustStop = true } }
 
-    /// What the run has come to so far.
-    private struct Tally {
-        var outcome = RunOutcome.succeeded
-        var isComplete = false
-        var pages = 0
-        var notModified = 0
-        var bytes = 0
-        var counts = RecordCounts()
-        var status: Int?
-        var error: String?
-        var parkedUntil: Date?
-        var seen = KeySet()
-        var requestKeys: Set<String> = []
-        var isPartial = false
-        var badRecords = 0
-        var pacing: ServerPacing?
-        var wroteAnything: Bool { pages > notModified || counts.deleted > 0 }
-    }
+    /// What the run found is saved at once when it ends, not with the document's own next save.
+    func hurry() { progressState.withLock { $0.isHurried = true } }
 
     /// The report, and what the schedule needs to know beside it.
     struct Conclusion: Sendable {
@@ -85,11 +87,14 @@ final class SyncRun: Sendable {
     func run(isWaitedFor: Bool, acceptsDeletes: Bool) async -> Conclusion {
         let startedAt = environment.clock.wallTime
         environment.observe(.runStarted(RunStart(run: id, scope: scope, cause: cause, startedAt: startedAt)))
-        var tally = Tally()
+        var tally = RunTally()
         var state: RunState?
         do {
-            let loaded = try await RunState.load(scope: scope, document: environment.document)
+            let loaded = try await RunState.load(scope: scope, document: environment.document, entity: resource.entity)
             state = loaded
+            tally.isReadAnew =
+                resource.deletion.detect == .snapshot
+                && loaded.missing.waitsForAnotherListing(confirmRuns: resource.deletion.confirmRuns, now: startedAt)
             try await readPages(&tally, number: loaded.number)
         } catch is CancellationError {
             tally.outcome = .cancelled
@@ -104,7 +109,7 @@ final class SyncRun: Sendable {
 
     // MARK: Pages
 
-    private func readPages(_ tally: inout Tally, number: Int64) async throws {
+    private func readPages(_ tally: inout RunTally, number: Int64) async throws {
         let settings = try FetchSettings(
             resource: resource, daemon: environment.daemon, version: environment.version, secrets: environment.secrets)
         let options = TransportOptions(resource: resource, settings: settings, daemon: environment.daemon)
@@ -119,44 +124,48 @@ final class SyncRun: Sendable {
             if environment.clock.instant >= deadline {
                 throw SyncError.page("\(scope): the run took longer than limits.max_run_time = \(resource.limits.maxRunTime)")
             }
-            try await waitForRoom()
+            try await waitForRoom(until: deadline)
+            if let until = environment.notBefore(scope), try await !mayWait(until: until, &tally) { return }
             let request = pagination.request
             let page = pagination.pages + 1
             step { $0.page = page }
-            let stored = mustRead ? nil : try await storedRequest(request.key)
+            // A request that is made twice, as scrolling is, says nothing about which page it is.
+            let isRepeated = tally.requestKeys.contains(request.key)
+            let stored = mustRead || isFull || isRepeated || tally.isReadAnew ? nil : try await storedRequest(request.key)
             let observe = environment.observe, scope = scope, id = id
             let fetch = PageFetch(
                 request, validators: stored?.validators, recognisesUnmodified: stored != nil,
                 environment: FetchEnvironment(
                     settings: settings, transport: transport, clock: environment.clock, slots: environment.slots, cookies: cookies
-                ) { event in
+                ) { [self] event in
+                    step { $0.waitsUntil = nil }
                     if case .retrying(let error, let delay) = event {
+                        step { $0.waitsUntil = environment.clock.instant.advanced(by: delay) }
                         observe(
                             .retrying(
                                 scope: scope, run: id, page: page, attempt: error.attempts, delay: delay, reason: "\(error)"))
                     }
+                } willWait: { [environment] until in
+                    await environment.willWait(scope, until)
                 })
             let outcome = await environment.fetchQueue.run(FetchOperation(fetch))
-            step { _ in }
+            step { $0.waitsUntil = nil }
             let facts: PageFacts
             switch outcome {
             case .page(let fetched):
-                facts = try await parse(fetched, request: request, settings: settings, number: number, page: page, tally: &tally)
+                facts = try await parse(
+                    fetched, request: request, isRepeated: isRepeated, settings: settings, number: number, page: page, tally: &tally)
             case .notModified(let unmodified):
-                guard let stored, let known = stored.facts else {
+                guard let stored, let known = stored.facts?.renewed(by: unmodified, pagination: resource.pagination, settings: settings) else {
                     mustRead = true
                     continue
                 }
                 facts = known
-                tally.status = 304
-                tally.pages += 1
-                tally.notModified += 1
-                tally.bytes += unmodified.received
-                tally.pacing = unmodified.pacing
-                tally.seen.keys.formUnion(stored.members.keys)
-                tally.counts.unchanged += known.records
+                tally.take(unmodified, facts: known, stored: stored)
+                try await renew(stored, by: unmodified, request: request)
                 environment.observe(.pageNotModified(scope: scope, run: id, page: page))
             default:
+                if let until = outcome.notBefore { await environment.willWait(scope, until) }
                 stop(&tally, after: outcome)
                 return
             }
@@ -165,11 +174,7 @@ final class SyncRun: Sendable {
             switch pagination.advance(facts) {
             case .next: continue
             case .end(let end):
-                tally.isComplete = end.isComplete && !tally.isPartial
-                if !tally.isComplete {
-                    tally.outcome = .incomplete
-                    tally.error = end.doubts.isEmpty ? "a page came in part only (206)" : end.doubts.map(\.description).joined(separator: "; ")
-                }
+                tally.end(end, limits: resource.limits)
                 return
             case .repetition(let repetition):
                 throw SyncError.page("\(scope): \(repetition.rawValue) (pages.repeat_guard): page \(page) leads nowhere new")
@@ -178,7 +183,8 @@ final class SyncRun: Sendable {
     }
 
     private func parse(
-        _ fetched: FetchedPage, request: PageRequest, settings: FetchSettings, number: Int64, page: Int, tally: inout Tally
+        _ fetched: FetchedPage, request: PageRequest, isRepeated: Bool, settings: FetchSettings, number: Int64, page: Int,
+        tally: inout RunTally
     ) async throws -> PageFacts {
         tally.status = fetched.status
         tally.bytes += fetched.received
@@ -186,8 +192,9 @@ final class SyncRun: Sendable {
         let operation = ParseOperation(
             ParseOperation.Input(
                 document: environment.document, resource: resource, mapping: environment.mapping, settings: settings, scope: scope,
-                run: number, pageNumber: page, requestKey: request.key, page: fetched,
-                remainingBadRecords: resource.limits.maxBadRecords - tally.badRecords, now: environment.clock.wallTime))
+                run: number, pageNumber: page, requestKey: request.key, fingerprint: fingerprint, isRemembered: !isRepeated, page: fetched,
+                remainingBadRecords: resource.limits.maxBadRecords - tally.badRecords, now: environment.clock.wallTime,
+                probe: environment.parseProbe))
         let parsed: ParsedPage
         do {
             parsed = try await environment.parseQueue.run(operation)
@@ -196,15 +203,12 @@ final class SyncRun: Sendable {
         } catch {
             throw SyncError.page("\(scope): page \(page), \(settings.redactor.redact(fetched.address)): \(error.inWords)")
         }
+        environment.trust.note(parsed.overwritten, readingPage: request.key, of: scope)
         step { $0.records += parsed.facts.records }
-        tally.pages += 1
-        tally.isPartial = tally.isPartial || fetched.isPartial
-        tally.counts += parsed.counts
-        tally.badRecords += parsed.rejected.count
-        tally.seen.keys.formUnion(parsed.members.keys)
+        tally.take(parsed, of: fetched, run: number)
         if let first = parsed.rejected.first {
             environment.observe(
-                .quarantined(scope: scope, run: id, page: page, count: parsed.rejected.count, first: "record \(first.record): \(first.reason)"))
+                .quarantined(scope: scope, run: id, page: page, count: parsed.counts.quarantined, first: "record \(first.record): \(first.reason)"))
         }
         environment.observe(
             .pageSaved(
@@ -214,7 +218,7 @@ final class SyncRun: Sendable {
         return parsed.facts
     }
 
-    private func stop(_ tally: inout Tally, after outcome: FetchOutcome) {
+    private func stop(_ tally: inout RunTally, after outcome: FetchOutcome) {
         tally.status = outcome.error?.status ?? tally.status
         tally.error = outcome.error.map { "\($0)" }
         tally.outcome = .failed
@@ -235,8 +239,26 @@ final class SyncRun: Sendable {
         tally.parkedUntil = outcome.notBefore ?? tally.parkedUntil
     }
 
+    /// The server told another resource to leave it alone. Waits, or parks the run and gives false where that takes too long for a run.
+    private func mayWait(until: Date, _ tally: inout RunTally) async throws -> Bool {
+        let wait = environment.clock.wallTime.duration(to: until)
+        guard wait <= resource.retry.retryAfterPark.duration else {
+            tally.outcome = .parked
+            tally.parkedUntil = until
+            tally.error = "the server asked to be left alone until \(HTTPDate.format(until))"
+            environment.observe(.parked(scope: scope, until: until))
+            return false
+        }
+        step { $0.waitsUntil = environment.clock.instant.advanced(by: wait) }
+        defer { step { $0.waitsUntil = nil } }
+        try await environment.clock.sleep(for: wait)
+        return true
+    }
+
     /// Holds the run while the root context is behind, or the disk is low.
-    private func waitForRoom() async throws {
+    private func waitForRoom(until deadline: SyncInstant) async throws {
+        step { $0.waitsForDisk = true }
+        defer { step { $0.waitsForDisk = false } }
         let limit = max(environment.documentLimits.autosaveChanges * 4, 1)
         if environment.document.unsavedChangeCount >= limit {
             environment.observe(.held(reason: "\(environment.document.unsavedChangeCount) changed objects wait for the disk"))
@@ -250,17 +272,30 @@ final class SyncRun: Sendable {
                     .held(reason: "only \(free >> 20) MiB are free, less than store.min_free_disk = \(environment.store.minFreeDisk)"))
             }
             isHeld = true
-            if progress.mustStop { throw SyncError.cancelled }
+            if progress.mustStop || environment.clock.instant >= deadline { throw SyncError.cancelled }
             step { _ in }
             try await environment.clock.sleep(for: .seconds(10))
         }
         if isHeld { environment.observe(.resumed) }
     }
 
+    /// What is known of a page, if its rows are what it says.
     private func storedRequest(_ key: String) async throws -> StoredRequest? {
-        let scope = scope, fingerprint = environment.mapping.fingerprint
+        let scope = scope, fingerprint = fingerprint, trust = environment.trust
+        guard let entity = environment.mapping.entities[resource.entity] else { return nil }
         return try await environment.document.withWorker { worker in
-            try StoredRequest.load(scope: scope, key: key, mapping: fingerprint, in: worker)
+            guard let stored = try StoredRequest.load(scope: scope, key: key, fingerprint: fingerprint, in: worker) else { return nil }
+            return try trust.holds(stored.members, ofPage: key, of: scope, entity: entity, in: worker) ? stored : nil
+        }
+    }
+
+    /// A server may give the same body a new tag: from then on the old one would be asked with for ever, and answered 200.
+    private func renew(_ stored: StoredRequest, by page: UnmodifiedPage, request: PageRequest) async throws {
+        let fresh = page.validators, scope = scope
+        guard fresh.etag != stored.validators?.etag || fresh.lastModified != stored.validators?.lastModified else { return }
+        try await environment.document.withWorker { worker in
+            try StoredRequest.renew(fresh, scope: scope, key: request.key, in: worker)
+            try worker.save()
         }
     }
 
@@ -274,18 +309,28 @@ final class SyncRun: Sendable {
     // MARK: Conclusions
 
     private func conclude(
-        _ tally: Tally, state: RunState?, startedAt: Date, isWaitedFor: Bool, acceptsDeletes: Bool
+        _ tally: RunTally, state: RunState?, startedAt: Date, isWaitedFor: Bool, acceptsDeletes: Bool
     ) async -> Conclusion {
         var tally = tally
         var verdict = Sweep.Verdict()
-        let endedAt = environment.clock.wallTime
-        if let state {
+        if let state, let entity = environment.mapping.entities[resource.entity] {
+            let record = RunRecord(
+                run: id, scope: scope, cause: cause, entity: entity, deletion: resource.deletion, tally: tally, state: state,
+                startedAt: startedAt, endedAt: environment.clock.wallTime, acceptsDeletes: acceptsDeletes,
+                fingerprint: fingerprint)
             do {
-                verdict = try await write(&tally, state: state, startedAt: startedAt, endedAt: endedAt, acceptsDeletes: acceptsDeletes)
-                if tally.wroteAnything || state.mustWrite(tally.outcome) {
+                if record.isNeeded {
+                    let written = try await write(record)
+                    verdict = written.verdict
+                    tally.counts.deleted += written.deleted
                     let isStopping = tally.outcome == .cancelled || progress.mustStop
                     if isStopping { return conclusion(tally, verdict, startedAt) }
-                    if isWaitedFor { try await environment.document.save() } else { try await environment.document.committed() }
+                    step { $0.waitsForDisk = true }
+                    if isWaitedFor || progress.isHurried {
+                        try await environment.document.save()
+                    } else {
+                        try await environment.document.committed()
+                    }
                 }
             } catch {
                 tally.outcome = .failed
@@ -299,113 +344,20 @@ final class SyncRun: Sendable {
         return conclusion(tally, verdict, startedAt)
     }
 
-    private func conclusion(_ tally: Tally, _ verdict: Sweep.Verdict, _ startedAt: Date) -> Conclusion {
+    private func write(_ record: RunRecord) async throws -> RunRecord.Outcome {
+        let document = environment.document
+        guard record.mayRemove else { return try await document.withWorker { try record.write(in: $0) } }
+        let written = try await environment.trust.conclusions.run { try await document.withWorker { try record.write(in: $0) } }
+        environment.trust.doubt(written.removed)
+        return written
+    }
+
+    private func conclusion(_ tally: RunTally, _ verdict: Sweep.Verdict, _ startedAt: Date) -> Conclusion {
         let report = RunReport(
             run: id, scope: scope, cause: cause, startedAt: startedAt, endedAt: environment.clock.wallTime, outcome: tally.outcome,
             isComplete: tally.isComplete, pages: tally.pages, notModifiedPages: tally.notModified, bytes: tally.bytes, counts: tally.counts,
             httpStatus: tally.status, error: tally.error, nextPollAt: nil)
         return Conclusion(
             report: report, parkedUntil: tally.parkedUntil, pacing: tally.pacing, heldDeletes: verdict.held, guardName: verdict.guardName)
-    }
-
-    /// Writes the run's row, what it concludes about missing rows, and the resource's state: one worker, one save.
-    private func write(
-        _ tally: inout Tally, state: RunState, startedAt: Date, endedAt: Date, acceptsDeletes: Bool
-    ) async throws -> Sweep.Verdict {
-        // A run that found everything unchanged writes nothing: what it learnt is in memory, and costs one conditional request if it is lost.
-        guard tally.wroteAnything || state.mustWrite(tally.outcome) || sweepIsDue(tally, state) else { return Sweep.Verdict() }
-        let snapshot = tally, scope = scope, resource = resource, cause = cause, id = id
-        guard let entity = environment.mapping.entities[resource.entity] else { return Sweep.Verdict() }
-        let (verdict, deleted): (Sweep.Verdict, Int) = try await environment.document.withWorker { worker in
-            var verdict = Sweep.Verdict()
-            var deleted = 0
-            var row = try StateRow.find(
-                StateModel.resource, key: [.string(scope.source), .string(scope.resource)], in: worker)
-            let known = state.members.keys
-            if snapshot.isComplete && snapshot.outcome == .succeeded {
-                let removal = Removal(entity: entity, action: resource.deletion.action, now: endedAt, run: state.number)
-                if resource.deletion.detect == .snapshot {
-                    verdict = Sweep(configuration: resource.deletion).verdict(
-                        known: known, seen: snapshot.seen.keys, missing: state.missing, isAccepted: acceptsDeletes || state.mayDelete)
-                    if !verdict.doomed.isEmpty { deleted = try removal.remove(verdict.doomed, in: worker) }
-                    if resource.deletion.action == .tombstone {
-                        try removal.purge(olderThan: endedAt.advanced(by: .zero - resource.deletion.purgeAfter.duration), in: worker)
-                    }
-                }
-                let left = snapshot.seen.keys.union(verdict.missing.counts.keys)
-                row["members"] = .data(KeySet(left).data)
-                row["missing"] = verdict.missing.counts.isEmpty ? .null : .data(verdict.missing.data)
-                row["heldDeletes"] = .int64(Int64(verdict.held))
-                if verdict.guardName == nil { row["mayDelete"] = .bool(false) }
-                row["completeAt"] = AttributeValue(endedAt)
-                row["rows"] = .int64(Int64(snapshot.seen.keys.count))
-                try Self.forgetRequests(scope, keeping: snapshot.requestKeys, in: worker)
-            } else {
-                row["members"] = .data(KeySet(known.union(snapshot.seen.keys)).data)
-            }
-            row["runNumber"] = .int64(state.number)
-            row["pages"] = .int64(Int64(snapshot.pages))
-            row["httpStatus"] = AttributeValue(snapshot.status)
-            row["lastError"] = AttributeValue(snapshot.outcome == .succeeded ? nil : snapshot.error)
-            let failed = snapshot.outcome == .failed || snapshot.outcome == .parked
-            row["consecutiveFailures"] = .int64(failed ? row.integer("consecutiveFailures") + 1 : 0)
-            row["parkedUntil"] = AttributeValue(snapshot.parkedUntil)
-            if snapshot.outcome == .succeeded { row["lastSuccess"] = AttributeValue(endedAt) }
-            row.write(in: worker)
-            try Self.recordRun(
-                snapshot, number: state.number, uuid: id, scope: scope, cause: cause, startedAt: startedAt, endedAt: endedAt, deleted: deleted,
-                in: worker)
-            try worker.save()
-            return (verdict, deleted)
-        }
-        tally.counts.deleted += deleted
-        return verdict
-    }
-
-    private func sweepIsDue(_ tally: Tally, _ state: RunState) -> Bool {
-        guard resource.deletion.detect == .snapshot, tally.isComplete else { return false }
-        return !state.missing.counts.isEmpty || state.members.keys != tally.seen.keys
-    }
-
-    private static func forgetRequests(_ scope: ResourceScope, keeping keys: Set<String>, in worker: NSManagedObjectContext) throws {
-        let request = NSFetchRequest<NSManagedObject>(entityName: StateModel.request)
-        request.predicate = NSPredicate(format: "scope == %@", "\(scope)")
-        for object in try worker.fetch(request) {
-            guard let key = object.value(forKey: "request") as? String else { continue }
-            if !keys.contains(key) {
-                worker.delete(object)
-            } else if object.value(forKey: "previous") != nil {
-                object.setValue(nil, forKey: "previous")
-            }
-        }
-    }
-
-    private static func recordRun(
-        _ tally: Tally, number: Int64, uuid: UUID, scope: ResourceScope, cause: RunCause, startedAt: Date, endedAt: Date, deleted: Int,
-        in worker: NSManagedObjectContext
-    ) throws {
-        var row = try StateRow.find(
-            StateModel.run, key: [.string(scope.source), .string(scope.resource), .int64(number)], in: worker)
-        row["uuid"] = .uuid(uuid)
-        row["cause"] = .string(cause.rawValue)
-        row["startedAt"] = AttributeValue(startedAt)
-        row["endedAt"] = AttributeValue(endedAt)
-        row["outcome"] = .string(tally.outcome.rawValue)
-        row["isComplete"] = .bool(tally.isComplete)
-        row["pages"] = AttributeValue(tally.pages)
-        row["bytes"] = AttributeValue(tally.bytes)
-        row["inserted"] = AttributeValue(tally.counts.inserted)
-        row["updated"] = AttributeValue(tally.counts.updated)
-        row["unchanged"] = AttributeValue(tally.counts.unchanged)
-        row["deleted"] = AttributeValue(deleted)
-        row["quarantined"] = AttributeValue(tally.counts.quarantined)
-        row["httpStatus"] = AttributeValue(tally.status)
-        row["error"] = AttributeValue(tally.error)
-        row.write(in: worker)
-        // The history of a resource is bounded.
-        let old = NSFetchRequest<NSManagedObject>(entityName: StateModel.run)
-        old.predicate = NSPredicate(
-            format: "source == %@ AND resource == %@ AND number <= %lld", scope.source, scope.resource, number - 500)
-        for object in try worker.fetch(old) { worker.delete(object) }
     }
 }

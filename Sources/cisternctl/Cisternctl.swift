@@ -24,20 +24,20 @@ struct Cisternctl: ParsableCommand {
             if let verb = command as? any Verb { return try await verb.run(in: surroundings) }
             if command is Self || command is QuarantineVerb || command is ConfigVerb {
                 // Half a command is the help, and no success.
-                surroundings.console.out(helpMessage(for: type(of: command)))
+                surroundings.console.block(helpMessage(for: type(of: command)))
                 return .usage
             }
             // What is left is `help` itself.
             try command.run()
             return .success
         } catch let error as ControlError {
-            surroundings.console.error("cisternctl: \(error)")
+            surroundings.console.error(error)
             return error.code
         } catch {
             // Help and version are no errors; a bad command line is 64.
             let code = exitCode(for: error)
             let text = fullMessage(for: error)
-            if code == .success { surroundings.console.out(text) } else { surroundings.console.error(text) }
+            if code == .success { surroundings.console.block(text) } else { surroundings.console.errorBlock(text) }
             return ControlExitCode(rawValue: code.rawValue) ?? .failure
         }
     }

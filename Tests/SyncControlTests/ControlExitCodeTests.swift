@@ -41,7 +41,19 @@ import Testing
         (.degraded, .temporaryFailure), (.pending, .temporaryFailure),
     ])
     func statusIsZeroOnlyIfEverythingIsCurrent(_ state: StatusSnapshot.ResourceState, _ code: ControlExitCode) {
-        #expect(ControlExitCode.status(SnapshotExample.make([.init(scope: "a/b", state: .ok), .init(scope: "a/c", state: state)])) == code)
+        let then = Date(timeIntervalSince1970: 1_800_000_000)
+        let snapshot = SnapshotExample.make([.init(scope: "a/b", state: .ok), .init(scope: "a/c", state: state, lastSuccessAt: then)])
+        #expect(ControlExitCode.status(snapshot) == code)
+    }
+
+    @Test func aFirstRunThatIsStillOpenIsNotCurrent() {
+        #expect(ControlExitCode.status(SnapshotExample.make([.init(scope: "a/c", state: .running)])) == .temporaryFailure)
+    }
+
+    @Test func aDaemonThatSaysItIsDegradedIsNotCurrent() {
+        var snapshot = SnapshotExample.make([])
+        snapshot.daemon.degraded = true
+        #expect(ControlExitCode.status(snapshot) == .temporaryFailure)
     }
 
     @Test func aDocumentThatCannotBeSavedIsNotCurrent() {

@@ -24,6 +24,7 @@ final class FakePipeline: SyncPipelining {
         var onSync: @Sendable () async throws -> [RunReport] = { [] }
         var onStop: @Sendable (Duration) async -> Void = { _ in }
         var onReload: @Sendable () throws -> Void = {}
+        var onStart: @Sendable () async -> Void = {}
         var error: SyncError?
     }
 
@@ -49,7 +50,10 @@ final class FakePipeline: SyncPipelining {
         return stream
     }
 
-    func start() async throws { try record(.start) }
+    func start() async throws {
+        try record(.start)
+        await answers.withLock { $0.onStart }()
+    }
     func stop(grace: Duration) async {
         try? record(.stop(grace: grace))
         await answers.withLock { $0.onStop }(grace)

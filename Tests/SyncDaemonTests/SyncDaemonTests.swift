@@ -48,6 +48,47 @@ import enum SyncDaemon.ExitStatus
         #expect(bench.entries.all.compactMap(\.messageID) == [.started, .ready, .stopping])
     }
 
+    @Test func aRequestInTheFirstMomentsOfAStartWaitsUntilItCanBeAnswered() async throws {
+        let (opened, open) = AsyncStream<Void>.makeStream()
+        let resources = [StatusSnapshot.Resource(scope: "iso/countries", state: .ok)]
+        bench.pipeline.answer {
+            // Until it has started the pipeline knows of nothing.
+            $0.resources = []
+            $0.onStart = { for await _ in opened {} }
+        }
+        var calls = bench.pipeline.stream().makeAsyncIterator()
+        let daemon = bench.daemon()
+        async let status = daemon.run()
+        while let call = await calls.next(), call != .start {}
+        let client = bench.client()
+        async let answer = client.sync(scope: "iso/countries", full: false)
+        // It connects, for somebody listens already.
+        _ = try TestSocket.connect(bench.socket)
+        bench.pipeline.answer { $0.resources = resources }
+        open.finish()
+        let message = try await answer.message
+        #expect(message == "iso/countries will be polled, within the limits.")
+        await client.shutdown()
+        daemon.deliver(.terminate)
+        let end = await status
+        #expect(end == .success)
+    }
+
+    @Test func whoSteersIsToldInTheJournal() async throws {
+        _ = try await withDaemon { _ in
+            let client = bench.client()
+            _ = try await client.pause(scope: "iso/countries")
+            _ = try await client.sync(scope: nil, full: true)
+            _ = try await client.status()
+            await client.shutdown()
+        }
+        let told = bench.entries.all.filter { entry in entry.fields.contains { $0.name == "CISTERN_PEER_UID" } }
+        #expect(told.map(\.priority) == [.notice, .notice])
+        #expect(told.first?.message.hasPrefix("pause of iso/countries asked for by ") == true)
+        #expect(told.last?.message.hasPrefix("sync of everything (full) asked for by ") == true)
+        #expect(told.allSatisfy { $0.fields.contains { $0.name == "CISTERN_PEER_PID" && $0.value == "\(getpid())" } })
+    }
+
     @Test func aBadConfigurationIsStatus78WithEveryProblem() async {
         bench.write(TestConfiguration.text.replacing("every", with: "evry").replacing("entity = \"Country\"", with: "entity = \"Contry\""))
         #expect(await bench.daemon().run() == .configuration)

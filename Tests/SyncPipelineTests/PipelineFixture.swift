@@ -13,20 +13,36 @@ final class PipelineFixture: Sendable {
     let folder: URL
     let document: UIManagedDocument
     let pipeline: SyncPipeline
-    let clock = ManualClock()
+    let clock: ManualClock
     let transport: StubTransport
-    private let recorded = Mutex<[SyncEvent]>([])
+    private struct Watcher {
+        let test: @Sendable ([SyncEvent]) -> Bool
+        let continuation: CheckedContinuation<Void, Never>
+    }
+    private let recorded = Mutex<(events: [SyncEvent], watchers: [Watcher])>(([], []))
 
     /// What the pipeline told, in order.
-    var events: [SyncEvent] { recorded.withLock { $0 } }
+    var events: [SyncEvent] { recorded.withLock { $0.events } }
 
-    init(_ toml: String, folder: URL? = nil, answer: @escaping @Sendable (HTTPRequest, Int) async throws -> StubTransport.Answer) async throws {
+    /// The reports of the runs that have ended.
+    var reports: [RunReport] { events.reports }
+
+    /// - Parameters:
+    ///   - now: what the clock shows at first.
+    ///   - isArmed: whether the schedule polls; otherwise only `sync` does.
+    ///   - savesAtOnce: the document saves with every change, and not after a time.
+    init(
+        _ toml: String, folder: URL? = nil, now: Date? = nil, isArmed: Bool = false, savesAtOnce: Bool = false,
+        answer: @escaping @Sendable (HTTPRequest, Int) async throws -> StubTransport.Answer
+    ) async throws {
+        clock = now.map { ManualClock(wallTime: $0) } ?? ManualClock()
         let folder = folder ?? FileManager.default.temporaryDirectory.appendingPathComponent("cistern-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         self.folder = folder
-        let texts = ConfigurationTexts(["/cisternd.toml": toml])
-        let configuration = try ConfigurationReader(path: "/cisternd.toml", files: texts).configuration()
-        document = UIManagedDocument(fileURL: folder, model: try SyncPipeline.model(for: configuration))
+        let configuration = try Self.configuration(toml)
+        document = UIManagedDocument(
+            fileURL: folder, model: try SyncPipeline.model(for: configuration),
+            autosavePolicy: savesAtOnce ? AutosavePolicy(interval: 0) : AutosavePolicy())
         try document.openStore(creating: true)
         let transport = StubTransport(answer)
         self.transport = transport
@@ -35,8 +51,40 @@ final class PipelineFixture: Sendable {
             document: document, configuration: configuration, transports: TransportPool { _ in transport }, clock: clock, secrets: .none,
             version: "test", random: RandomSource { 0.5 }
         ) { event in box.add(event) }
-        box.target = { [weak self] event in self?.recorded.withLock { $0.append(event) } }
-        try await pipeline.start(armed: false)
+        box.target = { [weak self] event in self?.record(event) }
+        try await pipeline.start(armed: isArmed)
+    }
+
+    static func configuration(_ toml: String) throws -> CisternConfiguration {
+        try ConfigurationReader(path: "/cisternd.toml", files: ConfigurationTexts(["/cisternd.toml": toml])).configuration()
+    }
+
+    private func record(_ event: SyncEvent) {
+        let ready = recorded.withLock { recorded in
+            recorded.events.append(event)
+            let events = recorded.events
+            defer { recorded.watchers.removeAll { $0.test(events) } }
+            return recorded.watchers.filter { $0.test(events) }
+        }
+        for watcher in ready { watcher.continuation.resume() }
+    }
+
+    /// Waits until what was told satisfies `test`.
+    func told(_ test: @escaping @Sendable ([SyncEvent]) -> Bool) async {
+        await withCheckedContinuation { continuation in
+            let isTold = recorded.withLock { recorded in
+                if test(recorded.events) { return true }
+                recorded.watchers.append(Watcher(test: test, continuation: continuation))
+                return false
+            }
+            if isTold { continuation.resume() }
+        }
+    }
+
+    /// Waits until so many runs have ended, and what they left behind is stored.
+    func finished(_ count: Int) async throws {
+        await told { $0.reports.count >= count }
+        try await pipeline.writer.written()
     }
 
     /// Runs everything once, committed. The clock moves past `min_interval` first.
@@ -83,4 +131,8 @@ final class PipelineFixture: Sendable {
             target?(event)
         }
     }
+}
+
+extension [SyncEvent] {
+    var reports: [RunReport] { compactMap { if case .runFinished(let report) = $0 { report } else { nil } } }
 }

@@ -144,6 +144,22 @@ import Testing
         try await fixture.end()
     }
 
+    @Test func aPageThatIsAsItWasAndLeadsOnNowIsFollowed() async throws {
+        let hasMore = Mutex(false)
+        let fixture = try await PipelineFixture(Self.people) { request, _ in
+            if request.address.url.query == "page=2" { return Self.json(#"[{"id": 2, "name": "Bo"}]"#, etag: "\"two\"") }
+            return Self.json(#"[{"id": 1, "name": "Ada"}]"#, next: hasMore.withLock { $0 } ? "https://api.example/people?page=2" : nil)
+        }
+        #expect(try await fixture.sync().first?.pages == 1)
+        #expect(try await fixture.sync().first?.notModifiedPages == 1)
+        hasMore.withLock { $0 = true }
+        let report = try #require(try await fixture.sync().first)
+        #expect(report.isComplete && report.counts.inserted == 1)
+        #expect(try await fixture.values("name", of: "Person") == ["Ada", "Bo"])
+        #expect(try await fixture.sync().first?.notModifiedPages == 2)
+        try await fixture.end()
+    }
+
     @Test func whatACompleteListNoLongerNamesBecomesATombstone() async throws {  // R6
         let bodies = [
             #"[{"id": 1, "name": "Ada"}, {"id": 2, "name": "Bo"}]"#, #"[{"id": 1, "name": "Ada"}]"#, #"[{"id": 1}, {"id": 2, "name": "Bo"}]"#,
@@ -182,8 +198,13 @@ import Testing
         #expect(try await fixture.values("id", of: "Person", where: "cisternDeletedAt == nil").count == 4)
         #expect(await fixture.pipeline.status().resources.first?.heldDeletes == 3)
         #expect(await fixture.pipeline.status().resources.first?.health == .degraded)
+        fixture.clock.advance(by: .seconds(3600))
         try await fixture.pipeline.acceptDeletes("api/people")
-        try await fixture.sync()
+        // It has begun already; who waits has it saved, and gets the run after it.
+        async let next = fixture.pipeline.sync(nil, cause: .control, wait: true)
+        await fixture.told { $0.reports.count == 3 }
+        fixture.clock.advance(by: .seconds(60))
+        _ = try await next
         #expect(try await fixture.values("id", of: "Person", where: "cisternDeletedAt == nil") == ["1"])
         try await fixture.end()
     }

@@ -18,6 +18,18 @@ public enum NameMatch {
         return names
     }
 
+    /// The keys that a property of `entity` answers to: those of its name, and for `remoteID` the key `id` besides, unless something else of the
+    /// entity answers to that.
+    public static func candidates(for property: String, in entity: EntityConfiguration) -> [String] {
+        let names = candidates(for: property, in: entity.name)
+        guard property == "remoteID" || property == "remote_id" else { return names }
+        let others = entity.attributes.map { ($0.name, $0.paths) } + entity.relationships.map { ($0.name, $0.paths) }
+        let isTaken = others.contains { name, paths in
+            name != property && (paths.isEmpty ? candidates(for: name, in: entity.name) : paths.compactMap(\.singleKey)).contains("id")
+        }
+        return isTaken ? names : names + ["id"]
+    }
+
     /// The first candidate that is among the keys of a record.
     public static func key(for property: String, in entity: String, among keys: some Collection<String>) -> String? {
         candidates(for: property, in: entity).first { keys.contains($0) }

@@ -1,19 +1,29 @@
 import Foundation
 
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#endif
+
 /// Files on disk.
 public struct DiskConfigurationFiles: ConfigurationFiles {
     public init() {}
 
     /// At most one byte more than a configuration file may have, so that a wrong path to something huge costs nothing.
     public func contents(of path: String) throws -> [UInt8] {
-        var isDirectory: ObjCBool = false
-        if FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory), isDirectory.boolValue {
-            throw ConfigurationFileError("it is a directory")
-        }
-        guard let handle = FileHandle(forReadingAtPath: path) else {
-            throw ConfigurationFileError(String(cString: strerror(errno)))
-        }
+        // Without O_NONBLOCK opening a named pipe waits for somebody to write into it.
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)
+        guard descriptor >= 0 else { throw ConfigurationFileError(String(cString: strerror(errno))) }
+        let handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: false)
         defer { try? handle.close() }
+        var information = stat()
+        guard fstat(descriptor, &information) == 0 else { throw ConfigurationFileError(String(cString: strerror(errno))) }
+        switch information.st_mode & S_IFMT {
+        case S_IFREG: break
+        case S_IFDIR: throw ConfigurationFileError("it is a directory")
+        default: throw ConfigurationFileError("it is no regular file")
+        }
         return Array(try handle.read(upToCount: ConfigurationReader.maxFileSize.bytes + 1) ?? Data())
     }
 

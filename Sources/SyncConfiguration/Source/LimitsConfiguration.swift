@@ -11,8 +11,14 @@ public struct LimitsConfiguration: Sendable, Hashable {
     public var maxString = ByteCount.mebibytes(4)
     public var maxKey = ByteCount.kibibytes(1)
     public var maxNumberDigits = 1000
-    /// Per run; one more and the run fails.
-    public var maxBadRecords = 100
+    /// Members that one list of a record names.
+    public var maxMembers = 10_000
+    /// Objects that the records of a page name, embedded ones and keys included.
+    public var maxObjectsPerPage = 1_000_000
+    /// The largest share of a run's records, from 0 to 1, that may be set aside; with more of them the run fails. It fails, too, when all are.
+    public var maxBadFraction = 0.5
+    /// Per run; one more and the page that has it is not kept.
+    public var maxBadRecords = 10_000
 
     /// The built-in values.
     public init() {}

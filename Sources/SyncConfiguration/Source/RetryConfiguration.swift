@@ -42,6 +42,8 @@ public struct RetryConfiguration: Sendable, Hashable {
     public var retryAfter = RetryAfter.obey
     /// When the server asks for more patience than this, the run ends and the resource rests until then.
     public var retryAfterPark = TimeSpan.minutes(5)
+    /// No server is left alone for longer than this, whatever it asks for.
+    public var maxPark = TimeSpan.hours(24)
 
     /// The built-in values.
     public init() {}

@@ -9,13 +9,15 @@ import SyncControl
 
 /// The routes of the control socket. A verb is a route: `GET` if it only reads, else `POST`.
 public struct ControlRoutes: Sendable {
-    typealias Context = BasicRequestContext
+    typealias Context = ControlContext
 
     private let backend: any ControlBackend
+    private let access: ControlAccess
     let gauge = RequestGauge()
 
-    public init(backend: any ControlBackend) {
+    init(backend: any ControlBackend, access: ControlAccess = ControlAccess()) {
         self.backend = backend
+        self.access = access
     }
 
     /// Answers every request, with JSON, whatever happens.
@@ -44,13 +46,16 @@ public struct ControlRoutes: Sendable {
         let router = Router(context: Context.self)
         for verb in ControlRequest.Verb.allCases {
             let method: HTTPRequest.Method = verb.method == "GET" ? .get : .post
-            router.on(RouterPath(verb.path), method: method) { request, _ in
+            router.on(RouterPath(verb.path), method: method) { request, context in
                 let query = request.uri.queryParameters.map { (name: String($0.key), value: String($0.value)) }
-                return try await respond(to: ControlRequest(verb, query: query))
+                let asked = try ControlRequest(verb, query: query)
+                try access.check(asked, by: await ControlPeer.of(context.channel))
+                return try await respond(to: asked)
             }
         }
         #if DEBUG
-            router.on("/v1/debug/hang-main", method: .post) { _, _ in
+            router.on("/v1/debug/hang-main", method: .post) { _, context in
+                try access.check(ControlRequest(.pause), by: await ControlPeer.of(context.channel))
                 // For the test of the watchdog: the main queue never comes back.
                 DispatchQueue.main.async { DispatchSemaphore(value: 0).wait() }
                 return try Self.answer(ControlResponse(message: "The main queue hangs."))

@@ -14,6 +14,8 @@ public final class ControlServer: Sendable {
     private let routes: ControlRoutes
     private let logger: Logger
     private let group: any EventLoopGroup
+    private let idleTimeout: TimeAmount
+    private let quota: ConnectionQuota
     private struct State {
         var channel: (any Channel)?
         var serving: Task<Void, Never>?
@@ -23,9 +25,14 @@ public final class ControlServer: Sendable {
     /// - Parameters:
     ///   - listener: belongs to the server from now on.
     ///   - logger: gets what the connections have to say, at debug.
-    public init(
-        listener: ControlListener, routes: ControlRoutes, logger: Logger, group: any EventLoopGroup = MultiThreadedEventLoopGroup.singleton
+    ///   - idleTimeout: a connection on which nothing is asked for so long is closed. Waiting for an answer is not idle.
+    ///   - quota: how many connections may stand at once; one more is closed unanswered.
+    init(
+        listener: ControlListener, routes: ControlRoutes, logger: Logger, group: any EventLoopGroup = MultiThreadedEventLoopGroup.singleton,
+        idleTimeout: TimeAmount = .seconds(30), quota: ConnectionQuota = ConnectionQuota()
     ) {
+        self.idleTimeout = idleTimeout
+        self.quota = quota
         self.listener = listener
         self.routes = routes
         self.logger = logger
@@ -35,8 +42,8 @@ public final class ControlServer: Sendable {
     /// Accepts connections from now on. Returns when it does.
     public func start() async throws {
         let responder = routes.responder(logger: logger)
-        let connection = HTTP1Channel(responder: responder)
-        let logger = logger
+        let connection = HTTP1Channel(responder: responder, configuration: .init(idleTimeout: idleTimeout))
+        let logger = logger, quota = quota
         let server = try await ServerBootstrap(group: group)
             .childChannelOption(ChannelOptions.allowRemoteHalfClosure, value: true)
             .bind(listener.descriptor) { channel in connection.setup(channel: channel, logger: logger) }
@@ -45,7 +52,17 @@ public final class ControlServer: Sendable {
                 do {
                     try await server.executeThenClose { inbound in
                         for try await client in inbound {
-                            tasks.addTask { await connection.handle(value: client, logger: logger) }
+                            tasks.addTask {
+                                let user = await ControlPeer.of(client.channel)?.user ?? .max
+                                guard quota.enter(user) else {
+                                    logger.debug("control socket: too many connections")
+                                    // It may be gone already; closing it is all there is to do.
+                                    try? await client.executeThenClose { _, _ in }
+                                    return
+                                }
+                                defer { quota.leave(user) }
+                                await connection.handle(value: client, logger: logger)
+                            }
                         }
                     }
                 } catch {

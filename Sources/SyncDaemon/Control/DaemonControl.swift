@@ -21,7 +21,15 @@ final class DaemonControl: ControlBackend {
 
     func version() -> ControlVersion { desk.version() }
 
-    func status() async -> StatusSnapshot { desk.snapshot(resources: await pipeline.resources()) }
+    func status() async -> StatusSnapshot {
+        desk.snapshot(
+            resources: await pipeline.resources().map { resource in
+                var resource = resource
+                // It may tell what a server sent.
+                resource.error = resource.error.map { RemoteText.line($0) }
+                return resource
+            })
+    }
 
     func configuration() -> RunningConfiguration { desk.runningConfiguration() }
 
@@ -159,7 +167,7 @@ private final class SyncTally: Sendable {
             return .page(scope: scope.description, page: page, records: records.withLock { $0[scope.description] ?? 0 }, notModified: true)
         case .retrying(let scope, _, let page, let attempt, let delay, let reason):
             guard scopes.contains(scope.description) else { return nil }
-            return .retrying(scope: scope.description, page: page, attempt: attempt, delaySeconds: delay.inSeconds, reason: reason)
+            return .retrying(scope: scope.description, page: page, attempt: attempt, delaySeconds: delay.inSeconds, reason: RemoteText.line(reason))
         case .parked(let scope, let until):
             return scopes.contains(scope.description) ? .parked(scope: scope.description, until: until) : nil
         case .runFinished(let report):

@@ -8,7 +8,8 @@ extension RunSummary {
             scope: report.scope.description, run: report.run, cause: report.cause.rawValue, startedAt: report.startedAt, endedAt: report.endedAt,
             outcome: report.outcome.rawValue, complete: report.isComplete, pages: report.pages, notModifiedPages: report.notModifiedPages,
             bytes: report.bytes, inserted: report.counts.inserted, updated: report.counts.updated, unchanged: report.counts.unchanged,
-            deleted: report.counts.deleted, quarantined: report.counts.quarantined, httpStatus: report.httpStatus, error: report.error,
+            deleted: report.counts.deleted, quarantined: report.counts.quarantined, httpStatus: report.httpStatus,
+            error: report.error.map { RemoteText.line($0) },
             nextPollAt: report.nextPollAt)
     }
 }

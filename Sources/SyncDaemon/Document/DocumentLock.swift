@@ -1,10 +1,13 @@
 import Glibc
 
-/// The exclusive lock on a document package: an `flock` on the file `.lock` in it. The kernel lets it go when the process ends, however.
+/// The exclusive lock on a document package: an `flock` on the file `.lock` in it, which says who holds it, and one on the package's directory,
+/// which stays where the file is removed. The kernel lets both go when the process ends, however.
 public final class DocumentLock: Sendable {
     private static let cleanMark = "clean\n"
 
     private let descriptor: Int32
+    /// Not the store's own file: closing any descriptor of that would take SQLite's locks on it away.
+    private let folder: Int32
     public let path: String
     /// Whether the last one to hold it put everything away before it let go, or nobody held it before.
     public let wasClean: Bool
@@ -14,15 +17,20 @@ public final class DocumentLock: Sendable {
     public init(package: String) throws(StartFailure) {
         let path = package + "/.lock"
         self.path = path
-        let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOCTTY, 0o640)
+        let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NOFOLLOW, 0o640)
         guard descriptor >= 0 else {
+            if errno == ELOOP {
+                throw StartFailure(.cannotCreate, "\(path) is a symbolic link, which is not followed; remove it", code: ELOOP)
+            }
             throw StartFailure(
                 .cannotCreate, "\(path) cannot be made: \(systemError(errno)); check owner and mode of \(package)", code: errno)
         }
-        guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+        let folder = open(package, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard folder >= 0, flock(descriptor, LOCK_EX | LOCK_NB) == 0, flock(folder, LOCK_EX | LOCK_NB) == 0 else {
             let code = errno
             let owner = Self.owner(descriptor).map { " (process \($0))" } ?? ""
             Glibc.close(descriptor)
+            if folder >= 0 { Glibc.close(folder) }
             if code == EWOULDBLOCK {
                 throw StartFailure(
                     .temporaryFailure,
@@ -32,6 +40,7 @@ public final class DocumentLock: Sendable {
             throw StartFailure(.ioError, "\(path) cannot be locked: \(systemError(code))", code: code)
         }
         self.descriptor = descriptor
+        self.folder = folder
         let before = Self.content(descriptor)
         wasClean = before.isEmpty || before == Self.cleanMark
         // Who holds it, for the one that is refused; the lock itself is the kernel's.
@@ -48,6 +57,7 @@ public final class DocumentLock: Sendable {
 
     deinit {
         Glibc.close(descriptor)
+        Glibc.close(folder)
     }
 
     private static func content(_ descriptor: Int32) -> String {

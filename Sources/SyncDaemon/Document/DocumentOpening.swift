@@ -57,17 +57,9 @@ struct DocumentOpening: Sendable {
     /// nothing to do; without the right to hand it over, readers are whoever the directory admits.
     private func grantToReadGroup() {
         let name = configuration.store.readGroup
-        guard !name.isEmpty, let group = Self.groupID(name), group != getegid() else { return }
+        guard !name.isEmpty, let group = Accounts.groupID(name), group != getegid() else { return }
         guard chown(package, uid_t.max, group) == 0 else { return }
         chmod(package, 0o2750)
-    }
-
-    private static func groupID(_ name: String) -> gid_t? {
-        var entry = group()
-        var result: UnsafeMutablePointer<group>?
-        var buffer = [CChar](repeating: 0, count: 16_384)
-        guard getgrnam_r(name, &entry, &buffer, buffer.count, &result) == 0, result != nil else { return nil }
-        return entry.gr_gid
     }
 
     /// - Parameter mustCheck: whether the last end was not a clean one. A check reads the whole file; after a clean end there is nothing to

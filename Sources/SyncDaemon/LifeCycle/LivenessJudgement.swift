@@ -16,8 +16,9 @@ struct LivenessJudgement: Sendable {
         self.stallLimit = stallLimit
     }
 
-    /// c: the scheduler acts on time.
+    /// c: the scheduler acts on time, and forgets nobody.
     static func scheduler(_ activity: PipelineActivity) -> String? {
+        if let forgotten = activity.forgotten { return "\(forgotten) has neither a due time nor a run" }
         guard activity.overdue > slack else { return nil }
         return "the next poll is \(RelativeTime.text(activity.overdue)) overdue"
     }

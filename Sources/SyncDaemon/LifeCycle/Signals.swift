@@ -9,14 +9,15 @@ public final class Signals: @unchecked Sendable {
     private let queue: DispatchQueue
     private let sources: [DaemonSignal: any DispatchSourceSignal]
 
-    /// Blocks the daemon's signals in this thread and in every thread it starts from now on, and ignores SIGPIPE. To be called before the
-    /// second thread starts.
+    /// Blocks the daemon's signals in this thread and in every thread it starts from now on, and ignores SIGPIPE and SIGXFSZ: a
+    /// connection that is gone and a file that may not grow are errors of the call that meets them. To be called before the second thread starts.
     public static func block() {
         var set = sigset_t()
         sigemptyset(&set)
         for signal in DaemonSignal.allCases { sigaddset(&set, signal.number) }
         pthread_sigmask(SIG_BLOCK, &set, nil)
         signal(SIGPIPE, SIG_IGN)
+        signal(SIGXFSZ, SIG_IGN)
     }
 
     /// Listens. Equal signals that wait together arrive as one.

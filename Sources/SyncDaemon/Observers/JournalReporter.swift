@@ -27,8 +27,12 @@ public final class JournalReporter: Sendable {
         if let entry { send(entry) }
     }
 
-    /// Writes an entry of the daemon's own.
+    /// Writes an entry. Whatever of it came from outside is harmless then, and its message is one line.
     public func send(_ entry: JournalEntry) {
-        if entry.priority <= threshold.withLock({ $0 }) { write(entry) }
+        guard entry.priority <= threshold.withLock({ $0 }) else { return }
+        var entry = entry
+        entry.message = RemoteText.line(entry.message)
+        entry.fields = entry.fields.map { JournalField($0.name, RemoteText.block($0.value)) ?? $0 }
+        write(entry)
     }
 }

@@ -36,7 +36,8 @@ extension StatusBoard {
         return text
     }
 
-    private func trouble(at now: Date) -> String? {
+    /// What is wrong; `nil` if nothing is.
+    func trouble(at now: Date) -> String? {
         if let saveError { return "cannot save: \(Self.short(saveError))" }
         if let held, held.contains("min_free_disk") { return held }
         let degraded = resources.filter(\.value.isTroubled).sorted { $0.value.order < $1.value.order }

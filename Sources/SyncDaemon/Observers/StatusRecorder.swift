@@ -42,17 +42,23 @@ public final class StatusRecorder: Sendable {
     /// The sentence for `STATUS=`.
     public var text: String {
         let now = now()
-        return board.withLock { $0.text(at: now) }
+        return RemoteText.line(board.withLock { $0.text(at: now) })
+    }
+
+    /// Whether that sentence says that something is wrong.
+    var isDegraded: Bool {
+        let now = now()
+        return board.withLock { $0.trouble(at: now) != nil }
     }
 
     /// The sentence that goes with READY.
     public var readyText: String {
         let now = now()
-        return board.withLock { $0.readyText(at: now) }
+        return RemoteText.line(board.withLock { $0.readyText(at: now) })
     }
 
     /// What the document's part of a snapshot says about saving.
     public var document: (lastSave: Date?, error: String?, held: String?) {
-        board.withLock { ($0.lastSave, $0.saveError, $0.held) }
+        board.withLock { ($0.lastSave, $0.saveError.map { RemoteText.line($0) }, $0.held.map { RemoteText.line($0) }) }
     }
 }

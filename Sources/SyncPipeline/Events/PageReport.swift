@@ -1,6 +1,6 @@
 public import Foundation
 
-public struct PageReport: Sendable {
+public struct PageReport: Sendable, Hashable {
     public let scope: ResourceScope
     public let run: UUID
     /// 1-based.

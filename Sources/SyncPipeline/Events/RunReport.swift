@@ -1,6 +1,6 @@
 public import Foundation
 
-public struct RunReport: Sendable {
+public struct RunReport: Sendable, Hashable {
     public let run: UUID
     public let scope: ResourceScope
     public let cause: RunCause

@@ -2,7 +2,7 @@ public import Foundation
 
 /// What the pipeline tells the world: one value for everything that happens. Observers turn it into status, journal entries and notifications;
 /// the pipeline itself neither logs nor notifies.
-public enum SyncEvent: Sendable {
+public enum SyncEvent: Sendable, Hashable {
     /// A run of a resource begins.
     case runStarted(RunStart)
     /// A page was fetched, parsed and saved into the main context.
@@ -23,7 +23,7 @@ public enum SyncEvent: Sendable {
     case authenticationRejected(scope: ResourceScope, url: String, status: Int)
     /// A body, a redirect or an address was refused before it could do harm.
     case refused(scope: ResourceScope, url: String, reason: String, isAddress: Bool)
-    /// A resource became older than its `max_age`, or current again.
+    /// A resource became older than its `max_age` or has deletions held back, or is current again.
     case freshnessChanged(scope: ResourceScope, isDegraded: Bool, since: Date?)
     /// When each resource is due next.
     case scheduled(next: ResourceScope?, at: Date?)

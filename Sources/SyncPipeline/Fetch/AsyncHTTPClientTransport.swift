@@ -6,7 +6,7 @@ import NIOPosix
 import NIOSSL
 import SyncConfiguration
 
-/// The transport of the daemon, on AsyncHTTPClient: HTTP/1.1 and, where the server offers it under TLS, HTTP/2.
+/// The transport of the daemon, on AsyncHTTPClient: HTTP/1.1.
 ///
 /// Connections are pooled. Nothing is decompressed, no redirect is followed, no attempt is repeated, no proxy is used and the environment
 /// is not read. An address that may not be connected to is refused when the connection stands, before the first byte of a request.
@@ -35,8 +35,7 @@ public final class AsyncHTTPClientTransport: HTTPTransport {
             let check = ConnectionCheck(
                 host: host, refusesPrivateAddresses: !options.allowsPrivateNetworks, verifiesCertificates: options.tls.verify)
             var configuration = shared
-            configuration.http1_1ConnectionDebugInitializer = { check.judge($0) }
-            configuration.http2ConnectionDebugInitializer = { check.judge($0) }
+            configuration.http1_1ConnectionDebugInitializer = { check.prepare($0) }
             return HTTPClient(eventLoopGroupProvider: .shared(MultiThreadedEventLoopGroup.singleton), configuration: configuration)
         }
     }

@@ -1,3 +1,4 @@
+public import Foundation
 public import NIOHTTP1
 
 /// What makes a request conditional: the validators of the response that is already there, byte for byte as the server wrote them.
@@ -22,11 +23,23 @@ public struct ConditionalGET: Sendable, Hashable, Codable {
     /// The validators of a response; nil if it has none.
     ///
     /// A validator that is sent twice with different values, is longer than 1 KiB or did not survive decoding is not believed: it could
-    /// only be sent back wrong.
-    public init?(headers: HTTPHeaders, bodyDigest: BodyDigest? = nil) {
-        self.init(
-            etag: Self.single(headers["ETag"]), lastModified: Self.single(headers["Last-Modified"]), bodyDigest: bodyDigest)
+    /// only be sent back wrong. Nor is a `Last-Modified` without an `ETag` that is not clearly older than the response: a second has room for two
+    /// versions (RFC 9110, 8.8.2.2).
+    /// - Parameter receivedAt: stands for the `Date` of a response that has none; now, if it is nil.
+    public init?(headers: HTTPHeaders, bodyDigest: BodyDigest? = nil, receivedAt: Date? = nil) {
+        let etag = Self.single(headers["ETag"])
+        var lastModified = Self.single(headers["Last-Modified"])
+        if etag == nil, let text = lastModified {
+            let received = receivedAt ?? Date()
+            let date = headers.first(name: "Date").flatMap { HTTPDate.parse($0, now: received) } ?? received
+            let isOlder = HTTPDate.parse(text, now: received).map { date.timeIntervalSince($0) >= Self.clearlyOlder } ?? false
+            if !isOlder { lastModified = nil }
+        }
+        self.init(etag: etag, lastModified: lastModified, bodyDigest: bodyDigest)
     }
+
+    /// Seconds.
+    private static let clearlyOlder: TimeInterval = 2
 
     private static func single(_ values: [String]) -> String? {
         guard let value = values.first, !value.isEmpty, values.allSatisfy({ $0 == value }), value.utf8.count <= 1024,

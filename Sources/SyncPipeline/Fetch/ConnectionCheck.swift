@@ -10,11 +10,12 @@ struct ConnectionCheck: Sendable {
     /// Whether certificates are verified at all.
     let verifiesCertificates: Bool
 
-    /// Fails if nothing may be sent over the connection.
-    func judge(_ channel: any Channel) -> EventLoopFuture<Void> {
+    /// Makes the connection ready for its first request. Fails if nothing may be sent over it.
+    func prepare(_ channel: any Channel) -> EventLoopFuture<Void> {
         do {
             try checkAddress(channel)
             try checkName(channel)
+            try ResponseHeadCheck.add(to: channel)
             return channel.eventLoop.makeSucceededVoidFuture()
         } catch {
             // The pool has to hear of the failure before it hears of the end of a connection that it does not count yet.

@@ -70,8 +70,8 @@ struct Exchange: Sendable {
     private func complete(_ error: FetchError, page: PageRequest) -> FetchError {
         var error = error
         if error.url.isEmpty { error.url = settings.redactor.redact(page.address) }
-        error.detail = settings.redactor.redact(error.detail)
-        error.excerpt = String(settings.redactor.redact(error.excerpt).prefix(Self.excerptLength))
+        error = error.redacted(by: settings.redactor)
+        error.excerpt = String(error.excerpt.prefix(Self.excerptLength))
         return error
     }
 
@@ -179,11 +179,8 @@ struct Exchange: Sendable {
         return collector.excerpt(Self.excerptSize)
     }
 
-    /// The bytes as one line of text.
-    static func text(_ bytes: [UInt8]) -> String {
-        let text = String(decoding: bytes.prefix(excerptSize), as: UTF8.self)
-        return String(String.UnicodeScalarView(text.unicodeScalars.map { $0.value < 0x20 || $0.value == 0x7F ? " " : $0 }))
-    }
+    /// The bytes as text.
+    static func text(_ bytes: [UInt8]) -> String { String(decoding: bytes.prefix(excerptSize), as: UTF8.self) }
 
     private func unexpectedType(_ headers: HTTPHeaders) -> String? {
         // Without a type the body speaks for itself: what is no JSON fails to parse.

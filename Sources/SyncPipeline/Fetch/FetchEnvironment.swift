@@ -1,3 +1,5 @@
+public import Foundation
+
 /// What a fetch works with: the same for all pages of a run.
 public struct FetchEnvironment: Sendable {
     /// Limits, rules and credentials of the resource.
@@ -14,11 +16,14 @@ public struct FetchEnvironment: Sendable {
     public let cookies: RunCookies?
     /// Is told what happens. Called on no particular thread.
     public let observe: @Sendable (FetchEvent) -> Void
+    /// Is told that a server asked for a wait, and awaited before it begins: what must survive the process is stored then.
+    public let willWait: @Sendable (Date) async -> Void
 
     /// An environment for one run.
     public init(
         settings: FetchSettings, transport: any HTTPTransport, clock: any SyncClock, random: RandomSource = .system,
-        slots: RequestSlots? = nil, cookies: RunCookies? = RunCookies(), observe: @escaping @Sendable (FetchEvent) -> Void = { _ in }
+        slots: RequestSlots? = nil, cookies: RunCookies? = RunCookies(), observe: @escaping @Sendable (FetchEvent) -> Void = { _ in },
+        willWait: @escaping @Sendable (Date) async -> Void = { _ in }
     ) {
         self.settings = settings
         self.transport = transport
@@ -27,5 +32,6 @@ public struct FetchEnvironment: Sendable {
         self.slots = slots
         self.cookies = cookies
         self.observe = observe
+        self.willWait = willWait
     }
 }

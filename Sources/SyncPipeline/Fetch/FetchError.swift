@@ -2,7 +2,7 @@ public import Foundation
 
 /// Why a page could not be had: the class of the failure, where it happened, and what was seen.
 ///
-/// Everything in it may be printed; credentials have been taken out when it was made.
+/// Credentials have been taken out when it was made. `summary` and `description` may be printed; the parts hold what the server sent.
 public struct FetchError: Error, Sendable, Hashable, CustomStringConvertible {
     /// Which of the time limits ran out.
     public enum Limit: String, Sendable, Hashable {
@@ -99,7 +99,9 @@ public struct FetchError: Error, Sendable, Hashable, CustomStringConvertible {
     }
 
     /// What the failure is called where it stands for itself, as in a column of a status table: `timeout: idle_timeout`.
-    public var summary: String {
+    public var summary: String { RemoteText.line(classInWords) }
+
+    private var classInWords: String {
         switch kind {
         case .connect: "cannot connect"
         case .timeout(let limit): "timeout: \(limit.rawValue)"
@@ -121,13 +123,13 @@ public struct FetchError: Error, Sendable, Hashable, CustomStringConvertible {
 
     /// One line with everything that is known.
     public var description: String {
-        var text = url.isEmpty ? summary : "\(url): \(summary)"
-        if !detail.isEmpty { text += " (\(detail))" }
+        var text = url.isEmpty ? summary : "\(RemoteText.line(url, limit: 500)): \(summary)"
+        if !detail.isEmpty { text += " (\(RemoteText.line(detail, limit: 500)))" }
         if let status, kind != .status(status) { text += ", status \(status)" }
-        if let contentType { text += ", \(contentType)" }
+        if let contentType { text += ", \(RemoteText.line(contentType, limit: 200))" }
         if attempts > 1 { text += ", \(attempts) attempts" }
         if let notBefore { text += ", not before \(HTTPDate.format(notBefore))" }
         if !excerpt.isEmpty { text += ": “\(excerpt)”" }
-        return text
+        return RemoteText.line(text)
     }
 }

@@ -31,7 +31,7 @@ public struct HTTPAddress: Sendable, Hashable, CustomStringConvertible {
         }
         let authority = Self.authority(of: trimmed)
         guard authority?.contains("@") != true else { throw .userInformation }
-        guard let resolved = URL(string: trimmed, relativeTo: base)?.absoluteURL,
+        guard let resolved = URL(string: Self.escaped(trimmed), relativeTo: base)?.absoluteURL,
             var parts = URLComponents(url: resolved, resolvingAgainstBaseURL: true), let scheme = parts.scheme?.lowercased()
         else { throw .malformedAddress("not an absolute address") }
         guard scheme == "http" || scheme == "https" else { throw .scheme(scheme) }
@@ -119,6 +119,32 @@ public struct HTTPAddress: Sendable, Hashable, CustomStringConvertible {
             }
         }
         return encoded
+    }
+
+    /// The text with escapes where an address must have them and has none. What is escaped stays: a parser that meets one character it does not like
+    /// would escape the escapes beside it once more.
+    private static func escaped(_ text: String) -> String {
+        let bytes = Array(text.utf8)
+        // Brackets stand around an IPv6 address, and nowhere else.
+        let hostEnd = authority(of: text).map { text.utf8.distance(from: text.startIndex, to: $0.endIndex) } ?? 0
+        var result: [UInt8] = []
+        for (index, byte) in bytes.enumerated() {
+            let isBracket = (byte == UInt8(ascii: "[") || byte == UInt8(ascii: "]")) && index >= hostEnd
+            let isEscape = byte == UInt8(ascii: "%") && index + 2 < bytes.count && isHexDigit(bytes[index + 1]) && isHexDigit(bytes[index + 2])
+            if isEscape || (!isBracket && byte > 0x20 && byte < 0x7F && !"\"%<>\\^`{|}".utf8.contains(byte)) {
+                result.append(byte)
+            } else {
+                result += Array("%".utf8) + [byte >> 4, byte & 15].map { Array("0123456789ABCDEF".utf8)[Int($0)] }
+            }
+        }
+        return String(decoding: result, as: UTF8.self)
+    }
+
+    private static func isHexDigit(_ byte: UInt8) -> Bool {
+        switch byte {
+        case 48...57, 65...70, 97...102: true
+        default: false
+        }
     }
 
     private static func decode(_ text: String) -> String {

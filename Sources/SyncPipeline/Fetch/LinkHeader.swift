@@ -12,15 +12,25 @@ public struct LinkHeader: Sendable, Hashable {
     /// What cannot be read is left out, up to the next comma outside of quotes and angle brackets: one malformed link does not hide the
     /// others. A link that names another context (`anchor`) says nothing about the response and is left out too.
     public static func parse(_ values: [String]) -> [LinkHeader] {
-        values.flatMap { value -> [LinkHeader] in
+        read(values).links
+    }
+
+    /// The links of all `Link` headers, and the text of what stands among them and cannot be read.
+    static func read(_ values: [String]) -> (links: [LinkHeader], unreadable: [String]) {
+        var links: [LinkHeader] = [], unreadable: [String] = []
+        for value in values {
             var scanner = Scanner(bytes: Array(value.utf8))
-            var links: [LinkHeader] = []
-            while !scanner.isAtEnd {
-                if let link = scanner.link() { links.append(link) }
+            while true {
+                scanner.skipSeparators()
+                if scanner.isAtEnd { break }
+                let start = scanner.position
+                let (link, isRead) = scanner.link()
+                if let link { links.append(link) }
                 scanner.skipToNextLink()
+                if !isRead { unreadable.append(String(decoding: scanner.bytes[start..<scanner.position], as: UTF8.self)) }
             }
-            return links
         }
+        return (links, unreadable)
     }
 
     /// The distinct targets with the relation type `relation` (compared without case), in order.
@@ -67,12 +77,16 @@ public struct LinkHeader: Sendable, Hashable {
             }
         }
 
-        mutating func link() -> LinkHeader? {
+        mutating func skipSeparators() {
             while let byte = current, byte == 0x20 || byte == 0x09 || byte == UInt8(ascii: ",") { position += 1 }
-            guard skip("<") else { return nil }
+        }
+
+        /// The link that begins here, and whether it could be read: one of another context is, and says nothing about this one.
+        mutating func link() -> (link: LinkHeader?, isRead: Bool) {
+            guard skip("<") else { return (nil, false) }
             let start = position
             while let byte = current, byte != UInt8(ascii: ">") { position += 1 }
-            guard !isAtEnd else { return nil }
+            guard !isAtEnd else { return (nil, false) }
             let target = String(decoding: bytes[start..<position], as: UTF8.self)
             position += 1
             var parameters: [String: String] = [:]
@@ -81,12 +95,13 @@ public struct LinkHeader: Sendable, Hashable {
                 guard skip(";") else { break }
                 skipSpaces()
                 if current == nil || current == UInt8(ascii: ";") || current == UInt8(ascii: ",") { continue }
-                guard let (name, value) = parameter() else { return nil }
+                guard let (name, value) = parameter() else { return (nil, false) }
                 if parameters[name] == nil { parameters[name] = value }
             }
-            guard current == nil || current == UInt8(ascii: ","), parameters["anchor"] == nil else { return nil }
+            guard current == nil || current == UInt8(ascii: ",") else { return (nil, false) }
+            guard parameters["anchor"] == nil else { return (nil, true) }
             let relations = (parameters.removeValue(forKey: "rel") ?? "").lowercased().split { $0 == " " || $0 == "\t" }.map(String.init)
-            return LinkHeader(target: target, relations: relations, parameters: parameters)
+            return (LinkHeader(target: target, relations: relations, parameters: parameters), true)
         }
 
         private mutating func parameter() -> (name: String, value: String)? {

@@ -24,6 +24,16 @@ public struct PageFacts: Sendable, Hashable, Codable {
     public var total: Int?
     /// The number of pages of the whole listing.
     public var totalPages: Int?
+    /// Whether the `Link` header holds something that cannot be read and may be the next page.
+    public var hasUnreadableLink = false
+    /// Where the body holds something about the listing that cannot be read.
+    public var unreadable: [String] = []
+    /// How many of the records were set aside.
+    public var rejected = 0
+    /// How many of those could not even be told by their key: the page may list any row.
+    public var unidentified = 0
+    /// Whether an object stood where nobody had declared that records stand.
+    public var isLoneObject = false
 
     /// Facts from their parts.
     public init(
@@ -56,17 +66,40 @@ public struct PageFacts: Sendable, Hashable, Codable {
         hasMore: Bool? = nil, total: Int? = nil, totalPages: Int? = nil
     ) {
         self.init(records: records, digest: page.digest, cursor: cursor, hasMore: hasMore, total: total, totalPages: totalPages)
+        take(page.headers, from: page.address, pagination: pagination, settings: settings)
+    }
+
+    /// What a page that was not modified says now: its body is what it was, but its headers need not be, for a full page leads on as soon as there is
+    /// one more record. Nil: the listing goes on where it ended, or ends where it went on, and the page must be read again to be remembered so.
+    func renewed(by page: UnmodifiedPage, pagination: PaginationConfiguration, settings: FetchSettings) -> PageFacts? {
+        // A 304 may leave out what it would repeat.
+        if page.evidence == .status && page.headers["Link"].isEmpty { return self }
+        var facts = self
+        (facts.nextLink, facts.refusedLink, facts.hasConflictingLinks, facts.hasUnreadableLink) = (nil, nil, false, false)
+        facts.take(page.headers, from: page.address, pagination: pagination, settings: settings)
+        if facts.cursor == nil && page.evidence == .status { facts.cursor = cursor }
+        let isSame = (facts.nextLink == nil) == (nextLink == nil) && (facts.cursor == nil) == (cursor == nil)
+        return isSame ? facts : nil
+    }
+
+    private mutating func take(
+        _ headers: HTTPHeaders, from address: HTTPAddress, pagination: PaginationConfiguration, settings: FetchSettings
+    ) {
         if case .cursor(let rule) = pagination.kind, case .header(let name) = rule.origin {
-            self.cursor = page.headers.first(name: name)
+            cursor = headers.first(name: name)
         }
-        if self.cursor?.isEmpty == true { self.cursor = nil }
+        if cursor?.isEmpty == true { cursor = nil }
         var relation = "next"
         if case .linkHeader(let configured) = pagination.kind { relation = configured }
-        let targets = LinkHeader.targets(of: relation, in: LinkHeader.parse(page.headers["Link"]))
+        let (links, unreadable) = LinkHeader.read(headers["Link"])
+        let targets = LinkHeader.targets(of: relation, in: links)
         hasConflictingLinks = targets.count > 1
+        var isByLink = false
+        if case .linkHeader = pagination.kind { isByLink = true }
+        hasUnreadableLink = unreadable.contains { isByLink || $0.lowercased().contains(relation.lowercased()) }
         if let target = targets.first {
             do {
-                nextLink = try Self.follow(target, from: page.address, settings: settings).url.absoluteString
+                nextLink = try Self.follow(target, from: address, settings: settings).url.absoluteString
             } catch {
                 refusedLink = "\(error)"
             }

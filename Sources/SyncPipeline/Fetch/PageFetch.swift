@@ -45,6 +45,7 @@ public struct PageFetch: Sendable {
                 let wish = error.notBefore.map { environment.clock.wallTime.duration(to: $0) } ?? .zero
                 let delay = max(backoff.delay(afterAttempt: attempt, random: environment.random.next()), wish)
                 environment.observe(.retrying(error, delay: delay))
+                if let until = error.notBefore { await environment.willWait(until) }
                 do { try await environment.clock.sleep(for: delay) } catch { return .cancelled }
             }
         }
@@ -111,7 +112,7 @@ public struct PageFetch: Sendable {
         _ response: Exchange.Response, validators: ConditionalGET?, attempt: Int, start: SyncInstant
     ) -> FetchOutcome {
         let digest = BodyDigest(of: response.body)
-        let fresh = ConditionalGET(headers: response.headers, bodyDigest: digest)
+        let fresh = ConditionalGET(headers: response.headers, bodyDigest: digest, receivedAt: environment.clock.wallTime)
         // A part has the whole's ETag, and is still a part.
         if recognisesUnmodified, response.status != 206, let known = self.validators,
             let evidence = evidence(known: known, fresh: fresh, digest: digest)
@@ -153,7 +154,7 @@ public struct PageFetch: Sendable {
         let now = environment.clock.wallTime
         return RetryAfter.delay(
             values: response.headers["Retry-After"], date: response.headers.first(name: "Date"), now: now
-        ).map { now.advanced(by: $0) }
+        ).map { now.advanced(by: min($0, environment.settings.retry.maxPark.duration)) }
     }
 
     /// Parks if the server asks for more patience than a run should have.
@@ -167,7 +168,7 @@ public struct PageFetch: Sendable {
         let redactor = environment.settings.redactor
         return FetchError(
             kind, url: redactor.redact(response.address), status: response.status,
-            contentType: response.headers.first(name: "Content-Type"),
+            contentType: response.headers.first(name: "Content-Type").map(redactor.redact),
             excerpt: String(redactor.redact(Exchange.text(response.body)).prefix(Exchange.excerptLength)), attempts: attempt)
     }
 }

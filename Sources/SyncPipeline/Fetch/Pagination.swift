@@ -3,8 +3,9 @@ public import SyncConfiguration
 
 /// Leads through a listing, page by page: told what a page says, it names the next one or the end. Pure; it sees no network and no clock.
 ///
-/// Any rule that says "end" ends the listing. If at that moment anything else promises more, the listing is not complete. The same token
-/// or the same body twice is a server that goes round in circles; that fails the run rather than filling it with repetitions.
+/// Any rule that says "end" ends the listing. If at that moment anything else promises more, the listing is not complete. The same records twice,
+/// or a link back, is a server that goes round in circles; that fails the run rather than filling it with repetitions. The same token twice is not:
+/// servers that scroll send one token for all pages.
 public struct Pagination: Sendable {
     /// What comes after a page.
     public enum Step: Sendable, Hashable {
@@ -30,6 +31,7 @@ public struct Pagination: Sendable {
     private let kind: PaginationConfiguration.Kind
     private let stop: PaginationConfiguration.StopRules
     private let maxPages: Int
+    private let maxRecords: Int
     private let first: HTTPAddress
     private let pageSize: Int?
 
@@ -42,7 +44,7 @@ public struct Pagination: Sendable {
     private var total: Int?
     private var doubts: [PaginationEnd.Doubt] = []
     private var seenTokens: Set<BodyDigest> = []
-    private var seenBodies: Set<BodyDigest> = []
+    private var seenBodies: Set<String> = []
 
     /// The beginning of a listing.
     /// - Parameters:
@@ -53,6 +55,7 @@ public struct Pagination: Sendable {
         kind = configuration.kind
         stop = configuration.stop
         maxPages = max(1, min(configuration.stop.maxPages, limits.maxPages))
+        maxRecords = limits.maxRecords
         self.first = first
         if case .page(let numbers) = configuration.kind {
             pageSize = numbers.sizeParameter == nil ? nil : numbers.size
@@ -69,16 +72,24 @@ public struct Pagination: Sendable {
     public mutating func advance(_ facts: PageFacts) -> Step {
         pages += 1
         records += facts.records
-        guard seenBodies.insert(facts.digest).inserted else { return .repetition(.body) }
+        // Two pages may be empty alike; two that hold the same records are one.
+        let body = facts.records > 0 ? "\(facts.digest)" : "\(facts.digest) \(request.key)"
+        guard seenBodies.insert(body).inserted else { return .repetition(.body) }
         note(facts)
         var rules = endingRules(facts)
         if !rules.isEmpty { return .end(end(rules, facts)) }
         switch nextPage(facts) {
         case .next(let next):
-            guard seenTokens.insert(BodyDigest(of: next.key)).inserted else { return .repetition(.token) }
+            let isNew = seenTokens.insert(BodyDigest(of: next.key)).inserted
+            if case .linkHeader = kind, !isNew { return .repetition(.token) }
             guard pages < maxPages else {
                 doubts.append(.cut(pages: pages))
                 rules = [.maxPages]
+                return .end(end(rules, facts))
+            }
+            guard records < maxRecords else {
+                doubts.append(.cutAtRecords(records))
+                rules = [.maxRecords]
                 return .end(end(rules, facts))
             }
             request = next
@@ -101,6 +112,9 @@ public struct Pagination: Sendable {
             total = announced
         }
         if facts.hasConflictingLinks { doubts.append(.conflictingLinks) }
+        if facts.isLoneObject { doubts.append(.loneObject) }
+        for what in facts.unreadable where !doubts.contains(.unreadable(what)) { doubts.append(.unreadable(what)) }
+        if facts.records > 0, facts.rejected >= facts.records { doubts.append(.nothingMapped(page: pages)) }
     }
 
     private func endingRules(_ facts: PageFacts) -> [PaginationEnd.Rule] {
@@ -123,17 +137,25 @@ public struct Pagination: Sendable {
         }
         if let totalPages = facts.totalPages, pages < totalPages { doubts.append(.pagesMissing(seen: pages, total: totalPages)) }
         // A body that says outright that there is no more is believed against a link or token that is always there.
-        let wasCut = rules == [.maxPages]
+        let wasCut = rules == [.maxPages] || rules == [.maxRecords]
         if facts.hasMore != false, !wasCut {
             if let refused = facts.refusedLink {
                 doubts.append(.linkRefused(refused))
             } else if facts.nextLink != nil {
                 doubts.append(.linkNotFollowed)
+            } else if facts.hasUnreadableLink {
+                doubts.append(.linkUnreadable)
             }
             let isCounted = rules.contains(.total) || rules.contains(.totalPages)
-            if facts.cursor != nil, !isCounted, case .cursor = kind { doubts.append(.cursorNotFollowed) }
+            if facts.cursor != nil, !isCounted, !leadsToItself(facts), case .cursor = kind { doubts.append(.cursorNotFollowed) }
         }
         return PaginationEnd(rules: rules, doubts: doubts)
+    }
+
+    /// An empty page whose token is the one that led to it: a scroll that has come to its end, and sends its token all the same.
+    private func leadsToItself(_ facts: PageFacts) -> Bool {
+        guard facts.records == 0, pages > 1, case .next(let next) = nextPage(facts) else { return false }
+        return next.key == request.key
     }
 
     // MARK: Next page

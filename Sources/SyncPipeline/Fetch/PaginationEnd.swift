@@ -20,6 +20,8 @@ public struct PaginationEnd: Sendable, Hashable {
         case totalPages = "total_pages"
         /// `max_pages`
         case maxPages = "max_pages"
+        /// `max_records`
+        case maxRecords = "max_records"
     }
 
     /// What speaks against a listing's being complete. One of them forbids sweeping, and a cursor beyond what was seen.
@@ -44,6 +46,16 @@ public struct PaginationEnd: Sendable, Hashable {
         case cursorNotFollowed
         /// `max_pages` cut the listing.
         case cut(pages: Int)
+        /// `max_records` cut the listing.
+        case cutAtRecords(Int)
+        /// The `Link` header holds something that cannot be read.
+        case linkUnreadable
+        /// The body says something about the listing that cannot be read.
+        case unreadable(String)
+        /// An object stood where no list was declared.
+        case loneObject
+        /// Every record of this page was set aside.
+        case nothingMapped(page: Int)
 
         /// The doubt in words.
         public var description: String {
@@ -58,6 +70,11 @@ public struct PaginationEnd: Sendable, Hashable {
             case .linkRefused(let why): "next link: \(why)"
             case .cursorNotFollowed: "a token for a next page was there"
             case .cut(let pages): "cut after \(pages) pages (max_pages)"
+            case .cutAtRecords(let records): "cut after \(records) records (max_records)"
+            case .linkUnreadable: "the Link header cannot be read"
+            case .unreadable(let what): "\(what) cannot be read"
+            case .loneObject: "an object where a list was expected; if it is the record, write records = \"$\""
+            case .nothingMapped(let page): "every record of page \(page) was set aside"
             }
         }
     }

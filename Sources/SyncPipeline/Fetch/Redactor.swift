@@ -14,6 +14,8 @@ public struct Redactor: Sendable, CustomStringConvertible, CustomReflectable {
         var forms: Set<String> = []
         for secret in secrets where secret.utf8.count >= 4 {
             forms.insert(secret)
+            // As it comes back in a name of a host or a scheme.
+            forms.insert(secret.lowercased())
             forms.insert(HTTPAddress.encode(secret))
             forms.insert(Data(secret.utf8).base64EncodedString())
             if let encoded = secret.addingPercentEncoding(withAllowedCharacters: .urlQueryAllowed) { forms.insert(encoded) }

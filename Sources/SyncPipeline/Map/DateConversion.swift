@@ -18,10 +18,15 @@ enum DateConversion {
         }
     }
 
+    private static func number(_ text: String) -> Double? {
+        guard let number = NumberText(text.utf8), let value = Double(number.canonical), value.isFinite else { return nil }
+        return value
+    }
+
     static func seconds(_ text: String, format: DateFormat) -> Double? {
         switch format {
-        case .unix: return Double(text).flatMap { $0.isFinite ? $0 - offset : nil }
-        case .unixMilliseconds: return Double(text).flatMap { $0.isFinite ? $0 / 1000 - offset : nil }
+        case .unix: return number(text).map { $0 - offset }
+        case .unixMilliseconds: return number(text).map { $0 / 1000 - offset }
         case .httpDate: return HTTPDate.parse(text, now: Date()).map(\.timeIntervalSinceReferenceDate)
         case .rfc3339:
             var scanner = DateScanner(text)

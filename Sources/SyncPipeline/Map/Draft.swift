@@ -1,3 +1,4 @@
+import JSONReader
 import OpenCoreData
 
 /// An object as a page describes it, before it is known whether it exists already.
@@ -26,10 +27,16 @@ final class Draft {
     var targets: [Int: Draft?] = [:]
     /// To-manys by index into the mapping's relationships.
     var members: [Int: [Draft]] = [:]
+    /// Those of them that name a member which cannot be told: nobody is taken out of them.
+    var openLists: Set<Int> = []
 
     // Found or given when the batch is resolved.
     var id: NSManagedObjectID?
     var stored: RowSnapshot?
+    /// To-ones that were not said by the object but by one that lists it.
+    var joined = SlotSet()
+    /// Its lists have other members than the page says.
+    var hasOtherMembers = false
 
     init(mapping: EntityMapping, key: UniqueKey, knowledge: Knowledge) {
         self.mapping = mapping
@@ -48,6 +55,7 @@ final class Draft {
         present.formUnion(later.present)
         targets.merge(later.targets) { _, new in new }
         members.merge(later.members) { _, new in new }
+        openLists.formUnion(later.openLists)
         if later.knowledge == .record { hash = later.hash }
         knowledge = max(knowledge, later.knowledge)
     }
@@ -60,11 +68,25 @@ final class Draft {
     var name: Name { Name(entity: mapping.entity.number, key: key) }
 }
 
-/// A record that was set aside.
+/// A record, or an object inside of one, that was set aside.
 package struct RejectedRecord: Sendable, Hashable {
     /// 0-based place in the page.
     package let record: Int
     package let reason: String
     package let path: String
+    /// Its JSON text, as much of it as is kept.
     package let raw: String
+    /// The hash of all of its text.
+    let hash: String
+
+    /// How much of a text is kept, in bytes.
+    private static let longestText = 8192
+
+    init(_ record: JSONRecord, reason: String, path: String) {
+        self.record = record.index
+        self.reason = reason
+        self.path = path
+        hash = record.hash.description
+        raw = record.raw.withBytes { String(decoding: $0.prefix(Self.longestText), as: UTF8.self) }
+    }
 }

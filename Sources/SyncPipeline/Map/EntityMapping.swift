@@ -15,8 +15,9 @@ final class EntityMapping: @unchecked Sendable {
         let fallback: AttributeValue
 
         func value(_ cell: JSONCell, of record: JSONRecord) throws(ConversionProblem) -> AttributeValue {
-            let isExact = conversion.attribute.type == .decimal || conversion.attribute.type == .string
-            return try conversion.value(cell, token: isExact ? record.rawValue(of: field) : nil)
+            // A double stands for many texts; every other cell holds all of its own.
+            guard case .double = cell else { return try conversion.value(cell) }
+            return try conversion.value(cell, token: record.rawValue(of: field))
         }
     }
 
@@ -63,7 +64,7 @@ final class EntityMapping: @unchecked Sendable {
         var attributes: [AttributeField] = []
         for (index, attribute) in configuration.attributes.enumerated() {
             guard let slot = layout.slot(of: attribute.name) else { continue }
-            let paths = Self.paths(attribute.paths, attribute.name, entity: configuration.name)
+            let paths = Self.paths(attribute.paths, attribute.name, entity: configuration)
             attributes.append(
                 AttributeField(
                     field: index, slot: slot,
@@ -83,11 +84,12 @@ final class EntityMapping: @unchecked Sendable {
         var fields: [JSONField] = configuration.attributes.map { attribute in
             let isRaw = attribute.type == .json
             return JSONField(
-                attribute.name, paths: Self.paths(attribute.paths, attribute.name, entity: name).map(Self.compile), capture: isRaw ? .raw : .value)
+                attribute.name, paths: Self.paths(attribute.paths, attribute.name, entity: configuration).map(Self.compile),
+                capture: isRaw ? .raw : .value)
         }
         for relationship in configuration.relationships {
             guard let destination = all[relationship.destination], let place = layout.place(of: relationship.name) else { continue }
-            let paths = Self.paths(relationship.paths, relationship.name, entity: name)
+            let paths = Self.paths(relationship.paths, relationship.name, entity: configuration)
             var inverseSlot: Int?, isOrdered = false
             if case .toMany(let number) = place {
                 let description = layout.toManys[number]
@@ -105,7 +107,7 @@ final class EntityMapping: @unchecked Sendable {
         plan.define(fields)
     }
 
-    private static func paths(_ paths: [JSONPathText], _ property: String, entity: String) -> [JSONPathText] {
+    private static func paths(_ paths: [JSONPathText], _ property: String, entity: EntityConfiguration) -> [JSONPathText] {
         paths.isEmpty ? NameMatch.candidates(for: property, in: entity).map { JSONPathText(segments: [.key($0)]) } : paths
     }
 
@@ -123,10 +125,13 @@ final class EntityMapping: @unchecked Sendable {
 /// The mappings of all entities of a configuration.
 package struct ModelMapping: Sendable {
     let entities: [String: EntityMapping]
-    /// Changes when anything does that decides what a record becomes: what was mapped otherwise is mapped again.
-    let fingerprint: String
+    /// Changes when anything does that decides what a record becomes.
+    private let fingerprint: String
     /// Goes into every record's hash, so that a record mapped in another way never counts as unchanged.
     let salt: UInt64
+
+    /// Changes when the same configuration makes something else of a record than it did in an earlier version.
+    private static let revision = "\nnumbers by their digits"
 
     package init(_ configuration: ModelConfiguration, model: NSManagedObjectModel) {
         model.freeze()
@@ -137,9 +142,26 @@ package struct ModelMapping: Sendable {
         }
         for mapping in entities.values { mapping.connect(entities) }
         self.entities = entities
-        let text = configuration.entities.sorted { $0.name < $1.name }.map { String(describing: $0) }.joined(separator: "\n")
+        let text = configuration.entities.sorted { $0.name < $1.name }.map { String(describing: $0) }.joined(separator: "\n") + Self.revision
         let digest = BodyDigest(of: text)
         fingerprint = digest.description
         salt = digest.bytes.prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
+    }
+    /// Changes when anything does that decides what a body of this resource becomes: what was read otherwise is read again. It begins with the name
+    /// of the entity, since the rows that a page vouches for are known by primary key, which each entity counts for itself.
+    func fingerprint(of resource: ResourceConfiguration) -> String {
+        let limits = resource.limits
+        let parts: [Any?] = [
+            fingerprint, resource.records, resource.pagination, resource.parse, resource.schema, resource.http.headers, resource.headers,
+            limits.maxRecordsPerPage, limits.maxDepth, limits.maxString, limits.maxKey, limits.maxNumberDigits, limits.maxMembers,
+        ]
+        let text = parts.map { $0.map { String(describing: $0) } ?? "" }.joined(separator: "\n")
+        return "\(resource.entity) \(BodyDigest(of: text))"
+    }
+
+    /// The entity that a fingerprint is of; nil where it was written by a version that did not say.
+    static func entity(ofFingerprint fingerprint: String?) -> String? {
+        guard let words = fingerprint?.split(separator: " "), words.count == 2 else { return nil }
+        return String(words[0])
     }
 }

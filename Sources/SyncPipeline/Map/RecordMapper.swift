@@ -1,7 +1,7 @@
 package import Foundation
 import JSONReader
 package import OpenCoreData
-import SyncConfiguration
+package import SyncConfiguration
 
 /// Turns the records of one page into changes of a worker context. Used on the context's queue.
 ///
@@ -9,22 +9,54 @@ import SyncConfiguration
 /// the JSON token into the row; no managed object is made.
 package final class RecordMapper {
     package private(set) var counts = RecordCounts()
+    /// What was set aside, as much of it as is kept: the first of them.
     package private(set) var rejected: [RejectedRecord] = []
+    /// How many records were set aside.
+    private(set) var rejectedRecords = 0
+    /// How many of those could not even be told by their key.
+    private(set) var unidentified = 0
+    /// Why the first of them was.
+    private(set) var firstRejection: String?
     /// The keys of the rows that the page's records are.
     private(set) var seen = KeySet()
 
-    private let mapping: ModelMapping
+    let mapping: ModelMapping
     private let entity: EntityMapping
     private let context: NSManagedObjectContext
     private let now: AttributeValue
     private let run: AttributeValue
+    let limits: LimitsConfiguration
     private let maxRejected: Int
-    private var drafts: [Draft.Name: Draft] = [:]
-    private var order: [Draft] = []
-    private static let batchSize = 1000
+    private let isCancelled: () -> Bool
+    /// The keys of records that were set aside.
+    private var rejectedKeys: Set<UniqueKey> = []
+    var objects = 0
+    /// Complete rows that short forms inside of other records have changed since their own record was read, by entity.
+    private(set) var overwritten: [String: Set<Int64>] = [:]
+    /// Rows that were taken out of lists, and of which the page says nothing else.
+    private(set) var dropped: [NSManagedObjectID] = []
+    var drafts: [Draft.Name: Draft] = [:]
+    var order: [Draft] = []
+    private let batchSize: Int
+    private let reached: (ParseProbe.Stage) -> Void
 
-    package init(
-        mapping: ModelMapping, entity: String, context: NSManagedObjectContext, now: Date, run: Int64, maxRejected: Int
+    package convenience init(
+        mapping: ModelMapping, entity: String, context: NSManagedObjectContext, now: Date, run: Int64, limits: LimitsConfiguration
+    ) throws {
+        try self.init(
+            mapping: mapping, entity: entity, context: context, now: now, run: run, limits: limits, maxRejected: limits.maxBadRecords, probe: nil)
+    }
+
+    /// How many of the things that were set aside are kept of a page.
+    private static let keptRejections = 1000
+
+    /// - Parameters:
+    ///   - maxRejected: how many records may be set aside.
+    ///   - probe: how many objects make a batch, and whom to tell how far it is.
+    ///   - isCancelled: asked every now and then; then `add` and `flush` throw `SyncError.cancelled`.
+    init(
+        mapping: ModelMapping, entity: String, context: NSManagedObjectContext, now: Date, run: Int64, limits: LimitsConfiguration,
+        maxRejected: Int, probe: (batchSize: Int, reached: (ParseProbe.Stage) -> Void)?, isCancelled: @escaping () -> Bool = { false }
     ) throws {
         guard let found = mapping.entities[entity] else { throw SyncError.unknownEntity(entity) }
         self.mapping = mapping
@@ -32,7 +64,11 @@ package final class RecordMapper {
         self.context = context
         self.now = .date(now.timeIntervalSinceReferenceDate)
         self.run = .int64(run)
+        self.limits = limits
         self.maxRejected = maxRejected
+        self.isCancelled = isCancelled
+        batchSize = probe?.batchSize ?? 1000
+        reached = probe?.reached ?? { _ in }
     }
 
     /// What to read of each record.
@@ -43,129 +79,60 @@ package final class RecordMapper {
     /// Takes one record. A bad record is set aside; too many of them fail the page.
     func add(_ record: JSONRecord) throws {
         if let problem = record.problem {
-            try reject(record, reason: "\(problem)", path: "$")
+            // Its cells are incomplete: whatever stands at its key, it may be another's.
+            try reject(record, key: nil, ConversionProblem(path: "$", message: "\(problem)"))
             return
         }
         do {
             let draft = try draft(of: record, entity, knowledge: .record)
             draft.hash = Int64(bitPattern: record.hash.low ^ mapping.salt)
-            _ = gather(draft)
+            _ = try gather(draft)
         } catch let problem as ConversionProblem {
-            try reject(record, reason: problem.message, path: problem.path)
+            try reject(record, key: try? key(of: record, entity), problem)
         }
-        if order.count >= Self.batchSize { try flush() }
+        if order.count >= batchSize { try flush() }
     }
 
-    private func reject(_ record: JSONRecord, reason: String, path: String) throws {
-        rejected.append(RejectedRecord(record: record.index, reason: reason, path: path, raw: String(String(record.raw).prefix(1 << 16))))
+    /// Sets a record aside. It is listed all the same: the row with its key is not missing.
+    private func reject(_ record: JSONRecord, key: UniqueKey?, _ problem: ConversionProblem) throws {
+        rejectedRecords += 1
+        firstRejection = firstRejection ?? problem.message
+        if let key { rejectedKeys.insert(key) } else { unidentified += 1 }
+        report(record, problem)
+        if rejectedRecords > maxRejected {
+            throw SyncError.tooManyBadRecords(count: rejectedRecords, limit: limits.maxBadRecords, first: firstRejection ?? "")
+        }
+    }
+
+    func report(_ record: JSONRecord, _ problem: ConversionProblem) {
         counts.quarantined += 1
-        if rejected.count > maxRejected {
-            throw SyncError.tooManyBadRecords(count: rejected.count, limit: maxRejected, first: rejected[0].reason)
-        }
+        if rejected.count < Self.keptRejections { rejected.append(RejectedRecord(record, reason: problem.message, path: problem.path)) }
     }
 
-    // MARK: Reading
-
-    private func draft(of record: JSONRecord, _ mapping: EntityMapping, knowledge: Draft.Knowledge) throws -> Draft {
-        var key: [AttributeValue] = []
-        for field in mapping.keys {
-            let value = try field.conversion.value(record[field.field], token: record.rawValue(of: field.field))
-            if value.isNull {
-                throw ConversionProblem(
-                    path: field.conversion.path, message: "\(mapping.name) has no \(field.conversion.attribute.name), which is its key")
-            }
-            key.append(value)
-        }
-        let draft = Draft(mapping: mapping, key: UniqueKey(key), knowledge: knowledge)
-        for field in mapping.attributes {
-            let cell = record[field.field]
-            let isMissing = cell.isMissing
-            // An embedded object may be a short form of its record: what it leaves out is not null.
-            if isMissing && knowledge != .record { continue }
-            let value = isMissing ? field.fallback : try field.value(cell, of: record)
-            if value.isNull && field.isRequired {
-                throw ConversionProblem(
-                    path: field.conversion.path,
-                    message: "\(mapping.name).\(field.conversion.attribute.name) is required and \(isMissing ? "missing" : "null")")
-            }
-            draft.row.update(field.slot, to: value)
-            draft.present.insert(field.slot)
-        }
-        for (index, field) in mapping.relationships.enumerated() {
-            try read(record[field.field], field, index: index, of: draft)
-        }
-        return draft
+    /// The rows of records that were set aside: those that there are, whoever brought them. To be asked when everything is written.
+    func listedRows() throws -> KeySet {
+        guard !rejectedKeys.isEmpty else { return KeySet() }
+        let found = try context.find(entity.entity, constraint: 0, keys: Array(rejectedKeys))
+        return KeySet(found.values.map(\.id.key))
     }
 
-    private func read(_ cell: JSONCell, _ field: EntityMapping.RelationshipField, index: Int, of draft: Draft) throws {
-        guard let destination = mapping.entities[field.destination] else { return }
-        switch field.place {
-        case .slot(let slot):
-            if cell.isMissing && draft.knowledge != .record { return }
-            draft.targets[slot] = .some(try target(cell, field, destination))
-        case .toMany:
-            // A list that is not there says nothing; an empty one says that there are none.
-            if cell.isMissing { return }
-            var members: [Draft] = []
-            if case .array(let items) = cell {
-                for item in items {
-                    if let member = try target(item, field, destination) { members.append(member) }
-                }
-            } else if let member = try target(cell, field, destination) {
-                members.append(member)
-            }
-            draft.members[index] = members
-        }
-    }
-
-    /// The object that a cell names: an embedded one by its own record, a scalar by its key.
-    private func target(_ cell: JSONCell, _ field: EntityMapping.RelationshipField, _ destination: EntityMapping) throws -> Draft? {
-        switch cell {
-        case .missing, .null: return nil
-        case .object(let record):
-            guard field.match == .auto || field.match == .embedded else {
-                throw ConversionProblem(path: field.path, message: "an object stands where the key of a \(destination.name) is expected")
-            }
-            return gather(try draft(of: record, destination, knowledge: .embedded))
-        case .array:
-            throw ConversionProblem(path: field.path, message: "a list stands where one \(destination.name) is expected")
-        default:
-            guard field.match != .embedded else {
-                throw ConversionProblem(path: field.path, message: "\(cell.brief) stands where a \(destination.name) object is expected")
-            }
-            guard destination.keys.count == 1 else {
-                throw ConversionProblem(
-                    path: field.path, message: "\(destination.name) has a key of \(destination.keys.count) attributes; one value can't name it")
-            }
-            let value: AttributeValue
-            do {
-                value = try destination.keys[0].conversion.value(cell)
-            } catch {
-                throw ConversionProblem(path: field.path, message: "key of \(destination.name): \(error.message)")
-            }
-            return gather(Draft(mapping: destination, key: UniqueKey([value]), knowledge: .stub))
-        }
-    }
-
-    /// One draft for each object of the batch.
-    private func gather(_ draft: Draft) -> Draft {
-        if let known = drafts[draft.name] {
-            known.absorb(draft)
-            return known
-        }
-        drafts[draft.name] = draft
-        order.append(draft)
-        return draft
+    func checkCancellation(_ step: Int) throws {
+        if step & 255 == 0, isCancelled() { throw SyncError.cancelled }
     }
 
     // MARK: Writing
 
     /// Looks up and writes what was gathered.
     package func flush() throws {
+        reached(.lookingUp)
         try lookUp()
+        reached(.writing)
         try joinMembers()
-        for draft in order { try write(draft) }
         try writePairs()
+        for (step, draft) in order.enumerated() {
+            try checkCancellation(step)
+            try write(draft)
+        }
         drafts.removeAll(keepingCapacity: true)
         order.removeAll(keepingCapacity: true)
     }
@@ -173,38 +140,45 @@ package final class RecordMapper {
     private func lookUp() throws {
         for group in Dictionary(grouping: order, by: { $0.mapping.entity.number }).values {
             let entity = group[0].mapping.entity
-            let found = try context.find(entity, constraint: 0, keys: group.map(\.key))
-            let unread = found.values.filter { $0.row == nil }.map(\.id)
-            let rows = unread.isEmpty ? [:] : try context.currentRows(unread)
-            for draft in group {
-                if let match = found[draft.key], let row = match.row ?? rows[match.id] {
-                    draft.id = match.id
-                    draft.stored = row
-                } else {
-                    draft.id = context.makeID(for: entity)
-                }
-            }
+            let located = try context.findOrReserve(entity, constraint: 0, keys: group.map(\.key))
+            for (draft, located) in zip(group, located) { (draft.id, draft.stored) = (located.id, located.row) }
         }
     }
 
     /// A to-many whose other side is a to-one is written there: the members' rows name the owner.
     private func joinMembers() throws {
-        for owner in order where !owner.members.isEmpty && !isUnchanged(owner) {
+        for (step, owner) in order.enumerated() where !owner.members.isEmpty && !isUnchanged(owner) {
+            try checkCancellation(step)
             for (index, members) in owner.members {
                 guard let slot = owner.mapping.relationships[index].inverseSlot, let id = owner.id else { continue }
-                for member in members { member.targets[slot] = .some(owner) }
+                for member in members {
+                    if member.targets.updateValue(owner, forKey: slot) == nil { member.joined.insert(slot) }
+                    if member.stored?[slot].objectID != id { owner.hasOtherMembers = true }
+                }
                 if owner.stored == nil { continue }
                 guard case .toMany(let number) = owner.mapping.relationships[index].place else { continue }
                 let wanted = Set(members.compactMap(\.id))
                 let before = try context.members(of: RelationshipKey(owner: id, toMany: number))
-                let dropped = before.filter { !wanted.contains($0) }
-                for (id, row) in try context.currentRows(dropped) {
-                    let copy = row.copy()
-                    copy.update(slot, to: .null)
-                    context.updateRow(id, to: copy, changed: SlotSet([slot]), base: row)
-                }
+                let dropped = owner.openLists.contains(index) ? [] : before.filter { !wanted.contains($0) }
+                if !dropped.isEmpty { owner.hasOtherMembers = true }
+                for (id, row) in try context.currentRows(dropped) { drop(id, row, from: slot) }
             }
         }
+    }
+
+    /// Takes a member out of a list that it is not in any more, unless this batch has something else to say about it.
+    private func drop(_ id: NSManagedObjectID, _ row: RowSnapshot, from slot: Int) {
+        if let key = UniqueKey(row, slots: id.layout.constraints[0]), let draft = drafts[Draft.Name(entity: id.entity.number, key: key)] {
+            if draft.targets[slot] == nil {
+                draft.targets[slot] = .some(nil)
+                draft.joined.insert(slot)
+            }
+            return
+        }
+        dropped.append(id)
+        let copy = row.copy()
+        copy.update(slot, to: .null)
+        context.updateRow(id, to: copy, changed: SlotSet([slot]), base: row)
     }
 
     private func isUnchanged(_ draft: Draft) -> Bool {
@@ -235,8 +209,15 @@ package final class RecordMapper {
         row.update(slots.lastChanged, to: now)
         row.update(slots.run, to: run)
         row.update(slots.stub, to: .bool(draft.knowledge == .stub))
-        if draft.knowledge == .record { row.update(slots.hash, to: .int64(draft.hash)) }
-        context.insertRow(id, row, set: draft.present)
+        // Another page may insert the object under the same ID before this one is saved. Then this is all that is said about it here: of an object
+        // that is only named nothing but its key, of any other that it exists.
+        var said = draft.present
+        if draft.knowledge > .stub { said.formUnion(SlotSet([slots.lastChanged, slots.run, slots.stub, slots.deletedAt])) }
+        if draft.knowledge == .record {
+            row.update(slots.hash, to: .int64(draft.hash))
+            said.insert(slots.hash)
+        }
+        context.insertRow(id, row, set: said)
         if draft.knowledge == .record { counts.inserted += 1 }
     }
 
@@ -245,42 +226,59 @@ package final class RecordMapper {
         var changed = SlotSet()
         var copy: RowSnapshot?
         func set(_ slot: Int, _ value: AttributeValue) {
+            guard stored[slot] != value else { return }
             let row = copy ?? stored.copy()
             copy = row
             row.update(slot, to: value)
             changed.insert(slot)
         }
+        var saysOther = draft.hasOtherMembers
         draft.present.forEach { slot in
-            if stored[slot] != draft.row[slot] { set(slot, draft.row[slot]) }
+            set(slot, draft.row[slot])
+            if changed.contains(slot) && !draft.joined.contains(slot) { saysOther = true }
         }
         if draft.knowledge > .stub {
-            if stored[slots.stub] == .bool(true) { set(slots.stub, .bool(false)) }
-            if !stored[slots.deletedAt].isNull { set(slots.deletedAt, .null) }
+            set(slots.stub, .bool(false))
+            set(slots.deletedAt, .null)
         }
-        guard copy != nil else {
-            if draft.knowledge == .record { counts.unchanged += 1 }
-            return
-        }
-        if draft.knowledge == .record {
-            if stored[slots.hash] != .int64(draft.hash) { set(slots.hash, .int64(draft.hash)) }
+        let isNew = stored[slots.stub] == .bool(true)
+        let changesValues = copy != nil
+        switch draft.knowledge {
+        case .stub: break
+        case .embedded:
+            // What the row says is not what its record said any more: the same record must not count as unchanged when it comes next.
+            if saysOther && !stored[slots.hash].isNull {
+                set(slots.hash, .null)
+                overwritten[draft.mapping.name, default: []].insert(id.key)
+            }
+        case .record:
+            // Where nothing is changed by it the old hash will do as well, so that what nobody asked for costs no write. Not with lists: what they
+            // say may have been said by the other side already, and the old record, if it comes back, has to take that back.
+            if changesValues || !draft.members.isEmpty || stored[slots.hash].isNull { set(slots.hash, .int64(draft.hash)) }
             // An object that was only named until now is new with its own record.
-            if stored[slots.stub] == .bool(true) { counts.inserted += 1 } else { counts.updated += 1 }
+            if isNew { counts.inserted += 1 } else if changesValues || saysOther { counts.updated += 1 } else { counts.unchanged += 1 }
         }
-        set(slots.lastChanged, now)
-        set(slots.run, run)
+        if changesValues {
+            set(slots.lastChanged, now)
+            set(slots.run, run)
+        }
         if let copy { context.updateRow(id, to: copy, changed: changed, base: stored) }
     }
 
     /// To-manys that are kept as pairs.
     private func writePairs() throws {
-        for owner in order where !owner.members.isEmpty && !isUnchanged(owner) {
+        for (step, owner) in order.enumerated() where !owner.members.isEmpty && !isUnchanged(owner) {
+            try checkCancellation(step)
             for (index, members) in owner.members {
                 let field = owner.mapping.relationships[index]
                 guard field.inverseSlot == nil || field.isOrdered, case .toMany(let number) = field.place, let id = owner.id else { continue }
                 let key = RelationshipKey(owner: id, toMany: number)
                 let before = owner.stored == nil ? [] : try context.members(of: key)
                 var listed: Set<NSManagedObjectID> = []
-                context.setMembers(of: key, from: before, to: members.compactMap(\.id).filter { listed.insert($0).inserted })
+                let named = members.compactMap(\.id) + (owner.openLists.contains(index) ? before : [])
+                let ids = named.filter { listed.insert($0).inserted }
+                if field.isOrdered ? ids != before : listed != Set(before) { owner.hasOtherMembers = true }
+                context.setMembers(of: key, from: before, to: ids)
             }
         }
     }

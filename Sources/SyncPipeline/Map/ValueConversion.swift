@@ -22,16 +22,12 @@ struct ValueConversion: Sendable {
         default: break
         }
         switch attribute.type {
-        case .int16: return .int64(try integer(cell, Int64(Int16.min)...Int64(Int16.max)))
-        case .int32: return .int64(try integer(cell, Int64(Int32.min)...Int64(Int32.max)))
-        case .int64: return .int64(try integer(cell, Int64.min...Int64.max))
+        case .int16: return .int64(try integer(cell, token, Int64(Int16.min)...Int64(Int16.max)))
+        case .int32: return .int64(try integer(cell, token, Int64(Int32.min)...Int64(Int32.max)))
+        case .int64: return .int64(try integer(cell, token, Int64.min...Int64.max))
         case .double: return .double(try double(cell))
         case .decimal:
-            let text = try numberText(cell, token)
-            guard let decimal = Decimal(string: text, locale: Locale(identifier: "en_US_POSIX")), !decimal.isNaN else {
-                throw problem(cell, "a decimal number")
-            }
-            return .decimal(decimal)
+            return .decimal(try decimal(cell, token))
         case .bool:
             if case .bool(let value) = cell { return .bool(value) }
             if case .string(let text) = cell {
@@ -71,32 +67,54 @@ struct ValueConversion: Sendable {
         }
     }
 
-    private func integer(_ cell: JSONCell, _ range: ClosedRange<Int64>) throws(ConversionProblem) -> Int64 {
-        let number: Int64?
-        switch cell {
-        case .int64(let value): number = value
-        case .double(let value): number = value.rounded() == value ? Int64(exactly: value) : nil
-        case .string(let text): number = Int64(String(text))
-        default: number = nil
+    private func integer(_ cell: JSONCell, _ token: JSONRawValue?, _ range: ClosedRange<Int64>) throws(ConversionProblem) -> Int64 {
+        if case .int64(let value) = cell {
+            guard range.contains(value) else { throw misfit(cell) }
+            return value
         }
-        guard let number else { throw problem(cell, "an integer") }
-        guard range.contains(number) else {
-            throw ConversionProblem(path: path, message: "\(attribute.name): \(number) does not fit \(attribute.type)")
-        }
-        return number
+        // Digits are compared: 1.000…5 is no integer, although the double next to it is.
+        guard let number = number(cell, token), number.isInteger else { throw problem(cell, "an integer") }
+        guard let value = number.int64, range.contains(value) else { throw misfit(cell) }
+        return value
     }
 
     private func double(_ cell: JSONCell) throws(ConversionProblem) -> Double {
         switch cell {
         case .int64(let value): return Double(value)
         case .double(let value): return value
-        case .bigNumber(let digits):
-            if let value = Double(String(digits)), value.isFinite { return value }
-        case .string(let text):
-            if let value = Double(String(text)), value.isFinite { return value }
         default: break
         }
-        throw problem(cell, "a number")
+        guard let number = number(cell, nil), let value = Double(number.canonical) else { throw problem(cell, "a number") }
+        guard value.isFinite else { throw problem(cell, "a double: it is too large") }
+        guard value != 0 || number.digits.isEmpty else { throw problem(cell, "a double: it is too small") }
+        return value
+    }
+
+    /// The most digits that a decimal holds whatever they are.
+    private static let decimalDigits = 38
+
+    private func decimal(_ cell: JSONCell, _ token: JSONRawValue?) throws(ConversionProblem) -> Decimal {
+        if case .int64(let value) = cell { return Decimal(value) }
+        guard let number = number(cell, token) else { throw problem(cell, "a decimal number") }
+        guard number.digits.count <= Self.decimalDigits else {
+            throw problem(cell, "a decimal: it has \(number.digits.count) digits, a decimal holds \(Self.decimalDigits)")
+        }
+        // Foundation rounds, and stops reading where it understands nothing more: what it made of the digits is compared with them.
+        guard (-127...127).contains(number.exponent), let value = Decimal(string: number.canonical, locale: Locale(identifier: "en_US_POSIX")),
+            !value.isNaN, NumberText(value.description.utf8) == number
+        else { throw misfit(cell) }
+        return value
+    }
+
+    /// The number that a cell holds, digit by digit.
+    private func number(_ cell: JSONCell, _ token: JSONRawValue?) -> NumberText? {
+        switch cell {
+        case .int64(let value): NumberText(String(value).utf8)
+        case .double(let value): token.map { $0.withBytes { NumberText($0) } } ?? NumberText(value.description.utf8)
+        case .bigNumber(let digits): digits.withBytes { NumberText($0) }
+        case .string(let text): text.withUTF8 { NumberText($0) }
+        default: nil
+        }
     }
 
     private func numberText(_ cell: JSONCell, _ token: JSONRawValue?) throws(ConversionProblem) -> String {
@@ -107,6 +125,10 @@ struct ValueConversion: Sendable {
         case .string(let text): return String(text)
         default: throw problem(cell, "a number")
         }
+    }
+
+    private func misfit(_ cell: JSONCell) -> ConversionProblem {
+        ConversionProblem(path: path, message: "\(attribute.name): \(cell.brief) does not fit \(attribute.type)")
     }
 
     private func problem(_ cell: JSONCell, _ wanted: String) -> ConversionProblem {

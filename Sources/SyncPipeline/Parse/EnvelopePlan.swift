@@ -15,21 +15,27 @@ struct EnvelopePlan {
         var hasMore: Bool?
         var total: Int?
         var totalPages: Int?
+        /// What is there and cannot be read: rule and path.
+        var unreadable: [String] = []
     }
 
+    private let names: [String]
+
     init(_ pagination: PaginationConfiguration) {
-        var fields: [JSONField] = []
-        func field(_ path: JSONPathText?) -> Int? {
+        var fields: [JSONField] = [], names: [String] = []
+        func field(_ path: JSONPathText?, _ name: String) -> Int? {
             guard let path else { return nil }
             fields.append(JSONField(path.text, path: EntityMapping.compile(path)))
+            names.append("\(name) at \(path.text)")
             return fields.count - 1
         }
         var cursorPath: JSONPathText?
         if case .cursor(let cursor) = pagination.kind, case .path(let path) = cursor.origin { cursorPath = path }
-        cursorField = field(cursorPath)
-        hasMoreField = field(pagination.stop.hasMore)
-        totalField = field(pagination.stop.total)
-        totalPagesField = field(pagination.stop.totalPages)
+        cursorField = field(cursorPath, "the cursor")
+        hasMoreField = field(pagination.stop.hasMore, "has_more")
+        totalField = field(pagination.stop.total, "total")
+        totalPagesField = field(pagination.stop.totalPages, "total_pages")
+        self.names = names
         if fields.isEmpty {
             plan = nil
         } else {
@@ -39,10 +45,17 @@ struct EnvelopePlan {
 
     func values(_ summary: JSONPageSummary) -> Values {
         var values = Values()
-        if let cursorField { values.cursor = summary.envelope[cursorField].parameterText }
-        if let hasMoreField { values.hasMore = summary.envelope[hasMoreField].parameterText.flatMap { Bool($0) } }
-        if let totalField { values.total = summary.envelope[totalField].parameterText.flatMap { Int($0) } }
-        if let totalPagesField { values.totalPages = summary.envelope[totalPagesField].parameterText.flatMap { Int($0) } }
+        func read<T>(_ field: Int?, _ convert: (JSONValue) -> T?) -> T? {
+            guard let field, !summary.envelope[field].isNil else { return nil }
+            let value = convert(summary.envelope[field])
+            if value == nil { values.unreadable.append(names[field]) }
+            return value
+        }
+        // A truth value names no page, and neither does an object.
+        values.cursor = read(cursorField) { $0.boolValue == nil ? $0.parameterText : nil }
+        values.hasMore = read(hasMoreField) { $0.parameterText.flatMap { Bool($0) } }
+        values.total = read(totalField) { $0.parameterText.flatMap { Int($0) } }
+        values.totalPages = read(totalPagesField) { $0.parameterText.flatMap { Int($0) } }
         return values
     }
 }

@@ -43,38 +43,3 @@ struct KeySet: Hashable, Sendable {
         return Data(bytes)
     }
 }
-
-/// How often each missing key was missed in a row: key sets by count.
-struct MissingKeys: Hashable, Sendable {
-    var counts: [Int64: Int] = [:]
-
-    init() {}
-
-    /// Reads the compact form: for each count its number and its keys' length, then the keys.
-    init(_ data: Data) {
-        var rest = data[...]
-        while rest.count >= 8 {
-            let count = Int(Self.number(rest.prefix(4))), length = Int(Self.number(rest.dropFirst(4).prefix(4)))
-            rest = rest.dropFirst(8)
-            guard length <= rest.count, let set = KeySet(Data(rest.prefix(length))) else { return }
-            for key in set.keys { counts[key] = count }
-            rest = rest.dropFirst(length)
-        }
-    }
-
-    var data: Data {
-        var result = Data()
-        for (count, group) in Dictionary(grouping: counts, by: \.value).sorted(by: { $0.key < $1.key }) {
-            let keys = KeySet(group.map(\.key)).data
-            for number in [UInt32(count), UInt32(keys.count)] {
-                withUnsafeBytes(of: number.littleEndian) { result.append(contentsOf: $0) }
-            }
-            result.append(keys)
-        }
-        return result
-    }
-
-    private static func number(_ bytes: Data) -> UInt32 {
-        bytes.reversed().reduce(0) { $0 << 8 | UInt32($1) }
-    }
-}

@@ -13,17 +13,15 @@ struct StateRow {
     static func find(_ name: String, key: [AttributeValue], in context: NSManagedObjectContext) throws -> StateRow {
         guard let entity = context.endOfChain?.managedObjectModel.entitiesByName[name] else { throw SyncError.unknownEntity(name) }
         let unique = UniqueKey(key)
-        if let found = try context.find(entity, constraint: 0, keys: [unique])[unique] {
-            let current = try found.row ?? context.currentRows([found.id])[found.id]
-            if let current { return StateRow(entity: entity, id: found.id, base: current, row: current) }
-        }
+        let located = try context.findOrReserve(entity, constraint: 0, keys: [unique]).first
+        if let located, let found = located.row { return StateRow(entity: entity, id: located.id, base: found, row: found) }
         let row = RowSnapshot.defaults(entity.layout)
         var changed = SlotSet()
         for (index, slot) in entity.layout.constraints[0].enumerated() {
             row.update(slot, to: key[index])
             changed.insert(slot)
         }
-        var made = StateRow(entity: entity, id: nil, base: nil, row: row)
+        var made = StateRow(entity: entity, id: located?.id, base: nil, row: row)
         made.changed = changed
         return made
     }
@@ -61,7 +59,7 @@ struct StateRow {
         if let id, let base {
             context.updateRow(id, to: row, changed: changed, base: base)
         } else {
-            let made = context.makeID(for: entity)
+            let made = id ?? context.makeID(for: entity)
             context.insertRow(made, row, set: changed)
             id = made
         }
@@ -80,8 +78,9 @@ struct StateRow {
         return nil
     }
 
+    /// A count. Somebody else may have written into the store: what no count can have come to is brought into bounds, so that one more can be counted.
     func integer(_ name: String) -> Int64 {
-        if case .int64(let value) = row[name] { return value }
+        if case .int64(let value) = row[name] { return min(max(value, 0), .max / 2) }
         return 0
     }
 

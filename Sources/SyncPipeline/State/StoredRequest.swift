@@ -4,37 +4,66 @@ import OpenCoreData
 /// What is remembered of one page: its validators, the rows they vouch for, and what the page said about the listing.
 struct StoredRequest: Sendable {
     var validators: ConditionalGET?
+    /// Nil: the page must be read again, whatever it is answered with.
     var facts: PageFacts?
+    /// The rows that the page's records are.
     var members: KeySet
+    /// The rows of records that were set aside: listed, although nothing could be made of them.
+    var listed: KeySet
+    /// The number of the run that read it.
+    var run: Int64
 
-    /// Nil if the page was never saved, or was mapped in another way than now: then it must be read again.
-    static func load(scope: ResourceScope, key: String, mapping: String, in context: NSManagedObjectContext) throws -> StoredRequest? {
+    /// The rows that the page does not let go of.
+    var vouched: Set<Int64> { members.keys.union(listed.keys) }
+
+    /// What a page said, as it is stored.
+    private struct Said: Codable {
+        let facts: PageFacts
+        let listed: Data?
+    }
+
+    /// Nil if the page was never saved, or was read in another way than now: then it must be read again.
+    static func load(scope: ResourceScope, key: String, fingerprint: String, in context: NSManagedObjectContext) throws -> StoredRequest? {
         let row = try StateRow.find(StateModel.request, key: [.string("\(scope)"), .string(key)], in: context)
-        guard !row.isNew, row.string("mapping") == mapping else { return nil }
-        let facts = row.string("next").flatMap { try? JSONDecoder().decode(PageFacts.self, from: Data($0.utf8)) }
-        guard let facts, let members = KeySet(row.data("members") ?? Data()) else { return nil }
+        guard !row.isNew, row.string("mapping") == fingerprint else { return nil }
+        let said = row.string("next").flatMap { try? JSONDecoder().decode(Said.self, from: Data($0.utf8)) }
+        guard let said, let members = KeySet(row.data("members") ?? Data()), let listed = KeySet(said.listed ?? Data()) else { return nil }
         return StoredRequest(
-            validators: ConditionalGET(etag: row.string("etag"), lastModified: row.string("lastModified"), bodyDigest: facts.digest),
-            facts: facts, members: members)
+            validators: ConditionalGET(etag: row.string("etag"), lastModified: row.string("lastModified"), bodyDigest: said.facts.digest),
+            facts: said.facts, members: members, listed: listed, run: row.integer("run"))
     }
 
     /// Sets the row in the context that holds the page's records, so that both reach the store in one transaction.
-    func store(scope: ResourceScope, key: String, mapping: String, run: Int64, now: Date, in context: NSManagedObjectContext) throws {
+    func store(scope: ResourceScope, key: String, fingerprint: String, now: Date, in context: NSManagedObjectContext) throws {
         var row = try StateRow.find(StateModel.request, key: [.string("\(scope)"), .string(key)], in: context)
+        let said = facts.map { Said(facts: $0, listed: listed.keys.isEmpty ? nil : listed.data) }
         row["etag"] = AttributeValue(validators?.etag)
         row["lastModified"] = AttributeValue(validators?.lastModified)
         row["bodyHash"] = AttributeValue(facts?.digest.description)
-        row["next"] = AttributeValue(try facts.map { String(decoding: try JSONEncoder().encode($0), as: UTF8.self) })
+        row["next"] = AttributeValue(try said.map { String(decoding: try JSONEncoder().encode($0), as: UTF8.self) })
         row["recordCount"] = AttributeValue(facts?.records)
-        // What the page vouched for until now and no complete run has judged yet must not be forgotten: a run may be cut off before it does.
-        var gone = KeySet(row.data("previous") ?? Data()) ?? KeySet()
-        gone.keys.formUnion((KeySet(row.data("members") ?? Data()) ?? KeySet()).keys)
+        // What the page vouched for until now and no complete run has judged yet must not be forgotten: a run may be cut off before it does. The
+        // keys of another entity's rows mean nothing here.
+        var gone = listed
+        let entity = ModelMapping.entity(ofFingerprint: row.string("mapping"))
+        if entity == nil || entity == ModelMapping.entity(ofFingerprint: fingerprint) {
+            for name in ["previous", "members"] { gone.keys.formUnion((KeySet(row.data(name) ?? Data()) ?? KeySet()).keys) }
+        }
         gone.keys.subtract(members.keys)
         row["previous"] = gone.keys.isEmpty ? .null : .data(gone.data)
         row["members"] = .data(members.data)
-        row["mapping"] = .string(mapping)
+        row["mapping"] = .string(fingerprint)
         row["run"] = .int64(run)
         row["savedAt"] = AttributeValue(now)
+        row.write(in: context)
+    }
+
+    /// Takes over the validators that a page is answered with now although its body is what it was.
+    static func renew(_ validators: ConditionalGET, scope: ResourceScope, key: String, in context: NSManagedObjectContext) throws {
+        var row = try StateRow.find(StateModel.request, key: [.string("\(scope)"), .string(key)], in: context)
+        guard !row.isNew else { return }
+        row["etag"] = AttributeValue(validators.etag)
+        row["lastModified"] = AttributeValue(validators.lastModified)
         row.write(in: context)
     }
 }

@@ -2,9 +2,12 @@
 public struct PipelineLiveness: Sendable {
     /// How far the earliest due time lies in the past.
     public let schedulerOverdue: Duration
+    /// A resource that is enabled and has neither a due time nor a run: a mistake of the pipeline's own.
+    public let forgotten: ResourceScope?
     /// The longest that a run has gone on beyond its own `max_run_time`; negative while none has.
     public let longestOverrun: Duration?
     /// Moves whenever anything does.
     public let progress: Int
+    /// Whether anything is under way that waits neither for a server's time nor for the disk.
     public let isBusy: Bool
 }

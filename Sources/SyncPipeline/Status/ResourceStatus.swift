@@ -31,8 +31,18 @@ public struct ResourceStatus: Sendable {
     /// The rows that the last complete run vouched for.
     public internal(set) var objects: Int?
 
+    /// A resource of which nothing is known.
+    init(_ scope: ResourceScope) {
+        self.scope = scope
+        isPaused = false
+        consecutiveFailures = 0
+        heldDeletes = 0
+    }
+
+    /// A resource as its earlier runs left it.
     init(_ scope: ResourceScope, _ stored: RunState) {
         self.scope = scope
+        nextPollAt = stored.nextPollAt
         isPaused = stored.isPaused
         lastSuccess = stored.lastSuccess
         completeAt = stored.completeAt

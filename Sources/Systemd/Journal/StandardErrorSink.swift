@@ -32,9 +32,10 @@ public struct StandardErrorSink: JournalSink {
     }
 
     /// Every line of a message with several carries the priority: the manager reads each as an entry of its own.
+    /// (A line feed after a carriage return is one `Character` with it.)
     private func text(_ entry: JournalEntry) -> String {
         let prefix = withPriority ? "<\(entry.priority.rawValue)>" : ""
-        return entry.message.split(separator: "\n", omittingEmptySubsequences: false).map { "\(prefix)\($0)\n" }.joined()
+        return entry.message.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).map { "\(prefix)\($0)\n" }.joined()
     }
 
     private func json(_ entry: JournalEntry) -> String {

@@ -1,9 +1,11 @@
 import Foundation
 import Glibc
+import SyncControl
+import SyncPipeline
 
-/// Where a verb writes, and what kind of reader sits there.
+/// Where a verb writes, and what kind of reader sits there. What came from outside is harmless when it leaves here.
 struct Console: Sendable {
-    /// Writes text as it is.
+    /// Writes text as it is. Only for this type: everybody else says what kind of text it is.
     var write: @Sendable (String) -> Void
     var writeError: @Sendable (String) -> Void
     /// Whether a person looks at it: progress is drawn then, and tables fit the width.
@@ -13,10 +15,50 @@ struct Console: Sendable {
     var hasColour: Bool
 
     /// A line of output.
-    func out(_ line: String) { write(line + "\n") }
+    func out(_ line: String) { write(RemoteText.line(line, limit: .max) + "\n") }
 
     /// A line for the person, beside the output.
-    func error(_ line: String) { writeError(line + "\n") }
+    func error(_ line: String) { writeError(RemoteText.line(line, limit: .max) + "\n") }
+
+    /// An error: the sentence and its advice, then each problem, a line each.
+    func error(_ error: ControlError) {
+        self.error("cisternctl: \(error.error)" + (error.advice.map { "; \($0)" } ?? ""))
+        for problem in error.problems ?? [] { self.error(problem) }
+    }
+
+    /// Text of several lines, such as a record as it came.
+    func block(_ text: String) { write(RemoteText.block(text) + (text.hasSuffix("\n") ? "" : "\n")) }
+
+    /// Text of several lines, beside the output.
+    func errorBlock(_ text: String) { writeError(RemoteText.block(text) + (text.hasSuffix("\n") ? "" : "\n")) }
+
+    /// A table. Its cells are harmless, and the colours are ours.
+    func table(_ table: TextTable) {
+        for line in table.lines(width: isTerminal ? width : nil, hasColour: hasColour) { write(line + "\n") }
+    }
+
+    /// A value as JSON. What a terminal could take for something else than text is escaped, which changes nothing for a reader of JSON.
+    func json(_ value: some Encodable, pretty: Bool = false) throws {
+        let text = String(decoding: try ControlCoding.encode(value, pretty: pretty), as: UTF8.self)
+        var escaped = String.UnicodeScalarView()
+        for scalar in text.unicodeScalars {
+            if scalar == "\n" || RemoteText.isHarmless(scalar) {
+                escaped.append(scalar)
+            } else {
+                for unit in String(scalar).utf16 {
+                    let digits = String(unit, radix: 16)
+                    escaped.append(contentsOf: ("\\u" + String(repeating: "0", count: 4 - digits.count) + digits).unicodeScalars)
+                }
+            }
+        }
+        write(String(escaped) + "\n")
+    }
+
+    /// Takes the last line that was drawn away, and draws another one.
+    func redraw(_ line: String = "") { write("\r\u{1B}[K" + RemoteText.line(line)) }
+
+    /// A screen is drawn anew; elsewhere a blank line divides what follows from what was before.
+    func clear() { write(isTerminal ? "\u{1B}[H\u{1B}[2J" : "\n") }
 
     /// Standard output and standard error.
     static func standard(environment: [String: String]) -> Console {

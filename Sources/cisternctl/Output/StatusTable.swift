@@ -5,19 +5,18 @@ import SyncControl
 struct StatusTable {
     var snapshot: StatusSnapshot
 
-    func lines(console: Console) -> [String] {
-        var lines = [daemonLine, snapshot.daemon.status, documentLine]
-        if let error = snapshot.daemon.reloadError { lines.append("Last reload failed, the configuration before it is in force: \(error)") }
-        for failing in snapshot.daemon.watchdog.failing { lines.append("No sign of life: \(failing)") }
-        guard !snapshot.resources.isEmpty else { return lines }
-        lines.append("")
-        lines += table.lines(width: console.isTerminal ? console.width : nil, hasColour: console.hasColour)
+    func show(on console: Console) {
+        for line in [daemonLine, snapshot.daemon.status, documentLine] { console.out(line) }
+        if let error = snapshot.daemon.reloadError { console.out("Last reload failed, the configuration before it is in force: \(error)") }
+        for failing in snapshot.daemon.watchdog.failing { console.out("No sign of life: \(failing)") }
+        guard !snapshot.resources.isEmpty else { return }
+        console.out("")
+        console.table(table)
         for resource in snapshot.resources {
             guard let held = resource.heldDeletes, held > 0 else { continue }
-            lines.append("")
-            lines.append("\(resource.scope): \(held) deletions are held back. If the loss is real: cisternctl accept-deletes \(resource.scope)")
+            console.out("")
+            console.out("\(resource.scope): \(held) deletions are held back. If the loss is real: cisternctl accept-deletes \(resource.scope)")
         }
-        return lines
     }
 
     private var now: Date { snapshot.generatedAt }
@@ -72,7 +71,7 @@ struct StatusTable {
     private static func cause(_ resource: StatusSnapshot.Resource) -> String {
         var text = resource.error ?? ""
         if resource.consecutiveFailures > 1 { text = "\(resource.consecutiveFailures) times: " + text }
-        return text.replacing("\n", with: " ")
+        return text
     }
 
     private static func colour(_ state: StatusSnapshot.ResourceState) -> TextTable.Colour? {

@@ -1,14 +1,17 @@
+import SyncPipeline
+
 /// A table of text: columns aligned, two blanks between them, no lines.
 struct TextTable {
     enum Alignment { case left, right }
     enum Colour: Int { case red = 31, green = 32, yellow = 33, grey = 90 }
 
     struct Cell {
-        var text: String
-        var colour: Colour?
+        /// One harmless line, whatever it was made of.
+        let text: String
+        let colour: Colour?
 
         init(_ text: String, _ colour: Colour? = nil) {
-            self.text = text
+            self.text = RemoteText.line(text)
             self.colour = colour
         }
     }

@@ -39,7 +39,7 @@ struct CheckVerb: Verb {
                     severity: $0.severity.rawValue, file: $0.file, line: $0.line, column: $0.column, key: $0.keyPath, message: $0.message,
                     suggestion: $0.suggestion)
             }
-            surroundings.console.out(String(decoding: try ControlCoding.encode(rows, pretty: true), as: UTF8.self))
+            try surroundings.console.json(rows, pretty: true)
         } else {
             for problem in problems { surroundings.console.out("\(problem)") }
             surroundings.console.out(Self.summary(reading, errors: errors, warnings: problems.count - errors))

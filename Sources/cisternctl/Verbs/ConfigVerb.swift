@@ -36,9 +36,9 @@ struct ConfigShow: Verb {
         if running {
             let configuration = try await surroundings.withClient(options) { try await $0.configuration() }
             if options.json {
-                surroundings.console.out(String(decoding: try ControlCoding.encode(configuration, pretty: true), as: UTF8.self))
+                try surroundings.console.json(configuration, pretty: true)
             } else {
-                surroundings.console.write(configuration.toml)
+                surroundings.console.block(configuration.toml)
             }
             return .success
         }
@@ -52,9 +52,9 @@ struct ConfigShow: Verb {
         let shown = resolved ? all : Self.setInFiles(all)
         if options.json {
             let settings = shown.settings.map { Setting(key: $0.keyPath, value: $0.value, origin: "\($0.origin)") }
-            surroundings.console.out(String(decoding: try ControlCoding.encode(settings, pretty: true), as: UTF8.self))
+            try surroundings.console.json(settings, pretty: true)
         } else {
-            surroundings.console.write(shown.toml(origins: origin))
+            surroundings.console.block(shown.toml(origins: origin))
         }
         return .success
     }
@@ -78,7 +78,7 @@ struct ConfigDefault: Verb {
     @OptionGroup var options: CommonOptions
 
     func run(in surroundings: Surroundings) async throws -> ControlExitCode {
-        surroundings.console.write(ResolvedConfiguration.builtIn.toml())
+        surroundings.console.block(ResolvedConfiguration.builtIn.toml())
         return .success
     }
 }

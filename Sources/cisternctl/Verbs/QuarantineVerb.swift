@@ -28,7 +28,7 @@ struct QuarantineList: Verb {
         let records = try await surroundings.withClient(options) { try await $0.quarantine(limit: limit) }
         let console = surroundings.console
         if options.json {
-            console.out(String(decoding: try ControlCoding.encode(records, pretty: true), as: UTF8.self))
+            try console.json(records, pretty: true)
         } else if records.isEmpty {
             console.out("no records are set aside")
         } else {
@@ -41,7 +41,7 @@ struct QuarantineList: Verb {
                     TextTable.Cell(record.reason),
                 ])
             }
-            for line in table.lines(width: console.isTerminal ? console.width : nil, hasColour: console.hasColour) { console.out(line) }
+            console.table(table)
         }
         return .success
     }
@@ -66,7 +66,7 @@ struct QuarantineShow: Verb {
             throw ControlError("\(found.count) records have an id that begins with \(id)", advice: "give more of it", code: .usage)
         }
         if options.json {
-            surroundings.console.out(String(decoding: try ControlCoding.encode(record, pretty: true), as: UTF8.self))
+            try surroundings.console.json(record, pretty: true)
             return .success
         }
         let console = surroundings.console
@@ -75,7 +75,7 @@ struct QuarantineShow: Verb {
         console.out("place     run \(record.run), page \(record.page)" + (record.record.map { ", record \($0)" } ?? ""))
         console.out("seen      \(record.seenAt.formatted(.iso8601)), \(record.count) time\(record.count == 1 ? "" : "s")")
         console.out("reason    \(record.reason)" + (record.path.map { " at \($0)" } ?? ""))
-        if let raw = record.raw { console.out("\n\(raw)") }
+        if let raw = record.raw { console.block("\n\(raw)") }
         return .success
     }
 }

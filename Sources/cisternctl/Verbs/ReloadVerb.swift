@@ -23,6 +23,6 @@ struct ReloadVerb: Verb {
 extension Surroundings {
     /// Prints what was done.
     func answer(_ response: ControlResponse, _ options: CommonOptions) throws {
-        console.out(options.json ? String(decoding: try ControlCoding.encode(response), as: UTF8.self) : response.message)
+        if options.json { try console.json(response) } else { console.out(response.message) }
     }
 }

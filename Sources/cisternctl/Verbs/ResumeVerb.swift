@@ -1,9 +1,10 @@
 import ArgumentParser
 import SyncControl
 
-/// `resume`: the end of a pause.
+/// `resume`: the end of a pause, or of a wait that a server asked for.
 struct ResumeVerb: Verb {
-    static let configuration = CommandConfiguration(commandName: "resume", abstract: "Poll again after `pause`.")
+    static let configuration = CommandConfiguration(
+        commandName: "resume", abstract: "Poll again after `pause`, or although the server asked to wait.")
 
     @OptionGroup var options: CommonOptions
 

@@ -26,11 +26,10 @@ struct StatusVerb: Verb {
 
     private func show(_ snapshot: StatusSnapshot, _ console: Console) throws {
         if options.json {
-            console.out(String(decoding: try ControlCoding.encode(snapshot, pretty: !watch), as: UTF8.self))
+            try console.json(snapshot, pretty: !watch)
             return
         }
-        // A screen is drawn anew; elsewhere a blank line divides the tables.
-        if watch { console.write(console.isTerminal ? "\u{1B}[H\u{1B}[2J" : "\n") }
-        for line in StatusTable(snapshot: snapshot).lines(console: console) { console.out(line) }
+        if watch { console.clear() }
+        StatusTable(snapshot: snapshot).show(on: console)
     }
 }

@@ -25,7 +25,7 @@ struct SyncVerb: Verb {
         return try await surroundings.withClient(options) { client in
             guard wait else {
                 let response = try await client.sync(scope: scope, full: full)
-                console.out(options.json ? String(decoding: try ControlCoding.encode(response), as: UTF8.self) : response.message)
+                try surroundings.answer(response, options)
                 return .success
             }
             let bar = Mutex(ProgressBar())
@@ -36,7 +36,7 @@ struct SyncVerb: Verb {
             }
             let expected = bar.withLock { $0.total }
             if !json {
-                if console.isTerminal { console.write("\r\u{1B}[K") }
+                if console.isTerminal { console.redraw() }
                 if runs.isEmpty {
                     console.out("nothing was polled: paused, disabled, or not yet due again")
                 } else if console.isTerminal {
@@ -49,9 +49,10 @@ struct SyncVerb: Verb {
 
     private static func draw(_ progress: SyncProgress, _ bar: ProgressBar, _ console: Console, json: Bool) {
         if json {
-            if let line = try? ControlCoding.encode(progress) { console.out(String(decoding: line, as: UTF8.self)) }
+            // An event of strings and numbers always has a JSON form.
+            try? console.json(progress)
         } else if console.isTerminal {
-            console.write("\r\u{1B}[K" + bar.line(width: console.width))
+            console.redraw(bar.line(width: console.width))
         } else if let line = ProgressBar.plainLine(progress) {
             console.out(line)
         }

@@ -70,7 +70,7 @@ struct TryVerb: Verb {
         init(_ page: PageTrial.Page) {
             url = page.url
             status = page.status
-            headers = page.headers.map { [$0.name, $0.value] }
+            headers = page.headers.filter { !TryVerb.isSecret($0.name) }.map { [$0.name, $0.value] }
             bytes = page.bytes
             counts = page.counts
             rejected = page.rejected.map { Rejected(record: $0.record, reason: $0.reason, path: $0.path) }
@@ -83,7 +83,7 @@ struct TryVerb: Verb {
 
     private func show(_ pages: [PageTrial.Page], _ console: Console) throws {
         if options.json {
-            console.out(String(decoding: try ControlCoding.encode(pages.map { Answer($0) }, pretty: true), as: UTF8.self))
+            try console.json(pages.map { Answer($0) }, pretty: true)
             return
         }
         for page in pages {

@@ -18,7 +18,7 @@ struct VersionVerb: Verb {
         let daemon = try? await surroundings.withClient(options) { try await $0.version() }
         if options.json {
             let versions = Versions(cisternctl: CisternVersion.current, cisternd: daemon?.version)
-            surroundings.console.out(String(decoding: try ControlCoding.encode(versions), as: UTF8.self))
+            try surroundings.console.json(versions)
         } else {
             surroundings.console.out("cisternctl \(CisternVersion.current)")
             surroundings.console.out(daemon.map { "cisternd \($0.version), process \($0.pid)" } ?? "cisternd does not answer")

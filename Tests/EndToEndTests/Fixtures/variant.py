@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """variant.py IN OUT [--every N] [--removed N] [--added N] [--keep KEY]...: another state of a list of records with ids.
 
-Every N-th record gets another population, some go, new ones come; every other byte stays as it is. Records named with --keep stay.
+Every N-th record gets another population, some go, new ones come, and those without an id are gone, since nobody could tell which rows they
+are; every other byte stays as it is. Records named with --keep stay.
 Prints {"changed": [ids], "removed": [ids], "added": [ids]}. IN may be gzip; OUT.gz is written beside OUT, for a server of ready-made gzip."""
 
 import argparse
@@ -42,13 +43,15 @@ def main():
     result, out = {"changed": [], "removed": [], "added": []}, []
     for index, (value, raw_record) in enumerate(records):
         identifier = value.get("id")
-        if identifier is not None and index % options.every == 7:
+        if identifier is None:
+            continue
+        if index % options.every == 7:
             changed, count = re.subn(
                 r'("population"\s*:\s*)(null|-?[0-9]+)', lambda match: match[1] + str((value["population"] or 0) + 1), raw_record, count=1)
             if count:
                 result["changed"].append(identifier)
                 raw_record = changed
-        elif identifier is not None and index % 53 == 11 and len(result["removed"]) < options.removed and identifier not in kept:
+        elif index % 53 == 11 and len(result["removed"]) < options.removed and identifier not in kept:
             result["removed"].append(identifier)
             continue
         out.append(raw_record)

@@ -146,6 +146,8 @@ import Testing
         #expect(entity("CITY").contains("in case only"))
         #expect(entity("ZCity").contains("the name is that of the table of \"City\""))
         #expect(entity("cistern_status").contains("taken by the database"))
+        #expect(entity("CisternRun").contains("taken by the database") && entity("Cistern").contains("taken by the database"))
+        #expect(attribute("cisternHash").contains("bookkeeping of every row") && attribute("CisternRun").contains("bookkeeping of every row"))
         #expect(entity("Z_PrimaryKey").contains("taken by the database"))
         #expect(entity("\"a-b\"").contains("is not a name"))
         #expect(entity("Zone").isEmpty)

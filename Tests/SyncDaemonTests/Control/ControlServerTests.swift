@@ -1,6 +1,7 @@
 import Foundation
 import Glibc
 import Logging
+import NIOCore
 import SyncConfiguration
 import SyncControl
 import Testing
@@ -19,7 +20,7 @@ import Testing
         let path: String
         let client: ControlClient
 
-        init(passed: Bool = false) throws {
+        init(passed: Bool = false, idleTimeout: TimeAmount = .seconds(300), quota: ConnectionQuota = ConnectionQuota()) throws {
             let reader = ConfigurationReader(
                 path: "/c/cisternd.toml", files: ConfigurationTexts(["/c/cisternd.toml": TestConfiguration.text]))
             let reading = reader.read()
@@ -35,13 +36,17 @@ import Testing
             let listener = passed ? ControlListener(passed: made.descriptor) : made
             let control = DaemonControl(desk: desk, pipeline: pipeline, hub: hub)
             server = ControlServer(
-                listener: listener, routes: ControlRoutes(backend: control), logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+                listener: listener, routes: ControlRoutes(backend: control), logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
+                idleTimeout: idleTimeout, quota: quota)
             client = .patient(path)
         }
     }
 
-    private func withBench(passed: Bool = false, _ body: (Bench) async throws -> Void) async throws {
-        let bench = try Bench(passed: passed)
+    private func withBench(
+        passed: Bool = false, idleTimeout: TimeAmount = .seconds(300), quota: ConnectionQuota = ConnectionQuota(),
+        _ body: (Bench) async throws -> Void
+    ) async throws {
+        let bench = try Bench(passed: passed, idleTimeout: idleTimeout, quota: quota)
         try await bench.server.start()
         do {
             try await body(bench)
@@ -61,6 +66,30 @@ import Testing
             return nil
         } catch {
             return error
+        }
+    }
+
+    @Test(arguments: ["", "GET /v1/status HTTP/1.1\r\nHost: x\r\nX: ", "GET /v1/version HTTP/1.1\r\nHost: x\r\n\r\n"])
+    func aConnectionOnWhichNothingIsAskedForIsClosed(_ beginning: String) async throws {
+        try await withBench(idleTimeout: .milliseconds(20)) { bench in
+            let socket = try TestSocket.connect(bench.path)
+            socket.send(beginning)
+            // What was asked for is answered; then, or at once, the end comes. Without the time-out this waits for ever.
+            while !socket.receive().isEmpty {}
+        }
+    }
+
+    @Test func moreConnectionsThanThereIsRoomForAreClosed() async throws {
+        try await withBench(quota: ConnectionQuota(total: 100, ofOneUser: 8)) { bench in
+            var open: [TestSocket] = []
+            for _ in 0..<8 {
+                open.append(try TestSocket.connect(bench.path))
+                open.last?.send("GET /v1/version HTTP/1.1\r\nHost: x\r\n\r\n")
+                #expect(open.last?.receive().hasPrefix("HTTP/1.1 200") == true)
+            }
+            for _ in 0..<50 { #expect(try TestSocket.connect(bench.path).receive().isEmpty) }
+            open[0].send("GET /v1/version HTTP/1.1\r\nHost: x\r\n\r\n")
+            #expect(open[0].receive().hasPrefix("HTTP/1.1 200"), "who is there already is served")
         }
     }
 

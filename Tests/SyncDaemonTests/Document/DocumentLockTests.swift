@@ -25,6 +25,28 @@ import Testing
         withExtendedLifetime(first) {}
     }
 
+    @Test func removingTheFileOfTheLockLetsNobodyIn() throws {
+        let folder = try folder()
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let first = try DocumentLock(package: folder)
+        try FileManager.default.removeItem(atPath: first.path)
+        let failure = #expect(throws: StartFailure.self) { try DocumentLock(package: folder) }
+        #expect(failure?.status == .temporaryFailure)
+        withExtendedLifetime(first) {}
+    }
+
+    @Test func aLinkInThePlaceOfTheFileIsNotFollowed() throws {
+        let folder = try folder()
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let precious = folder + "/precious"
+        try "clean\n".write(toFile: precious, atomically: true, encoding: .utf8)
+        #expect(symlink(precious, folder + "/.lock") == 0)
+        let failure = #expect(throws: StartFailure.self) { try DocumentLock(package: folder) }
+        #expect(failure?.status == .cannotCreate)
+        #expect(failure?.message == "\(folder)/.lock is a symbolic link, which is not followed; remove it")
+        #expect(try String(contentsOfFile: precious, encoding: .utf8) == "clean\n")
+    }
+
     @Test func theLockGoesWithItsOwner() throws {
         let folder = try folder()
         defer { try? FileManager.default.removeItem(atPath: folder) }

@@ -57,6 +57,11 @@ import Testing
         #expect(verdicts(liveness())["scheduler"] == .failed("the next poll is 61s overdue"))
     }
 
+    @Test func aResourceThatNothingWouldPollAgainFailsAtOnce() {
+        pipeline.set(activity: PipelineActivity(forgotten: "iso/countries"))
+        #expect(verdicts(liveness())["scheduler"] == .failed("iso/countries has neither a due time nor a run"))
+    }
+
     @Test func anOperationMayBeAMinuteBeyondItsLimit() {
         pipeline.set(activity: PipelineActivity(lateOperation: "a run", lateBy: .seconds(60)))
         #expect(verdicts(liveness())["operations"] == .alive)

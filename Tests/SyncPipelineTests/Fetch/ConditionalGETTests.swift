@@ -15,10 +15,24 @@ import Testing
     }
 
     @Test func lastModifiedIsSentBackAsItWasWritten() throws {
-        let validators = try #require(ConditionalGET(headers: ["Last-Modified": "sometime in 2024"]))
+        let validators = try #require(ConditionalGET(headers: ["ETag": "\"a\"", "Last-Modified": "sometime in 2024"]))
         var headers: HTTPHeaders = ["If-Modified-Since": "old"]
         validators.apply(to: &headers)
         #expect(headers["If-Modified-Since"] == ["sometime in 2024"])
+    }
+
+    // RFC 9110, 8.8.2.2
+    @Test(arguments: [
+        ("Wed, 01 Jan 2025 00:00:00 GMT", "Wed, 01 Jan 2025 00:00:02 GMT", true),
+        ("Wed, 01 Jan 2025 00:00:00 GMT", "Wed, 01 Jan 2025 00:00:01 GMT", false),
+        ("Wed, 01 Jan 2025 00:00:00 GMT", "Wed, 01 Jan 2025 00:00:00 GMT", false),
+        ("Wed, 01 Jan 2025 00:00:05 GMT", "Wed, 01 Jan 2025 00:00:00 GMT", false),
+        ("sometime in 2024", "Wed, 01 Jan 2025 00:00:00 GMT", false),
+    ])
+    func aLastModifiedAloneIsKeptWhereItIsOlderThanItsResponse(modified: String, date: String, isKept: Bool) {
+        let alone = ConditionalGET(headers: ["Last-Modified": modified, "Date": date])
+        #expect((alone?.lastModified != nil) == isKept)
+        #expect(ConditionalGET(headers: ["ETag": "\"a\"", "Last-Modified": modified, "Date": date])?.lastModified == modified)
     }
 
     @Test func nothingKnownIsNoValue() {

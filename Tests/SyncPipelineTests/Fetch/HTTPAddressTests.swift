@@ -47,6 +47,14 @@ import Testing
         #expect(address.setting([("a", "ü &=+/")]).parameter("a") == "ü &=+/")
     }
 
+    @Test func whatIsEscapedStaysAndWhatMustBeIsEscapedOnce() throws {
+        let base = try HTTPAddress("https://a.example/x")
+        #expect(try base.resolving("/y?path=a%2Fb&ids=1|2").description == "https://a.example/y?path=a%2Fb&ids=1%7C2")
+        #expect(try base.resolving("/y?q={a b}%25&s=100%").description == "https://a.example/y?q=%7Ba%20b%7D%25&s=100%25")
+        #expect(try base.resolving("/ü/%C3%BC?[x]=1").description == "https://a.example/%C3%BC/%C3%BC?%5Bx%5D=1")
+        #expect(try HTTPAddress("http://[::1]:8080/a|b").origin.description == "http://[::1]:8080")
+    }
+
     @Test func privateNamesAreKnown() throws {
         for text in ["http://localhost/", "http://api.localhost/", "http://127.0.0.1/", "http://2130706433/", "http://0x7f.1/", "http://[::1]/"] {
             #expect(try HTTPAddress(text).isPrivateByName, "\(text)")

@@ -217,10 +217,24 @@ import Testing
         #expect(request.key != PageRequest(address: first).key)
     }
 
-    @Test func theSameCursorTwiceFailsTheRun() {
+    @Test func theSameCursorWithAnotherBodyIsNoRepetition() {
         var listing = pagination(cursor(.header))
+        #expect(next(listing.advance(facts(5, body: "a", cursor: "x"))) != nil)
+        #expect(next(listing.advance(facts(5, body: "b", cursor: "x"))) != nil)
+        #expect(listing.advance(facts(5, body: "b", cursor: "x")) == .repetition(.body))
+    }
+
+    @Test func anEmptyPageThatRepeatsItsCursorIsTheEnd() {
+        var listing = pagination(cursor())
         _ = listing.advance(facts(5, body: "a", cursor: "x"))
-        #expect(listing.advance(facts(5, body: "b", cursor: "x")) == .repetition(.token))
+        _ = listing.advance(facts(5, body: "b", cursor: "x"))
+        let last = end(listing.advance(facts(0, body: "c", cursor: "x")))
+        #expect(last?.rules == [.emptyPage])
+        #expect(last?.isComplete == true)
+        // Another cursor leads on, whatever the page before it holds.
+        var gap = pagination(cursor())
+        _ = gap.advance(facts(5, body: "a", cursor: "x"))
+        #expect(end(gap.advance(facts(0, body: "b", cursor: "y")))?.doubts == [.cursorNotFollowed])
     }
 
     @Test func anExplicitEndIsBelievedAgainstACursorThatIsAlwaysThere() {

@@ -39,6 +39,7 @@ import Testing
     @Test func unixTimesAreSecondsOrMilliseconds() {
         #expect(text("12.5", .unix) == 12.5)
         #expect(text("1500", .unixMilliseconds) == 1.5)
+        #expect(text("0x10", .unix) == nil)
     }
 
     @Test func theFoundationFormatterAgreesOnADayInEveryMonth() {

@@ -20,9 +20,12 @@ import Testing
         #expect(KeySet(Data(repeating: 0xff, count: 11)) == nil)
     }
 
-    @Test func missingCountsSurviveTheirCompactForm() {
+    @Test func missingCountsSurviveTheirCompactForm() throws {
         var missing = MissingKeys()
+        #expect(missing.data == nil)
         missing.counts = [1: 1, 2: 1, 7: 3]
-        #expect(MissingKeys(missing.data) == missing)
+        missing.judged = .init(run: 12, time: Date(timeIntervalSinceReferenceDate: 800_000_000))
+        missing.tombstones = [800_000_000: KeySet([4, 5]), -1: KeySet([6])]
+        #expect(MissingKeys(try #require(missing.data)) == missing)
     }
 }

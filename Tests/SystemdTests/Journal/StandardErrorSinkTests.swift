@@ -24,6 +24,12 @@ struct StandardErrorSinkTests {
         #expect(try written([JournalEntry("one\ntwo", priority: .error)]) == "<3>one\n<3>two\n")
     }
 
+    @Test(arguments: ["\n", "\r\n", "\r", "\n\r\n", "\u{85}", "\u{2028}"])
+    func noLineBreakBeginsALineOfAnotherPriority(_ lineBreak: String) throws {
+        let text = try written([JournalEntry("one\(lineBreak)<0>two", priority: .info)])
+        #expect(text.utf8.split(separator: 10).allSatisfy { $0.starts(with: "<6>".utf8) }, "\(text.debugDescription)")
+    }
+
     @Test func aPersonAtATerminalSeesTheMessageAlone() throws {
         #expect(try written([JournalEntry("one", priority: .error)], withPriority: false) == "one\n")
     }

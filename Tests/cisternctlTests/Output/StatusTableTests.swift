@@ -1,5 +1,6 @@
 import Foundation
 import SyncControl
+import Synchronization
 import Testing
 
 @testable import cisternctl
@@ -21,10 +22,24 @@ import Testing
             resources: [failing, running])
     }
 
+    private final class Written: Sendable {
+        let text = Mutex("")
+    }
+
+    /// What is written, line by line.
+    private func lines(
+        _ snapshot: StatusSnapshot, isTerminal: Bool = false, width: Int = 80, hasColour: Bool = false
+    ) -> [String] {
+        let written = Written()
+        let console = Console(
+            write: { part in written.text.withLock { $0 += part } }, writeError: { _ in }, isTerminal: isTerminal, width: width, hasColour: hasColour)
+        StatusTable(snapshot: snapshot).show(on: console)
+        return written.text.withLock { $0 }.unicodeScalars.split(omittingEmptySubsequences: false) { $0 == "\n" }.dropLast().map { String($0) }
+    }
+
     @Test func everyResourceIsALineWithItsCause() {
-        let console = Console(write: { _ in }, writeError: { _ in }, isTerminal: false, width: 80, hasColour: false)
         #expect(
-            StatusTable(snapshot: snapshot).lines(console: console) == [
+            lines(snapshot) == [
                 "cisternd 1.2.3, process 7, ready, up 60s, configuration 2",
                 "Degraded: github unreachable",
                 "/var/lib/cistern: 12 unsaved changes, the oldest 9s old, last save 60s ago",
@@ -38,21 +53,41 @@ import Testing
     }
 
     @Test func aTerminalGetsLinesOfItsWidthAndColours() {
-        let console = Console(write: { _ in }, writeError: { _ in }, isTerminal: true, width: 78, hasColour: true)
-        let lines = StatusTable(snapshot: snapshot).lines(console: console)
-        #expect(lines[5].contains("\u{1B}[31mdegraded\u{1B}[0m"))
-        let plain = Console(write: { _ in }, writeError: { _ in }, isTerminal: true, width: 78, hasColour: false)
-        #expect(StatusTable(snapshot: snapshot).lines(console: plain)[4...6].allSatisfy { $0.count <= 78 })
+        #expect(lines(snapshot, isTerminal: true, width: 78, hasColour: true)[5].contains("\u{1B}[31mdegraded\u{1B}[0m"))
+        #expect(lines(snapshot, isTerminal: true, width: 78)[4...6].allSatisfy { $0.count <= 78 })
     }
 
     @Test func savingThatFailsCannotBeOverlooked() {
         var snapshot = snapshot
         snapshot.document.error = "disk full"
         snapshot.daemon.reloadError = "x.toml:4: no"
-        let console = Console(write: { _ in }, writeError: { _ in }, isTerminal: false, width: 80, hasColour: false)
-        let text = StatusTable(snapshot: snapshot).lines(console: console).joined(separator: "\n")
+        let text = lines(snapshot).joined(separator: "\n")
         #expect(text.contains("; SAVING FAILS: disk full"))
         #expect(text.contains("Last reload failed, the configuration before it is in force: x.toml:4: no"))
+    }
+
+    @Test func noTextOfAServerReachesTheTerminalAsMoreThanText() {
+        var snapshot = snapshot
+        let text = "\u{1B}[2Jgone\u{9B}31m\r\nforged\u{202E}\u{85}line\u{7}"
+        snapshot.resources[0].error = text
+        snapshot.daemon.status = text
+        snapshot.document.error = text
+        let lines = lines(snapshot)
+        #expect(lines.count == 9)
+        #expect(lines.allSatisfy { $0.unicodeScalars.allSatisfy { $0.value >= 0x20 && !(0x7F...0x9F).contains($0.value) && $0.value != 0x202E } })
+        #expect(lines[1] == "\u{FFFD}[2Jgone\u{FFFD}31m forged\u{FFFD} line\u{FFFD}")
+    }
+
+    @Test func jsonForATerminalIsTheSameJSONWithoutControls() throws {
+        let written = Written()
+        let console = Console(
+            write: { part in written.text.withLock { $0 += part } }, writeError: { _ in }, isTerminal: true, width: 80, hasColour: false)
+        let value = ["a\u{9B}31m\u{1B}[2J\u{202E}\u{E0041}ü\r\n"]
+        try console.json(value)
+        let json = written.text.withLock { $0 }
+        #expect(
+            json.unicodeScalars.allSatisfy { $0 == "\n" || ($0.value >= 0x20 && $0.value != 0x9B && $0.value != 0x202E && $0.value < 0xE0000) })
+        #expect(try JSONDecoder().decode([String].self, from: Data(json.utf8)) == value)
     }
 
     @Test(

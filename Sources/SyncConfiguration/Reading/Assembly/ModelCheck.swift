@@ -39,9 +39,9 @@ struct ModelCheck {
                 complaints.add(
                     at: place, subject(entity.name), "\"\(entity.name)\" is not a name",
                     "use letters, digits and \"_\", beginning with a letter")
-            } else if upper.hasPrefix("Z_") || upper.hasPrefix("CISTERN_") || upper.hasPrefix("SQLITE_") {
+            } else if upper.hasPrefix("Z_") || upper.hasPrefix("CISTERN") || upper.hasPrefix("SQLITE_") {
                 complaints.add(
-                    at: place, subject(entity.name), "names beginning with Z_, cistern_ and sqlite_ are taken by the database",
+                    at: place, subject(entity.name), "names beginning with Z_, cistern and sqlite_ are taken by the database",
                     "use another name")
             }
             if let other = seen[upper] {
@@ -102,6 +102,10 @@ struct ModelCheck {
                 complaints.add(
                     at: place, subject, "every object has a property \"\(name)\" already",
                     "call it \"\(better)\", which matches the JSON key \"\(name)\" as well")
+            } else if name.lowercased().hasPrefix("cistern") {
+                complaints.add(
+                    at: place, subject, "names beginning with cistern are those of the bookkeeping of every row",
+                    "use another name, and a path for the JSON key")
             }
             if let other = seen[name.lowercased()] {
                 complaints.add(at: place, subject, "the name differs from \"\(other)\" in case only", "rename one of them")
@@ -117,7 +121,7 @@ struct ModelCheck {
         var reported: Set<String> = []
         for (name, paths) in properties {
             let byName = paths.isEmpty
-            let keys = byName ? NameMatch.candidates(for: name, in: entity.name) : paths.compactMap(\.singleKey)
+            let keys = byName ? NameMatch.candidates(for: name, in: entity) : paths.compactMap(\.singleKey)
             for key in keys {
                 guard let other = claims[key], other.property != name else {
                     claims[key] = (name, byName)

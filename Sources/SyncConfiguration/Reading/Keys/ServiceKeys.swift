@@ -56,7 +56,10 @@ extension LogConfiguration: ConfigurationTable {
 
 extension ControlConfiguration: ConfigurationTable {
     static var keys: [Key<Self>] {
-        [Key("socket", .path, \.socket)]
+        [
+            Key("socket", .path, \.socket),
+            Key("steer_group", .text("the name of a group", isEmptyAllowed: true, maxLength: 64), \.steerGroup),
+        ]
     }
 }
 

@@ -67,6 +67,7 @@ extension RetryConfiguration: ConfigurationTable {
             Key("jitter", .choice(Jitter.self), \.jitter),
             Key("retry_after", .choice(RetryAfter.self), \.retryAfter),
             Key("retry_after_park", .timeSpan(.zero ... .days(366)), \.retryAfterPark),
+            Key("max_park", .timeSpan(.minutes(1) ... .days(366)), \.maxPark),
         ] + Key.later("refresh_auth_on")
     }
 }
@@ -82,6 +83,9 @@ extension LimitsConfiguration: ConfigurationTable {
             Key("max_string", .byteCount(.bytes(1) ... .gibibytes(1)), \.maxString),
             Key("max_key", .byteCount(.bytes(1) ... .mebibytes(1)), \.maxKey),
             Key("max_number_digits", .integer(1...1_000_000), \.maxNumberDigits),
+            Key("max_members", .integer(1...1_000_000), \.maxMembers),
+            Key("max_objects_per_page", .integer(1...100_000_000), \.maxObjectsPerPage),
+            Key("max_bad_fraction", .number(0...1), \.maxBadFraction),
             Key("max_bad_records", .integer(0...1_000_000_000), \.maxBadRecords),
         ]
     }

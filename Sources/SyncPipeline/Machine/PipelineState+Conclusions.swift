@@ -1,0 +1,124 @@
+import Foundation
+import SyncConfiguration
+
+/// What follows from every input: what is due begins, what is too old says so, and the timer fits.
+extension PipelineState {
+    mutating func conclude(_ now: Moment) -> [Output] {
+        beginWhatIsDue(now)
+        endWhatIsLate(now)
+        judgeFreshness(now)
+        announceNext(now)
+        arrangeWake(now)
+        defer { outputs = [] }
+        return outputs
+    }
+
+    // MARK: Time limits
+
+    private mutating func endWhatIsLate(_ now: Moment) {
+        for (scope, resource) in resources.sorted(by: { $0.key < $1.key }) {
+            guard let run = resource.run, !run.isCancelled else { continue }
+            if run.deadline <= now.instant || (stopTime ?? .never) <= now.instant { cancel(scope) }
+        }
+        guard phase == .stopping, let stopTime else { return }
+        let isIdle = isSettled && resources.values.allSatisfy { $0.run == nil }
+        guard isIdle || stopTime.advanced(by: Self.patience) <= now.instant else { return }
+        phase = .stopped
+        for (scope, resource) in resources.sorted(by: { $0.key < $1.key }) {
+            guard let run = resource.run else { continue }
+            // Whatever holds it, nobody waits for it any longer.
+            for waiter in run.waiters { outputs.append(.answer(waiter: waiter, nil)) }
+            resources[scope]?.run?.waiters = []
+        }
+        outputs.append(.stopped)
+    }
+
+    // MARK: Freshness
+
+    private mutating func judgeFreshness(_ now: Moment) {
+        for (scope, resource) in resources where resource.isPollable {
+            let isStale = resource.staleTime <= now.instant
+            let isDegraded = isStale || resource.status.heldDeletes > 0
+            resources[scope]?.isStale = isStale
+            guard isDegraded != resource.status.isDegraded else { continue }
+            resources[scope]?.status.isDegraded = isDegraded
+            outputs.append(.announce(.freshnessChanged(scope: scope, isDegraded: isDegraded, since: resource.status.lastSuccess)))
+        }
+    }
+
+    // MARK: Next
+
+    private mutating func announceNext(_ now: Moment) {
+        let next = resources.compactMap { scope, resource in resource.due.map { (scope: scope, due: $0) } }
+            .min { ($0.due, $0.scope) < ($1.due, $1.scope) }
+        guard next?.scope != announced?.scope || next?.due != announced?.due else { return }
+        announced = next
+        outputs.append(.announce(.scheduled(next: next?.scope, at: next.map { now.wall(of: $0.due) })))
+    }
+
+    private mutating func arrangeWake(_ now: Moment) {
+        let wake = nextWake()
+        guard wake != wakeTime else { return }
+        wakeTime = wake
+        outputs.append(.wake(wake))
+    }
+
+    private func nextWake() -> SyncInstant? {
+        guard phase == .running || phase == .stopping else { return nil }
+        var times: [SyncInstant] = []
+        for resource in resources.values {
+            if let run = resource.run, !run.isCancelled { times.append(run.deadline) }
+            if phase == .running, resource.isPollable, !resource.isStale { times.append(resource.staleTime) }
+        }
+        if phase == .stopping, let stopTime {
+            let isCancelled = resources.values.allSatisfy { $0.run?.isCancelled ?? true }
+            times.append(isCancelled ? stopTime.advanced(by: Self.patience) : stopTime)
+        } else {
+            let due = resources.values.compactMap { isAwake($0) ? $0.due : nil }
+            if let earliest = due.min() {
+                // The latest that may still be met together with the earliest.
+                let limit = earliest.advanced(by: Self.leeway)
+                times.append(due.filter { $0 <= limit }.max() ?? earliest)
+            }
+        }
+        return times.min()
+    }
+
+    // MARK: Watched from outside
+
+    /// What must never be, in words; nil if all is well.
+    var violation: String? {
+        for (scope, resource) in resources {
+            if let forgotten, forgotten == scope { return "\(scope) has neither a due time nor a run" }
+            if resource.due != nil, resource.run != nil { return "\(scope) runs and is due" }
+            if resource.due != nil, !resource.isPollable { return "\(scope) is due and not to be polled" }
+            if !resource.waiters.isEmpty, resource.asked == nil || !resource.isPollable { return "\(scope) keeps somebody waiting for nothing" }
+            if let due = resource.due, let end = pacing[resource.place], due < end { return "\(scope) is due before its server allows it" }
+        }
+        if phase == .running, wakeTime == nil, resources.values.contains(where: isAwake) { return "nothing wakes what is due" }
+        if phase == .stopping, wakeTime == nil { return "nothing ends the stop" }
+        return nil
+    }
+
+    /// A resource that will never be polled again, although nobody said so. There is none.
+    var forgotten: ResourceScope? {
+        guard phase == .running else { return nil }
+        return resources.first { $0.value.isPollable && $0.value.due == nil && $0.value.run == nil }?.key
+    }
+
+    /// How far the earliest due time lies in the past.
+    func overdue(at now: Moment) -> Duration {
+        guard phase == .running, let due = resources.values.compactMap({ isAwake($0) ? $0.due : nil }).min() else { return .zero }
+        return max(due.duration(to: now.instant), .zero)
+    }
+
+    /// How every resource stands.
+    func statuses(at now: Moment) -> [ResourceStatus] {
+        resources.filter { !$0.value.isRemoved }.sorted { $0.key < $1.key }.map { _, resource in
+            var status = resource.status
+            status.nextPollAt = resource.due.map { now.wall(of: $0) }
+            status.parkedUntil = pacing[resource.place].flatMap { $0 > now.instant ? now.wall(of: $0) : nil }
+            return status
+        }
+    }
+}

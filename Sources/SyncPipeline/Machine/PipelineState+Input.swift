@@ -1,0 +1,58 @@
+import Foundation
+import SyncConfiguration
+
+extension PipelineState {
+    /// What happens.
+    enum Input: Sendable {
+        /// A configuration is in force, at the start or by a reload. `stored` is what earlier runs left of its resources; it counts for those
+        /// that are new here, because of the others more is known by now.
+        case configured([ResourceConfiguration], DaemonConfiguration, stored: [ResourceScope: ResourceStatus])
+        /// Polling may begin. Unless `isArmed`, only what is asked for is polled.
+        case started(isArmed: Bool)
+        /// The time has come that `Output.wake` named, or may have.
+        case due
+        /// Somebody wants a poll that begins from now on, without conditions if `isFull`. Each `waiter` gets one answer.
+        case asked(ResourceScope, RunCause, waiter: Int? = nil, acceptsDeletes: Bool = false, isFull: Bool = false)
+        /// A server wants to be left alone; the run waits or is about to end.
+        case told(ResourceScope, until: Date)
+        case ended(ResourceScope, run: Int, SyncRun.Conclusion)
+        case paused(ResourceScope)
+        /// The end of a pause, and of a wait that a server asked for.
+        case resumed(ResourceScope)
+        /// No more work is taken; runs have so long for their open pages. Said again, the shorter time counts.
+        case stopping(grace: Duration)
+        /// What `Output.save` began has ended, well or badly.
+        case settled
+    }
+
+    /// What is to be done about it, in this order.
+    enum Output: Sendable, Equatable {
+        case start(RunOrder)
+        /// Somebody waits behind this run: it need not wait for the document's own save.
+        case hurry(ResourceScope, run: Int)
+        case endAfterPage(ResourceScope, run: Int)
+        case cancel(ResourceScope, run: Int)
+        /// The one timer: `due` is said then; nil stops it.
+        case wake(SyncInstant?)
+        case store(StoredSchedule)
+        /// Everything is to be committed, for runs may wait for it; `settled` says when.
+        case save
+        case announce(SyncEvent)
+        /// The answer to `asked`; nil if nothing will be polled.
+        case answer(waiter: Int, RunReport?)
+        case stopped
+    }
+
+    /// A run to begin.
+    struct RunOrder: Sendable, Equatable {
+        /// Counts runs; `ended` names it.
+        let id: Int
+        let scope: ResourceScope
+        let resource: ResourceConfiguration
+        let cause: RunCause
+        let isWaitedFor: Bool
+        let acceptsDeletes: Bool
+        /// Asks for every page without conditions.
+        let isFull: Bool
+    }
+}

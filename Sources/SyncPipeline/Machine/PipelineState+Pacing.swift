@@ -1,0 +1,78 @@
+import Foundation
+import SyncConfiguration
+
+/// What servers ask for: to be left alone for a while, by all that come from here with the same credential.
+extension PipelineState {
+    /// A server asked for a wait. It is stored before anybody waits.
+    mutating func tell(_ scope: ResourceScope, _ until: Date, _ now: Moment) {
+        guard let resource = resources[scope] else { return }
+        park(resource.place, until, resource.plan, now)
+        record(scope, now)
+    }
+
+    /// Never shortens what was asked for before; nothing is longer than `max_park`.
+    mutating func park(_ place: PacingPlace, _ until: Date, _ plan: ResourceConfiguration, _ now: Moment) {
+        let end = min(now.instant(of: until), now.instant.advanced(by: plan.retry.maxPark.duration))
+        guard end > now.instant, end > pacing[place] ?? now.instant else { return }
+        pacing[place] = end
+        for (scope, resource) in siblings(of: place) {
+            guard let due = resource.due else { continue }
+            resources[scope]?.due = max(due, end)
+            answerIfParked(scope, now)
+        }
+        recordAll(of: place, now)
+    }
+
+    func siblings(of place: PacingPlace) -> [(ResourceScope, Resource)] {
+        resources.filter { $0.value.place == place && !$0.value.isRemoved }.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
+    }
+
+    /// When it may be asked at the earliest, as far as its server is concerned.
+    func notBefore(_ resource: Resource, _ now: Moment) -> SyncInstant { max(pacing[resource.place] ?? now.instant, now.instant) }
+
+    /// Until when the server of a resource wants to be left alone; nil if it may be asked.
+    func pacingEnd(of scope: ResourceScope, at now: Moment) -> Date? {
+        guard let place = resources[scope]?.place, let end = pacing[place], end > now.instant else { return nil }
+        return now.wall(of: end)
+    }
+
+    /// When a wait ends that is too long for somebody to wait for it; nil if there is none.
+    func parkedUntil(_ resource: Resource, _ now: Moment) -> Date? {
+        let end = notBefore(resource, now)
+        return now.instant.duration(to: end) > resource.plan.retry.retryAfterPark.duration ? now.wall(of: end) : nil
+    }
+
+    mutating func answerIfParked(_ scope: ResourceScope, _ now: Moment) {
+        guard let resource = resources[scope], let until = parkedUntil(resource, now), !resource.waiters.isEmpty else { return }
+        for waiter in resource.waiters { outputs.append(.answer(waiter: waiter, parkedReport(resource, until, now))) }
+        resources[scope]?.waiters = []
+    }
+
+    private static let noRun = UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0))
+
+    /// The answer to somebody who would wait for a parked resource: no run took place.
+    func parkedReport(_ resource: Resource, _ until: Date, _ now: Moment) -> RunReport {
+        let scope = resource.status.scope
+        return RunReport(
+            run: Self.noRun, scope: scope, cause: .control, startedAt: now.wall, endedAt: now.wall, outcome: .parked, isComplete: false,
+            pages: 0, notModifiedPages: 0, bytes: 0, counts: RecordCounts(), httpStatus: resource.status.httpStatus,
+            error: "the server asked to be left alone until \(HTTPDate.format(until)); `cisternctl resume \(scope)` asks it sooner", nextPollAt: until
+        )
+    }
+
+    /// Has it stored with each of its resources: whichever of them the next configuration has knows of it.
+    mutating func recordAll(of place: PacingPlace, _ now: Moment) {
+        for (scope, _) in siblings(of: place) { record(scope, now) }
+    }
+
+    /// Has the schedule of a resource stored.
+    mutating func record(_ scope: ResourceScope, next known: SyncInstant? = nil, _ now: Moment) {
+        guard let resource = resources[scope] else { return }
+        let end = pacing[resource.place].flatMap { $0 > now.instant ? $0 : nil }
+        // Cut off by a kill, a run begins again as soon as the limits allow.
+        let next = known ?? resource.due ?? (resource.run == nil ? nil : max(resource.soonest(at: now), notBefore(resource, now)))
+        let record = StoredSchedule(
+            scope: scope, nextPollAt: next.map { now.wall(of: $0) }, parkedUntil: end.map { now.wall(of: $0) }, isPaused: resource.status.isPaused)
+        outputs.append(.store(record))
+    }
+}

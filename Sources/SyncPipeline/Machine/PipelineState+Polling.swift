@@ -1,0 +1,100 @@
+import Foundation
+import SyncConfiguration
+
+/// From being asked or due to the end of a run.
+extension PipelineState {
+    mutating func ask(_ scope: ResourceScope, _ cause: RunCause, waiter: Int?, _ now: Moment) {
+        guard phase == .running, var resource = resources[scope], resource.isPollable else {
+            if let waiter { outputs.append(.answer(waiter: waiter, nil)) }
+            return
+        }
+        if let waiter {
+            if let until = parkedUntil(resource, now) {
+                outputs.append(.answer(waiter: waiter, parkedReport(resource, until, now)))
+                return
+            }
+            resource.waiters.append(waiter)
+        }
+        resource.asked = resource.asked ?? cause
+        if let run = resource.run {
+            // What it has read already may be older than the question: another run follows it.
+            if waiter != nil { outputs.append(.hurry(scope, run: run.id)) }
+        } else {
+            let soonest = max(resource.soonest(at: now), notBefore(resource, now))
+            resource.due = min(resource.due ?? soonest, soonest)
+        }
+        resources[scope] = resource
+    }
+
+    /// Begins what is due, the longest overdue first.
+    mutating func beginWhatIsDue(_ now: Moment) {
+        guard phase == .running else { return }
+        let due = resources.filter { isAwake($0.value) && ($0.value.due ?? .never) <= now.instant }
+        for (scope, resource) in due.sorted(by: { ($0.value.due ?? .never, $0.key) < ($1.value.due ?? .never, $1.key) }) {
+            begin(scope, resource, now)
+        }
+    }
+
+    /// Whether its due time counts now.
+    func isAwake(_ resource: Resource) -> Bool { resource.due != nil && resource.run == nil && (isArmed || resource.asked != nil) }
+
+    private mutating func begin(_ scope: ResourceScope, _ resource: Resource, _ now: Moment) {
+        var resource = resource
+        runCount += 1
+        let limit = resource.plan.limits.maxRunTime.duration + Self.overrun
+        outputs.append(
+            .start(
+                RunOrder(
+                    id: runCount, scope: scope, resource: resource.plan, cause: resource.asked ?? .schedule,
+                    isWaitedFor: !resource.waiters.isEmpty, acceptsDeletes: resource.acceptsDeletes, isFull: resource.isFull)))
+        resource.run = Run(id: runCount, started: now.instant, deadline: now.instant.advanced(by: limit), waiters: resource.waiters)
+        resource.lastStarted = now.instant
+        resource.due = nil
+        resource.asked = nil
+        resource.waiters = []
+        resource.acceptsDeletes = false
+        resource.isFull = false
+        resources[scope] = resource
+    }
+
+    mutating func end(_ scope: ResourceScope, _ id: Int, _ conclusion: SyncRun.Conclusion, _ now: Moment) {
+        guard let run = resources[scope]?.run, run.id == id else { return }
+        resources[scope]?.run = nil
+        if let until = conclusion.parkedUntil, let resource = resources[scope] { park(resource.place, until, resource.plan, now) }
+        guard var resource = resources[scope] else { return }
+        let report = conclusion.report
+        resource.pacing = conclusion.pacing
+        resource.interval = resource.schedule.interval(pacing: conclusion.pacing, random: chance.next())
+        resource.status.take(
+            report, heldDeletes: conclusion.heldDeletes, guardName: conclusion.guardName, parkedUntil: conclusion.parkedUntil)
+        if report.outcome == .succeeded { resource.freshSince = now.instant }
+        let next = nextPoll(resource, run, report.outcome, now)
+        if resource.isPollable { resource.due = next }
+        resources[scope] = resource
+        record(scope, next: resource.isRemoved ? next : nil, now)
+        let reported = report.due(resource.due.map { now.wall(of: $0) })
+        outputs.append(.announce(.runFinished(reported)))
+        for waiter in run.waiters { outputs.append(.answer(waiter: waiter, reported)) }
+        if resource.asked != nil {
+            // Asked for while it ran.
+            answerIfParked(scope, now)
+            ask(scope, .control, waiter: nil, now)
+        }
+    }
+
+    private func nextPoll(_ resource: Resource, _ run: Run, _ outcome: RunOutcome, _ now: Moment) -> SyncInstant {
+        let started = now.wall(of: run.started)
+        // What a stop cut off goes on soon after the next start.
+        let isCutOff = phase == .stopping && outcome == .cancelled
+        let next =
+            isCutOff
+            ? resource.schedule.pollOnRequest(now: now.wall, lastStarted: started, parkedUntil: nil)
+            : resource.schedule.nextPoll(started: started, ended: now.wall, interval: resource.interval)
+        return max(now.instant(of: next), notBefore(resource, now))
+    }
+}
+
+extension SyncInstant {
+    /// Later than everything that can be.
+    static let never = SyncInstant(sinceOrigin: .seconds(Int64.max / 4))
+}

@@ -1,0 +1,202 @@
+import Foundation
+import SyncConfiguration
+
+/// What the pipeline is about: its resources, which of them run, when each is due and who waits for what. A value without clock, socket or thread.
+///
+///     new ── configured, with what is stored ──► due at a time ── due, asked ──► running ── ended ──► due at a time …
+///                                                  ▲      ▲ └─ told: not before ┘   │ └─ past its deadline: cancelled
+///                                 resumed, enabled │      └────────────────────────┘
+///                                                  ▼
+///                                                idle: paused, disabled, removed (its run is cancelled)
+///     all ── stopping ──► runs end after their page, are cancelled after the grace, and after a little more patience nobody waits for them
+///
+/// `SyncPipeline` says what happens and does what comes out. Nothing else knows when anything is due. Always: what is enabled and not paused has
+/// a due time or a run.
+struct PipelineState: Sendable {
+    enum Phase: String, Sendable {
+        case idle, running, stopping, stopped
+    }
+
+    /// How late a due time may be met in order to meet several at once.
+    static let leeway = Duration.milliseconds(250)
+    /// How long a run may take to notice itself that its time is over, before it is cancelled.
+    static let overrun = Duration.seconds(30)
+    /// How long cancelled runs may take to end before a stop goes on without them.
+    static let patience = Duration.seconds(1)
+
+    var phase = Phase.idle
+    var resources: [ResourceScope: Resource] = [:]
+    /// Who must not be asked, and until when.
+    var pacing: [PacingPlace: SyncInstant] = [:]
+    var isArmed = false
+    var isSettled = false
+    var stopTime: SyncInstant?
+    var runCount = 0
+    var wakeTime: SyncInstant?
+    var announced: (scope: ResourceScope, due: SyncInstant)?
+    let chance: RandomSource
+    /// What comes out of the input at hand.
+    var outputs: [Output] = []
+
+    /// - Parameter chance: where jitter comes from.
+    init(chance: RandomSource) {
+        self.chance = chance
+    }
+
+    /// Takes in what happened, and says what is to be done.
+    mutating func handle(_ input: Input, at now: Moment) -> [Output] {
+        switch input {
+        case .configured(let plans, let daemon, let stored): configure(plans, daemon, stored, now)
+        case .started(let isArmed):
+            guard phase == .idle else { break }
+            phase = .running
+            self.isArmed = isArmed
+        case .due:
+            // The timer has fired: it must be set again, even for the same time.
+            wakeTime = nil
+        case .asked(let scope, let cause, let waiter, let acceptsDeletes, let isFull):
+            if acceptsDeletes { resources[scope]?.acceptsDeletes = true }
+            if isFull, resources[scope]?.isPollable == true { resources[scope]?.isFull = true }
+            ask(scope, cause, waiter: waiter, now)
+        case .told(let scope, let until): tell(scope, until, now)
+        case .ended(let scope, let run, let conclusion): end(scope, run, conclusion, now)
+        case .paused(let scope): pause(scope, now)
+        case .resumed(let scope): resume(scope, now)
+        case .stopping(let grace): stop(grace, now)
+        case .settled: isSettled = true
+        }
+        return conclude(now)
+    }
+
+    // MARK: Configuration
+
+    private mutating func configure(
+        _ plans: [ResourceConfiguration], _ daemon: DaemonConfiguration, _ stored: [ResourceScope: ResourceStatus], _ now: Moment
+    ) {
+        pacing = pacing.filter { $0.value > now.instant }
+        var known: Set<ResourceScope> = []
+        for plan in plans {
+            let scope = ResourceScope(source: plan.source, resource: plan.name)
+            known.insert(scope)
+            // What is known here is newer than what was loaded: runs may have ended since.
+            if resources[scope] == nil, let until = stored[scope]?.parkedUntil { park(PacingPlace(plan), until, plan, now) }
+        }
+        for (scope, resource) in resources.sorted(by: { $0.key < $1.key }) where !known.contains(scope) && !resource.isRemoved {
+            remove(scope, resource)
+        }
+        for plan in plans {
+            let scope = ResourceScope(source: plan.source, resource: plan.name)
+            if resources[scope] == nil {
+                let status = stored[scope] ?? ResourceStatus(scope)
+                resources[scope] = Resource(plan, status, at: now)
+                schedule(scope, daemon: daemon, stored: status.nextPollAt, now)
+            } else {
+                reconfigure(scope, plan, daemon, now)
+            }
+        }
+        for place in pacing.keys { recordAll(of: place, now) }
+    }
+
+    /// The first poll of what has no due time yet.
+    private mutating func schedule(_ scope: ResourceScope, daemon: DaemonConfiguration, stored: Date?, _ now: Moment) {
+        guard let resource = resources[scope], resource.isPollable, resource.run == nil else { return }
+        let date = resource.schedule.firstPoll(
+            now: now.wall, daemon: daemon, stored: stored, lastSuccess: resource.status.lastSuccess, random: chance.next())
+        let first = date <= now.wall ? now.instant : now.instant(of: date)
+        let due = max(first, resource.lastStarted == nil ? first : resource.soonest(at: now), notBefore(resource, now))
+        resources[scope]?.due = due
+    }
+
+    private mutating func reconfigure(_ scope: ResourceScope, _ plan: ResourceConfiguration, _ daemon: DaemonConfiguration, _ now: Moment) {
+        guard var resource = resources[scope] else { return }
+        let old = resource.plan
+        resource.plan = plan
+        resource.place = PacingPlace(plan)
+        resource.isRemoved = false
+        resource.status.isEnabled = plan.isEnabled
+        if old.schedule != plan.schedule { resource.interval = resource.schedule.interval(pacing: resource.pacing, random: chance.next()) }
+        if !resource.isPollable {
+            resource.due = nil
+            release(&resource.waiters)
+            resource.asked = nil
+        } else if let due = resource.due {
+            // A shorter interval counts at once, a longer one from the next run on.
+            let regular = max((resource.lastStarted ?? now.instant).advanced(by: resource.interval), resource.soonest(at: now))
+            let next = old.schedule == plan.schedule ? due : min(due, regular)
+            resource.due = max(next, notBefore(resource, now))
+        }
+        resources[scope] = resource
+        if resource.due == nil { schedule(scope, daemon: daemon, stored: nil, now) }
+        if old.schedule != plan.schedule || old.isEnabled != plan.isEnabled { record(scope, now) }
+    }
+
+    private mutating func remove(_ scope: ResourceScope, _ resource: Resource) {
+        var resource = resource
+        release(&resource.waiters)
+        resource.asked = nil
+        resource.due = nil
+        resource.isRemoved = true
+        resources[scope] = resource
+        cancel(scope)
+    }
+
+    // MARK: Pause, resume, stop
+
+    private mutating func pause(_ scope: ResourceScope, _ now: Moment) {
+        guard var resource = resources[scope], !resource.isRemoved else { return }
+        resource.status.isPaused = true
+        resource.due = nil
+        resource.asked = nil
+        release(&resource.waiters)
+        resources[scope] = resource
+        record(scope, now)
+    }
+
+    private mutating func resume(_ scope: ResourceScope, _ now: Moment) {
+        guard let resource = resources[scope], !resource.isRemoved else { return }
+        resources[scope]?.status.isPaused = false
+        if pacing.removeValue(forKey: resource.place) != nil {
+            // The others were told to wait by the same server: they go on as well.
+            for (other, sibling) in siblings(of: resource.place) where other != scope {
+                if let due = sibling.due { resources[other]?.due = min(due, sibling.soonest(at: now)) }
+            }
+            recordAll(of: resource.place, now)
+        }
+        if phase != .running, resources[scope]?.isPollable == true, resource.run == nil { resources[scope]?.due = resource.soonest(at: now) }
+        ask(scope, .control, waiter: nil, now)
+        record(scope, now)
+    }
+
+    private mutating func stop(_ grace: Duration, _ now: Moment) {
+        guard phase != .stopped else { return outputs.append(.stopped) }
+        if phase != .stopping {
+            phase = .stopping
+            for (scope, resource) in resources.sorted(by: { $0.key < $1.key }) {
+                if let run = resource.run { outputs.append(.endAfterPage(scope, run: run.id)) }
+                resources[scope]?.asked = nil
+                if var waiters = resources[scope]?.waiters {
+                    release(&waiters)
+                    resources[scope]?.waiters = []
+                }
+            }
+            outputs.append(.save)
+        }
+        let end = now.instant.advanced(by: max(grace, .zero))
+        stopTime = min(stopTime ?? end, end)
+    }
+
+    // MARK: What others need
+
+    /// Ends a run at once; its end is still awaited.
+    mutating func cancel(_ scope: ResourceScope) {
+        guard let run = resources[scope]?.run, !run.isCancelled else { return }
+        resources[scope]?.run?.isCancelled = true
+        outputs.append(.cancel(scope, run: run.id))
+    }
+
+    /// Tells those who wait that nothing will come.
+    mutating func release(_ waiters: inout [Int]) {
+        for waiter in waiters { outputs.append(.answer(waiter: waiter, nil)) }
+        waiters = []
+    }
+}

@@ -1,0 +1,142 @@
+import JSONReader
+import OpenCoreData
+import SyncConfiguration
+
+/// What a record says, as drafts: its own, and those of the objects that it holds or names.
+extension RecordMapper {
+    func key(of record: JSONRecord, _ mapping: EntityMapping) throws -> UniqueKey {
+        var key: [AttributeValue] = []
+        for field in mapping.keys {
+            let value = try field.conversion.value(record[field.field], token: record.rawValue(of: field.field))
+            if value.isNull {
+                throw ConversionProblem(
+                    path: field.conversion.path, message: "\(mapping.name) has no \(field.conversion.attribute.name), which is its key")
+            }
+            key.append(value)
+        }
+        return UniqueKey(key)
+    }
+
+    func draft(of record: JSONRecord, _ mapping: EntityMapping, knowledge: Draft.Knowledge) throws -> Draft {
+        let draft = Draft(mapping: mapping, key: try key(of: record, mapping), knowledge: knowledge)
+        for field in mapping.attributes {
+            let cell = record[field.field]
+            let isMissing = cell.isMissing
+            // An embedded object may be a short form of its record: what it leaves out is not null.
+            if isMissing && knowledge != .record { continue }
+            let value = isMissing ? field.fallback : try field.value(cell, of: record)
+            if value.isNull && field.isRequired {
+                throw ConversionProblem(
+                    path: field.conversion.path,
+                    message: "\(mapping.name).\(field.conversion.attribute.name) is required and \(isMissing ? "missing" : "null")")
+            }
+            draft.row.update(field.slot, to: value)
+            draft.present.insert(field.slot)
+        }
+        for (index, field) in mapping.relationships.enumerated() {
+            let cell = record[field.field]
+            var token: JSONRawValue?
+            if case .double = cell { token = record.rawValue(of: field.field) }
+            try read(cell, token: token, field, index: index, of: draft)
+        }
+        return draft
+    }
+
+    private func read(
+        _ cell: JSONCell, token: JSONRawValue?, _ field: EntityMapping.RelationshipField, index: Int, of draft: Draft
+    ) throws {
+        guard let destination = mapping.entities[field.destination] else { return }
+        switch field.place {
+        case .slot(let slot):
+            if cell.isMissing && draft.knowledge != .record { return }
+            switch try target(cell, token: token, field, destination) {
+            case .none: draft.targets[slot] = .some(nil)
+            case .object(let object): draft.targets[slot] = .some(object)
+            // Somebody is meant, and nobody knows who: it stays as it is.
+            case .unidentified: break
+            }
+        case .toMany:
+            // A list that is not there says nothing; an empty one says that there are none.
+            if cell.isMissing { return }
+            var members: [Draft] = []
+            func add(_ cell: JSONCell, _ token: JSONRawValue?) throws {
+                switch try target(cell, token: token, field, destination) {
+                case .none: break
+                case .object(let member): members.append(member)
+                case .unidentified: draft.openLists.insert(index)
+                }
+            }
+            if case .array(let items) = cell {
+                guard items.count <= limits.maxMembers else {
+                    throw ConversionProblem(path: field.path, message: "\(items.count) members, more than limits.max_members = \(limits.maxMembers)")
+                }
+                try items.forEachRaw { try add($0, $1) }
+            } else {
+                try add(cell, token)
+            }
+            draft.members[index] = members
+        }
+    }
+
+    /// What a cell of a relationship means.
+    private enum Target {
+        case none
+        case object(Draft)
+        /// An object without a key that can be read.
+        case unidentified
+    }
+
+    /// The object that a cell names: an embedded one by its own record, a scalar by its key.
+    private func target(
+        _ cell: JSONCell, token: JSONRawValue?, _ field: EntityMapping.RelationshipField, _ destination: EntityMapping
+    ) throws -> Target {
+        switch cell {
+        case .missing, .null: return .none
+        case .object(let record):
+            guard field.match == .auto || field.match == .embedded else {
+                throw ConversionProblem(path: field.path, message: "an object stands where the key of a \(destination.name) is expected")
+            }
+            do {
+                return .object(try gather(try draft(of: record, destination, knowledge: .embedded)))
+            } catch let problem as ConversionProblem {
+                // It costs itself and not its owner.
+                report(record, ConversionProblem(path: field.path, message: problem.message))
+                guard let key = try? key(of: record, destination) else { return .unidentified }
+                return .object(try gather(Draft(mapping: destination, key: key, knowledge: .stub)))
+            }
+        case .array:
+            throw ConversionProblem(path: field.path, message: "a list stands where one \(destination.name) is expected")
+        default:
+            guard field.match != .embedded else {
+                throw ConversionProblem(path: field.path, message: "\(cell.brief) stands where a \(destination.name) object is expected")
+            }
+            guard destination.keys.count == 1 else {
+                throw ConversionProblem(
+                    path: field.path, message: "\(destination.name) has a key of \(destination.keys.count) attributes; one value can't name it")
+            }
+            let value: AttributeValue
+            do {
+                value = try destination.keys[0].conversion.value(cell, token: token)
+            } catch {
+                throw ConversionProblem(path: field.path, message: "key of \(destination.name): \(error.message)")
+            }
+            return .object(try gather(Draft(mapping: destination, key: UniqueKey([value]), knowledge: .stub)))
+        }
+    }
+
+    /// One draft for each object of the batch.
+    func gather(_ draft: Draft) throws -> Draft {
+        if let known = drafts[draft.name] {
+            known.absorb(draft)
+            return known
+        }
+        objects += 1
+        if objects > limits.maxObjectsPerPage {
+            throw SyncError.page("the page names more objects than limits.max_objects_per_page = \(limits.maxObjectsPerPage); nothing of it was kept")
+        }
+        try checkCancellation(objects)
+        drafts[draft.name] = draft
+        order.append(draft)
+        return draft
+    }
+}

@@ -1,0 +1,85 @@
+import Foundation
+import SyncConfiguration
+
+/// What a run has come to so far: counts and evidence, page by page.
+struct RunTally: Sendable {
+    var outcome = RunOutcome.succeeded
+    var isComplete = false
+    var pages = 0
+    var notModified = 0
+    var bytes = 0
+    var counts = RecordCounts()
+    var status: Int?
+    var error: String?
+    var parkedUntil: Date?
+    /// The rows that the run's pages list.
+    var seen = KeySet()
+    var requestKeys: Set<String> = []
+    var isPartial = false
+    var badRecords = 0
+    var pacing: ServerPacing?
+
+    /// Records of all pages, those that are as they were included.
+    private var records = 0
+    /// How many of them were set aside, now or when their page was read.
+    private var rejected = 0
+    private var firstRejection: String?
+    /// How many of those could not be told by a key: each may be any row.
+    private(set) var unidentified = 0
+    /// The numbers of the pages that were read and not as they were.
+    private(set) var readPages: Set<Int> = []
+    /// The number of the run that read the page which was read the longest ago.
+    private(set) var oldestReading = Int64.max
+    /// The pages were asked for without conditions, for rows that wait for another listing.
+    var isReadAnew = false
+
+    var wroteAnything: Bool { pages > notModified || counts.deleted > 0 }
+
+    /// Takes in a page that was parsed and saved in the run of this number.
+    mutating func take(_ page: ParsedPage, of fetched: FetchedPage, run: Int64) {
+        pages += 1
+        readPages.insert(pages)
+        isPartial = isPartial || fetched.isPartial
+        counts += page.counts
+        badRecords += page.facts.rejected
+        seen.keys.formUnion(page.members.keys)
+        seen.keys.formUnion(page.listed.keys)
+        firstRejection = firstRejection ?? page.firstRejection
+        take(page.facts, readIn: run)
+    }
+
+    /// Takes in a page that is as it was.
+    mutating func take(_ page: UnmodifiedPage, facts: PageFacts, stored: StoredRequest) {
+        status = 304
+        pages += 1
+        notModified += 1
+        bytes += page.received
+        pacing = page.pacing
+        seen.keys.formUnion(stored.vouched)
+        counts.unchanged += facts.records - facts.rejected
+        take(facts, readIn: stored.run)
+    }
+
+    private mutating func take(_ facts: PageFacts, readIn run: Int64) {
+        records += facts.records
+        rejected += facts.rejected
+        unidentified += facts.unidentified
+        oldestReading = min(oldestReading, run)
+    }
+
+    /// Takes in how the listing ended, and judges it.
+    mutating func end(_ end: PaginationEnd, limits: LimitsConfiguration) {
+        if rejected > 0, rejected >= records || Double(rejected) > limits.maxBadFraction * Double(records) {
+            outcome = .failed
+            let limit = rejected >= records ? "" : ", more than limits.max_bad_fraction = \(limits.maxBadFraction)"
+            error =
+                "\(rejected) of \(records) records were set aside\(limit)"
+                + (firstRejection.map { "; the first: \($0)" } ?? "; see `cisternctl quarantine list`")
+            return
+        }
+        isComplete = end.isComplete && !isPartial
+        guard !isComplete else { return }
+        outcome = .incomplete
+        error = end.doubts.isEmpty ? "a page came in part only (206)" : end.doubts.map(\.description).joined(separator: "; ")
+    }
+}

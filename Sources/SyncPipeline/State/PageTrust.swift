@@ -1,0 +1,75 @@
+import OpenCoreData
+import Synchronization
+
+/// Whether pages may be taken as unchanged. A page vouches for its records' rows, and that it is as it was does not mean that they are: a short
+/// form inside of another page's record may have changed one of them, or a store that an older version wrote has rows that never got their
+/// values. Such a page is read again.
+final class PageTrust: Sendable {
+    private struct Page: Hashable {
+        let scope: ResourceScope
+        let request: String
+    }
+
+    private struct State {
+        /// Pages whose rows were all looked at, or written, since this process began.
+        var known: Set<Page> = []
+        /// Rows that were changed by others than their records since, by entity.
+        var overwritten: [String: Set<Int64>] = [:]
+    }
+
+    private let state = Mutex(State())
+
+    /// Runs draw their conclusions one after the other: whether a row goes depends on what the others vouch for.
+    let conclusions = SerialTurns()
+
+    /// A page was read and saved, and has changed these rows of other pages, by entity.
+    func note(_ overwritten: [String: Set<Int64>], readingPage request: String, of scope: ResourceScope) {
+        state.withLock { state in
+            state.known.insert(Page(scope: scope, request: request))
+            for (entity, keys) in overwritten { state.overwritten[entity, default: []].formUnion(keys) }
+        }
+    }
+
+    /// These rows were removed, by entity: pages that vouch for them must not be taken as unchanged.
+    func doubt(_ removed: [String: Set<Int64>]) {
+        state.withLock { state in
+            for (entity, keys) in removed { state.overwritten[entity, default: []].formUnion(keys) }
+        }
+    }
+
+    /// Whether the rows that a page vouches for are what its records say. Looks at all of them once in the life of a process, and otherwise only at
+    /// those in doubt. On the context's queue; throws what reading throws.
+    func holds(
+        _ members: KeySet, ofPage request: String, of scope: ResourceScope, entity: EntityMapping, in context: NSManagedObjectContext
+    ) throws -> Bool {
+        let page = Page(scope: scope, request: request)
+        // Taken out before the rows are read: who overwrites one later puts it in again after that.
+        let (isKnown, doubtful) = state.withLock { state in
+            let doubtful = state.overwritten[entity.name]?.intersection(members.keys) ?? []
+            if !doubtful.isEmpty { state.overwritten[entity.name]?.subtract(doubtful) }
+            return (state.known.contains(page), doubtful)
+        }
+        let asked = isKnown ? doubtful : members.keys
+        if asked.isEmpty { return true }
+        let rows = try entity.rows(asked, in: context)
+        let isWhole = rows.count == asked.count && rows.values.allSatisfy(entity.bookkeeping.isWhole)
+        state.withLock { state in
+            if isWhole { state.known.insert(page) } else if !doubtful.isEmpty { state.overwritten[entity.name, default: []].formUnion(doubtful) }
+        }
+        return isWhole
+    }
+}
+
+extension EntityMapping.Bookkeeping {
+    /// Whether a row is what a record of its own said, and nothing else.
+    func isWhole(_ row: RowSnapshot) -> Bool { !row[hash].isNull && row[stub] != .bool(true) && row[deletedAt].isNull }
+}
+
+extension EntityMapping {
+    /// The rows that there are of those with these primary keys.
+    func rows(_ keys: Set<Int64>, in context: NSManagedObjectContext) throws -> [NSManagedObjectID: RowSnapshot] {
+        guard !keys.isEmpty, let store = context.endOfChain?.store(for: entity) else { return [:] }
+        return try context.currentRows(
+            keys.sorted().map { NSManagedObjectID(entity: entity, key: $0, store: store.identity, isTemporary: false) })
+    }
+}

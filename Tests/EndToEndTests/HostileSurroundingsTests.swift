@@ -1,0 +1,59 @@
+import Foundation
+import Glibc
+import SyncTestSupport
+import Testing
+
+/// Limits and neighbours that a daemon may meet, against the daemon as it ships.
+@Suite(.serialized) struct HostileSurroundingsTests {
+    private func workshop() async throws -> (Workshop, RawHTTPServer) {
+        let server = try await RawHTTPServer(.send(HostileServerTests.answer("200 OK", "[{\"id\": 1}]")), .close)
+        let shop = try Workshop()
+        try shop.configure(text: HostileServerTests.configuration(server, paths: ["good"]))
+        return (shop, server)
+    }
+
+    @Test(.timeLimit(.minutes(10))) func aLimitOnTheSizeOfFilesIsAnErrorOfTheDiskAndNoSignal() async throws {
+        let (shop, server) = try await workshop()
+        defer { shop.close() }
+        let words = ["-c", "ulimit -f 8; exec \"$@\"", "-", try Workshop.binary("cisternd"), "--config", "\(shop.folder)/cisternd.toml"]
+        let result = try await shop.run("bash", words)
+        #expect(result.status == 74, "\(result.errors)")
+        await server.shutdown()
+    }
+
+    @Test(.timeLimit(.minutes(10))) func aNamedPipeAsConfigurationIsRefused() async throws {
+        let (shop, server) = try await workshop()
+        defer { shop.close() }
+        let path = "\(shop.folder)/pipe.toml"
+        #expect(mkfifo(path, 0o600) == 0)
+        let result = try await shop.run(Workshop.binary("cisternd"), ["--check-config", "--config", path])
+        #expect(result.status == 78)
+        #expect(result.errors.contains { $0.contains("it is no regular file") }, "\(result.errors)")
+        await server.shutdown()
+    }
+
+    @Test(.enabled(if: geteuid() == 0, "another user is needed"), .timeLimit(.minutes(10)))
+    func whoMayReadMayNotSteer() async throws {
+        let (shop, server) = try await workshop()
+        defer { shop.close() }
+        chmod(shop.folder, 0o755)
+        chmod("\(shop.folder)/run", 0o755)
+        let daemon = try await shop.daemon()
+        let asking = """
+            import os, socket, sys
+            os.setgroups([]); os.setgid(0); os.setuid(65534)
+            s = socket.socket(socket.AF_UNIX); s.connect(sys.argv[1])
+            s.sendall((sys.argv[2] + " HTTP/1.1\\r\\nHost: x\\r\\nConnection: close\\r\\n\\r\\n").encode())
+            print(s.makefile().readline().split()[1])
+            """
+        for (target, status) in [("GET /v1/status", "200"), ("POST /v1/pause", "403"), ("POST /v1/sync", "403"), ("POST /v1/reload", "403")] {
+            let result = try await shop.run(Workshop.python, ["-c", asking, "\(shop.folder)/run/control.sock", target])
+            #expect(result.output == [status], "\(target): \(result.errors)")
+        }
+        #expect(try await shop.control("pause", "shop/good").status == 0)
+        daemon.signal(SIGTERM)
+        #expect(await daemon.end() == 0)
+        #expect(daemon.errors.contains { $0.contains("pause of shop/good asked for by root (uid 0, process ") })
+        await server.shutdown()
+    }
+}

@@ -1,0 +1,261 @@
+import Foundation
+import SyncConfiguration
+
+@testable import SyncPipeline
+
+/// A random walk of the machine, and what must hold after every step of it. The walk is a function of its seed.
+struct PipelineWalk {
+    static let scopes = [
+        ResourceScope(source: "a", resource: "one"), ResourceScope(source: "a", resource: "two"), ResourceScope(source: "b", resource: "one"),
+        ResourceScope(source: "b", resource: "two"),
+    ]
+    /// Times are rounded on their way through dates.
+    private static let rounding = Duration.microseconds(10)
+
+    private struct OpenRun {
+        let id: Int
+        let scope: ResourceScope
+        var isCancelled = false
+    }
+
+    private var bench = MachineBench()
+    private var random: SeededNumbers
+    /// What `store` wrote: what a restart finds.
+    private var stored: [ResourceScope: StoredSchedule] = [:]
+    /// Read by a reload that has not been put into force yet.
+    private var loaded: [ResourceScope: ResourceStatus]?
+    private var plans: [ResourceConfiguration] = []
+    private var open: [OpenRun] = []
+    private var lastStarted: [ResourceScope: SyncInstant] = [:]
+    /// What servers asked for, by origin.
+    private var told: [String: SyncInstant] = [:]
+    /// Who waits: since which run.
+    private var waiters: [Int: (scope: ResourceScope, after: Int)] = [:]
+    private var waiterCount = 0
+    private var lastRun = 0
+    private var stopEnd: SyncInstant?
+    private var isStopped = false
+    private var steps: [String] = []
+    /// The first thing that was wrong, with the steps that led there.
+    private(set) var failure: String?
+
+    init(seed: Int) {
+        random = SeededNumbers(seed)
+        start(isFirst: true)
+    }
+
+    mutating func walk(steps count: Int) {
+        for _ in 0..<count where failure == nil { step() }
+        if failure == nil { settle() }
+    }
+
+    // MARK: Steps
+
+    private mutating func step() {
+        if isStopped { return start(isFirst: false) }
+        let scope = Self.scopes[random.next(upTo: Self.scopes.count)]
+        switch random.next(upTo: 20) {
+        case 0..<5: pass([.zero, .seconds(1), .seconds(30), .minutes(10), .hours(1), .hours(5)][random.next(upTo: 6)])
+        case 5..<7: ask(scope, waits: false)
+        case 7..<9: ask(scope, waits: true)
+        case 9..<13: endRun()
+        case 13: tellRun()
+        case 14: tell(.paused(scope), "pause \(scope)")
+        case 15:
+            told[scope.source] = nil
+            tell(.resumed(scope), "resume \(scope)")
+        case 16:
+            // Read now, put into force in some later step.
+            loaded = storedStatuses()
+            steps.append("load")
+        case 17: reload()
+        case 18 where random.next(upTo: 2) == 0: stop()
+        case 18: restart()
+        default: tell(.due, "due")
+        }
+    }
+
+    private mutating func start(isFirst: Bool) {
+        // Another process: what is not stored is gone.
+        if !isFirst { steps.append("restart") }
+        bench.state = PipelineState(chance: RandomSource { 0.5 })
+        open = []
+        waiters = [:]
+        lastStarted = [:]
+        lastRun = 0
+        stopEnd = nil
+        isStopped = false
+        loaded = nil
+        plans = Self.scopes.map { plan($0) }
+        tell(.configured(plans, MachineBench.daemon(), stored: storedStatuses()), "configure")
+        tell(.started(isArmed: true), "start")
+        guard !isFirst else { return }
+        for scope in open.map(\.scope) {
+            if let next = stored[scope]?.nextPollAt, next.addingTimeInterval(-0.001) > bench.now.wall {
+                fail("\(scope) was polled before the stored time")
+            }
+        }
+    }
+
+    private mutating func plan(_ scope: ResourceScope) -> ResourceConfiguration {
+        let every = [0.2, 1, 3][random.next(upTo: 3)], isEnabled = random.next(upTo: 6) > 0
+        return MachineBench.plan(scope) {
+            $0.schedule.every = .minutes(Int64(every * 60))
+            $0.schedule.minInterval = .seconds(30)
+            $0.isEnabled = isEnabled
+            $0.limits.maxRunTime = .minutes(20)
+        }
+    }
+
+    private func storedStatuses() -> [ResourceScope: ResourceStatus] {
+        stored.mapValues { schedule in
+            var status = ResourceStatus(schedule.scope)
+            status.nextPollAt = schedule.nextPollAt
+            status.parkedUntil = schedule.parkedUntil
+            status.isPaused = schedule.isPaused
+            return status
+        }
+    }
+
+    private mutating func pass(_ duration: Duration) {
+        bench.now = Moment(wall: bench.now.wall.advanced(by: duration), instant: bench.now.instant.advanced(by: duration))
+        // A timer is never early, and sometimes late.
+        if let wake = bench.state.wakeTime, wake <= bench.now.instant { tell(.due, "pass \(duration)") } else { steps.append("pass \(duration)") }
+    }
+
+    private mutating func ask(_ scope: ResourceScope, waits: Bool) {
+        guard waits else { return tell(.asked(scope, .signal), "ask \(scope)") }
+        waiterCount += 1
+        waiters[waiterCount] = (scope, lastRun)
+        tell(.asked(scope, .control, waiter: waiterCount), "ask \(scope) and wait as \(waiterCount)")
+    }
+
+    private mutating func endRun() {
+        guard !open.isEmpty else { return }
+        let run = open.remove(at: random.next(upTo: open.count))
+        var outcome = run.isCancelled ? RunOutcome.cancelled : [.succeeded, .succeeded, .failed, .incomplete, .parked][random.next(upTo: 5)]
+        if stopEnd != nil, random.next(upTo: 2) == 0 { outcome = .cancelled }
+        let wait: Duration? = outcome == .parked ? [.minutes(10), .hours(6), .hours(9000)][random.next(upTo: 3)] : nil
+        if let wait { park(run.scope, wait) }
+        tell(.ended(run.scope, run: run.id, bench.conclusion(run.scope, run.id, outcome, parkedFor: wait)), "end \(run.scope) \(run.id) \(outcome)")
+    }
+
+    private mutating func tellRun() {
+        guard !open.isEmpty else { return }
+        let scope = open[random.next(upTo: open.count)].scope, wait = [Duration.seconds(5), .minutes(4), .hours(2)][random.next(upTo: 3)]
+        park(scope, wait)
+        tell(.told(scope, until: bench.now.wall.advanced(by: wait)), "tell \(scope) \(wait)")
+    }
+
+    private mutating func park(_ scope: ResourceScope, _ wait: Duration) {
+        let end = bench.now.instant.advanced(by: min(wait, .hours(24)))
+        told[scope.source] = max(told[scope.source] ?? end, end)
+    }
+
+    private mutating func reload() {
+        plans = Self.scopes.filter { _ in random.next(upTo: 5) > 0 }.map { plan($0) }
+        tell(.configured(plans, MachineBench.daemon(), stored: loaded ?? storedStatuses()), "reload \(plans.map(\.scope))")
+        loaded = nil
+    }
+
+    private mutating func stop() {
+        let grace = [Duration.zero, .seconds(20)][random.next(upTo: 2)]
+        let end = bench.now.instant.advanced(by: grace)
+        stopEnd = min(stopEnd ?? end, end)
+        tell(.stopping(grace: grace), "stop \(grace)")
+        if random.next(upTo: 2) == 0 { tell(.settled, "settled") }
+    }
+
+    private mutating func restart() {
+        // A kill.
+        start(isFirst: false)
+    }
+
+    /// In the end every run ends, every stop has ended, and everything that is to be polled has been polled.
+    private mutating func settle() {
+        if stopEnd != nil, !isStopped {
+            pass(.seconds(21))
+            if failure == nil, !isStopped { fail("the stop did not end") }
+        }
+        if isStopped { start(isFirst: false) }
+        loaded = nil
+        var polled: Set<ResourceScope> = []
+        // The longest wait there is, a day, and what may be open now.
+        for _ in 0..<3 where failure == nil {
+            polled.formUnion(open.map(\.scope))
+            while let run = open.first, failure == nil {
+                open.removeFirst()
+                tell(.ended(run.scope, run: run.id, bench.conclusion(run.scope, run.id)), "end \(run.scope) \(run.id)")
+                polled.formUnion(open.map(\.scope))
+            }
+            pass(.hours(13))
+        }
+        for plan in plans where failure == nil && plan.isEnabled {
+            let scope = ResourceScope(source: plan.source, resource: plan.name)
+            if bench.state.resources[scope]?.status.isPaused != true, !polled.contains(scope) { fail("\(scope) was not polled in a day") }
+        }
+        if failure == nil, !waiters.isEmpty { fail("\(waiters.keys.sorted()) were never answered") }
+    }
+
+    // MARK: What must hold
+
+    private mutating func tell(_ input: PipelineState.Input, _ text: String) {
+        guard failure == nil else { return }
+        steps.append(text)
+        for output in bench.tell(input) { check(output) }
+        if let violation = bench.state.violation { fail(violation) }
+        if let stopEnd, !isStopped, bench.now.instant >= stopEnd.advanced(by: PipelineState.patience), case .due = input { fail("the stop goes on") }
+        checkFreshness()
+    }
+
+    private mutating func check(_ output: PipelineState.Output) {
+        switch output {
+        case .start(let order): checkStart(order)
+        case .cancel(let scope, let id):
+            guard let index = open.firstIndex(where: { $0.scope == scope && $0.id == id }) else { return fail("\(scope) \(id) does not run") }
+            if open[index].isCancelled { fail("\(scope) \(id) was cancelled twice") }
+            open[index].isCancelled = true
+        case .store(let schedule): stored[schedule.scope] = schedule
+        case .answer(let waiter, let report): checkAnswer(waiter, report)
+        case .stopped: isStopped = true
+        case .hurry(let scope, let id), .endAfterPage(let scope, let id):
+            if !open.contains(where: { $0.scope == scope && $0.id == id }) { fail("\(scope) \(id) does not run") }
+        case .wake, .save, .announce: break
+        }
+    }
+
+    private mutating func checkStart(_ order: PipelineState.RunOrder) {
+        let scope = order.scope, now = bench.now.instant
+        if stopEnd != nil { fail("\(scope) began while stopping") }
+        if open.contains(where: { $0.scope == scope }) { fail("\(scope) runs twice") }
+        if bench.state.resources[scope]?.isPollable != true { fail("\(scope) is not to be polled") }
+        if let last = lastStarted[scope], last.duration(to: now) < .seconds(30) - Self.rounding { fail("\(scope) began before min_interval") }
+        if let end = told[scope.source], now.duration(to: end) > Self.rounding { fail("\(scope) began before its server allowed it") }
+        lastStarted[scope] = now
+        lastRun = order.id
+        open.append(OpenRun(id: order.id, scope: scope))
+    }
+
+    private mutating func checkAnswer(_ waiter: Int, _ report: RunReport?) {
+        guard let (scope, after) = waiters.removeValue(forKey: waiter) else { return fail("\(waiter) was answered twice") }
+        guard let report else { return }
+        if report.scope != scope { fail("\(waiter) was answered for \(report.scope)") }
+        let run = Int(report.run.uuid.14) << 8 | Int(report.run.uuid.15)
+        if report.run.uuid.13 == 0 {
+            if report.nextPollAt ?? .distantPast <= bench.now.wall { fail("\(waiter) was told of a wait that is over") }
+        } else if run <= after {
+            fail("\(waiter) was answered by run \(run), which began before run \(after)")
+        }
+    }
+
+    private mutating func checkFreshness() {
+        guard let wake = bench.state.wakeTime, wake > bench.now.instant else { return }
+        for (scope, resource) in bench.state.resources where resource.isPollable {
+            if resource.status.isDegraded != (resource.staleTime <= bench.now.instant) { fail("\(scope) is not as fresh as it says") }
+        }
+    }
+
+    private mutating func fail(_ text: String) {
+        failure = failure ?? "\(text), after:\n  " + steps.joined(separator: "\n  ")
+    }
+}

@@ -1,0 +1,165 @@
+import NIOHTTP1
+import OpenCoreData
+import SyncTestSupport
+import Testing
+
+@testable import SyncPipeline
+
+/// How long, and how much of it, things are kept.
+@Suite struct RetentionTests {
+    private let api = ScriptedAPI()
+
+    // MARK: Tombstones
+
+    @Test func theTombstonesOfAQuietResourceArePurged() async throws {
+        let fixture = try await api.fixture(ScriptedAPI.people(deletion: "confirm_runs = 1, max_fraction = 1.0, purge_after = \"2d\""))
+        api.set("/people", #"[{"id": 1}, {"id": 2}]"#)
+        try await fixture.sync()
+        api.set("/people", #"[{"id": 1}]"#, etag: "\"1\"")
+        try await fixture.sync()
+        #expect(try await fixture.values("id", of: "Person") == ["1", "2"])
+        fixture.clock.advance(by: .seconds(47 * 3600 - 60))
+        try await fixture.sync()
+        #expect(try await fixture.values("id", of: "Person") == ["1", "2"])
+        let report = try #require(try await fixture.sync().first)
+        #expect(report.notModifiedPages == 1)
+        #expect(try await fixture.values("id", of: "Person") == ["1"])
+        // Then there is nothing to write any more.
+        try await fixture.sync()
+        #expect(fixture.document.unsavedChangeCount == 0)
+        try await fixture.end()
+    }
+
+    @Test func aResourcePurgesItsOwnTombstonesOnly() async throws {
+        let fixture = try await api.fixture(
+            """
+            version = 1
+            [daemon]
+            contact = "test@localhost"
+            [defaults.schedule]
+            every = "1h"
+            [[source]]
+            name = "api"
+            base_url = "https://api.example"
+              [[source.resource]]
+              name = "hasty"
+              entity = "Person"
+              path = "/hasty"
+              deletion = { detect = "snapshot", confirm_runs = 1, max_fraction = 1.0, purge_after = "1h" }
+              [[source.resource]]
+              name = "patient"
+              entity = "Person"
+              path = "/patient"
+              deletion = { detect = "snapshot", confirm_runs = 1, max_fraction = 1.0, purge_after = "30d" }
+            \(ScriptedAPI.entities())
+            """)
+        api.set("/hasty", #"[{"id": 1}, {"id": 2}]"#)
+        api.set("/patient", #"[{"id": 3}, {"id": 4}]"#)
+        try await fixture.sync()
+        api.set("/hasty", #"[{"id": 1}]"#)
+        api.set("/patient", #"[{"id": 3}]"#)
+        try await fixture.sync()
+        for _ in 1...3 { try await fixture.sync() }
+        api.set("/hasty", #"[{"id": 1, "name": "Ada"}]"#)
+        try await fixture.sync()
+        #expect(try await fixture.values("id", of: "Person") == ["1", "3", "4"])
+        try await fixture.end()
+    }
+
+    @Test func aTombstoneThatCameBackIsNotPurged() async throws {
+        let fixture = try await api.fixture(ScriptedAPI.people(deletion: "confirm_runs = 1, max_fraction = 1.0, purge_after = \"1d\""))
+        for body in [#"[{"id": 1}, {"id": 2}]"#, #"[{"id": 1}]"#, #"[{"id": 1}, {"id": 2}]"#] {
+            api.set("/people", body)
+            try await fixture.sync()
+        }
+        fixture.clock.advance(by: .seconds(30 * 3600))
+        try await fixture.sync()
+        #expect(try await fixture.live() == ["1", "2"])
+        try await fixture.end()
+    }
+
+    // MARK: Quarantine
+
+    @Test func whatBecameGoodLeavesTheQuarantine() async throws {
+        let fixture = try await api.fixture(ScriptedAPI.people("pages = { kind = \"link-header\" }"))
+        let link = "</people?page=2>; rel=next"
+        api.set("/people", #"[{"id": 1}, {"id": 2, "age": "x"}]"#, headers: ["Link": link])
+        api.set("/people?page=2", #"[{"id": 3}, {"id": 4, "age": "x"}]"#, etag: "\"1\"")
+        try await fixture.sync()
+        #expect(try await fixture.pipeline.quarantine().count == 2)
+        api.set("/people", #"[{"id": 1}, {"id": 2, "age": 2}]"#, headers: ["Link": link])
+        try await fixture.sync()
+        // What stands on a page that is as it was is as bad as it was.
+        #expect(try await fixture.pipeline.quarantine().map(\.raw) == [#"{"id": 4, "age": "x"}"#])
+        api.set("/people", #"[{"id": 1}, {"id": 2, "age": 3}]"#)
+        try await fixture.sync()
+        #expect(try await fixture.pipeline.quarantine().isEmpty)
+        try await fixture.end()
+    }
+
+    @Test func theQuarantineOfAResourceIsBounded() async throws {
+        let fixture = try await api.fixture(ScriptedAPI.people())
+        let good = (10_001...13_000).map { "{\"id\": \($0)}" }
+        for name in ["x", "y"] {
+            let long = String(repeating: name, count: 20_000)
+            let bad = (1...1200).map { "{\"id\": \($0), \"age\": \"\($0 == 1 ? long : name)\"}" }
+            api.set("/people", "[" + (good + bad).joined(separator: ", ") + "]")
+            #expect(try await fixture.sync().first?.counts.quarantined == 1200)
+        }
+        let entries = try await fixture.pipeline.quarantine(limit: 10_000)
+        #expect(entries.count == 1000)
+        #expect(entries.allSatisfy { $0.raw.utf8.count <= 8192 + 3 })
+        try await fixture.end()
+    }
+
+    // MARK: Caps
+
+    @Test func aRunOfTooManyRecordsIsCutAndNotComplete() async throws {
+        let fixture = try await api.fixture(
+            ScriptedAPI.people("pages = { kind = \"link-header\" }\nlimits = { max_records = 3 }"))
+        api.set("/people", #"[{"id": 1}, {"id": 2}]"#, headers: ["Link": "</people?page=2>; rel=next"])
+        api.set("/people?page=2", #"[{"id": 3}, {"id": 4}]"#, headers: ["Link": "</people?page=3>; rel=next"])
+        api.set("/people?page=3", #"[{"id": 5}]"#)
+        let report = try #require(try await fixture.sync().first)
+        #expect(report.outcome == .incomplete && report.error?.contains("max_records") == true, "\(report.error ?? "")")
+        #expect(report.pages == 2)
+        try await fixture.end()
+    }
+
+    @Test func oneRowOfASmallTableMayGo() async throws {
+        let fixture = try await api.fixture(ScriptedAPI.people(deletion: "confirm_runs = 1"))
+        api.set("/people", #"[{"id": 1}, {"id": 2}, {"id": 3}]"#)
+        try await fixture.sync()
+        api.set("/people", #"[{"id": 1}, {"id": 2}]"#)
+        #expect(try await fixture.sync().first?.counts.deleted == 1)
+        try await fixture.end()
+    }
+
+    @Test func aListOfTooManyMembersCostsItsRecord() async throws {
+        let fixture = try await api.fixture(
+            ScriptedAPI.people("limits = { max_members = 3 }")
+                + """
+
+                [entity.Person.relationships]
+                tags = { to = "Tag", many = true }
+                [entity.Tag]
+                key = ["name"]
+                [entity.Tag.attributes]
+                name = { type = "string", optional = false }
+                """)
+        api.set("/people", #"[{"id": 1, "tags": ["a", "b", "c"]}, {"id": 2, "tags": ["a", "b", "c", "d"]}]"#)
+        #expect(try await fixture.sync().first?.counts.quarantined == 1)
+        #expect(try await fixture.live() == ["1"])
+        #expect(try await fixture.pipeline.quarantine().first?.reason.contains("max_members = 3") == true)
+        try await fixture.end()
+    }
+
+    @Test func aPageOfTooManyObjectsIsRefused() async throws {
+        let fixture = try await api.fixture(ScriptedAPI.people("limits = { max_objects_per_page = 3 }"))
+        api.set("/people", #"[{"id": 1}, {"id": 2}, {"id": 3}, {"id": 4}]"#)
+        let report = try #require(try await fixture.sync().first)
+        #expect(report.outcome == .failed && report.error?.contains("max_objects_per_page = 3") == true, "\(report.error ?? "")")
+        #expect(try await fixture.live() == [])
+        try await fixture.end()
+    }
+}

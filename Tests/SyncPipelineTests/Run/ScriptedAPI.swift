@@ -1,0 +1,90 @@
+import Foundation
+import NIOHTTP1
+import OpenCoreData
+import SyncTestSupport
+import Synchronization
+import Testing
+
+@testable import SyncPipeline
+
+/// A server whose answers a test sets, by path and query, and the configurations that ask it.
+final class ScriptedAPI: Sendable {
+    private struct Page {
+        var body = "[]"
+        var etag: String?
+        var status = 200
+        var headers: HTTPHeaders = [:]
+    }
+
+    private let pages = Mutex<[String: Page]>([:])
+
+    /// Sets what `path`, query included, is answered. With an ETag, a request that has it is answered 304.
+    func set(_ path: String, _ body: String, etag: String? = nil, status: Int = 200, headers: HTTPHeaders = [:]) {
+        pages.withLock { $0[path] = Page(body: body, etag: etag, status: status, headers: headers) }
+    }
+
+    func answer(_ request: HTTPRequest) -> StubTransport.Answer {
+        let url = request.address.url
+        let path = url.path + (url.query.map { "?\($0)" } ?? "")
+        guard let page = pages.withLock({ $0[path] }) else { return .response(status: 404) }
+        if let etag = page.etag, request.headers.first(name: "If-None-Match") == etag { return .response(status: 304, headers: ["ETag": etag]) }
+        var headers = page.headers
+        headers.replaceOrAdd(name: "Content-Type", value: "application/json")
+        if let etag = page.etag { headers.replaceOrAdd(name: "ETag", value: etag) }
+        return .response(status: page.status, headers: headers, body: Array(page.body.utf8))
+    }
+
+    func fixture(_ toml: String) async throws -> PipelineFixture {
+        try await PipelineFixture(toml) { request, _ in self.answer(request) }
+    }
+
+    /// One resource `/people` of the entity Person; everything complete listings do not hold goes at once.
+    static func people(
+        _ resource: String = "", defaults: String = "", deletion: String = "confirm_runs = 1, max_fraction = 1.0", attributes: String = ""
+    ) -> String {
+        """
+        version = 1
+        [daemon]
+        contact = "test@localhost"
+        [defaults.schedule]
+        every = "1h"
+        \(defaults)
+        [[source]]
+        name = "api"
+        base_url = "https://api.example"
+          [[source.resource]]
+          name = "people"
+          entity = "Person"
+          path = "/people"
+          deletion = { detect = "snapshot", \(deletion) }
+          \(resource)
+        \(entities(attributes))
+        """
+    }
+
+    static func entities(_ attributes: String = "") -> String {
+        """
+        [entity.Person]
+        key = ["id"]
+        [entity.Person.attributes]
+        id = { type = "int64", optional = false }
+        name = { type = "string" }
+        age = { type = "int32" }
+        \(attributes)
+        """
+    }
+}
+
+extension PipelineFixture {
+    /// The keys of the rows that are not tombstones.
+    func live(_ entity: String = "Person") async throws -> [String] {
+        try await values("id", of: entity, where: "cisternDeletedAt == nil")
+    }
+
+    /// Polls one resource once, committed.
+    @discardableResult
+    func sync(_ scope: String, full: Bool = false) async throws -> RunReport {
+        clock.advance(by: .seconds(3600))
+        return try #require(try await pipeline.sync(scope, cause: .control, full: full, wait: true).first)
+    }
+}

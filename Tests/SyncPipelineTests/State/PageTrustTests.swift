@@ -1,0 +1,138 @@
+import Foundation
+import NIOHTTP1
+import OpenCoreData
+import SyncConfiguration
+import SyncTestSupport
+import Synchronization
+import Testing
+
+@testable import SyncPipeline
+
+/// Pages that are as they were, over rows that are not.
+@Suite struct PageTrustTests {
+    private static let configuration = """
+        version = 1
+        [daemon]
+        contact = "test@localhost"
+        [defaults.schedule]
+        every = "1h"
+        [defaults.deletion]
+        detect = "snapshot"
+        confirm_runs = 1
+        max_fraction = 0.5
+        [[source]]
+        name = "people"
+        base_url = "https://people.example"
+          [[source.resource]]
+          name = "list"
+          entity = "Person"
+          path = "/list"
+        [[source]]
+        name = "posts"
+        base_url = "https://posts.example"
+          [[source.resource]]
+          name = "list"
+          entity = "Post"
+          path = "/list"
+        [entity.Person]
+        key = ["id"]
+        [entity.Person.attributes]
+        id = { type = "int64", optional = false }
+        name = { type = "string" }
+        [entity.Post]
+        key = ["id"]
+        [entity.Post.attributes]
+        id = { type = "int64", optional = false }
+        [entity.Post.relationships]
+        author = { to = "Person", match = "embedded" }
+        """
+
+    /// A server whose bodies a test sets.
+    private final class Server: Sendable {
+        private let bodies: Mutex<[String: String]>
+
+        init(people: String, posts: String = "[]") { bodies = Mutex(["people": people, "posts": posts]) }
+
+        func set(_ source: String, _ body: String) { bodies.withLock { $0[source] = body } }
+
+        func answer(_ request: HTTPRequest) -> StubTransport.Answer {
+            let source = request.address.url.host?.split(separator: ".").first.map(String.init) ?? ""
+            let body = bodies.withLock { $0[source] ?? "" }, tag = "\"\(BodyDigest(of: body))\""
+            if request.headers.first(name: "If-None-Match") == tag { return .response(status: 304) }
+            return .response(status: 200, headers: ["Content-Type": "application/json", "ETag": tag], body: Array(body.utf8))
+        }
+    }
+
+    private static func fixture(_ server: Server, folder: URL? = nil) async throws -> PipelineFixture {
+        try await PipelineFixture(configuration, folder: folder) { request, _ in server.answer(request) }
+    }
+
+    @Test func aRecordThatAShortFormHasChangedIsReadAgainThoughItsPageIsAsItWas() async throws {
+        let server = Server(people: #"[{"id": 1, "name": "Ada"}, {"id": 2, "name": "Bo"}]"#)
+        let fixture = try await Self.fixture(server)
+        try await fixture.sync()
+        server.set("posts", #"[{"id": 1, "author": {"id": 1, "name": "A."}}]"#)
+        fixture.clock.advance(by: .seconds(3600))
+        try await fixture.pipeline.sync("posts", cause: .control, wait: true)
+        #expect(try await fixture.values("name", of: "Person") == ["A.", "Bo"])
+        let report = try #require(try await fixture.sync().first { $0.scope.source == "people" })
+        #expect(report.notModifiedPages == 0 && report.counts.updated == 1)
+        #expect(try await fixture.values("name", of: "Person") == ["Ada", "Bo"])
+        // From then on the page vouches for its rows again.
+        #expect(try await fixture.sync().map(\.notModifiedPages) == [1, 1])
+        try await fixture.end()
+    }
+
+    /// Changes rows past the pipeline and begins anew.
+    private static func damaging(
+        _ fixture: PipelineFixture, _ server: Server, _ damage: @escaping @Sendable (NSManagedObjectContext) throws -> Void
+    ) async throws -> PipelineFixture {
+        try await fixture.document.withWorker { worker in
+            try damage(worker)
+            try worker.save()
+        }
+        await fixture.pipeline.stop(grace: .zero)
+        try await fixture.document.close()
+        return try await Self.fixture(server, folder: fixture.folder)
+    }
+
+    @Test func aRowThatNeverGotTheValuesOfItsRecordGetsThemAfterARestart() async throws {
+        let server = Server(people: #"[{"id": 1, "name": "Ada"}, {"id": 2, "name": "Bo"}]"#)
+        var fixture = try await Self.fixture(server)
+        try await fixture.sync()
+        // What an earlier version left behind.
+        fixture = try await Self.damaging(fixture, server) { worker in
+            let request = NSFetchRequest<NSManagedObject>(entityName: "Person")
+            request.predicate = NSPredicate(format: "id == 2")
+            for person in try worker.fetch(request) {
+                person.setValue(nil, forKey: "name")
+                person.setValue(nil, forKey: "cisternHash")
+                person.setValue(true, forKey: "cisternStub")
+            }
+        }
+        try await fixture.sync()
+        #expect(try await fixture.values("name", of: "Person", where: "cisternStub == NO") == ["Ada", "Bo"])
+        try await fixture.end()
+    }
+
+    @Test func keysThatAreNoRowsHoldNoDeletionBack() async throws {
+        let server = Server(people: #"[{"id": 1}, {"id": 2}, {"id": 3}]"#)
+        var fixture = try await Self.fixture(server)
+        try await fixture.sync()
+        fixture = try await Self.damaging(fixture, server) { worker in
+            for name in [StateModel.resource, StateModel.request] {
+                for var row in try StateRow.all(name, in: worker) {
+                    guard let data = row.data("members"), let set = KeySet(data), !set.keys.isEmpty else { continue }
+                    row["members"] = .data(KeySet(set.keys.union(1000..<1100)).data)
+                    row.write(in: worker)
+                }
+            }
+        }
+        let report = try #require(try await fixture.sync().first { $0.scope.source == "people" })
+        #expect(report.outcome == .succeeded)
+        #expect(await fixture.pipeline.status().resources.allSatisfy { $0.heldDeletes == 0 })
+        server.set("people", #"[{"id": 1}, {"id": 2}]"#)
+        #expect(try await fixture.sync().map(\.counts.deleted).reduce(0, +) == 1)
+        try await fixture.end()
+    }
+}

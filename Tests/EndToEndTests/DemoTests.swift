@@ -5,7 +5,7 @@ import Testing
 @Suite struct DemoTests {
     private static let hasData = FileManager.default.fileExists(atPath: "/usr/share/iso-codes/json/iso_3166-1.json")
 
-    @Test(.enabled(if: hasData, "needs Debian's package iso-codes"), .timeLimit(.minutes(10)))
+    @Test(.enabled(if: hasData, "needs Debian's package iso-codes"), .timeLimit(.minutes(60)))
     func theDemoShowsRowsAndEndsByItself() async throws {
         let shop = try Workshop()
         defer { shop.close() }

@@ -12,7 +12,7 @@ import Testing
 
     static let hasData = TestData.has("geo/countries.json", "geo/states.json.gz", "geo/cities.json.gz")
 
-    @Test(.enabled(if: hasData, "\(TestData.absent)"), .timeLimit(.minutes(8)))
+    @Test(.enabled(if: hasData, "\(TestData.absent)"), .timeLimit(.minutes(60)))
     func theWorldIsMirroredOnceAndThenOnlyWhatChanges() async throws {
         let shop = try Workshop()
         defer { shop.close() }

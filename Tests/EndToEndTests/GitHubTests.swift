@@ -43,7 +43,7 @@ import Testing
     private static let pages = "octokit-fixtures/paginate-issues.json"
     private static let labels = "octokit-fixtures/labels.json"
 
-    @Test(.enabled(if: TestData.has(issues, pages, labels), "\(TestData.absent)"), .timeLimit(.minutes(10)))
+    @Test(.enabled(if: TestData.has(issues, pages, labels), "\(TestData.absent)"), .timeLimit(.minutes(60)))
     func linkedPagesBecomeAGraphInWhichEachUserAndLabelIsOneRow() async throws {
         let shop = try Workshop()
         defer { shop.close() }

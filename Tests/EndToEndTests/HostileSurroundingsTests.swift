@@ -12,7 +12,7 @@ import Testing
         return (shop, server)
     }
 
-    @Test(.timeLimit(.minutes(10))) func aLimitOnTheSizeOfFilesIsAnErrorOfTheDiskAndNoSignal() async throws {
+    @Test(.timeLimit(.minutes(60))) func aLimitOnTheSizeOfFilesIsAnErrorOfTheDiskAndNoSignal() async throws {
         let (shop, server) = try await workshop()
         defer { shop.close() }
         let words = ["-c", "ulimit -f 8; exec \"$@\"", "-", try Workshop.binary("cisternd"), "--config", "\(shop.folder)/cisternd.toml"]
@@ -21,7 +21,7 @@ import Testing
         await server.shutdown()
     }
 
-    @Test(.timeLimit(.minutes(10))) func aNamedPipeAsConfigurationIsRefused() async throws {
+    @Test(.timeLimit(.minutes(60))) func aNamedPipeAsConfigurationIsRefused() async throws {
         let (shop, server) = try await workshop()
         defer { shop.close() }
         let path = "\(shop.folder)/pipe.toml"
@@ -32,7 +32,7 @@ import Testing
         await server.shutdown()
     }
 
-    @Test(.enabled(if: geteuid() == 0, "another user is needed"), .timeLimit(.minutes(10)))
+    @Test(.enabled(if: geteuid() == 0, "another user is needed"), .timeLimit(.minutes(60)))
     func whoMayReadMayNotSteer() async throws {
         let (shop, server) = try await workshop()
         defer { shop.close() }

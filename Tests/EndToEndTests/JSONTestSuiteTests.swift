@@ -34,7 +34,7 @@ import Testing
     private static let isNoList = "expected an array or an object of records at"
     private static let isNoRecord = "records were set aside"
 
-    @Test(.enabled(if: TestData.has(folder), "\(TestData.absent)"), .timeLimit(.minutes(10)))
+    @Test(.enabled(if: TestData.has(folder), "\(TestData.absent)"), .timeLimit(.minutes(60)))
     func everyValidBodyIsReadEveryInvalidOneRefusedAndNoneStopsTheDaemon() async throws {
         let shop = try Workshop()
         defer { shop.close() }

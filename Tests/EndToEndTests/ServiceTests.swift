@@ -27,7 +27,7 @@ import Testing
         "watchdog-restarts", "kill-9-restarts-with-the-same-rows", "sigterm-exits-0", "group-reads-stopped", "bad-configuration-78-no-restart",
     ]
 
-    @Test(.enabled(if: obstacle == nil, "\(obstacle ?? "")"), .timeLimit(.minutes(10)))
+    @Test(.enabled(if: obstacle == nil, "\(obstacle ?? "")"), .timeLimit(.minutes(60)))
     func theServiceBehavesUnderARealSystemd() async throws {
         let shop = try Workshop()
         defer { shop.close() }

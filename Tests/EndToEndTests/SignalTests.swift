@@ -13,7 +13,7 @@ import Testing
     }
 
     // C11
-    @Test(.timeLimit(.minutes(10)), arguments: [SIGTERM, SIGINT]) func aStopBeforeTheFirstInstructionEndsWithNothingLost(_ signal: Int32) async throws
+    @Test(.timeLimit(.minutes(60)), arguments: [SIGTERM, SIGINT]) func aStopBeforeTheFirstInstructionEndsWithNothingLost(_ signal: Int32) async throws
     {
         let (shop, _) = try await workshop()
         defer { shop.close() }
@@ -27,7 +27,7 @@ import Testing
         #expect(await next.end() == 0)
     }
 
-    @Test(.timeLimit(.minutes(10))) func aStopBeforeReadyEndsWithNothingLost() async throws {
+    @Test(.timeLimit(.minutes(60))) func aStopBeforeReadyEndsWithNothingLost() async throws {
         let (shop, _) = try await workshop()
         defer { shop.close() }
         let daemon = try shop.launch()
@@ -37,7 +37,7 @@ import Testing
     }
 
     // K2
-    @Test(.timeLimit(.minutes(10))) func aPollThatIsAskedForBeforeReadyTakesPlace() async throws {
+    @Test(.timeLimit(.minutes(60))) func aPollThatIsAskedForBeforeReadyTakesPlace() async throws {
         let (shop, server) = try await workshop()
         defer { shop.close() }
         let daemon = try shop.launch(blockedSignals: [SIGUSR1, SIGUSR2, SIGHUP])
@@ -50,7 +50,7 @@ import Testing
     }
 
     // R2
-    @Test(.timeLimit(.minutes(10))) func aStopInTheMiddleOfAPageFinishesThePage() async throws {
+    @Test(.timeLimit(.minutes(60))) func aStopInTheMiddleOfAPageFinishesThePage() async throws {
         let (shop, server) = try await workshop()
         defer { shop.close() }
         let daemon = try await stopWhilePageThreeIsHeld(shop, server)
@@ -60,7 +60,7 @@ import Testing
         #expect(try await shop.damage() == [])
     }
 
-    @Test(.timeLimit(.minutes(10))) func aPageThatNeverComesIsGivenUpAfterTheGrace() async throws {
+    @Test(.timeLimit(.minutes(60))) func aPageThatNeverComesIsGivenUpAfterTheGrace() async throws {
         let (shop, server) = try await workshop(grace: "200ms")
         defer { shop.close() }
         let daemon = try await stopWhilePageThreeIsHeld(shop, server)
@@ -69,7 +69,7 @@ import Testing
         #expect(try await shop.damage() == [])
     }
 
-    @Test(.timeLimit(.minutes(10))) func aSecondStopSkipsThePage() async throws {
+    @Test(.timeLimit(.minutes(60))) func aSecondStopSkipsThePage() async throws {
         let (shop, server) = try await workshop(grace: "10m")
         defer { shop.close() }
         let daemon = try await stopWhilePageThreeIsHeld(shop, server)

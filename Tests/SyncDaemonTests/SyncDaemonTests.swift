@@ -12,7 +12,7 @@ import enum SyncDaemon.ExitStatus
 @testable import SyncPipeline
 
 /// The whole life of a daemon, with a pipeline that records. Signals are delivered by hand; the socket is a real one.
-@Suite(.timeLimit(.minutes(10))) struct SyncDaemonTests {
+@Suite(.timeLimit(.minutes(60))) struct SyncDaemonTests {
     private let bench = DaemonBench()
 
     private func withDaemon(_ body: (SyncDaemon) async throws -> Void) async throws -> ExitStatus {

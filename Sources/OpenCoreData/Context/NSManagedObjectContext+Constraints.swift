@@ -106,8 +106,6 @@ extension NSManagedObjectContext {
             while let next = identities[result] { result = next }
             return result
         }
-        // Whose members changed counts as changed, though its row did not.
-        let related = Set(admission.changes.pairs.keys.map(\.owner))
         for twin in twins {
             let owner = last(twin.owner)
             guard owner != twin.id, let mine = admission.changes[twin.id], settled.insert(twin.id).inserted else { continue }
@@ -126,11 +124,18 @@ extension NSManagedObjectContext {
             } else if let current {
                 let empty = PendingRow(kind: .updated, row: current.row, base: current.row)
                 let merged = empty.unified(with: mine, by: policy)
-                if merged.row !== current.row || related.contains(twin.id) { admission.changes.set(owner, merged) }
+                if merged.row !== current.row { admission.changes.set(owner, merged) }
             }
         }
-        admission.changes = admission.changes.replacing(identities)
-        admission.identities.merge(identities.mapValues(last)) { $1 }
+        let owners = identities.mapValues(last)
+        admission.changes = admission.changes.replacing(owners)
+        // Whose members changed counts as changed, though its row did not.
+        let related = Set(admission.changes.pairs.keys.map(\.owner))
+        for owner in Set(owners.values) where related.contains(owner) && admission.changes[owner] == nil {
+            guard let row = changeInChain(of: owner)?.row else { continue }
+            admission.changes.set(owner, PendingRow(kind: .updated, row: row, base: row))
+        }
+        admission.identities.merge(owners) { $1 }
     }
 }
 

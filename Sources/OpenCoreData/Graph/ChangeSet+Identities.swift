@@ -34,7 +34,10 @@ extension ChangeSet {
         let base = there?.base ?? known(id)
         guard let below = there?.row ?? base else {
             // Nobody has its row in memory; where these changes go to it is known, and only what was changed is taken.
-            if mine.layout === id.layout { set(id, PendingRow(kind: .updated, row: mine, changed: change.changed, base: nil)) }
+            let all = SlotSet(0..<mine.count)
+            let row = mine.layout === id.layout ? mine : RowSnapshot.make(id.layout).overlaid(with: mine, all).row
+            let changed = row.overlaid(with: mine, change.changed).changed
+            set(id, PendingRow(kind: .updated, row: row, changed: changed, base: nil))
             return
         }
         let (row, slots) = below.overlaid(with: mine, change.changed)

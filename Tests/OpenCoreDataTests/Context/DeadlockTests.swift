@@ -5,7 +5,7 @@ import Synchronization
 import Testing
 
 /// Contexts that wait for each other in a circle stop the program at once, and it says who held what and waited for whom.
-@Suite(.timeLimit(.minutes(10))) struct DeadlockTests {
+@Suite(.timeLimit(.minutes(60))) struct DeadlockTests {
     /// Each context holds its queue and then waits for the next one's, the last for the first's. Returns only if nothing stops it.
     private static func waitInACircle(_ contexts: [NSManagedObjectContext]) {
         let held = DispatchSemaphore(value: 0), goOn = DispatchSemaphore(value: 0), done = DispatchSemaphore(value: 0)

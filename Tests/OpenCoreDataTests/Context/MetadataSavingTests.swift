@@ -102,7 +102,7 @@ import Testing
     }
 
     // T16
-    @Test(.timeLimit(.minutes(10))) func aSaveOfNothingDoesNotWaitForTheCoordinator() throws {
+    @Test(.timeLimit(.minutes(60))) func aSaveOfNothingDoesNotWaitForTheCoordinator() throws {
         let stack = TestStack()
         try whileBusy(stack.coordinator) { try stack.root.performAndWait { try stack.root.save() } }
     }

@@ -6,7 +6,7 @@ import Testing
 @testable import OpenCoreData
 
 /// What a context that is pinned to a state of its stores reads while others write.
-@Suite(.timeLimit(.minutes(5))) struct QueryGenerationTests {
+@Suite(.timeLimit(.minutes(60))) struct QueryGenerationTests {
     // H5
     @Test func whatAPinnedContextFetchesCountsAndComputesStaysWhileOthersSave() throws {
         let stack = try PinnedStack()

@@ -119,18 +119,64 @@ import Testing
     }
 
     // N24
-    @Test func whatATwinWasRelatedToFindsTheOwner() throws {
+    @Test(arguments: [1, 2]) func whatATwinWasRelatedToFindsTheOwner(_ count: Int) throws {
         let stack = try KeyedStack(Keyed.model(), policy: .mergeByPropertyStoreTrump, world: .memory)
         let worker = stack.contexts[2], reader = stack.reader(above: 1)
         try holding(stack.root, stack.main, worker, reader) { () throws in
             let owner = stack.root.make("Thing", ["code": "r", "b": 2])
             stack.root.processPendingChanges()
-            let twin = worker.make("Thing", ["code": "r"]), tag = worker.make("Tag", ["code": "l"])
-            twin.mutableOrderedSetValue(forKey: "tags").add(tag)
+            let twins = (0..<count).map { _ in worker.make("Thing", ["code": "r"]) }, tag = worker.make("Tag", ["code": "l"])
+            twins.last?.mutableOrderedSetValue(forKey: "tags").add(tag)
             try worker.save()
             let request = NSFetchRequest<NSManagedObject>(entityName: "Thing")
             request.predicate = NSPredicate(format: "ANY tags == %@", tag)
             #expect(try reader.fetch(request).map(\.objectID) == [owner.objectID])
+        }
+    }
+
+    // P11, P13: the key of a stored object is its own, whatever else of it is saved beside the one that is given it, too.
+    @Test(arguments: [KeyedStack.World.memory, .file])
+    func whoHasAKeyKeepsItWhereAnotherStoredObjectIsGivenIt(_ world: KeyedStack.World) throws {
+        for policy in [NSMergePolicy.mergeByPropertyStoreTrump, .mergeByPropertyObjectTrump] {
+            let stack = try KeyedStack(Keyed.model(), policy: policy, world: world), root = stack.root
+            try root.performAndWait { () throws in
+                let other = root.make("Thing", ["code": "old"]), owner = root.make("Thing", ["code": "q"])
+                let badge = root.make("Badge", ["thing": other])
+                try root.save()
+                other.setValue("q", forKey: "code")
+                other.setValue(3, forKey: "c")
+                owner.setValue("p", forKey: "code")
+                owner.setValue("q", forKey: "code")
+                owner.setValue(badge, forKey: "badge")
+                try root.save()
+                #expect(owner.value(forKey: "code") as? String == "q" && other.value(forKey: "code") as? String == "old")
+                #expect(owner.value(forKey: "badge") as? NSManagedObject == badge && other.value(forKey: "badge") == nil)
+                #expect(owner.value(forKey: "c") as? Int == (policy === NSMergePolicy.mergeByPropertyObjectTrump ? 3 : 0))
+            }
+        }
+    }
+
+    // N24, P13: an object of a subentity turns out to be one of its superentity, whose row nobody has in memory.
+    @Test func whatIsUnsavedOfASubentitysObjectGoesToTheObjectOfItsSuperentity() throws {
+        let stack = TestStack(Keyed.model()), main = stack.child(of: stack.root), reader = stack.child(of: main), other = stack.independent()
+        stack.root.mergePolicy = .mergeByPropertyStoreTrump
+        try holding(stack.root, main, reader, other) { () throws in
+            let special = main.make("Special", ["code": "s"]), tag = main.make("Tag", ["code": "l"])
+            try main.save()
+            special.mutableOrderedSetValue(forKey: "tags").add(tag)
+            special.setValue(7, forKey: "c")
+            main.processPendingChanges()
+            let stored = other.make("Thing", ["code": "s", "a": 1])
+            try other.save()
+            try stack.root.save()
+            let request = NSFetchRequest<NSManagedObject>(entityName: "Thing")
+            request.predicate = NSPredicate(format: "ANY tags == %@", tag)
+            #expect(try reader.fetch(request).map(\.objectID) == [stored.objectID])
+            try main.save()
+            try stack.root.save()
+            let row = try stack.store.rows(for: [stored.objectID])[stored.objectID]
+            #expect(row?["a"] == .int64(1) && row?["c"] == .int64(7))
+            #expect(try reader.fetch(request).map(\.objectID) == [stored.objectID])
         }
     }
 

@@ -5,7 +5,7 @@ import Synchronization
 import Testing
 
 /// The budget is one for the whole process: other tests may break it meanwhile, so each looks for its own context.
-@Suite(.serialized, .timeLimit(.minutes(10))) struct MainQueueLoadTests {
+@Suite(.serialized, .timeLimit(.minutes(60))) struct MainQueueLoadTests {
     private let recorder = DiagnosticRecorder()
 
     /// What is told of a main-queue context of this name that runs a block which was handed in here.

@@ -7,7 +7,7 @@ import Testing
 @testable import OpenCoreData
 
 /// `.NSPersistentStoreRemoteChange`: who hears of whose changes.
-@Suite(.timeLimit(.minutes(10))) struct RemoteChangeTests {
+@Suite(.timeLimit(.minutes(60))) struct RemoteChangeTests {
     /// Hears what one coordinator posts.
     // The token is only handed back to the centre that made it.
     private final class Ear: @unchecked Sendable {

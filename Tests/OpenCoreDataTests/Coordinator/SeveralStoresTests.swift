@@ -192,7 +192,7 @@ import Testing
     }
 
     // P15
-    @Test(.timeLimit(.minutes(10))) func twoCoordinatorsAboveTheSameFilesDoNotWaitForEachOther() throws {
+    @Test(.timeLimit(.minutes(60))) func twoCoordinatorsAboveTheSameFilesDoNotWaitForEachOther() throws {
         let stores = try SeveralStores([.file, .file], isSharedByTwo: true, options: [NSPersistentStoreTimeoutOption: 300])
         let beside = try #require(stores.beside)
         // The other way about there, so that only the order of saving is the same.

@@ -6,7 +6,7 @@ import Testing
 @testable import OpenCoreData
 
 /// `migratePersistentStore`: Save As.
-@Suite(.timeLimit(.minutes(10))) struct StoreMigrationTests {
+@Suite(.timeLimit(.minutes(60))) struct StoreMigrationTests {
     struct Way: CustomTestStringConvertible, Sendable {
         let from: String
         let to: String

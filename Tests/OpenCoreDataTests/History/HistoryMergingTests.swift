@@ -6,7 +6,7 @@ import Testing
 @testable import OpenCoreData
 
 /// What history is for: to follow what others save to the same file.
-@Suite(.timeLimit(.minutes(5))) struct HistoryMergingTests {
+@Suite(.timeLimit(.minutes(60))) struct HistoryMergingTests {
     private let folder: HistoryFolder
 
     init() throws { folder = try HistoryFolder() }

@@ -71,7 +71,7 @@ final class GuardedObject: NSManagedObject {
     }
 
     // GB18, GB2
-    @Test(.timeLimit(.minutes(10))) func itIsCheckedWithoutTheParentsQueue() throws {
+    @Test(.timeLimit(.minutes(60))) func itIsCheckedWithoutTheParentsQueue() throws {
         let stack = TestStack()
         let child = stack.child(of: stack.root)
         let account = try stack.root.performAndWait { () throws in

@@ -3,7 +3,7 @@ import OpenCoreData
 import OpenCoreDataTestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(10))) struct FetchedResultsChainTests {
+@Suite(.timeLimit(.minutes(60))) struct FetchedResultsChainTests {
     // GB4, M10: what a child pushes is followed by ID. No object is made, and the store is not asked.
     @Test func aPushIsFollowedWithoutObjectsAndWithoutTheStore() throws {
         let stack = TestStack(), recorder = DifferenceRecorder()

@@ -8,7 +8,7 @@ import Testing
 @testable import SyncPipeline
 
 /// The real transport against servers that break the rules, over real sockets.
-@Suite(.serialized, .timeLimit(.minutes(10))) struct LoopbackTests: LoopbackTesting {
+@Suite(.serialized, .timeLimit(.minutes(60))) struct LoopbackTests: LoopbackTesting {
     // MARK: Plain exchanges
 
     @Test func aPageComesOverTheWire() async throws {

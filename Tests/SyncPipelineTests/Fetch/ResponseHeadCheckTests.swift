@@ -6,7 +6,7 @@ import Testing
 @testable import SyncPipeline
 
 /// Heads that the client under the transport cannot take: what a server sends must never be able to end the process.
-@Suite(.serialized, .timeLimit(.minutes(10))) struct ResponseHeadCheckTests: LoopbackTesting {
+@Suite(.serialized, .timeLimit(.minutes(60))) struct ResponseHeadCheckTests: LoopbackTesting {
     private typealias Step = RawHTTPServer.Step
 
     /// What follows a status line.

@@ -6,7 +6,7 @@ import Testing
 @testable import SyncPipeline
 
 // N6
-@Suite(.serialized, .timeLimit(.minutes(10))) struct TLSTests {
+@Suite(.serialized, .timeLimit(.minutes(60))) struct TLSTests {
     /// Asks a server with a certificate for `names`, with the TLS options a test wants; returns the outcome and what the server saw.
     private func ask(
         names: [String], host: String = "127.0.0.1", steps: [RawHTTPServer.Step] = [.send(Fixture.response("[]")), .close],

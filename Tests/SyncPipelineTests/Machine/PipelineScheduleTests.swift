@@ -8,7 +8,7 @@ import Testing
 @testable import SyncPipeline
 
 /// What the machine decides, carried out by the pipeline over a real document.
-@Suite(.timeLimit(.minutes(3))) struct PipelineScheduleTests {
+@Suite(.timeLimit(.minutes(60))) struct PipelineScheduleTests {
     private static func toml(daemon: String = "", resource: String = "", more: String = "") -> String {
         """
         version = 1

@@ -215,10 +215,16 @@ package final class InMemoryStore: NSPersistentStore, @unchecked Sendable {
                 UniqueKey(row, slots: slots).map { (number, Place(entity: id.entity.declaring(number).number, constraint: number, key: $0)) }
             }
         }
-        for (id, row) in state.rows where changes[id] == nil {
-            for (_, place) in places(id, row) { owners[place] = id }
+        // Of those that will have one key that one owns it which has it already, else the first, objects that were stored before new ones.
+        for (id, row) in state.rows {
+            guard let change = changes[id] else {
+                for (_, place) in places(id, row) { owners[place] = id }
+                continue
+            }
+            guard change.kind != .deleted, let next = change.row else { continue }
+            let kept = Set(places(id, next).map(\.place))
+            for (_, place) in places(id, row) where kept.contains(place) { owners[place] = id }
         }
-        // Of those that have one key the one that is stored has it, else the one that was made first.
         var updated: [(NSManagedObjectID, RowSnapshot)] = [], inserted = updated
         changes.forEach { id, change in
             guard change.kind != .deleted, let row = change.row else { return }
@@ -226,13 +232,13 @@ package final class InMemoryStore: NSPersistentStore, @unchecked Sendable {
         }
         for (id, row) in updated.sorted(by: { $0.0.key < $1.0.key }) + inserted.sorted(by: { $0.0.key < $1.0.key }) {
             for (constraint, place) in places(id, row) {
-                if let owner = owners[place] {
-                    conflicts.append(
-                        StoreConflict.KeyConflict(
-                            id: id, constraint: constraint, key: place.key, owner: owner, stored: state.rows[owner]))
-                } else {
+                guard let owner = owners[place] else {
                     owners[place] = id
+                    continue
                 }
+                if owner == id { continue }
+                conflicts.append(
+                    StoreConflict.KeyConflict(id: id, constraint: constraint, key: place.key, owner: owner, stored: state.rows[owner]))
             }
         }
         if !conflicts.isEmpty { throw StoreConflict.constraints(conflicts) }

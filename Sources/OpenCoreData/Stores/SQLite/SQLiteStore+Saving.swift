@@ -109,24 +109,25 @@ extension SQLiteStore {
             for (scope, claims) in Self.claims(on: written) {
                 var holders: [UniqueKey: RowOperation] = [:]
                 let owners = try owners(of: Array(Set(claims.map(\.key))), scope: scope, in: database)
+                // Who has a key and keeps it: not leaving, nor giving it away in this very save.
+                let keepers = owners.filter { key, owner in
+                    guard !leaving.contains(owner.id.key) else { return false }
+                    guard let change = changedByKey[owner.id.key], let row = change.pending.row else { return true }
+                    return UniqueKey(row, slots: scope.slots(in: change.map)) == key
+                }
                 for claim in claims {
-                    if let holder = holders[claim.key] {
+                    if let keeper = keepers[claim.key] {
+                        if keeper.id.key == claim.operation.key { continue }
+                        conflicts.append(
+                            StoreConflict.KeyConflict(
+                                id: claim.operation.id, constraint: claim.constraint, key: claim.key, owner: keeper.id, stored: keeper.row))
+                    } else if let holder = holders[claim.key] {
                         conflicts.append(
                             StoreConflict.KeyConflict(
                                 id: claim.operation.id, constraint: claim.constraint, key: claim.key, owner: holder.id, stored: nil))
-                        continue
+                    } else {
+                        holders[claim.key] = claim.operation
                     }
-                    holders[claim.key] = claim.operation
-                    guard let owner = owners[claim.key], owner.id.key != claim.operation.key, !leaving.contains(owner.id.key) else { continue }
-                    // The owner may be giving the key away in this very save.
-                    if let moving = changedByKey[owner.id.key], let row = moving.pending.row,
-                        UniqueKey(row, slots: scope.slots(in: moving.map)) != claim.key
-                    {
-                        continue
-                    }
-                    conflicts.append(
-                        StoreConflict.KeyConflict(
-                            id: claim.operation.id, constraint: claim.constraint, key: claim.key, owner: owner.id, stored: owner.row))
                 }
             }
         }

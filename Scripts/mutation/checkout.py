@@ -42,9 +42,10 @@ let package = Package(
         .target(name: "CoreData", dependencies: ["OpenCoreData"], swiftSettings: settings),
         .target(
             name: "OpenCoreDataTestSupport", dependencies: ["OpenCoreData"], path: "Tests/Support/OpenCoreDataTestSupport",
-            swiftSettings: settings),
+            swiftSettings: settings + [.unsafeFlags(["-O"])]),
         .testTarget(
-            name: "OpenCoreDataTests", dependencies: ["OpenCoreData", "CoreData", "OpenCoreDataTestSupport"], swiftSettings: settings),
+            name: "OpenCoreDataTests", dependencies: ["OpenCoreData", "CoreData", "OpenCoreDataTestSupport"],
+            swiftSettings: settings + [.unsafeFlags(["-O"])]),
     ],
     swiftLanguageModes: [.v6],
     cxxLanguageStandard: .cxx17

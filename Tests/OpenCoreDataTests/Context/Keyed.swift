@@ -54,10 +54,21 @@ enum Keyed {
     /// The attributes of an entity that are numbers.
     static func numbers(of entity: String) -> [String] { entity == "Thing" ? numbers : ["a"] }
 
-    /// What an object with a key is until something is set.
+    /// The to-ones of a thing that are compared as values.
+    static let toOnes = ["box", "shelf", "spot"]
+
+    /// What an object with a key is until something is set; to-ones lead nowhere, which is 0.
     static func defaults(ofKey key: String) -> [String: Int] {
-        Dictionary(uniqueKeysWithValues: numbers(of: key.hasPrefix("Thing ") ? "Thing" : "").map { ($0, 0) })
+        let isThing = key.hasPrefix("Thing ")
+        return Dictionary(uniqueKeysWithValues: (numbers(of: isThing ? "Thing" : "") + (isThing ? toOnes : [])).map { ($0, 0) })
     }
+
+    /// What an object is called where values are compared: its unique key, or, of a box, the number in it.
+    static func name(_ object: NSManagedObject) -> String? {
+        object.entity.name == "Box" ? name(ofBox: object.value(forKey: "a") as? Int ?? 0) : key(object)
+    }
+
+    static func name(ofBox number: Int) -> String { "Box \(number)" }
 
     /// The unique key of an object in words; nil where it has none.
     static func key(_ object: NSManagedObject) -> String? {

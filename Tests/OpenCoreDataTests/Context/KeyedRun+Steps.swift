@@ -58,7 +58,7 @@ extension KeyedRun {
         let codes = ["k", "l"]
         for key in Keyed.keys[name] ?? [] { object.setValue(codes[random.next(upTo: 2)], forKey: key) }
         held[level].append((object, number))
-        if let key = Keyed.key(object) { values.make(number, key: key, ["a": number], at: level) }
+        if let key = Keyed.key(object) { values.make(number, key: key, ["a": number], at: level) } else if name == "Box" { values.makeBox(number) }
         history.append("\(level): \(number) is a new \(Keyed.key(object) ?? name)")
     }
 
@@ -75,7 +75,7 @@ extension KeyedRun {
     /// The number of whoever made an object: found by the object, its ID or, after a crash, its key.
     private func number(of object: NSManagedObject, at level: Int) -> Int? {
         held[level].first { $0.object === object }?.number ?? held.joined().first { $0.object.objectID == object.objectID }?.number
-            ?? Keyed.key(object).flatMap { values.number(storedAs: $0) }
+            ?? Keyed.key(object).flatMap { values.number(storedAs: $0) } ?? (object.entity.name == "Box" ? object.value(forKey: "a") as? Int : nil)
     }
 
     private func living(_ level: Int, _ entity: String? = nil) -> [(object: NSManagedObject, number: Int)] {
@@ -88,6 +88,8 @@ extension KeyedRun {
     private func setValue(_ level: Int, _ random: inout SeededRandom) {
         let entity = random.next(upTo: 3) > 0 ? "Thing" : random.element(Keyed.entities) ?? "Thing"
         guard let (thing, number) = random.element(living(level, entity)), let name = random.element(Keyed.numbers(of: entity)) else { return }
+        // The number in a box is what it is told by.
+        if !isWild && entity == "Box" { return }
         let value = self.number()
         thing.setValue(value, forKey: name)
         if isWild && entity == "Thing" && random.next(upTo: 8) == 0 {
@@ -108,12 +110,16 @@ extension KeyedRun {
             let targets = names.sorted { $0.key < $1.key }
             let (name, entity) = targets[random.next(upTo: targets.count)]
             let target = random.next(upTo: 4) == 0 ? nil : random.element(living(level, entity))
+            // What is the same already is not set.
+            if thing.value(forKey: name) as? NSManagedObject !== target?.object { values.set(number, [name: target?.number ?? 0], at: level) }
             thing.setValue(target?.object, forKey: name)
             history.append("\(level): \(number).\(name) is \(target.map { "\($0.number)" } ?? "nothing")")
         case 2, 3, 4:
             guard let (shelf, place) = random.element(living(level, "Shelf")) else { return }
             let order = shelf.mutableOrderedSetValue(forKey: "things")
-            if order.contains(thing) { order.remove(thing) } else { order.insert(thing, at: random.next(upTo: order.count + 1)) }
+            let isThere = order.contains(thing)
+            if isThere { order.remove(thing) } else { order.insert(thing, at: random.next(upTo: order.count + 1)) }
+            values.set(number, ["shelf": isThere ? 0 : place], at: level)
             history.append("\(level): the order of shelf \(place) gets or loses \(number)")
         case 5:
             guard let (shelf, place) = random.element(living(level, "Shelf")) else { return }
@@ -123,7 +129,9 @@ extension KeyedRun {
         default:
             guard let (tag, place) = random.element(living(level, "Tag")) else { return }
             let tags = thing.mutableOrderedSetValue(forKey: "tags")
-            if tags.contains(tag) { tags.remove(tag) } else { tags.insert(tag, at: 0) }
+            let isThere = tags.contains(tag)
+            if isThere { tags.remove(tag) } else { tags.insert(tag, at: 0) }
+            values.tag(number, with: place, !isThere, at: level)
             history.append("\(level): \(number) gets or loses tag \(place)")
         }
     }

@@ -3,14 +3,22 @@ import OpenCoreData
 
 /// What the values of everything with a unique key should be: a model of upserts through levels, in which objects go by number.
 ///
-/// A level has the new objects that were made there or pushed into it, and the values that were set on others. Where two objects turn out to have one
-/// key, the merge policy says what becomes of the values of the one that came later.
+/// A level has the new objects that were made there or pushed into it, and the values that were set on others; a to-one is a value like others, and the
+/// tags of things are pairs that were added or removed. Where two objects turn out to have one key, the merge policy says what becomes of the values of
+/// the one that came later; its tags go over whatever the policy.
 struct KeyedValues {
     typealias Values = [String: Int]
+
+    private struct Pair: Hashable {
+        let thing: Int
+        let tag: Int
+    }
 
     private struct Level {
         var made: [Int: Values] = [:]
         var set: [Int: Values] = [:]
+        /// Whether a pair was added, or removed.
+        var pairs: [Pair: Bool] = [:]
 
         func has(_ number: Int) -> Bool { made[number] != nil || set[number] != nil }
 
@@ -26,6 +34,7 @@ struct KeyedValues {
     private let policy: NSMergePolicyType
     private var levels: [Level]
     private(set) var stored: [Int: Values] = [:]
+    private var storedPairs: Set<Pair> = []
     private var keys: [Int: String] = [:]
     private var became: [Int: Int] = [:]
 
@@ -47,7 +56,19 @@ struct KeyedValues {
         levels[level].made[number] = values
     }
 
+    /// A box was made: it has no unique key.
+    mutating func makeBox(_ number: Int) { keys[number] = Keyed.name(ofBox: number) }
+
     mutating func set(_ number: Int, _ values: Values, at level: Int) { levels[level].overlay(now(number), values) }
+
+    mutating func tag(_ thing: Int, with tag: Int, _ isAdded: Bool, at level: Int) {
+        levels[level].pairs[Pair(thing: now(thing), tag: now(tag))] = isAdded
+    }
+
+    /// Of a pair that was added to one and removed from another that turned out to be one with it, the addition counts.
+    private func current(_ pairs: [Pair: Bool]) -> [Pair: Bool] {
+        Dictionary(pairs.map { (Pair(thing: now($0.thing), tag: now($0.tag)), $1) }, uniquingKeysWith: { $0 || $1 })
+    }
 
     /// Somebody else made a row.
     mutating func store(_ number: Int, key: String, _ values: Values) {
@@ -80,6 +101,7 @@ struct KeyedValues {
                 levels[parent].made[number] = values
             }
         }
+        levels[parent].pairs.merge(current(pushed.pairs)) { $1 }
     }
 
     private func owner(of key: String?, in below: [Int]) -> Int? {
@@ -113,11 +135,13 @@ struct KeyedValues {
                 stored[number] = defaults(number).merging(values) { $1 }
             }
         }
+        storedPairs.apply(current(saved.pairs))
     }
 
     private mutating func rename(_ number: Int, _ other: Int) {
         became[number] = other
         for level in levels.indices {
+            levels[level].pairs = current(levels[level].pairs)
             guard let values = levels[level].set.removeValue(forKey: number) else { continue }
             levels[level].overlay(other, values)
         }
@@ -132,25 +156,46 @@ struct KeyedValues {
 
     /// What a level shows, each object as its key and values.
     func shown(at path: [Int]) -> [String] {
-        var world = stored
+        var world = stored, pairs = storedPairs
         for level in path {
+            pairs.apply(levels[level].pairs)
             for (number, values) in levels[level].made { world[number] = defaults(number).merging(values) { $1 } }
             for (number, values) in levels[level].set { world[number]?.merge(values) { $1 } }
         }
-        return world.map { number, values in Self.line(keys[number] ?? "?", values) }.sorted()
+        func name(_ number: Int) -> String { keys[now(number)] ?? "?" }
+        return world.map { number, values in
+            let tags = pairs.filter { $0.thing == number }.map { name($0.tag) }
+            let (toOnes, numbers) = (values.filter { Keyed.toOnes.contains($0.key) }, values.filter { !Keyed.toOnes.contains($0.key) })
+            return Self.line(name(number), numbers, toOnes.filter { $0.value != 0 }.mapValues(name), tags)
+        }.sorted()
     }
 
-    private static func line(_ key: String, _ values: Values) -> String {
-        key + values.sorted { $0.key < $1.key }.map { " \($0)=\($1)" }.joined()
+    private static func line(_ key: String, _ numbers: Values, _ toOnes: [String: String], _ tags: [String]) -> String {
+        let values = numbers.mapValues(String.init).merging(toOnes) { $1 }.sorted { $0.key < $1.key }
+        return key + values.map { " \($0)=\($1)" }.joined() + tags.sorted().map { " #\($0)" }.joined()
     }
 
     /// The same, found in a context.
     static func found(in context: NSManagedObjectContext) throws -> [String] {
         try Keyed.keys.keys.flatMap { entity in
             try context.fetch(NSFetchRequest<NSManagedObject>(entityName: entity)).map { object in
-                let values = Keyed.numbers(of: entity).map { ($0, object.value(forKey: $0) as? Int ?? -1) }
-                return line(Keyed.key(object) ?? "nil", Dictionary(uniqueKeysWithValues: values))
+                let numbers = Keyed.numbers(of: entity).map { ($0, object.value(forKey: $0) as? Int ?? -1) }
+                var toOnes: [String: String] = [:], tags: [String] = []
+                if entity == "Thing" {
+                    for name in Keyed.toOnes { toOnes[name] = (object.value(forKey: name) as? NSManagedObject).map { Keyed.name($0) ?? "nil" } }
+                    tags = object.mutableOrderedSetValue(forKey: "tags").array.map { ($0 as? NSManagedObject).flatMap(Keyed.name) ?? "nil" }
+                }
+                return line(Keyed.key(object) ?? "nil", Dictionary(uniqueKeysWithValues: numbers), toOnes, tags)
             }
         }.sorted()
+    }
+}
+
+extension Set {
+    /// Adds what was added and removes what was removed.
+    fileprivate mutating func apply(_ changes: [Element: Bool]) {
+        for (element, isAdded) in changes {
+            if isAdded { insert(element) } else { remove(element) }
+        }
     }
 }

@@ -25,10 +25,7 @@ extension ChangeSet {
     private mutating func lay(_ change: PendingRow, over id: NSManagedObjectID, known: (NSManagedObjectID) -> RowSnapshot?) {
         let there = self[id]
         guard change.kind != .deleted, let mine = change.row else {
-            if there?.kind != .inserted || change.kind == .deleted {
-                set(id, PendingRow(kind: .deleted, row: there?.row ?? known(id), base: there?.base))
-            }
-            return
+            return set(id, PendingRow(kind: .deleted, row: there?.row ?? known(id), base: there?.base))
         }
         if there?.kind == .deleted { return }
         let base = there?.base ?? known(id)

@@ -96,7 +96,8 @@ import Testing
         var changes = ChangeSet()
         changes.set(kid, try make.update(kid, ["parent": .objectID(special)], over: ["parent": .objectID(owner)], version: 6))
         changes.pairs = [
-            try make.toMany(special, "tags"): PairChanges(added: [tag]), try make.toMany(tag, "things"): PairChanges(added: [special], removed: [kid]),
+            try make.toMany(special, "tags"): PairChanges(added: [tag]),
+            try make.toMany(tag, "things"): PairChanges(added: [special], removed: [kid]),
         ]
         changes.orders = [try make.toMany(shelf, "things"): [kid, special, owner], try make.toMany(special, "tags"): [tag]]
         let now = changes.replacing([special: owner])

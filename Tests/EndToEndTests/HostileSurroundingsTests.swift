@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import SyncControl
 import SyncTestSupport
 import Testing
 
@@ -18,6 +19,33 @@ import Testing
         let words = ["-c", "ulimit -f 8; exec \"$@\"", "-", try Workshop.binary("cisternd"), "--config", "\(shop.folder)/cisternd.toml"]
         let result = try await shop.run("bash", words)
         #expect(result.status == 74, "\(result.errors)")
+        await server.shutdown()
+    }
+
+    @Test(.timeLimit(.minutes(60)), arguments: ["deleted", "moved", "replaced", "log deleted"])
+    func aStoreThatIsTakenAwayEndsTheDaemonAndIsFetchedAnew(_ way: String) async throws {
+        let (shop, server) = try await workshop()
+        defer { shop.close() }
+        let daemon = try await shop.daemon(), files = FileManager.default
+        #expect(try await shop.sync().values.map(\.outcome) == ["succeeded"])
+        switch way {
+        case "deleted": try files.removeItem(atPath: shop.store)
+        case "log deleted": try files.removeItem(atPath: "\(shop.store)-wal")
+        default: try files.moveItem(atPath: shop.store, toPath: "\(shop.store).old")
+        }
+        if way == "replaced" { try files.copyItem(atPath: "\(shop.store).old", toPath: shop.store) }
+        _ = try await shop.control("sync", "--wait")
+        #expect(await daemon.end() == 74)
+        let place = way == "log deleted" ? "\(shop.store)-wal" : shop.store
+        #expect(daemon.errors.contains { $0.contains("\(place) was moved, deleted or replaced since it was opened") }, "\(daemon.errors)")
+        for name in ["persistentStore", "persistentStore-wal", "persistentStore-shm"] {
+            try? files.removeItem(atPath: "\(shop.folder)/state/StoreContent/\(name)")
+        }
+        let next = try await shop.daemon()
+        #expect(try await shop.sync().values.map(\.outcome) == ["succeeded"])
+        #expect(try await shop.sql("SELECT id FROM Item") == ["1"])
+        next.signal(SIGTERM)
+        #expect(await next.end() == 0)
         await server.shutdown()
     }
 

@@ -10,7 +10,7 @@ package enum UIManagedDocumentEvent: Sendable {
 package enum SaveFailure: Sendable {
     /// Full, busy, locked, or short of memory: the changes are kept, and the save is tried again.
     case transient
-    /// The disk reported an error: nothing that was written may be trusted. The changes are kept; the process should end.
+    /// The disk reported an error, or the file was moved, deleted or replaced: nothing that was written may be trusted. The changes are kept; the process should end.
     case disk
     /// The changes themselves are refused: they are rolled back.
     case permanent
@@ -22,6 +22,11 @@ package enum SaveFailure: Sendable {
         // Where it was memory, a lock, or room for the index of the log that was missing, the disk has said nothing of what is on it.
         if let code, [3082, 3594, 3850, 4874].contains(code) {  // IOERR_NOMEM, IOERR_CHECKRESERVEDLOCK, IOERR_LOCK, IOERR_SHMSIZE
             self = .transient
+            return
+        }
+        // The file is not where it was opened: what is written to it is lost.
+        if code == Int(SQLiteError.moved) {
+            self = .disk
             return
         }
         switch code.map({ $0 & 0xff }) {

@@ -133,16 +133,3 @@ private final class Alarm: @unchecked Sendable {
     /// - Parameter time: in nanoseconds of the machine's clock.
     func set(to time: UInt64) { source.schedule(deadline: DispatchTime(uptimeNanoseconds: time)) }
 }
-
-/// A file whatever it is called.
-private struct FilePlace: Hashable, Sendable {
-    let device: UInt64
-    let number: UInt64
-
-    init?(_ path: String) {
-        var status = stat()
-        guard stat(path, &status) == 0 else { return nil }
-        device = UInt64(status.st_dev)
-        number = UInt64(status.st_ino)
-    }
-}

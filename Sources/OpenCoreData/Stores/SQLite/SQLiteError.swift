@@ -32,6 +32,8 @@ package struct SQLiteError: Error, Sendable, CustomStringConvertible {
     /// Extended codes, which SQLite's header computes and Swift does not import.
     static let uniqueViolation: Int32 = SQLITE_CONSTRAINT | 8 << 8
     static let primaryKeyViolation: Int32 = SQLITE_CONSTRAINT | 6 << 8
+    /// `SQLITE_READONLY_DBMOVED`.
+    static let moved: Int32 = SQLITE_READONLY | 4 << 8
 
     /// The code without its extension.
     package var primaryCode: Int32 { code & 0xFF }
@@ -81,6 +83,8 @@ package struct SQLiteError: Error, Sendable, CustomStringConvertible {
         case SQLITE_FULL: "The disk is full: free some space. Nothing was written; saving again is safe."
         case SQLITE_BUSY, SQLITE_LOCKED: "Another process holds the file's lock: wait, or end it. Nothing was written; trying again is safe."
         case SQLITE_IOERR: "The disk could not be read or written: look at the system's log. Nothing was written; trying again is safe."
+        case SQLITE_READONLY where code == Self.moved:
+            "Nothing was written, since nobody would find it: close the store, put its files back or leave them away, and open it again."
         case SQLITE_READONLY: "The file or its directory can't be written: check owner and permissions."
         case SQLITE_CORRUPT, SQLITE_NOTADB: "The file is damaged: restore it from a copy, or move it away so that a new one is made."
         case SQLITE_CANTOPEN: "The file can't be opened: check that its directory exists and may be written."

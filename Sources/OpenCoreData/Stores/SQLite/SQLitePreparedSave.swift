@@ -25,7 +25,10 @@ final class SQLitePreparedSave: PreparedSave {
     }
 
     func commit() throws -> SavedRows {
-        do { try database.commit() } catch { throw store.storeError(error, .persistentStoreSave, doing: "save to") }
+        do {
+            try store.files.check()
+            try database.commit()
+        } catch { throw store.storeError(error, .persistentStoreSave, doing: "save to") }
         if beginsHistory { store.historyState.isKept.store(true, ordering: .releasing) }
         store.keyPool.add(reserved)
         store.foreignCommits.withLock { $0 }?.didCommit()

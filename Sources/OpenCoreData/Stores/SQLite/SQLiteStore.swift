@@ -22,6 +22,8 @@ package final class SQLiteStore: NSPersistentStore, @unchecked Sendable {
     let historyState = SQLiteHistoryState()
     /// The states that are kept for those who are pinned to them.
     let states = SQLiteStates()
+    /// Where the store lies, as long as nobody moves it.
+    let files: SQLiteStoreFiles
     /// How many statements ran.
     package let statements = StatementCounter()
 
@@ -52,6 +54,7 @@ package final class SQLiteStore: NSPersistentStore, @unchecked Sendable {
         ).open()
         pool = opened.pool
         schema = opened.schema
+        files = SQLiteStoreFiles(url.path)
         metadataState = Mutex(MetadataState(data: opened.metadata))
         super.init(entities: entities, configurationName: configurationName, url: url, options: options, uuid: opened.uuid)
         try prepareHistory()

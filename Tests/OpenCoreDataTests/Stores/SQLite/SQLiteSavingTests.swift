@@ -300,4 +300,29 @@ struct SQLiteSavingTests {
         try fixture.save(ChangeSet())
         #expect(fixture.store.statements.current == before)
     }
+
+    // Where nobody would find it nothing is written.
+    @Test(arguments: ["", "-wal"]) func aSaveIntoAFileThatIsNotWhereItWasOpenedIsRefused(_ suffix: String) throws {
+        let files = FileManager.default
+        for way in ["deleted", "moved", "replaced"] {
+            let fixture = try StoreFixture(StoreModels.animals())
+            _ = try fixture.insert("Person", [:])
+            let path = fixture.file.path + suffix
+            switch way {
+            case "deleted": try files.removeItem(atPath: path)
+            case "moved": try files.moveItem(atPath: path, toPath: path + ".old")
+            default:
+                try files.moveItem(atPath: path, toPath: path + ".old")
+                try files.copyItem(atPath: path + ".old", toPath: path)
+            }
+            let error = try #require(#expect(throws: NSError.self) { try fixture.insert("Person", [:]) })
+            #expect(error.code == 134030 && (error.userInfo[NSSQLiteErrorDomain] as? NSNumber) == 1032)
+            #expect(error.localizedDescription.contains("\(path) was moved, deleted or replaced"))
+            #expect(SaveFailure(error) == .disk)
+            if way == "moved" {
+                try files.moveItem(atPath: path + ".old", toPath: path)
+                _ = try fixture.insert("Person", [:])
+            }
+        }
+    }
 }

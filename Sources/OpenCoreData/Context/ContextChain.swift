@@ -102,6 +102,8 @@ final class ContextLevel: @unchecked Sendable {
     var saving: ChangeSet? { didSet { noteChange() } }
     /// How many of the chain's changes are this level's.
     private(set) var changeCount: UInt64 = 0
+    /// What others had changed when the first deletion was pushed that is pending; nil: none is.
+    var deletionStamp: UInt64?
     /// Pushed change sets which this context's own objects have not seen yet.
     var inbox: [ChangeSet] = []
     /// Where pushes that are not on disk yet are written down, if they are: told of those that are thrown away.
@@ -252,6 +254,7 @@ final class ContextLevel: @unchecked Sendable {
         let changes = pending
         saving = changes
         pending = ChangeSet()
+        deletionStamp = nil
         return changes
     }
 
@@ -268,6 +271,8 @@ final class ContextLevel: @unchecked Sendable {
         saving = nil
         pending = changes
         keyIndexes = [:]
+        // Whatever it was: the rules are applied once more.
+        if changes.deletedCount > 0 { deletionStamp = 0 }
         merge(later)
         // Somebody else's save may have made others of them meanwhile.
         if chain.hasReplacements { follow() }
@@ -277,6 +282,7 @@ final class ContextLevel: @unchecked Sendable {
         if !pending.isEmpty { chain.noteDiscard() }
         if let journaled = pending.journaled { pushRecorder?.forget(journaled, only: nil) }
         pending = ChangeSet()
+        deletionStamp = nil
         inbox = []
         keyIndexes = [:]
     }

@@ -40,9 +40,10 @@ extension NSManagedObjectContext {
 
     /// Others may have related objects to the deleted ones since the rules were applied: they are applied once more where anything has changed.
     func propagateDeletionsAgain() throws {
-        let stamp = stampOfOthers
-        if stamp == propagationStamp { return }
-        let deleted = chain.withLock { level.pending.ids(.deleted) }.compactMap { registry[$0] }
+        let stamp = stampOfOthers, pushed = chain.withLock { level.deletionStamp }
+        if (propagationStamp ?? stamp) == stamp && (pushed ?? stamp) == stamp { return }
+        // Those that a child deleted have no instance here yet.
+        let deleted = chain.withLock { level.pending.ids(.deleted) }.map { object(with: $0) }
         guard !deleted.isEmpty else { return }
         var keys: [RelationshipKey] = []
         for object in deleted {
@@ -61,6 +62,7 @@ extension NSManagedObjectContext {
         for object in deleted { try propagate(object, below: below[object.objectID]) }
         try propagateDeletions()
         propagationStamp = stamp
+        chain.withLock { level.deletionStamp = stamp }
     }
 
     /// Differs from an earlier one if anybody but this context has changed anything since.

@@ -172,6 +172,7 @@ extension NSManagedObjectContext: PersistentStoreChannel {
     /// Within the chain's lock.
     func takeIn(_ admission: Admission) {
         level.merge(admission.changes)
+        if admission.changes.deletedCount > 0 && level.deletionStamp == nil { level.deletionStamp = chain.stamp(with: rowCache) &- level.changeCount }
         chain.replace(admission.identities)
         level.inbox.append(admission.changes)
         hasMail.store(true, ordering: .releasing)

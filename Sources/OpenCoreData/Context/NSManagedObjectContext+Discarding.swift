@@ -117,11 +117,28 @@ extension NSManagedObjectContext {
             forgetChanges(of: object)
             object.turnIntoFault()
             object.leave(partners)
+            propagateAgain(to: object)
         } else {
             reload(object)
             object.callAwake(.refresh)
         }
         events.refreshed[object.objectID] = object
+    }
+
+    /// What the object refers to again may be deleted here: the delete rule is applied to it once more.
+    private func propagateAgain(to object: NSManagedObject) {
+        guard chain.withLock({ level.pending.deletedCount > 0 }) else { return }
+        let row: RowSnapshot?
+        do { row = try self.row(for: object.objectID) } catch {
+            return reportUnread("what \(object.objectID) refers to, to which delete rules are applied at the save", error)
+        }
+        guard let row else { return }
+        for slot in row.layout.toOneSlots {
+            guard let target = row[slot].objectID, chain.withLock({ level.pending[target]?.kind == .deleted }) else { continue }
+            let deleted = self.object(with: target)
+            deleted.members = [:]
+            undelivered.append(deleted)
+        }
     }
 
     /// Clean objects become faults, changed ones keep their changes.

@@ -28,6 +28,11 @@ extension NSManagedObjectContext {
         forgetLoadedMembers()
     }
 
+    /// Hears of objects that turned out to be others, before what is known of members is looked at and changed.
+    func hearOfReplacements() {
+        if chain.replacementCount != knownReplacements { receiveMail() }
+    }
+
     /// What the level says of an object by now, because it was said of one that turned out to be it, comes under the edits of the instance that nobody has
     /// been told of: these would take its place when they are published.
     private func bringWhatMoved() {

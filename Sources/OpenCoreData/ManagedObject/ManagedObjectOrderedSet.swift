@@ -39,6 +39,7 @@ final class ManagedObjectOrderedSet: NSMutableOrderedSet {
 
     private func edit(_ body: (inout [NSManagedObject]) -> Void) {
         guard let owner, let context = owner.context else { return }
+        context.hearOfReplacements()
         var objects = ids.map { context.object(with: $0) }
         body(&objects)
         owner.setToMany(number, to: objects)

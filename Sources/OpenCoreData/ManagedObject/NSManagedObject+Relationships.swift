@@ -17,12 +17,13 @@ extension NSManagedObject {
 
     /// Replaces the members of a to-many.
     final func setToMany(_ number: Int, to objects: [NSManagedObject]) {
+        context?.hearOfReplacements()
         let me = standing
         if me !== self { return me.setToMany(number, to: objects) }
         let relationship = layout.toManys[number]
-        let before = memberIDs(number)
         var seen: Set<NSManagedObjectID> = []
         let wanted = objects.map(\.standing).filter { seen.insert($0.objectID).inserted }
+        let before = memberIDs(number)
         if relationship.isOrdered {
             let ids = wanted.map(\.objectID)
             if ids == before { return }
@@ -36,6 +37,7 @@ extension NSManagedObject {
 
     /// Adds one member to a to-many.
     final func addMember(_ object: NSManagedObject, number: Int) {
+        context?.hearOfReplacements()
         let me = standing, object = object.standing
         if me !== self { return me.addMember(object, number: number) }
         checkSameContext(object)
@@ -55,13 +57,22 @@ extension NSManagedObject {
 
     /// Removes one member from a to-many.
     final func removeMember(_ object: NSManagedObject, number: Int) {
+        context?.hearOfReplacements()
         let me = standing, object = object.standing
         if me !== self { return me.removeMember(object, number: number) }
         let relationship = layout.toManys[number]
         guard memberIDs(number).contains(object.objectID) else { return }
         if let inverse = relationship.inverseRelationship, !inverse.isToMany {
             guard let slot = object.layout.slot(of: inverse.name) else { return }
-            object.setToOne(inverse, slot: slot, to: nil)
+            let named = object.value(atSlot: slot).objectID
+            if named == objectID {
+                object.setToOne(inverse, slot: slot, to: nil)
+            } else {
+                // What it has read is older than what made it a member.
+                if let named { context?.object(with: named).forget(object.objectID, of: relationship) }
+                object.setValue(.null, atSlot: slot)
+                forget(object.objectID, of: relationship)
+            }
         } else {
             notePair(removing: object.objectID, number: number)
             if let inverse = relationship.inverseRelationship, let other = object.layout.toManyNumber(inverse) {

@@ -143,4 +143,60 @@ import Testing
             #expect(people[1].value(forKey: "badge") as? NSManagedObject == badge)
         }
     }
+
+    // R1: what the member has read is older than what made it one.
+    @Test(arguments: ["members", "order"]) func whoHasJustBecomeAMemberElsewhereCanBeRemovedHere(_ kind: String) throws {
+        try holdingAll {
+            let owner = main.make(kind == "order" ? "Playlist" : "Department"), member = main.make(kind == "order" ? "Track" : "Person")
+            let inverse = kind == "order" ? "playlist" : "department", name = kind == "order" ? "tracks" : "employees"
+            try saveAll()
+            let mine = workers[1].object(with: member.objectID)
+            #expect(mine.value(forKey: inverse) == nil)
+            workers[0].object(with: member.objectID).setValue(workers[0].object(with: owner.objectID), forKey: inverse)
+            try workers[0].save()
+            let there = workers[1].object(with: owner.objectID)
+            if kind == "order" {
+                there.mutableOrderedSetValue(forKey: name).remove(mine)
+            } else {
+                there.mutableSetValue(forKey: name).remove(mine)
+            }
+            #expect(there.objectIDs(forRelationshipNamed: name).isEmpty)
+            try workers[1].save()
+            try saveAll()
+            #expect(try stack.store.rows(for: [member.objectID])[member.objectID]?[inverse] == .null)
+        }
+    }
+
+    // L13, R5
+    @Test func refreshingDoesNotBringAReferenceToADeletedObjectBack() throws {
+        try holdingAll {
+            let department = main.make("Department"), person = main.make("Person", ["department": department])
+            try saveAll()
+            main.delete(department)
+            main.processPendingChanges()
+            main.refresh(person, mergeChanges: false)
+            main.processPendingChanges()
+            #expect(person.value(forKey: "department") == nil)
+            try saveAll()
+            #expect(try stack.store.rows(for: [person.objectID])[person.objectID]?["department"] == .null)
+        }
+    }
+
+    // R5: the one who deleted it did not know of it, and has gone on.
+    @Test func whatWasRelatedSinceToWhatAChildDeletedIsFoundAtTheNextSave() throws {
+        try holdingAll {
+            let department = main.make("Department"), person = main.make("Person")
+            try saveAll()
+            workers[0].delete(workers[0].object(with: department.objectID))
+            try workers[0].save()
+            stack.root.object(with: person.objectID).setValue(stack.root.object(with: department.objectID), forKey: "department")
+            try stack.root.save()
+            // Another deletion, which knows of it.
+            main.delete(main.make("Person"))
+            try main.save()
+            #expect(stack.root.object(with: person.objectID).value(forKey: "department") == nil)
+            try stack.root.save()
+            #expect(try stack.store.rows(for: [person.objectID])[person.objectID]?["department"] == .null)
+        }
+    }
 }

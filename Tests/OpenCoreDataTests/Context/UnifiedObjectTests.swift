@@ -180,6 +180,29 @@ import Testing
         }
     }
 
+    // N24, R2: whoever edits a to-many does not take out who is in it by another name.
+    @Test func twoMembersThatAreOneStayAMember() throws {
+        let stack = TestStack(Keyed.model()), main = stack.child(of: stack.root), worker = stack.child(of: main), other = stack.independent()
+        stack.root.mergePolicy = .mergeByPropertyObjectTrump
+        try holding(stack.root, main, worker, other) { () throws in
+            let shelf = main.make("Shelf", ["code": "l"]), twin = main.make("Thing", ["code": "p"]), more = main.make("Thing", ["code": "q"])
+            try main.save()
+            let stored = other.make("Thing", ["code": "p", "a": 1])
+            try other.save()
+            twin.setValue(shelf, forKey: "shelf")
+            main.processPendingChanges()
+            let order = worker.object(with: shelf.objectID).mutableOrderedSetValue(forKey: "things")
+            order.add(worker.object(with: stored.objectID))
+            try stack.root.save()
+            order.add(worker.object(with: more.objectID))
+            try worker.save()
+            try main.save()
+            try stack.root.save()
+            let rows = try stack.store.rows(for: [stored.objectID, more.objectID])
+            #expect(rows[stored.objectID]?["shelf"] == .objectID(shelf.objectID) && rows[more.objectID]?["shelf"] == .objectID(shelf.objectID))
+        }
+    }
+
     // N24, P13: the root finds it at its save, when the worker has long gone on.
     @Test func whatTheRootUnifiesAllLevelsFollow() throws {
         let (stack, main, workers) = upserting()

@@ -161,7 +161,7 @@ final class SyncRun: Sendable {
                     continue
                 }
                 facts = known
-                tally.take(unmodified, facts: known, stored: stored)
+                tally.take(unmodified, request: request.key, facts: known, stored: stored)
                 try await renew(stored, by: unmodified, request: request)
                 environment.observe(.pageNotModified(scope: scope, run: id, page: page))
             default:
@@ -205,7 +205,7 @@ final class SyncRun: Sendable {
         }
         environment.trust.note(parsed.overwritten, readingPage: request.key, of: scope)
         step { $0.records += parsed.facts.records }
-        tally.take(parsed, of: fetched, run: number)
+        tally.take(parsed, of: fetched, request: request.key, run: number)
         if let first = parsed.rejected.first {
             environment.observe(
                 .quarantined(scope: scope, run: id, page: page, count: parsed.counts.quarantined, first: "record \(first.record): \(first.reason)"))
@@ -285,7 +285,10 @@ final class SyncRun: Sendable {
         guard let entity = environment.mapping.entities[resource.entity] else { return nil }
         return try await environment.document.withWorker { worker in
             guard let stored = try StoredRequest.load(scope: scope, key: key, fingerprint: fingerprint, in: worker) else { return nil }
-            return try trust.holds(stored.members, ofPage: key, of: scope, entity: entity, in: worker) ? stored : nil
+            let isTrusted = try trust.holds(key, of: scope, entity: entity, in: worker) {
+                try StoredKeys.keys(.members, of: scope, page: key, in: worker)
+            }
+            return isTrusted ? stored : nil
         }
     }
 
@@ -312,7 +315,7 @@ final class SyncRun: Sendable {
         _ tally: RunTally, state: RunState?, startedAt: Date, isWaitedFor: Bool, acceptsDeletes: Bool
     ) async -> Conclusion {
         var tally = tally
-        var verdict = Sweep.Verdict()
+        var verdict = Sweep.Verdict(), known = 0
         if let state, let entity = environment.mapping.entities[resource.entity] {
             let record = RunRecord(
                 run: id, scope: scope, cause: cause, entity: entity, deletion: resource.deletion, tally: tally, state: state,
@@ -322,6 +325,7 @@ final class SyncRun: Sendable {
                 if record.isNeeded {
                     let written = try await write(record)
                     verdict = written.verdict
+                    known = written.known
                     tally.counts.deleted += written.deleted
                     let isStopping = tally.outcome == .cancelled || progress.mustStop
                     if isStopping { return conclusion(tally, verdict, startedAt) }
@@ -332,6 +336,10 @@ final class SyncRun: Sendable {
                         try await environment.document.committed()
                     }
                 }
+            } catch let unreadable as RunRecord.UnreadableKeys {
+                environment.trust.forget(unreadable.request, of: scope)
+                tally.outcome = .failed
+                tally.error = "which rows the page \(unreadable.request) holds cannot be read from the store; it is read again with the next run"
             } catch {
                 tally.outcome = .failed
                 tally.error = error.inWords
@@ -339,7 +347,7 @@ final class SyncRun: Sendable {
         }
         if let guardName = verdict.guardName {
             environment.observe(
-                .deletesHeld(scope: scope, run: id, count: verdict.held, known: state?.members.keys.count ?? 0, guardName: guardName))
+                .deletesHeld(scope: scope, run: id, count: verdict.held, known: known, guardName: guardName))
         }
         return conclusion(tally, verdict, startedAt)
     }

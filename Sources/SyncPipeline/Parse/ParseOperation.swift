@@ -122,9 +122,9 @@ final class ParseOperation: Operation, @unchecked Sendable {
         // The validators of a part are the whole's: nothing could be told from them.
         let isRemembered = input.isRemembered && !input.page.isPartial
         try StoredRequest(
-            validators: isRemembered ? input.page.validators : nil, facts: isRemembered ? facts : nil, members: members, listed: listed,
-            run: input.run
-        ).store(scope: input.scope, key: input.requestKey, fingerprint: input.fingerprint, now: input.now, in: worker)
+            validators: isRemembered ? input.page.validators : nil, facts: isRemembered ? facts : nil, run: input.run
+        ).store(
+            members: members, listed: listed, scope: input.scope, key: input.requestKey, fingerprint: input.fingerprint, now: input.now, in: worker)
         try quarantine(mapper.rejected, in: worker)
         let page = ParsedPage(
             facts: facts, counts: mapper.counts, rejected: mapper.rejected, firstRejection: mapper.firstRejection, members: members,

@@ -7,6 +7,8 @@ struct RunConclusion: Sendable, Hashable {
     private(set) var verdict = Sweep.Verdict()
     /// The rows that the resource vouches for from now on.
     let members: KeySet
+    /// These are the rows of the listing and no others: the same listing, seen again, has nothing to say.
+    let isSettled: Bool
     /// The run was a complete listing: what it did not hold may be judged, and what was remembered of other pages is forgotten.
     let isListing: Bool
 
@@ -26,6 +28,7 @@ struct RunConclusion: Sendable, Hashable {
         let seen = tally.seen.keys
         guard isListing else {
             members = KeySet(known.live.union(seen))
+            isSettled = false
             verdict.missing = state.missing
             if tally.isReadAnew { verdict.missing.judged?.time = known.endedAt }
             return
@@ -42,6 +45,7 @@ struct RunConclusion: Sendable, Hashable {
         }
         let kept = deletion.detect == .snapshot && tally.unidentified > 0 ? known.live : Set(verdict.missing.counts.keys)
         members = KeySet(seen.union(kept))
+        isSettled = kept.isSubset(of: seen)
         verdict.missing.tombstones = state.missing.tombstones
     }
 
@@ -61,7 +65,7 @@ struct RunConclusion: Sendable, Hashable {
         guard tally.isComplete else { return false }
         if state.missing.hasTombstones(until: deletion.purgeCutoff(endedAt)) { return true }
         guard deletion.detect == .snapshot else { return false }
-        return !state.missing.counts.isEmpty || state.members.keys != tally.seen.keys
+        return !state.missing.counts.isEmpty || state.listing != tally.listing
     }
 }
 

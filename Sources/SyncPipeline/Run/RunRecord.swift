@@ -30,6 +30,8 @@ struct RunRecord: Sendable {
     /// What was written.
     struct Outcome: Sendable {
         let verdict: Sweep.Verdict
+        /// How many rows the resource vouched for before.
+        let known: Int
         /// How many rows were removed for being missing.
         let deleted: Int
         /// Every row that is not there any more, by entity: those, what was purged, and what went with them by the model's rules.
@@ -41,22 +43,28 @@ struct RunRecord: Sendable {
 
     /// Writes and saves. On the context's queue.
     func write(in worker: NSManagedObjectContext) throws -> Outcome {
-        let absent = state.members.keys.subtracting(tally.seen.keys)
+        var tally = tally
+        for request in tally.unmodified {
+            guard let vouched = try StoredRequest.vouched(scope: scope, key: request, in: worker) else { throw UnreadableKeys(request: request) }
+            tally.seen.keys.formUnion(vouched)
+        }
+        let members = try RunState.members(scope: scope, entity: entity.name, in: worker)
+        let absent = members.subtracting(tally.seen.keys)
         let isLive = try entity.rows(absent, in: worker).filter { $1[entity.bookkeeping.deletedAt].isNull }
-        let live = state.members.keys.subtracting(absent).union(isLive.keys.map(\.key))
+        let live = members.subtracting(absent).union(isLive.keys.map(\.key))
         let others = mayRemove ? try RunState.vouched(among: absent, of: entity.name, byOthersThan: scope, in: worker) : []
         let conclusion = RunConclusion(
             tally, state: state, deletion: deletion,
             RunConclusion.Circumstances(live: live, others: others, isAccepted: acceptsDeletes, endedAt: endedAt))
         var missing = conclusion.verdict.missing
         let deleted = conclusion.isListing ? try sweep(conclusion.verdict, &missing, in: worker) : []
-        try writeResource(conclusion, missing, in: worker)
+        try writeResource(conclusion, missing, count: tally.seen.keys.count, in: worker)
         if conclusion.isListing { try forgetRequests(in: worker) }
         try tidyQuarantine(isListing: conclusion.isListing, in: worker)
         try writeRun(deleted: deleted.count, in: worker)
         let removed = goneRows(deleted, in: worker)
         try worker.save()
-        return Outcome(verdict: conclusion.verdict, deleted: deleted.count, removed: removed)
+        return Outcome(verdict: conclusion.verdict, known: members.count, deleted: deleted.count, removed: removed)
     }
 
     private func sweep(
@@ -91,17 +99,25 @@ struct RunRecord: Sendable {
         return gone
     }
 
-    private func writeResource(_ conclusion: RunConclusion, _ missing: MissingKeys, in worker: NSManagedObjectContext) throws {
+    /// What a page vouches for is damaged or gone, and nothing may be concluded without it.
+    struct UnreadableKeys: Error {
+        let request: String
+    }
+
+    private func writeResource(
+        _ conclusion: RunConclusion, _ missing: MissingKeys, count: Int, in worker: NSManagedObjectContext
+    ) throws {
         var row = try StateRow.find(StateModel.resource, key: [.string(scope.source), .string(scope.resource)], in: worker)
         let verdict = conclusion.verdict
-        row["members"] = .data(conclusion.members.data)
-        row["missing"] = missing.data.map { .data($0) } ?? .null
+        try StoredKeys.set(conclusion.members.data, .members, of: scope, in: worker)
+        try StoredKeys.set(missing.data, .missing, of: scope, in: worker)
+        row["listing"] = conclusion.isSettled ? .data(tally.listing) : .null
         row["mapping"] = .string(fingerprint)
         if conclusion.isListing {
             row["heldDeletes"] = .int64(Int64(verdict.held))
             if verdict.guardName == nil { row["mayDelete"] = .bool(false) }
             row["completeAt"] = AttributeValue(endedAt)
-            row["rows"] = .int64(Int64(tally.seen.keys.count))
+            row["rows"] = .int64(Int64(count))
         }
         row["runNumber"] = .int64(state.number)
         row["pages"] = .int64(Int64(tally.pages))
@@ -119,11 +135,10 @@ struct RunRecord: Sendable {
         request.predicate = NSPredicate(format: "scope == %@", "\(scope)")
         for object in try worker.fetch(request) {
             guard let key = object.value(forKey: "request") as? String else { continue }
-            if !tally.requestKeys.contains(key) {
-                worker.delete(object)
-            } else if object.value(forKey: "previous") != nil {
-                object.setValue(nil, forKey: "previous")
-            }
+            if !tally.requestKeys.contains(key) { worker.delete(object) }
+        }
+        for entry in try StoredKeys.all(in: worker) where entry.scope == "\(scope)" && !entry.request.isEmpty {
+            if entry.kind == .previous || !tally.requestKeys.contains(entry.request) { entry.delete(in: worker) }
         }
     }
 

@@ -12,8 +12,12 @@ struct RunTally: Sendable {
     var status: Int?
     var error: String?
     var parkedUntil: Date?
-    /// The rows that the run's pages list.
+    /// The rows that the pages list which the run read; those of the others are told by `unmodified`.
     var seen = KeySet()
+    /// The pages that are as they were.
+    private(set) var unmodified: [String] = []
+    /// Which page was read in which run, in order.
+    private var readings = ""
     var requestKeys: Set<String> = []
     var isPartial = false
     var badRecords = 0
@@ -36,7 +40,7 @@ struct RunTally: Sendable {
     var wroteAnything: Bool { pages > notModified || counts.deleted > 0 }
 
     /// Takes in a page that was parsed and saved in the run of this number.
-    mutating func take(_ page: ParsedPage, of fetched: FetchedPage, run: Int64) {
+    mutating func take(_ page: ParsedPage, of fetched: FetchedPage, request: String, run: Int64) {
         pages += 1
         readPages.insert(pages)
         isPartial = isPartial || fetched.isPartial
@@ -45,22 +49,26 @@ struct RunTally: Sendable {
         seen.keys.formUnion(page.members.keys)
         seen.keys.formUnion(page.listed.keys)
         firstRejection = firstRejection ?? page.firstRejection
-        take(page.facts, readIn: run)
+        take(page.facts, request, readIn: run)
     }
 
     /// Takes in a page that is as it was.
-    mutating func take(_ page: UnmodifiedPage, facts: PageFacts, stored: StoredRequest) {
+    mutating func take(_ page: UnmodifiedPage, request: String, facts: PageFacts, stored: StoredRequest) {
         status = 304
         pages += 1
         notModified += 1
         bytes += page.received
         pacing = page.pacing
-        seen.keys.formUnion(stored.vouched)
+        unmodified.append(request)
         counts.unchanged += facts.records - facts.rejected
-        take(facts, readIn: stored.run)
+        take(facts, request, readIn: stored.run)
     }
 
-    private mutating func take(_ facts: PageFacts, readIn run: Int64) {
+    /// Tells two listings apart that are not made of the same readings of the same pages.
+    var listing: Data { Data(BodyDigest(of: readings).description.utf8) }
+
+    private mutating func take(_ facts: PageFacts, _ request: String, readIn run: Int64) {
+        readings += "\(run) \(request)\n"
         records += facts.records
         rejected += facts.rejected
         unidentified += facts.unidentified

@@ -11,10 +11,19 @@ final class PageTrust: Sendable {
     }
 
     private struct State {
-        /// Pages whose rows were all looked at, or written, since this process began.
-        var known: Set<Page> = []
+        /// Pages whose rows were all looked at, or written, since this process began: at which of the entity's doubts they were looked at last.
+        var known: [Page: Int] = [:]
         /// Rows that were changed by others than their records since, by entity.
         var overwritten: [String: Set<Int64>] = [:]
+        /// How often rows came into doubt, by entity.
+        var doubts: [String: Int] = [:]
+
+        mutating func doubt(_ rows: [String: Set<Int64>]) {
+            for (entity, keys) in rows where !keys.isEmpty {
+                overwritten[entity, default: []].formUnion(keys)
+                doubts[entity, default: 0] += 1
+            }
+        }
     }
 
     private let state = Mutex(State())
@@ -25,36 +34,44 @@ final class PageTrust: Sendable {
     /// A page was read and saved, and has changed these rows of other pages, by entity.
     func note(_ overwritten: [String: Set<Int64>], readingPage request: String, of scope: ResourceScope) {
         state.withLock { state in
-            state.known.insert(Page(scope: scope, request: request))
-            for (entity, keys) in overwritten { state.overwritten[entity, default: []].formUnion(keys) }
+            state.known[Page(scope: scope, request: request)] = 0
+            state.doubt(overwritten)
         }
     }
 
     /// These rows were removed, by entity: pages that vouch for them must not be taken as unchanged.
     func doubt(_ removed: [String: Set<Int64>]) {
-        state.withLock { state in
-            for (entity, keys) in removed { state.overwritten[entity, default: []].formUnion(keys) }
-        }
+        state.withLock { $0.doubt(removed) }
+    }
+
+    /// What a page vouches for cannot be read: it is read again.
+    func forget(_ request: String, of scope: ResourceScope) {
+        state.withLock { $0.known[Page(scope: scope, request: request)] = nil }
     }
 
     /// Whether the rows that a page vouches for are what its records say. Looks at all of them once in the life of a process, and otherwise only at
     /// those in doubt. On the context's queue; throws what reading throws.
+    ///
+    /// - Parameter members: reads the rows that the page's records are; nil: they cannot be told. Not called where nothing came into doubt.
     func holds(
-        _ members: KeySet, ofPage request: String, of scope: ResourceScope, entity: EntityMapping, in context: NSManagedObjectContext
+        _ request: String, of scope: ResourceScope, entity: EntityMapping, in context: NSManagedObjectContext,
+        members: () throws -> KeySet?
     ) throws -> Bool {
         let page = Page(scope: scope, request: request)
+        let (known, doubts) = state.withLock { ($0.known[page], $0.doubts[entity.name] ?? 0) }
+        if known == doubts { return true }
+        guard let members = try members() else { return false }
         // Taken out before the rows are read: who overwrites one later puts it in again after that.
-        let (isKnown, doubtful) = state.withLock { state in
+        let doubtful = state.withLock { state in
             let doubtful = state.overwritten[entity.name]?.intersection(members.keys) ?? []
             if !doubtful.isEmpty { state.overwritten[entity.name]?.subtract(doubtful) }
-            return (state.known.contains(page), doubtful)
+            return doubtful
         }
-        let asked = isKnown ? doubtful : members.keys
-        if asked.isEmpty { return true }
+        let asked = known == nil ? members.keys : doubtful
         let rows = try entity.rows(asked, in: context)
         let isWhole = rows.count == asked.count && rows.values.allSatisfy(entity.bookkeeping.isWhole)
         state.withLock { state in
-            if isWhole { state.known.insert(page) } else if !doubtful.isEmpty { state.overwritten[entity.name, default: []].formUnion(doubtful) }
+            if isWhole { state.known[page] = doubts } else if !doubtful.isEmpty { state.overwritten[entity.name, default: []].formUnion(doubtful) }
         }
         return isWhole
     }

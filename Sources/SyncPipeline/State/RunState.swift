@@ -5,8 +5,10 @@ import OpenCoreData
 struct RunState: Sendable {
     /// The number of the run that begins now.
     var number: Int64
-    /// The rows that complete runs have vouched for, and those that pages saved since.
-    var members: KeySet
+    /// Which readings of which pages the last complete listing was, if the resource vouches for their rows and no others.
+    var listing: Data?
+    /// How many rows it held.
+    var rows: Int64
     var missing: MissingKeys
     var mayDelete: Bool
     var failures: Int64
@@ -26,22 +28,11 @@ struct RunState: Sendable {
     static func load(scope: ResourceScope, document: UIManagedDocument, entity: String? = nil) async throws -> RunState {
         try await document.withWorker { worker in
             let row = try StateRow.find(StateModel.resource, key: [.string(scope.source), .string(scope.resource)], in: worker)
-            func isOurs(_ fingerprint: String?) -> Bool {
-                guard let entity, let stored = ModelMapping.entity(ofFingerprint: fingerprint) else { return true }
-                return stored == entity
-            }
-            let isSame = isOurs(row.string("mapping"))
-            var members = isSame ? KeySet(row.data("members") ?? Data()) ?? KeySet() : KeySet()
-            // Pages of a run that was cut off vouch for rows too.
-            let request = NSFetchRequest<NSManagedObject>(entityName: StateModel.request)
-            request.predicate = NSPredicate(format: "scope == %@", "\(scope)")
-            for object in try worker.fetch(request) where isOurs(object.value(forKey: "mapping") as? String) {
-                for name in ["members", "previous"] {
-                    if let data = object.value(forKey: name) as? Data, let set = KeySet(data) { members.keys.formUnion(set.keys) }
-                }
-            }
+            let isSame = isOurs(row.string("mapping"), entity)
+            let missing = isSame ? try StoredKeys.data(.missing, of: scope, in: worker) : nil
             return RunState(
-                number: row.integer("runNumber") + 1, members: members, missing: isSame ? MissingKeys(row.data("missing") ?? Data()) : MissingKeys(),
+                number: row.integer("runNumber") + 1, listing: isSame ? row.data("listing") : nil, rows: row.integer("rows"),
+                missing: MissingKeys(missing ?? Data()),
                 mayDelete: isSame && row.bool("mayDelete"), failures: row.integer("consecutiveFailures"), hadError: row.string("lastError") != nil,
                 lastSuccess: row.date("lastSuccess"), completeAt: isSame ? row.date("completeAt") : nil, parkedUntil: row.date("parkedUntil"),
                 nextPollAt: row.date("nextPollAt"), isPaused: row.bool("isPaused"), heldDeletes: row.integer("heldDeletes"),
@@ -50,29 +41,68 @@ struct RunState: Sendable {
         }
     }
 
+    /// Whether what is remembered of a page or a resource is about rows of an entity. Nil: whatever it was.
+    private static func isOurs(_ fingerprint: String?, _ entity: String?) -> Bool {
+        guard let entity, let stored = ModelMapping.entity(ofFingerprint: fingerprint) else { return true }
+        return stored == entity
+    }
+
+    /// The rows that complete runs have vouched for, and those that pages saved since: those of a run that was cut off, too.
+    static func members(scope: ResourceScope, entity: String, in worker: NSManagedObjectContext) throws -> Set<Int64> {
+        let (resources, pages) = try mappings(in: worker)
+        var members: Set<Int64> = []
+        for entry in try StoredKeys.all(in: worker) where entry.scope == "\(scope)" {
+            switch entry.kind {
+            case .members where entry.request.isEmpty:
+                if isOurs(resources[entry.scope], entity) { members.formUnion(entry.keys) }
+            case .members, .previous:
+                if isOurs(pages[Page(scope: entry.scope, request: entry.request)], entity) { members.formUnion(entry.keys) }
+            case .listed, .missing: continue
+            }
+        }
+        return members
+    }
+
     /// Those of these rows of an entity that other resources than this one vouch for. A resource that is not polled any more vouches for what it did.
     static func vouched(
         among keys: Set<Int64>, of entity: String, byOthersThan scope: ResourceScope, in worker: NSManagedObjectContext
     ) throws -> Set<Int64> {
         guard !keys.isEmpty else { return [] }
-        var vouched: Set<Int64> = []
-        func add(_ row: StateRow, _ names: [String]) {
-            guard ModelMapping.entity(ofFingerprint: row.string("mapping")) == entity else { return }
-            for name in names { vouched.formUnion(keys.intersection((KeySet(row.data(name) ?? Data()) ?? KeySet()).keys)) }
+        let (resources, pages) = try mappings(in: worker)
+        return try StoredKeys.all(in: worker).reduce(into: []) { vouched, entry in
+            guard entry.scope != "\(scope)", entry.kind == .members || entry.kind == .previous else { return }
+            let mapping = entry.request.isEmpty ? resources[entry.scope] : pages[Page(scope: entry.scope, request: entry.request)]
+            if ModelMapping.entity(ofFingerprint: mapping) == entity { vouched.formUnion(keys.intersection(entry.keys)) }
         }
-        for row in try StateRow.all(StateModel.resource, in: worker)
-        where row.string("source") != scope.source || row.string("resource") != scope.resource { add(row, ["members"]) }
-        for row in try StateRow.all(StateModel.request, in: worker) where row.string("scope") != "\(scope)" { add(row, ["members", "previous"]) }
-        return vouched
+    }
+
+    private struct Page: Hashable {
+        let scope: String
+        let request: String
+    }
+
+    /// What decided what bodies became, by resource and by page.
+    private static func mappings(in worker: NSManagedObjectContext) throws -> (resources: [String: String], pages: [Page: String]) {
+        var resources: [String: String] = [:], pages: [Page: String] = [:]
+        for row in try StateRow.all(StateModel.resource, in: worker) {
+            guard let source = row.string("source"), let resource = row.string("resource") else { continue }
+            resources["\(ResourceScope(source: source, resource: resource))"] = row.string("mapping")
+        }
+        for row in try StateRow.all(StateModel.request, in: worker) {
+            guard let scope = row.string("scope"), let request = row.string("request") else { continue }
+            pages[Page(scope: scope, request: request)] = row.string("mapping")
+        }
+        return (resources, pages)
     }
 
     /// The tombstones of an entity that are other resources' to purge.
     static func tombstones(of entity: String, byOthersThan scope: ResourceScope, in worker: NSManagedObjectContext) throws -> Set<Int64> {
-        try StateRow.all(StateModel.resource, in: worker).reduce(into: []) { keys, row in
-            guard row.string("source") != scope.source || row.string("resource") != scope.resource,
-                ModelMapping.entity(ofFingerprint: row.string("mapping")) == entity
-            else { return }
-            for batch in MissingKeys(row.data("missing") ?? Data()).tombstones.values { keys.formUnion(batch.keys) }
+        let resources = try mappings(in: worker).resources
+        return try StoredKeys.all(in: worker).reduce(into: []) { keys, entry in
+            guard entry.scope != "\(scope)", entry.kind == .missing, ModelMapping.entity(ofFingerprint: resources[entry.scope]) == entity else {
+                return
+            }
+            for batch in MissingKeys(entry.data).tombstones.values { keys.formUnion(batch.keys) }
         }
     }
 

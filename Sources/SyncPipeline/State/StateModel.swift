@@ -8,6 +8,7 @@ enum StateModel {
     static let request = "CisternRequest"
     static let run = "CisternRun"
     static let quarantine = "CisternQuarantine"
+    static let keys = "CisternKeys"
 
     static func entities(mirroring mirrored: [EntityConfiguration]) -> [NSEntityDescription] {
         [
@@ -17,19 +18,19 @@ enum StateModel {
                     ("source", .string), ("resource", .string), ("lastSuccess", .date), ("completeAt", .date), ("nextPollAt", .date),
                     ("parkedUntil", .date), ("runNumber", .integer64), ("consecutiveFailures", .integer64), ("httpStatus", .integer64),
                     ("lastError", .string), ("isPaused", .boolean), ("pages", .integer64), ("rows", .integer64),
-                    // The primary keys that complete runs have vouched for, and how often each was missing since.
-                    ("members", .binaryData), ("missing", .binaryData), ("heldDeletes", .integer64), ("mayDelete", .boolean),
-                    ("mapping", .string),
+                    // Which readings of which pages the last complete listing was, if the resource vouches for their rows and no others.
+                    ("listing", .binaryData), ("heldDeletes", .integer64), ("mayDelete", .boolean), ("mapping", .string),
                 ], views: StatusViews.views(mirroring: mirrored)),
             entity(
                 request, view: nil, key: ["scope", "request"],
                 [
                     ("scope", .string), ("request", .string), ("etag", .string), ("lastModified", .string), ("bodyHash", .string),
                     // What the page named as the next one: followed again when it answers 304.
-                    ("next", .string), ("recordCount", .integer64), ("members", .binaryData), ("previous", .binaryData), ("mapping", .string),
-                    ("run", .integer64),
-                    ("savedAt", .date),
+                    ("next", .string), ("recordCount", .integer64), ("mapping", .string), ("run", .integer64), ("savedAt", .date),
                 ]),
+            entity(
+                keys, view: nil, key: ["scope", "request", "kind"],
+                [("scope", .string), ("request", .string), ("kind", .string), ("keys", .binaryData)]),
             entity(
                 run, view: "cistern_run", key: ["source", "resource", "number"],
                 [

@@ -1,25 +1,17 @@
 import Foundation
 import OpenCoreData
 
-/// What is remembered of one page: its validators, the rows they vouch for, and what the page said about the listing.
+/// What is remembered of one page: its validators, and what the page said about the listing. The rows it vouches for are kept apart.
 struct StoredRequest: Sendable {
     var validators: ConditionalGET?
     /// Nil: the page must be read again, whatever it is answered with.
     var facts: PageFacts?
-    /// The rows that the page's records are.
-    var members: KeySet
-    /// The rows of records that were set aside: listed, although nothing could be made of them.
-    var listed: KeySet
     /// The number of the run that read it.
     var run: Int64
-
-    /// The rows that the page does not let go of.
-    var vouched: Set<Int64> { members.keys.union(listed.keys) }
 
     /// What a page said, as it is stored.
     private struct Said: Codable {
         let facts: PageFacts
-        let listed: Data?
     }
 
     /// Nil if the page was never saved, or was read in another way than now: then it must be read again.
@@ -27,16 +19,30 @@ struct StoredRequest: Sendable {
         let row = try StateRow.find(StateModel.request, key: [.string("\(scope)"), .string(key)], in: context)
         guard !row.isNew, row.string("mapping") == fingerprint else { return nil }
         let said = row.string("next").flatMap { try? JSONDecoder().decode(Said.self, from: Data($0.utf8)) }
-        guard let said, let members = KeySet(row.data("members") ?? Data()), let listed = KeySet(said.listed ?? Data()) else { return nil }
+        guard let said else { return nil }
         return StoredRequest(
             validators: ConditionalGET(etag: row.string("etag"), lastModified: row.string("lastModified"), bodyDigest: said.facts.digest),
-            facts: said.facts, members: members, listed: listed, run: row.integer("run"))
+            facts: said.facts, run: row.integer("run"))
+    }
+
+    /// The rows that a page does not let go of: those that its records are, and those of records that were set aside. Nil where that cannot be read.
+    static func vouched(scope: ResourceScope, key: String, in context: NSManagedObjectContext) throws -> Set<Int64>? {
+        guard let members = try StoredKeys.keys(.members, of: scope, page: key, in: context),
+            let listed = KeySet(try StoredKeys.data(.listed, of: scope, page: key, in: context) ?? Data())
+        else { return nil }
+        return members.keys.union(listed.keys)
     }
 
     /// Sets the row in the context that holds the page's records, so that both reach the store in one transaction.
-    func store(scope: ResourceScope, key: String, fingerprint: String, now: Date, in context: NSManagedObjectContext) throws {
+    ///
+    /// - Parameters:
+    ///   - members: the rows that the page's records are.
+    ///   - listed: the rows of records that were set aside.
+    func store(
+        members: KeySet, listed: KeySet, scope: ResourceScope, key: String, fingerprint: String, now: Date, in context: NSManagedObjectContext
+    ) throws {
         var row = try StateRow.find(StateModel.request, key: [.string("\(scope)"), .string(key)], in: context)
-        let said = facts.map { Said(facts: $0, listed: listed.keys.isEmpty ? nil : listed.data) }
+        let said = facts.map { Said(facts: $0) }
         row["etag"] = AttributeValue(validators?.etag)
         row["lastModified"] = AttributeValue(validators?.lastModified)
         row["bodyHash"] = AttributeValue(facts?.digest.description)
@@ -47,11 +53,14 @@ struct StoredRequest: Sendable {
         var gone = listed
         let entity = ModelMapping.entity(ofFingerprint: row.string("mapping"))
         if entity == nil || entity == ModelMapping.entity(ofFingerprint: fingerprint) {
-            for name in ["previous", "members"] { gone.keys.formUnion((KeySet(row.data(name) ?? Data()) ?? KeySet()).keys) }
+            for kind in [StoredKeys.Kind.previous, .members] {
+                if let keys = try StoredKeys.keys(kind, of: scope, page: key, in: context) { gone.keys.formUnion(keys.keys) }
+            }
         }
         gone.keys.subtract(members.keys)
-        row["previous"] = gone.keys.isEmpty ? .null : .data(gone.data)
-        row["members"] = .data(members.data)
+        try StoredKeys.set(gone.keys.isEmpty ? nil : gone.data, .previous, of: scope, page: key, in: context)
+        try StoredKeys.set(members.data, .members, of: scope, page: key, in: context)
+        try StoredKeys.set(listed.keys.isEmpty ? nil : listed.data, .listed, of: scope, page: key, in: context)
         row["mapping"] = .string(fingerprint)
         row["run"] = .int64(run)
         row["savedAt"] = AttributeValue(now)

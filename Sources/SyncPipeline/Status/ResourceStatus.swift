@@ -51,7 +51,7 @@ public struct ResourceStatus: Sendable {
         error = stored.lastError
         consecutiveFailures = Int(stored.failures)
         heldDeletes = Int(stored.heldDeletes)
-        objects = stored.completeAt == nil ? nil : stored.members.keys.count
+        objects = stored.completeAt == nil ? nil : Int(stored.rows)
         isDegraded = heldDeletes > 0
     }
 

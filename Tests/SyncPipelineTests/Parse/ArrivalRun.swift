@@ -309,7 +309,8 @@ final class ArrivalRun: Sendable {
             var members: [String: [ThingName]] = [:]
             for row in try StateRow.all(StateModel.resource, in: worker) {
                 guard let source = row.string("source"), let entity = sources.first(where: { $0.name == source })?.entity else { continue }
-                let keys = KeySet(row.data("members") ?? Data())?.keys ?? []
+                let scope = ResourceScope(source: source, resource: row.string("resource") ?? "")
+                let keys = try StoredKeys.keys(.members, of: scope, in: worker)?.keys ?? []
                 let known = Dictionary(uniqueKeysWithValues: names.filter { $0.value.entity == entity }.map { ($0.key.key, $0.value) })
                 members[source] = keys.map { known[$0] ?? ThingName(entity: "nothing", key: Int($0)) }.sorted()
             }

@@ -120,12 +120,10 @@ import Testing
         var fixture = try await Self.fixture(server)
         try await fixture.sync()
         fixture = try await Self.damaging(fixture, server) { worker in
-            for name in [StateModel.resource, StateModel.request] {
-                for var row in try StateRow.all(name, in: worker) {
-                    guard let data = row.data("members"), let set = KeySet(data), !set.keys.isEmpty else { continue }
-                    row["members"] = .data(KeySet(set.keys.union(1000..<1100)).data)
-                    row.write(in: worker)
-                }
+            for var row in try StateRow.all(StateModel.keys, in: worker) where row.string("kind") == "members" {
+                guard let data = row.data("keys"), let set = KeySet(data), !set.keys.isEmpty else { continue }
+                row["keys"] = .data(KeySet(set.keys.union(1000..<1100)).data)
+                row.write(in: worker)
             }
         }
         let report = try #require(try await fixture.sync().first { $0.scope.source == "people" })

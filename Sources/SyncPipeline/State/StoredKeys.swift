@@ -1,0 +1,66 @@
+import Foundation
+import OpenCoreData
+
+/// Sets of primary keys that outlive the process: what pages and listings vouch for. Each lies in a row of its own, apart from the rows that every
+/// poll reads and writes, so that who asks for none pays for none. Used on the context's queue.
+enum StoredKeys {
+    enum Kind: String {
+        /// Of a resource: the rows that complete listings held, and those that pages saved since. Of a page: the rows that its records are.
+        case members
+        /// What a page vouched for until its last reading, and no complete listing has judged yet.
+        case previous
+        /// The rows of a page's records that were set aside: listed, although nothing could be made of them.
+        case listed
+        /// Of a resource: `MissingKeys`.
+        case missing
+    }
+
+    /// A set with the names that it goes by.
+    struct Entry {
+        fileprivate let row: StateRow
+        let kind: Kind
+        let scope: String
+        /// The page; empty: it is the resource's own.
+        let request: String
+
+        /// Empty where it is damaged: then nothing is known.
+        var keys: Set<Int64> { row.data("keys").flatMap { KeySet($0) }?.keys ?? [] }
+        var data: Data { row.data("keys") ?? Data() }
+
+        func delete(in worker: NSManagedObjectContext) { row.delete(in: worker) }
+    }
+
+    private static func row(_ kind: Kind, _ scope: ResourceScope, _ request: String, in worker: NSManagedObjectContext) throws -> StateRow {
+        try StateRow.find(StateModel.keys, key: [.string("\(scope)"), .string(request), .string(kind.rawValue)], in: worker)
+    }
+
+    /// The compact form; nil: nothing is stored.
+    static func data(_ kind: Kind, of scope: ResourceScope, page request: String = "", in worker: NSManagedObjectContext) throws -> Data? {
+        try row(kind, scope, request, in: worker).data("keys")
+    }
+
+    /// Nil where nothing is stored, or what is stored is damaged.
+    static func keys(_ kind: Kind, of scope: ResourceScope, page request: String = "", in worker: NSManagedObjectContext) throws -> KeySet? {
+        try data(kind, of: scope, page: request, in: worker).flatMap { KeySet($0) }
+    }
+
+    /// Stores a compact form in place of the one before; nil: forgets it.
+    static func set(
+        _ data: Data?, _ kind: Kind, of scope: ResourceScope, page request: String = "", in worker: NSManagedObjectContext
+    ) throws {
+        var row = try row(kind, scope, request, in: worker)
+        guard let data else { return row.delete(in: worker) }
+        row["keys"] = .data(data)
+        row.write(in: worker)
+    }
+
+    /// Everything that is stored, of all resources.
+    static func all(in worker: NSManagedObjectContext) throws -> [Entry] {
+        try StateRow.all(StateModel.keys, in: worker).compactMap { row in
+            guard let scope = row.string("scope"), let request = row.string("request"), let kind = row.string("kind").flatMap(Kind.init) else {
+                return nil
+            }
+            return Entry(row: row, kind: kind, scope: scope, request: request)
+        }
+    }
+}

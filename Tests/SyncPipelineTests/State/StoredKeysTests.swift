@@ -1,0 +1,74 @@
+import Foundation
+import NIOHTTP1
+import OpenCoreData
+import SyncTestSupport
+import Testing
+
+@testable import SyncPipeline
+
+/// The sets of keys that pages and listings vouch for are read by who needs them, and by nobody else.
+@Suite struct StoredKeysTests {
+    private let api = ScriptedAPI()
+
+    /// Makes the sets of these kinds unreadable.
+    private static func damage(_ kinds: Set<String>, in fixture: PipelineFixture) async throws {
+        try await fixture.document.withWorker { worker in
+            for var row in try StateRow.all(StateModel.keys, in: worker) where kinds.contains(row.string("kind") ?? "") {
+                row["keys"] = .data(Data([0x80]))
+                row.write(in: worker)
+            }
+            try worker.save()
+        }
+    }
+
+    private func pages(_ second: String, etag: String) {
+        api.set("/people", #"[{"id": 1}, {"id": 2}]"#, etag: "\"1\"", headers: ["Link": "</people?page=2>; rel=\"next\""])
+        api.set("/people?page=2", second, etag: etag)
+    }
+
+    private func fixture() async throws -> PipelineFixture {
+        try await api.fixture(ScriptedAPI.people("pages = { kind = \"link-header\" }"))
+    }
+
+    @Test func aPollThatFindsEverythingAsItWasReadsNone() async throws {
+        let fixture = try await fixture()
+        pages(#"[{"id": 3}]"#, etag: "\"1\"")
+        #expect(try await fixture.sync().first?.counts.inserted == 3)
+        try await Self.damage(["members", "previous", "listed"], in: fixture)
+        for _ in 1...3 {
+            let report = try #require(try await fixture.sync().first)
+            #expect(report.outcome == .succeeded && report.isComplete && report.notModifiedPages == 2)
+        }
+        try await fixture.end()
+    }
+
+    @Test func aPollThatFindsSomethingNewConcludesNothingFromSetsThatCannotBeRead() async throws {
+        let fixture = try await fixture()
+        pages(#"[{"id": 3}]"#, etag: "\"1\"")
+        try await fixture.sync()
+        try await Self.damage(["members"], in: fixture)
+        pages(#"[{"id": 3}, {"id": 4}]"#, etag: "\"2\"")
+        let refused = try #require(try await fixture.sync().first)
+        #expect(refused.outcome == .failed && refused.error?.contains("cannot be read from the store") == true)
+        // The page is read again, and then all is well.
+        let report = try #require(try await fixture.sync().first)
+        #expect(report.outcome == .succeeded && report.notModifiedPages == 1)
+        #expect(try await fixture.live() == ["1", "2", "3", "4"])
+        pages(#"[{"id": 4}]"#, etag: "\"3\"")
+        #expect(try await fixture.sync().first?.counts.deleted == 1)
+        #expect(try await fixture.live() == ["1", "2", "4"])
+        try await fixture.end()
+    }
+
+    @Test func aListingWithFewerPagesIsAnotherOneThoughEachPageIsAsItWas() async throws {
+        let fixture = try await fixture()
+        pages(#"[{"id": 3}]"#, etag: "\"1\"")
+        try await fixture.sync()
+        // The first page alone; it is read once more, since its next page is another.
+        api.set("/people", #"[{"id": 1}, {"id": 2}]"#, etag: "\"2\"")
+        #expect(try await fixture.sync().first?.counts.deleted == 1)
+        #expect(try await fixture.live() == ["1", "2"])
+        #expect(try await fixture.document.withWorker { try StoredKeys.all(in: $0).filter { $0.request.contains("page=2") }.isEmpty })
+        try await fixture.end()
+    }
+}

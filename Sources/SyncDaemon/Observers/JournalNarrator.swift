@@ -64,7 +64,7 @@ struct JournalNarrator: Sendable {
                 JournalEntry(
                     isAddress ? .redirectRefused : .responseRefused, "\(scope): \(reason)",
                     fields: Self.fields(scope, nil, [("CISTERN_URL", url), ("CISTERN_ERROR", reason)])))
-        case .freshnessChanged(let scope, let isDegraded, let since): return freshness(scope, isDegraded, since)
+        case .freshnessChanged(let scope, let isDegraded, let since, let held): return freshness(scope, isDegraded, since, held)
         case .scheduled: return nil
         case .saveFailed(let reason, let isFatal, let isRetried): return saveFailed(reason, isFatal: isFatal, isRetried: isRetried)
         case .saveRecovered:
@@ -130,9 +130,14 @@ struct JournalNarrator: Sendable {
         }
     }
 
-    private mutating func freshness(_ scope: ResourceScope, _ isDegraded: Bool, _ since: Date?) -> JournalEntry? {
+    private mutating func freshness(_ scope: ResourceScope, _ isDegraded: Bool, _ since: Date?, _ held: Int) -> JournalEntry? {
         if isDegraded {
             degraded.insert(scope)
+            if held > 0 {
+                return JournalEntry(
+                    .sourceDegraded, "\(scope): \(held) deletions are held back; look at them, then `cisternctl accept-deletes \(scope)`",
+                    fields: Self.fields(scope, nil))
+            }
             let last = since.map { ", last success \(Self.time($0))" } ?? ", it was never fetched"
             return JournalEntry(.sourceDegraded, "\(scope): older than schedule.max_age allows\(last)", fields: Self.fields(scope, nil))
         }

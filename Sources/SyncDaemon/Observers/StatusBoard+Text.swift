@@ -45,12 +45,17 @@ extension StatusBoard {
         // Where all of a source is in trouble, it is the source that is in trouble.
         let siblings = resources.filter { $0.key.source == scope.source }
         let name = siblings.count > 1 && !siblings.allSatisfy(\.value.isTroubled) ? "\(scope)" : scope.source
-        var text = "\(name) \(worst.failure ?? "not current")"
+        var text = "\(name) \(worst.failure ?? Self.words(for: worst))"
         if let since = worst.failingSince { text += " for \(RelativeTime.text(now.timeIntervalSince(since)))" }
         if let next = worst.nextPollAt, next > now { text += " (retry in \(RelativeTime.text(next.timeIntervalSince(now))))" }
         let others = Set(degraded.map(\.key.source)).subtracting([scope.source]).count
         if others > 0 { text += ", and \(Self.count(others, "other source"))" }
         return text
+    }
+
+    /// What is wrong where no run failed.
+    private static func words(for resource: Resource) -> String {
+        resource.heldDeletes == 0 ? "not current" : "holds \(count(resource.heldDeletes, "deletion")) back until accepted"
     }
 
     /// `3 sources ok`, `2 of 3 sources ok`

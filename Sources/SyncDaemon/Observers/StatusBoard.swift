@@ -13,6 +13,8 @@ struct StatusBoard: Sendable {
         var failingSince: Date?
         var failure: String?
         var isDegraded = false
+        /// How many deletions wait for somebody to accept them.
+        var heldDeletes = 0
         /// When it is due next, as the last run said.
         var nextPollAt: Date?
         var objects: Int?
@@ -57,6 +59,7 @@ struct StatusBoard: Sendable {
                 resource.objects = snapshot.objects
                 resource.nextPollAt = snapshot.nextPollAt
                 resource.isDegraded = snapshot.state == .degraded
+                resource.heldDeletes = snapshot.heldDeletes ?? 0
                 if snapshot.consecutiveFailures > 0 {
                     resource.failingSince = snapshot.lastSuccessAt ?? now
                     resource.failure = Self.failure(status: snapshot.httpStatus)
@@ -86,10 +89,11 @@ struct StatusBoard: Sendable {
                 $0.failingSince = $0.failingSince ?? now
                 $0.failure = "asks to wait"
             }
-        case .freshnessChanged(let scope, let isDegraded, let since):
+        case .freshnessChanged(let scope, let isDegraded, let since, let heldDeletes):
             change(scope) {
                 $0.isDegraded = isDegraded
-                if isDegraded { $0.failingSince = $0.failingSince ?? since ?? now }
+                $0.heldDeletes = heldDeletes
+                if isDegraded, heldDeletes == 0 { $0.failingSince = $0.failingSince ?? since ?? now }
             }
         case .scheduled(let scope, let moment):
             next = if let scope, let moment { (scope, moment) } else { nil }
@@ -117,7 +121,8 @@ struct StatusBoard: Sendable {
             case .succeeded:
                 resource.failingSince = nil
                 resource.failure = nil
-                resource.isDegraded = false
+                // Deletions wait whether or not the list could be read.
+                resource.isDegraded = resource.heldDeletes > 0
             case .failed:
                 resource.failingSince = resource.failingSince ?? now
                 resource.failure = Self.failure(status: report.httpStatus)

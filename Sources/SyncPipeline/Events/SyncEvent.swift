@@ -24,7 +24,7 @@ public enum SyncEvent: Sendable, Hashable {
     /// A body, a redirect or an address was refused before it could do harm.
     case refused(scope: ResourceScope, url: String, reason: String, isAddress: Bool)
     /// A resource became older than its `max_age` or has deletions held back, or is current again.
-    case freshnessChanged(scope: ResourceScope, isDegraded: Bool, since: Date?)
+    case freshnessChanged(scope: ResourceScope, isDegraded: Bool, since: Date?, heldDeletes: Int)
     /// When each resource is due next.
     case scheduled(next: ResourceScope?, at: Date?)
     /// A save of the document failed.

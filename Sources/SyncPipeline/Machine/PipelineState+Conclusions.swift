@@ -42,7 +42,10 @@ extension PipelineState {
             resources[scope]?.isStale = isStale
             guard isDegraded != resource.status.isDegraded else { continue }
             resources[scope]?.status.isDegraded = isDegraded
-            outputs.append(.announce(.freshnessChanged(scope: scope, isDegraded: isDegraded, since: resource.status.lastSuccess)))
+            outputs.append(
+                .announce(
+                    .freshnessChanged(
+                        scope: scope, isDegraded: isDegraded, since: resource.status.lastSuccess, heldDeletes: resource.status.heldDeletes)))
         }
     }
 

@@ -54,12 +54,15 @@ import Testing
     @Test func aDegradedResourceRecoversWithOneLine() {
         var narrator = JournalNarrator()
         _ = narrator.entry(for: .runFinished(Example.report(Example.countries, .failed, status: nil, error: "cannot connect")))
-        let degraded = narrator.entry(for: .freshnessChanged(scope: Example.countries, isDegraded: true, since: Example.start))
+        let degraded = narrator.entry(for: .freshnessChanged(scope: Example.countries, isDegraded: true, since: Example.start, heldDeletes: 0))
         #expect(degraded?.messageID == .sourceDegraded)
         #expect(degraded?.message == "iso/countries: older than schedule.max_age allows, last success 2027-01-15T08:00:00Z")
         #expect(narrator.entry(for: .runFinished(Example.report()))?.priority == .debug)
-        #expect(narrator.entry(for: .freshnessChanged(scope: Example.countries, isDegraded: false, since: nil))?.messageID == .sourceRecovered)
-        #expect(narrator.entry(for: .freshnessChanged(scope: Example.countries, isDegraded: false, since: nil)) == nil)
+        let recovered = SyncEvent.freshnessChanged(scope: Example.countries, isDegraded: false, since: nil, heldDeletes: 0)
+        #expect(narrator.entry(for: recovered)?.messageID == .sourceRecovered)
+        #expect(narrator.entry(for: recovered) == nil)
+        let held = narrator.entry(for: .freshnessChanged(scope: Example.countries, isDegraded: true, since: nil, heldDeletes: 7))
+        #expect(held?.message == "iso/countries: 7 deletions are held back; look at them, then `cisternctl accept-deletes iso/countries`")
     }
 
     @Test func theCatalogueEntriesHaveTheFieldsTheirTextsName() {

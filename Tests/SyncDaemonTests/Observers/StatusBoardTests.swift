@@ -85,8 +85,16 @@ import Testing
     }
 
     @Test func ageAloneIsDegradedToo() {
-        let board = board([.freshnessChanged(scope: issues, isDegraded: true, since: now.addingTimeInterval(-7200))])
+        let board = board([.freshnessChanged(scope: issues, isDegraded: true, since: now.addingTimeInterval(-7200), heldDeletes: 0)])
         #expect(board.text(at: now) == "Degraded: github not current for 2h; 2 of 3 sources ok")
+    }
+
+    @Test func deletionsThatWaitDoSoWhetherOrNotRunsSucceed() {
+        let held = SyncEvent.freshnessChanged(scope: issues, isDegraded: true, since: now, heldDeletes: 1500)
+        var board = board([.runFinished(Example.report(issues)), held, .runFinished(Example.report(issues))])
+        #expect(board.text(at: now) == "Degraded: github holds 1500 deletions back until accepted; 2 of 3 sources ok")
+        board.record(.freshnessChanged(scope: issues, isDegraded: false, since: now, heldDeletes: 0), at: now)
+        #expect(board.text(at: now) == "Idle: 3 sources ok, 0 objects")
     }
 
     @Test func aSaveThatFailsComesBeforeEverything() {

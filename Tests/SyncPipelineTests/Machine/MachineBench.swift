@@ -123,7 +123,7 @@ extension [PipelineState.Output] {
     var wake: SyncInstant?? { compactMap { if case .wake(let instant) = $0 { .some(instant) } else { nil } }.last }
     var degraded: [ResourceScope: Bool] {
         reduce(into: [:]) { degraded, output in
-            if case .announce(.freshnessChanged(let scope, let isDegraded, _)) = output { degraded[scope] = isDegraded }
+            if case .announce(.freshnessChanged(let scope, let isDegraded, _, _)) = output { degraded[scope] = isDegraded }
         }
     }
     var reports: [RunReport] { compactMap { if case .announce(.runFinished(let report)) = $0 { report } else { nil } } }

@@ -236,7 +236,7 @@ import Testing
         for await _ in fixture.transport.silences { break }
         fixture.clock.advance(by: .seconds(3 * 3600))
         await fixture.told {
-            $0.contains { if case .freshnessChanged(_, isDegraded: true, _) = $0 { true } else { false } }
+            $0.contains { if case .freshnessChanged(_, isDegraded: true, _, _) = $0 { true } else { false } }
         }
         try await fixture.end()
     }

@@ -29,8 +29,13 @@ extension NSManagedObjectContext {
     }
 
     /// Hears of objects that turned out to be others, before what is known of members is looked at and changed.
-    func hearOfReplacements() {
-        if chain.replacementCount != knownReplacements { receiveMail() }
+    ///
+    /// - Returns: whether there were any since the last time.
+    @discardableResult
+    func hearOfReplacements() -> Bool {
+        if chain.replacementCount == knownReplacements { return false }
+        receiveMail()
+        return true
     }
 
     /// What the level says of an object by now, because it was said of one that turned out to be it, comes under the edits of the instance that nobody has

@@ -39,9 +39,16 @@ final class ManagedObjectOrderedSet: NSMutableOrderedSet {
 
     private func edit(_ body: (inout [NSManagedObject]) -> Void) {
         guard let owner, let context = owner.context else { return }
-        context.hearOfReplacements()
-        var objects = ids.map { context.object(with: $0) }
+        // As they were when a place among them was chosen.
+        let before = ids.map { context.object(with: $0) }
+        var objects = before
         body(&objects)
+        if context.hearOfReplacements() {
+            // What the edit did is done to the members that there are now.
+            let had = Set(before.map(\.standing)), now = ids.map { context.object(with: $0) }, members = Set(now)
+            objects.removeAll { had.contains($0.standing) && !members.contains($0.standing) }
+            objects += now.filter { !had.contains($0) }
+        }
         owner.setToMany(number, to: objects)
         update()
     }

@@ -10,7 +10,8 @@ package enum UIManagedDocumentEvent: Sendable {
 package enum SaveFailure: Sendable {
     /// Full, busy, locked, or short of memory: the changes are kept, and the save is tried again.
     case transient
-    /// The disk reported an error, or the file was moved, deleted or replaced: nothing that was written may be trusted. The changes are kept; the process should end.
+    /// The disk reported an error, or the file was moved, deleted or replaced: nothing that was written may be trusted. The changes are kept; the
+    /// process should end.
     case disk
     /// The changes themselves are refused: they are rolled back.
     case permanent

@@ -84,7 +84,7 @@ package struct SQLiteError: Error, Sendable, CustomStringConvertible {
         case SQLITE_BUSY, SQLITE_LOCKED: "Another process holds the file's lock: wait, or end it. Nothing was written; trying again is safe."
         case SQLITE_IOERR: "The disk could not be read or written: look at the system's log. Nothing was written; trying again is safe."
         case SQLITE_READONLY where code == Self.moved:
-            "Nothing was written, since nobody would find it: close the store, put its files back or leave them away, and open it again."
+            "Nothing was written, since nobody would find it: close the store, put its files back or remove what is left of them, and open it again."
         case SQLITE_READONLY: "The file or its directory can't be written: check owner and permissions."
         case SQLITE_CORRUPT, SQLITE_NOTADB: "The file is damaged: restore it from a copy, or move it away so that a new one is made."
         case SQLITE_CANTOPEN: "The file can't be opened: check that its directory exists and may be written."

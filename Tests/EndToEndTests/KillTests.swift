@@ -106,11 +106,14 @@ import Testing
         let rows = Set(try await shop.sql("SELECT Z_PK FROM ZITEM", store: store).compactMap { Int64($0) })
         let vouchers = try await shop.sql(
             """
-            SELECT 'request ' || ZREQUEST || '|' || hex(ZMEMBERS) || '|' || ZRECORDCOUNT FROM ZCISTERNREQUEST WHERE ZSCOPE = 'shop/items'
-            UNION ALL SELECT 'resource|' || hex(ZMEMBERS) || '|' FROM ZCISTERNRESOURCE WHERE ZRESOURCE = 'items'
+            SELECT 'request ' || r.ZREQUEST || '|' || ifnull(hex(k.ZKEYS), 'none') || '|' || r.ZRECORDCOUNT FROM ZCISTERNREQUEST r
+                LEFT JOIN ZCISTERNKEYS k ON k.ZSCOPE = r.ZSCOPE AND k.ZREQUEST = r.ZREQUEST AND k.ZKIND = 'members' WHERE r.ZSCOPE = 'shop/items'
+            UNION ALL SELECT 'resource|' || hex(ZKEYS) || '|' FROM ZCISTERNKEYS
+                WHERE ZSCOPE = 'shop/items' AND ZREQUEST = '' AND ZKIND = 'members'
             """, store: store)
         return vouchers.compactMap { line in
             let parts = line.split(separator: "|", omittingEmptySubsequences: false)
+            if parts[1] == "none" { return "\(parts[0]) says nothing of its rows" }
             let members = Self.keys(String(parts[1]))
             if let missing = members.first(where: { !rows.contains($0) }) { return "\(parts[0]) vouches for row \(missing), which is not there" }
             if let count = Int(parts[2]), count != members.count { return "\(parts[0]) names \(members.count) rows for \(count) records" }

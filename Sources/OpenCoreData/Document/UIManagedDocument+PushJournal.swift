@@ -94,7 +94,7 @@ extension UIManagedDocument {
             do {
                 try write(replay.changes, coordinator)
             } catch StoreConflict.constraints(let conflicts) {
-                try replay.leaveOut(asksPolicy ? conflicts.filter { replay.changes[$0.owner] != nil } : conflicts)
+                try replay.leaveOut(asksPolicy ? conflicts.filter { replay.changes[$0.owner]?.kind == .inserted } : conflicts)
                 continue
             } catch StoreConflict.versions where attempts < 20 {
                 // Another writer was there between reading and writing.
@@ -143,7 +143,7 @@ extension UIManagedDocument {
         } catch let conflict as StoreConflict {
             // References are settled by delete rules, whatever the policy.
             if case .references = conflict {} else if !asksPolicy { throw conflict }
-            if case .constraints(let found) = conflict, found.contains(where: { changes[$0.owner] != nil }) { throw conflict }
+            if case .constraints(let found) = conflict, found.contains(where: { changes[$0.owner]?.kind == .inserted }) { throw conflict }
         }
         try root.performAndWait {
             var outcome = NSManagedObjectContext.SaveOutcome(changes: changes)

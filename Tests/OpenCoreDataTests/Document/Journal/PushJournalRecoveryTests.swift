@@ -56,6 +56,22 @@ import Testing
         #expect(again.errors.isEmpty && again.keptAside.isEmpty && !again.hasUnsavedChanges)
     }
 
+    // GB31: who has the key is stored, and changed by these pushes, too.
+    @Test func aMergePolicySettlesATakenKeyWhoseOwnerWasPushedAsWell() async throws {
+        let fixture = try JournalFixture(), memory = InMemoryStore(entities: fixture.model.entities)
+        let document = try fixture.opened(memory: memory)
+        let owner = try document.push { $0.make("Item", ["key": "taken", "a": 1]).objectID }
+        try await document.save()
+        try document.push { $0.make("Item", ["key": "taken", "b": 6]) }
+        try document.push { $0.object(with: owner).setValue(7, forKey: "c") }
+        let again = JournalDocument(try fixture.crashed(document), fixture.model, memory: memory)
+        again.root.mergePolicy = .mergeByPropertyObjectTrump
+        try again.openStore(creating: false)
+        let found = try again.look { try $0.all("Item").map { item in ["a", "b", "c"].map { item.value(forKey: $0) as? Int } } }
+        #expect(found == [[1, 6, 7]])
+        #expect(again.pushRecovery?.problems == [] && again.keptAside.isEmpty && !again.hasUnsavedChanges)
+    }
+
     // GB31
     @Test func anUpdateOfARowThatIsGoneIsKeptAside() async throws {
         let fixture = try JournalFixture(), memory = InMemoryStore(entities: fixture.model.entities)

@@ -43,12 +43,10 @@ struct RunRecord: Sendable {
 
     /// Writes and saves. On the context's queue.
     func write(in worker: NSManagedObjectContext) throws -> Outcome {
+        let stored = try StoredKeys.entries(of: scope, in: worker)
         var tally = tally
-        for request in tally.unmodified {
-            guard let vouched = try StoredRequest.vouched(scope: scope, key: request, in: worker) else { throw UnreadableKeys(request: request) }
-            tally.seen.keys.formUnion(vouched)
-        }
-        let members = try RunState.members(scope: scope, entity: entity.name, in: worker)
+        tally.seen.keys.formUnion(try vouched(stored))
+        let members = try RunState.members(among: stored, scope: scope, entity: entity.name, in: worker)
         let absent = members.subtracting(tally.seen.keys)
         let isLive = try entity.rows(absent, in: worker).filter { $1[entity.bookkeeping.deletedAt].isNull }
         let live = members.subtracting(absent).union(isLive.keys.map(\.key))
@@ -59,7 +57,7 @@ struct RunRecord: Sendable {
         var missing = conclusion.verdict.missing
         let deleted = conclusion.isListing ? try sweep(conclusion.verdict, &missing, in: worker) : []
         try writeResource(conclusion, missing, count: tally.seen.keys.count, in: worker)
-        if conclusion.isListing { try forgetRequests(in: worker) }
+        if conclusion.isListing { try forgetRequests(stored, in: worker) }
         try tidyQuarantine(isListing: conclusion.isListing, in: worker)
         try writeRun(deleted: deleted.count, in: worker)
         let removed = goneRows(deleted, in: worker)
@@ -99,6 +97,19 @@ struct RunRecord: Sendable {
         return gone
     }
 
+    /// The rows that the unmodified pages do not let go of: those that their records are, and those of records that were set aside.
+    private func vouched(_ stored: [StoredKeys.Entry]) throws -> Set<Int64> {
+        let pages = Dictionary(grouping: stored, by: \.request)
+        return try tally.unmodified.reduce(into: []) { vouched, request in
+            let sets = (pages[request] ?? []).filter { $0.kind == .members || $0.kind == .listed }
+            guard sets.contains(where: { $0.kind == .members }) else { throw UnreadableKeys(request: request) }
+            for entry in sets {
+                guard let keys = entry.keys else { throw UnreadableKeys(request: request) }
+                vouched.formUnion(keys)
+            }
+        }
+    }
+
     /// What a page vouches for is damaged or gone, and nothing may be concluded without it.
     struct UnreadableKeys: Error {
         let request: String
@@ -130,14 +141,14 @@ struct RunRecord: Sendable {
     }
 
     /// Forgets pages that the listing does not have any more, and what the others vouched for before it.
-    private func forgetRequests(in worker: NSManagedObjectContext) throws {
+    private func forgetRequests(_ stored: [StoredKeys.Entry], in worker: NSManagedObjectContext) throws {
         let request = NSFetchRequest<NSManagedObject>(entityName: StateModel.request)
         request.predicate = NSPredicate(format: "scope == %@", "\(scope)")
         for object in try worker.fetch(request) {
             guard let key = object.value(forKey: "request") as? String else { continue }
             if !tally.requestKeys.contains(key) { worker.delete(object) }
         }
-        for entry in try StoredKeys.all(in: worker) where entry.scope == "\(scope)" && !entry.request.isEmpty {
+        for entry in stored where !entry.request.isEmpty {
             if entry.kind == .previous || !tally.requestKeys.contains(entry.request) { entry.delete(in: worker) }
         }
     }

@@ -48,19 +48,17 @@ struct RunState: Sendable {
     }
 
     /// The rows that complete runs have vouched for, and those that pages saved since: those of a run that was cut off, too.
-    static func members(scope: ResourceScope, entity: String, in worker: NSManagedObjectContext) throws -> Set<Int64> {
-        let (resources, pages) = try mappings(in: worker)
-        var members: Set<Int64> = []
-        for entry in try StoredKeys.all(in: worker) where entry.scope == "\(scope)" {
-            switch entry.kind {
-            case .members where entry.request.isEmpty:
-                if isOurs(resources[entry.scope], entity) { members.formUnion(entry.keys) }
-            case .members, .previous:
-                if isOurs(pages[Page(scope: entry.scope, request: entry.request)], entity) { members.formUnion(entry.keys) }
-            case .listed, .missing: continue
-            }
+    ///
+    /// - Parameter stored: all that is stored of the resource and its pages.
+    static func members(
+        among stored: [StoredKeys.Entry], scope: ResourceScope, entity: String, in worker: NSManagedObjectContext
+    ) throws -> Set<Int64> {
+        let (resources, pages) = try mappings(NSPredicate(format: "scope == %@", "\(scope)"), in: worker)
+        return stored.reduce(into: []) { members, entry in
+            guard entry.kind == .members || entry.kind == .previous else { return }
+            let mapping = entry.request.isEmpty ? resources[entry.scope] : pages[Page(scope: entry.scope, request: entry.request)]
+            if isOurs(mapping, entity) { members.formUnion(entry.keys ?? []) }
         }
-        return members
     }
 
     /// Those of these rows of an entity that other resources than this one vouch for. A resource that is not polled any more vouches for what it did.
@@ -69,10 +67,9 @@ struct RunState: Sendable {
     ) throws -> Set<Int64> {
         guard !keys.isEmpty else { return [] }
         let (resources, pages) = try mappings(in: worker)
-        return try StoredKeys.all(in: worker).reduce(into: []) { vouched, entry in
-            guard entry.scope != "\(scope)", entry.kind == .members || entry.kind == .previous else { return }
+        return try StoredKeys.entries([.members, .previous], ofOthersThan: scope, in: worker).reduce(into: []) { vouched, entry in
             let mapping = entry.request.isEmpty ? resources[entry.scope] : pages[Page(scope: entry.scope, request: entry.request)]
-            if ModelMapping.entity(ofFingerprint: mapping) == entity { vouched.formUnion(keys.intersection(entry.keys)) }
+            if ModelMapping.entity(ofFingerprint: mapping) == entity { vouched.formUnion(keys.intersection(entry.keys ?? [])) }
         }
     }
 
@@ -81,14 +78,16 @@ struct RunState: Sendable {
         let request: String
     }
 
-    /// What decided what bodies became, by resource and by page.
-    private static func mappings(in worker: NSManagedObjectContext) throws -> (resources: [String: String], pages: [Page: String]) {
+    /// What decided what bodies became, by resource and by page; of these pages, where they are chosen.
+    private static func mappings(
+        _ chosen: NSPredicate? = nil, in worker: NSManagedObjectContext
+    ) throws -> (resources: [String: String], pages: [Page: String]) {
         var resources: [String: String] = [:], pages: [Page: String] = [:]
         for row in try StateRow.all(StateModel.resource, in: worker) {
             guard let source = row.string("source"), let resource = row.string("resource") else { continue }
             resources["\(ResourceScope(source: source, resource: resource))"] = row.string("mapping")
         }
-        for row in try StateRow.all(StateModel.request, in: worker) {
+        for row in try StateRow.all(StateModel.request, where: chosen, in: worker) {
             guard let scope = row.string("scope"), let request = row.string("request") else { continue }
             pages[Page(scope: scope, request: request)] = row.string("mapping")
         }
@@ -98,10 +97,8 @@ struct RunState: Sendable {
     /// The tombstones of an entity that are other resources' to purge.
     static func tombstones(of entity: String, byOthersThan scope: ResourceScope, in worker: NSManagedObjectContext) throws -> Set<Int64> {
         let resources = try mappings(in: worker).resources
-        return try StoredKeys.all(in: worker).reduce(into: []) { keys, entry in
-            guard entry.scope != "\(scope)", entry.kind == .missing, ModelMapping.entity(ofFingerprint: resources[entry.scope]) == entity else {
-                return
-            }
+        return try StoredKeys.entries([.missing], ofOthersThan: scope, in: worker).reduce(into: []) { keys, entry in
+            guard ModelMapping.entity(ofFingerprint: resources[entry.scope]) == entity else { return }
             for batch in MissingKeys(entry.data).tombstones.values { keys.formUnion(batch.keys) }
         }
     }

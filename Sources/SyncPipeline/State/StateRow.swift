@@ -26,10 +26,12 @@ struct StateRow {
         return made
     }
 
-    /// Every row of one of the pipeline's entities.
-    static func all(_ name: String, in context: NSManagedObjectContext) throws -> [StateRow] {
+    /// The rows of one of the pipeline's entities that match; all of them, where nothing is asked.
+    static func all(_ name: String, where predicate: NSPredicate? = nil, in context: NSManagedObjectContext) throws -> [StateRow] {
         guard let entity = context.endOfChain?.managedObjectModel.entitiesByName[name] else { throw SyncError.unknownEntity(name) }
-        return try context.fetch(FetchPlan(entity: entity)).compactMap { found in
+        var plan = FetchPlan(entity: entity)
+        plan.predicate = predicate?.node
+        return try context.fetch(plan).compactMap { found in
             found.row.map { StateRow(entity: entity, id: found.id, base: $0, row: $0) }
         }
     }

@@ -23,9 +23,9 @@ enum StoredKeys {
         /// The page; empty: it is the resource's own.
         let request: String
 
-        /// Empty where it is damaged: then nothing is known.
-        var keys: Set<Int64> { row.data("keys").flatMap { KeySet($0) }?.keys ?? [] }
         var data: Data { row.data("keys") ?? Data() }
+        /// Nil: it is damaged.
+        var keys: Set<Int64>? { KeySet(data)?.keys }
 
         func delete(in worker: NSManagedObjectContext) { row.delete(in: worker) }
     }
@@ -54,9 +54,18 @@ enum StoredKeys {
         row.write(in: worker)
     }
 
-    /// Everything that is stored, of all resources.
-    static func all(in worker: NSManagedObjectContext) throws -> [Entry] {
-        try StateRow.all(StateModel.keys, in: worker).compactMap { row in
+    /// Everything that is stored of a resource and its pages.
+    static func entries(of scope: ResourceScope, in worker: NSManagedObjectContext) throws -> [Entry] {
+        try entries(NSPredicate(format: "scope == %@", "\(scope)"), in: worker)
+    }
+
+    /// What is stored of other resources and their pages.
+    static func entries(_ kinds: [Kind], ofOthersThan scope: ResourceScope, in worker: NSManagedObjectContext) throws -> [Entry] {
+        try entries(NSPredicate(format: "scope != %@ AND kind IN %@", "\(scope)", kinds.map(\.rawValue)), in: worker)
+    }
+
+    private static func entries(_ predicate: NSPredicate, in worker: NSManagedObjectContext) throws -> [Entry] {
+        try StateRow.all(StateModel.keys, where: predicate, in: worker).compactMap { row in
             guard let scope = row.string("scope"), let request = row.string("request"), let kind = row.string("kind").flatMap(Kind.init) else {
                 return nil
             }

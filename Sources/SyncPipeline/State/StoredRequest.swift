@@ -9,28 +9,14 @@ struct StoredRequest: Sendable {
     /// The number of the run that read it.
     var run: Int64
 
-    /// What a page said, as it is stored.
-    private struct Said: Codable {
-        let facts: PageFacts
-    }
-
     /// Nil if the page was never saved, or was read in another way than now: then it must be read again.
     static func load(scope: ResourceScope, key: String, fingerprint: String, in context: NSManagedObjectContext) throws -> StoredRequest? {
         let row = try StateRow.find(StateModel.request, key: [.string("\(scope)"), .string(key)], in: context)
         guard !row.isNew, row.string("mapping") == fingerprint else { return nil }
-        let said = row.string("next").flatMap { try? JSONDecoder().decode(Said.self, from: Data($0.utf8)) }
-        guard let said else { return nil }
+        guard let facts = row.string("next").flatMap({ try? JSONDecoder().decode(PageFacts.self, from: Data($0.utf8)) }) else { return nil }
         return StoredRequest(
-            validators: ConditionalGET(etag: row.string("etag"), lastModified: row.string("lastModified"), bodyDigest: said.facts.digest),
-            facts: said.facts, run: row.integer("run"))
-    }
-
-    /// The rows that a page does not let go of: those that its records are, and those of records that were set aside. Nil where that cannot be read.
-    static func vouched(scope: ResourceScope, key: String, in context: NSManagedObjectContext) throws -> Set<Int64>? {
-        guard let members = try StoredKeys.keys(.members, of: scope, page: key, in: context),
-            let listed = KeySet(try StoredKeys.data(.listed, of: scope, page: key, in: context) ?? Data())
-        else { return nil }
-        return members.keys.union(listed.keys)
+            validators: ConditionalGET(etag: row.string("etag"), lastModified: row.string("lastModified"), bodyDigest: facts.digest),
+            facts: facts, run: row.integer("run"))
     }
 
     /// Sets the row in the context that holds the page's records, so that both reach the store in one transaction.
@@ -42,11 +28,10 @@ struct StoredRequest: Sendable {
         members: KeySet, listed: KeySet, scope: ResourceScope, key: String, fingerprint: String, now: Date, in context: NSManagedObjectContext
     ) throws {
         var row = try StateRow.find(StateModel.request, key: [.string("\(scope)"), .string(key)], in: context)
-        let said = facts.map { Said(facts: $0) }
         row["etag"] = AttributeValue(validators?.etag)
         row["lastModified"] = AttributeValue(validators?.lastModified)
         row["bodyHash"] = AttributeValue(facts?.digest.description)
-        row["next"] = AttributeValue(try said.map { String(decoding: try JSONEncoder().encode($0), as: UTF8.self) })
+        row["next"] = AttributeValue(try facts.map { String(decoding: try JSONEncoder().encode($0), as: UTF8.self) })
         row["recordCount"] = AttributeValue(facts?.records)
         // What the page vouched for until now and no complete run has judged yet must not be forgotten: a run may be cut off before it does. The
         // keys of another entity's rows mean nothing here.

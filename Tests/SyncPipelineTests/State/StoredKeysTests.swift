@@ -68,7 +68,10 @@ import Testing
         api.set("/people", #"[{"id": 1}, {"id": 2}]"#, etag: "\"2\"")
         #expect(try await fixture.sync().first?.counts.deleted == 1)
         #expect(try await fixture.live() == ["1", "2"])
-        #expect(try await fixture.document.withWorker { try StoredKeys.all(in: $0).filter { $0.request.contains("page=2") }.isEmpty })
+        let stored = try await fixture.document.withWorker { worker in
+            try StoredKeys.entries(of: ResourceScope(source: "api", resource: "people"), in: worker).map(\.request)
+        }
+        #expect(!stored.isEmpty && stored.allSatisfy { !$0.contains("page=2") })
         try await fixture.end()
     }
 }

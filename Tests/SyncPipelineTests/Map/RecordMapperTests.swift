@@ -6,32 +6,18 @@ import Testing
 
 /// What records make of rows that are there already.
 @Suite struct RecordMapperTests {
-    private static let configuration = """
-        version = 1
-        [daemon]
-        contact = "test@localhost"
-        [defaults.schedule]
-        every = "1h"
-        [[source]]
-        name = "api"
-        base_url = "https://api.example"
-          [[source.resource]]
-          name = "people"
-          entity = "Person"
-          path = "/people"
-        [entity.Person]
-        key = ["id"]
-        [entity.Person.attributes]
-        id = { type = "int64", optional = false }
-        name = { type = "string" }
-        [entity.Person.relationships]
-        boss = { to = "Person", match = "embedded" }
-        tags = { to = "Tag", many = true }
-        [entity.Tag]
-        key = ["name"]
-        [entity.Tag.attributes]
-        name = { type = "string", optional = false }
-        """
+    private static let configuration = ScriptedAPI.configuration(
+        ScriptedAPI.resource("people"),
+        entities: ScriptedAPI.entities(
+            """
+            [entity.Person.relationships]
+            boss = { to = "Person", match = "embedded" }
+            tags = { to = "Tag", many = true }
+            [entity.Tag]
+            key = ["name"]
+            [entity.Tag.attributes]
+            name = { type = "string", optional = false }
+            """))
 
     private static func fixture(_ bodies: String...) async throws -> PipelineFixture {
         try await PipelineFixture(configuration) { _, index in

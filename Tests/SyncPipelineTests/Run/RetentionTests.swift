@@ -30,29 +30,15 @@ import Testing
         try await fixture.end()
     }
 
+    private static func deletion(purgeAfter: String) -> String {
+        "deletion = { detect = \"snapshot\", confirm_runs = 1, max_fraction = 1.0, purge_after = \"\(purgeAfter)\" }"
+    }
+
     @Test func aResourcePurgesItsOwnTombstonesOnly() async throws {
         let fixture = try await api.fixture(
-            """
-            version = 1
-            [daemon]
-            contact = "test@localhost"
-            [defaults.schedule]
-            every = "1h"
-            [[source]]
-            name = "api"
-            base_url = "https://api.example"
-              [[source.resource]]
-              name = "hasty"
-              entity = "Person"
-              path = "/hasty"
-              deletion = { detect = "snapshot", confirm_runs = 1, max_fraction = 1.0, purge_after = "1h" }
-              [[source.resource]]
-              name = "patient"
-              entity = "Person"
-              path = "/patient"
-              deletion = { detect = "snapshot", confirm_runs = 1, max_fraction = 1.0, purge_after = "30d" }
-            \(ScriptedAPI.entities())
-            """)
+            ScriptedAPI.configuration(
+                ScriptedAPI.resource("hasty", of: "Person", Self.deletion(purgeAfter: "1h")),
+                ScriptedAPI.resource("patient", of: "Person", Self.deletion(purgeAfter: "30d"))))
         api.set("/hasty", #"[{"id": 1}, {"id": 2}]"#)
         api.set("/patient", #"[{"id": 3}, {"id": 4}]"#)
         try await fixture.sync()

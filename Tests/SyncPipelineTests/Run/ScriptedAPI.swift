@@ -38,10 +38,20 @@ final class ScriptedAPI: Sendable {
         try await PipelineFixture(toml) { request, _ in self.answer(request) }
     }
 
-    /// One resource `/people` of the entity Person; everything complete listings do not hold goes at once.
-    static func people(
-        _ resource: String = "", defaults: String = "", deletion: String = "confirm_runs = 1, max_fraction = 1.0", attributes: String = ""
-    ) -> String {
+    /// A resource at the path of its name.
+    static func resource(_ name: String, of entity: String = "Person", _ more: String = "") -> String {
+        """
+        [[source.resource]]
+        name = "\(name)"
+        entity = "\(entity)"
+        path = "/\(name)"
+        \(more)
+
+        """
+    }
+
+    /// Resources of the source `api`, polled hourly.
+    static func configuration(_ resources: String..., defaults: String = "", entities: String = entities()) -> String {
         """
         version = 1
         [daemon]
@@ -52,14 +62,18 @@ final class ScriptedAPI: Sendable {
         [[source]]
         name = "api"
         base_url = "https://api.example"
-          [[source.resource]]
-          name = "people"
-          entity = "Person"
-          path = "/people"
-          deletion = { detect = "snapshot", \(deletion) }
-          \(resource)
-        \(entities(attributes))
+        \(resources.joined())
+        \(entities)
         """
+    }
+
+    /// One resource `/people` of the entity Person; everything complete listings do not hold goes at once.
+    static func people(
+        _ more: String = "", defaults: String = "", deletion: String = "confirm_runs = 1, max_fraction = 1.0", attributes: String = ""
+    ) -> String {
+        configuration(
+            resource("people", of: "Person", "deletion = { detect = \"snapshot\", \(deletion) }\n\(more)"), defaults: defaults,
+            entities: entities(attributes))
     }
 
     static func entities(_ attributes: String = "") -> String {

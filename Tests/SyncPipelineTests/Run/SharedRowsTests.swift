@@ -8,29 +8,14 @@ import Testing
 @Suite struct SharedRowsTests {
     private let api = ScriptedAPI()
 
-    private static let configuration = """
-        version = 1
-        [daemon]
-        contact = "test@localhost"
-        [defaults.schedule]
-        every = "1h"
-        [defaults.deletion]
-        detect = "snapshot"
-        confirm_runs = 1
-        max_fraction = 1.0
-        [[source]]
-        name = "api"
-        base_url = "https://api.example"
-          [[source.resource]]
-          name = "staff"
-          entity = "Person"
-          path = "/staff"
-          [[source.resource]]
-          name = "guests"
-          entity = "Person"
-          path = "/guests"
-        \(ScriptedAPI.entities())
-        """
+    private static let configuration = ScriptedAPI.configuration(
+        ScriptedAPI.resource("staff"), ScriptedAPI.resource("guests"),
+        defaults: """
+            [defaults.deletion]
+            detect = "snapshot"
+            confirm_runs = 1
+            max_fraction = 1.0
+            """)
 
     @Test func aRowDiesWhenNoResourceVouchesForItAnyMore() async throws {
         let fixture = try await api.fixture(Self.configuration)
@@ -62,39 +47,27 @@ import Testing
         }
     }
 
+    private static let teams = """
+        [entity.Team]
+        key = ["id"]
+        [entity.Team.attributes]
+        id = { type = "int64", optional = false }
+        [entity.Team.relationships]
+        people = { to = "Person", many = true, inverse = "team", on_delete = "cascade" }
+        [entity.Person]
+        key = ["id"]
+        [entity.Person.attributes]
+        id = { type = "int64", optional = false }
+        [entity.Person.relationships]
+        team = { to = "Team", match = "key", inverse = "people" }
+        """
+
     @Test func aPageIsNotBelievedAsItWasWhereItsRowsWentByTheModelsRules() async throws {
         let fixture = try await api.fixture(
-            """
-            version = 1
-            [daemon]
-            contact = "test@localhost"
-            [defaults.schedule]
-            every = "1h"
-            [[source]]
-            name = "api"
-            base_url = "https://api.example"
-              [[source.resource]]
-              name = "teams"
-              entity = "Team"
-              path = "/teams"
-              deletion = { detect = "snapshot", action = "delete", confirm_runs = 1, max_fraction = 1.0 }
-              [[source.resource]]
-              name = "people"
-              entity = "Person"
-              path = "/people"
-            [entity.Team]
-            key = ["id"]
-            [entity.Team.attributes]
-            id = { type = "int64", optional = false }
-            [entity.Team.relationships]
-            people = { to = "Person", many = true, inverse = "team", on_delete = "cascade" }
-            [entity.Person]
-            key = ["id"]
-            [entity.Person.attributes]
-            id = { type = "int64", optional = false }
-            [entity.Person.relationships]
-            team = { to = "Team", match = "key", inverse = "people" }
-            """)
+            ScriptedAPI.configuration(
+                ScriptedAPI.resource(
+                    "teams", of: "Team", #"deletion = { detect = "snapshot", action = "delete", confirm_runs = 1, max_fraction = 1.0 }"#),
+                ScriptedAPI.resource("people"), entities: Self.teams))
         api.set("/teams", #"[{"id": 1}, {"id": 2}]"#)
         api.set("/people", #"[{"id": 5, "team": 1}, {"id": 6, "team": 2}]"#, etag: "\"1\"")
         try await fixture.sync("api/teams")

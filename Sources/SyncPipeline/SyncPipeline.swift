@@ -110,15 +110,10 @@ public final class SyncPipeline: Sendable {
     /// Takes over a new configuration of the same model. Runs in progress end with the configuration they began with.
     public func reload(_ configuration: CisternConfiguration) async throws {
         try Self.check(configuration)
-        var stored: [ResourceScope: ResourceStatus] = [:]
-        for resource in configuration.sources.flatMap(\.resources) {
-            let scope = ResourceScope(source: resource.source, resource: resource.name)
-            stored[scope] = ResourceStatus(scope, try await RunState.load(scope: scope, document: document))
-        }
+        let (stored, schedules) = try await RunState.loadAll(document: document)
         // Loaded first, then put into force in one step, on what is the case by then.
         let mapping = ModelMapping(configuration.model, model: document.managedObjectModel)
-        let loaded = stored
-        handle(.configured(configuration.sources.flatMap(\.resources), configuration.daemon, stored: loaded)) { state in
+        handle(.configured(configuration.sources.flatMap(\.resources), configuration.daemon, stored: stored, schedules: schedules)) { state in
             state.configuration = configuration
             state.mapping = mapping
         }

@@ -5,6 +5,7 @@ import SyncConfiguration
 extension PipelineState {
     mutating func conclude(_ now: Moment) -> [Output] {
         beginWhatIsDue(now)
+        noticeLongRuns(now)
         endWhatIsLate(now)
         judgeFreshness(now)
         announceNext(now)
@@ -14,6 +15,15 @@ extension PipelineState {
     }
 
     // MARK: Time limits
+
+    private mutating func noticeLongRuns(_ now: Moment) {
+        guard phase == .running else { return }
+        for (scope, resource) in resources.sorted(by: { $0.key < $1.key }) {
+            guard let run = resource.run, !run.isNoticed, run.started.advanced(by: Self.noticeable) <= now.instant else { continue }
+            resources[scope]?.run?.isNoticed = true
+            record(scope, now)
+        }
+    }
 
     private mutating func endWhatIsLate(_ now: Moment) {
         for (scope, resource) in resources.sorted(by: { $0.key < $1.key }) {
@@ -71,6 +81,7 @@ extension PipelineState {
         var times: [SyncInstant] = []
         for resource in resources.values {
             if let run = resource.run, !run.isCancelled { times.append(run.deadline) }
+            if phase == .running, let run = resource.run, !run.isNoticed { times.append(run.started.advanced(by: Self.noticeable)) }
             if phase == .running, resource.isPollable, !resource.isStale { times.append(resource.staleTime) }
         }
         if phase == .stopping, let stopTime {

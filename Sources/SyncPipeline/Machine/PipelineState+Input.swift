@@ -6,7 +6,9 @@ extension PipelineState {
     enum Input: Sendable {
         /// A configuration is in force, at the start or by a reload. `stored` is what earlier runs left of its resources; it counts for those
         /// that are new here, because of the others more is known by now.
-        case configured([ResourceConfiguration], DaemonConfiguration, stored: [ResourceScope: ResourceStatus])
+        /// `schedules` are those in the store, also of resources that are in no configuration any more.
+        case configured(
+            [ResourceConfiguration], DaemonConfiguration, stored: [ResourceScope: ResourceStatus], schedules: [ResourceScope: StoredSchedule] = [:])
         /// Polling may begin. Unless `isArmed`, only what is asked for is polled.
         case started(isArmed: Bool)
         /// The time has come that `Output.wake` named, or may have.

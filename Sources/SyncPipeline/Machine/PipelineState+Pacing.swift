@@ -71,8 +71,25 @@ extension PipelineState {
         let end = pacing[resource.place].flatMap { $0 > now.instant ? $0 : nil }
         // Cut off by a kill, a run begins again as soon as the limits allow.
         let next = known ?? resource.due ?? (resource.run == nil ? nil : max(resource.soonest(at: now), notBefore(resource, now)))
-        let record = StoredSchedule(
-            scope: scope, nextPollAt: next.map { now.wall(of: $0) }, parkedUntil: end.map { now.wall(of: $0) }, isPaused: resource.status.isPaused)
-        outputs.append(.store(record))
+        let runsUntil = resource.run.flatMap { $0.isNoticed ? $0.deadline : nil }
+        store(
+            StoredSchedule(
+                scope: scope, nextPollAt: next.map { now.wall(of: $0) }, parkedUntil: end.map { now.wall(of: $0) },
+                isPaused: resource.status.isPaused, isEnabled: resource.status.isEnabled, isRemoved: resource.isRemoved,
+                lastSuccess: resource.status.lastSuccess, staleAt: now.wall(of: resource.staleTime), runsUntil: runsUntil.map { now.wall(of: $0) }))
+    }
+
+    /// What is stored already is not stored again.
+    private mutating func store(_ schedule: StoredSchedule) {
+        guard recorded.updateValue(schedule, forKey: schedule.scope) != schedule else { return }
+        outputs.append(.store(schedule))
+    }
+
+    /// Has what no configuration has any more stored as such.
+    mutating func retire(_ scope: ResourceScope) {
+        guard var schedule = recorded[scope] else { return }
+        schedule.isRemoved = true
+        schedule.runsUntil = nil
+        store(schedule)
     }
 }

@@ -11,6 +11,8 @@ extension PipelineState {
         /// Who gets its report.
         var waiters: [Int]
         var isCancelled = false
+        /// It takes long enough for readers of the store to be told.
+        var isNoticed = false
     }
 
     /// One resource: what it was configured to, how it stands, and when it is due.

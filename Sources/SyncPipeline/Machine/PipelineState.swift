@@ -21,6 +21,8 @@ struct PipelineState: Sendable {
     static let leeway = Duration.milliseconds(250)
     /// How long a run may take to notice itself that its time is over, before it is cancelled.
     static let overrun = Duration.seconds(30)
+    /// How long a run takes until readers of the store see it.
+    static let noticeable = Duration.seconds(2)
     /// How long cancelled runs may take to end before a stop goes on without them.
     static let patience = Duration.seconds(1)
 
@@ -34,6 +36,8 @@ struct PipelineState: Sendable {
     var runCount = 0
     var wakeTime: SyncInstant?
     var announced: (scope: ResourceScope, due: SyncInstant)?
+    /// What is stored, or about to be.
+    var recorded: [ResourceScope: StoredSchedule] = [:]
     let chance: RandomSource
     /// What comes out of the input at hand.
     var outputs: [Output] = []
@@ -46,7 +50,9 @@ struct PipelineState: Sendable {
     /// Takes in what happened, and says what is to be done.
     mutating func handle(_ input: Input, at now: Moment) -> [Output] {
         switch input {
-        case .configured(let plans, let daemon, let stored): configure(plans, daemon, stored, now)
+        case .configured(let plans, let daemon, let stored, let schedules):
+            recorded.merge(schedules) { mine, _ in mine }
+            configure(plans, daemon, stored, now)
         case .started(let isArmed):
             guard phase == .idle else { break }
             phase = .running
@@ -94,7 +100,8 @@ struct PipelineState: Sendable {
                 reconfigure(scope, plan, daemon, now)
             }
         }
-        for place in pacing.keys { recordAll(of: place, now) }
+        for scope in known.sorted() { record(scope, now) }
+        for scope in recorded.keys.sorted() where resources[scope] == nil { retire(scope) }
     }
 
     /// The first poll of what has no due time yet.
@@ -127,7 +134,6 @@ struct PipelineState: Sendable {
         }
         resources[scope] = resource
         if resource.due == nil { schedule(scope, daemon: daemon, stored: nil, now) }
-        if old.schedule != plan.schedule || old.isEnabled != plan.isEnabled { record(scope, now) }
     }
 
     private mutating func remove(_ scope: ResourceScope, _ resource: Resource) {
@@ -137,6 +143,7 @@ struct PipelineState: Sendable {
         resource.due = nil
         resource.isRemoved = true
         resources[scope] = resource
+        retire(scope)
         cancel(scope)
     }
 

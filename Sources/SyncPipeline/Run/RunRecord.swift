@@ -19,6 +19,8 @@ struct RunRecord: Sendable {
 
     /// How many runs of a resource are remembered.
     private static let history: Int64 = 500
+    /// The pages of how many runs are remembered that came to no end.
+    private static let unfinished: Int64 = 3
     /// How many things that were set aside are kept of a resource.
     private static let quarantine = 1000
 
@@ -57,7 +59,7 @@ struct RunRecord: Sendable {
         var missing = conclusion.verdict.missing
         let deleted = conclusion.isListing ? try sweep(conclusion.verdict, &missing, in: worker) : []
         try writeResource(conclusion, missing, count: tally.seen.keys.count, in: worker)
-        if conclusion.isListing { try forgetRequests(stored, in: worker) }
+        try forgetRequests(stored, isListing: conclusion.isListing, in: worker)
         try tidyQuarantine(isListing: conclusion.isListing, in: worker)
         try writeRun(deleted: deleted.count, in: worker)
         let removed = goneRows(deleted, in: worker)
@@ -128,6 +130,7 @@ struct RunRecord: Sendable {
             row["heldDeletes"] = .int64(Int64(verdict.held))
             if verdict.guardName == nil { row["mayDelete"] = .bool(false) }
             row["completeAt"] = AttributeValue(endedAt)
+            row["completeRun"] = .int64(state.number)
             row["rows"] = .int64(Int64(count))
         }
         row["runNumber"] = .int64(state.number)
@@ -136,20 +139,24 @@ struct RunRecord: Sendable {
         row["lastError"] = AttributeValue(tally.outcome == .succeeded ? nil : tally.error.map { RemoteText.line($0) })
         let failed = tally.outcome == .failed || tally.outcome == .parked
         row["consecutiveFailures"] = .int64(failed ? row.integer("consecutiveFailures") + 1 : 0)
-        if tally.outcome == .succeeded { row["lastSuccess"] = AttributeValue(endedAt) }
         row.write(in: worker)
     }
 
-    /// Forgets pages that the listing does not have any more, and what the others vouched for before it.
-    private func forgetRequests(_ stored: [StoredKeys.Entry], in worker: NSManagedObjectContext) throws {
+    /// Forgets pages that the listing does not have any more, and what the others vouched for before it. Of a listing that never comes to its end,
+    /// those of the last runs are kept, in case they are asked for again; the resource itself vouches for the rows of the others.
+    private func forgetRequests(_ stored: [StoredKeys.Entry], isListing: Bool, in worker: NSManagedObjectContext) throws {
         let request = NSFetchRequest<NSManagedObject>(entityName: StateModel.request)
         request.predicate = NSPredicate(format: "scope == %@", "\(scope)")
+        var forgotten: Set<String> = []
         for object in try worker.fetch(request) {
-            guard let key = object.value(forKey: "request") as? String else { continue }
-            if !tally.requestKeys.contains(key) { worker.delete(object) }
+            guard let key = object.value(forKey: "request") as? String, !tally.requestKeys.contains(key) else { continue }
+            let run = (object.value(forKey: "run") as? NSNumber)?.int64Value ?? 0
+            guard isListing || (run > state.completeRun && run <= state.number - Self.unfinished) else { continue }
+            forgotten.insert(key)
+            worker.delete(object)
         }
         for entry in stored where !entry.request.isEmpty {
-            if entry.kind == .previous || !tally.requestKeys.contains(entry.request) { entry.delete(in: worker) }
+            if forgotten.contains(entry.request) || (isListing && entry.kind == .previous) { entry.delete(in: worker) }
         }
     }
 

@@ -15,6 +15,8 @@ struct RunState: Sendable {
     var hadError: Bool
     var lastSuccess: Date?
     var completeAt: Date?
+    /// The number of the run that read the last complete listing; 0: none did.
+    var completeRun: Int64
     var parkedUntil: Date?
     var nextPollAt: Date?
     var isPaused: Bool
@@ -29,15 +31,21 @@ struct RunState: Sendable {
         try await document.withWorker { worker in
             let row = try StateRow.find(StateModel.resource, key: [.string(scope.source), .string(scope.resource)], in: worker)
             let isSame = isOurs(row.string("mapping"), entity)
-            let missing = isSame ? try StoredKeys.data(.missing, of: scope, in: worker) : nil
-            return RunState(
-                number: row.integer("runNumber") + 1, listing: isSame ? row.data("listing") : nil, rows: row.integer("rows"),
-                missing: MissingKeys(missing ?? Data()),
-                mayDelete: isSame && row.bool("mayDelete"), failures: row.integer("consecutiveFailures"), hadError: row.string("lastError") != nil,
-                lastSuccess: row.date("lastSuccess"), completeAt: isSame ? row.date("completeAt") : nil, parkedUntil: row.date("parkedUntil"),
-                nextPollAt: row.date("nextPollAt"), isPaused: row.bool("isPaused"), heldDeletes: row.integer("heldDeletes"),
-                httpStatus: row.integer("httpStatus"),
-                lastError: row.string("lastError"), fingerprint: row.string("mapping"))
+            return RunState(row, isSame: isSame, missing: isSame ? try StoredKeys.data(.missing, of: scope, in: worker) : nil)
+        }
+    }
+
+    /// How all resources stand that the store knows, and what of their schedules is stored.
+    static func loadAll(document: UIManagedDocument) async throws -> ([ResourceScope: ResourceStatus], [ResourceScope: StoredSchedule]) {
+        try await document.withWorker { worker in
+            var statuses: [ResourceScope: ResourceStatus] = [:], schedules: [ResourceScope: StoredSchedule] = [:]
+            for row in try StateRow.all(StateModel.resource, in: worker) {
+                guard let source = row.string("source"), let resource = row.string("resource") else { continue }
+                let scope = ResourceScope(source: source, resource: resource)
+                statuses[scope] = ResourceStatus(scope, RunState(row, isSame: true, missing: nil))
+                schedules[scope] = StoredSchedule(scope, row)
+            }
+            return (statuses, schedules)
         }
     }
 
@@ -109,5 +117,18 @@ struct RunState: Sendable {
         case .succeeded, .cancelled: failures > 0 || hadError || completeAt == nil || mayDelete
         case .incomplete, .failed, .parked: true
         }
+    }
+}
+
+extension RunState {
+    fileprivate init(_ row: StateRow, isSame: Bool, missing: Data?) {
+        self.init(
+            number: row.integer("runNumber") + 1, listing: isSame ? row.data("listing") : nil, rows: row.integer("rows"),
+            missing: MissingKeys(missing ?? Data()), mayDelete: isSame && row.bool("mayDelete"), failures: row.integer("consecutiveFailures"),
+            hadError: row.string("lastError") != nil, lastSuccess: row.date("lastSuccess"), completeAt: isSame ? row.date("completeAt") : nil,
+            completeRun: row.integer("completeRun"),
+            parkedUntil: row.date("parkedUntil"), nextPollAt: row.date("nextPollAt"), isPaused: row.bool("isPaused"),
+            heldDeletes: row.integer("heldDeletes"), httpStatus: row.integer("httpStatus"), lastError: row.string("lastError"),
+            fingerprint: row.string("mapping"))
     }
 }

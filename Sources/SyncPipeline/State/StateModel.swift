@@ -17,9 +17,12 @@ enum StateModel {
                 [
                     ("source", .string), ("resource", .string), ("lastSuccess", .date), ("completeAt", .date), ("nextPollAt", .date),
                     ("parkedUntil", .date), ("runNumber", .integer64), ("consecutiveFailures", .integer64), ("httpStatus", .integer64),
-                    ("lastError", .string), ("isPaused", .boolean), ("pages", .integer64), ("rows", .integer64),
+                    ("lastError", .string), ("isPaused", .boolean), ("isEnabled", .boolean), ("isRemoved", .boolean), ("staleAt", .date),
+                    ("runsUntil", .date), ("pages", .integer64), ("rows", .integer64),
                     // Which readings of which pages the last complete listing was, if the resource vouches for their rows and no others.
                     ("listing", .binaryData), ("heldDeletes", .integer64), ("mayDelete", .boolean), ("mapping", .string),
+                    // The run that read the last complete listing.
+                    ("completeRun", .integer64),
                 ], views: StatusViews.views(mirroring: mirrored)),
             entity(
                 request, view: nil, key: ["scope", "request"],

@@ -16,9 +16,12 @@ enum StatusViews {
             // One row a resource. `age_s` is computed when it is read.
             "cistern_status": """
             SELECT source, resource, '' AS partition, \
-            CASE WHEN is_paused THEN 'paused' WHEN consecutive_failures > 0 OR held_deletes > 0 THEN 'degraded' \
+            CASE WHEN is_removed THEN 'removed' WHEN NOT is_enabled THEN 'disabled' WHEN is_paused THEN 'paused' \
+            WHEN julianday(runs_until) > julianday('now') THEN 'running' \
+            WHEN consecutive_failures > 0 OR held_deletes > 0 OR julianday(stale_at) <= julianday('now') THEN 'degraded' \
             WHEN last_success IS NULL THEN 'pending' ELSE 'ok' END AS state, \
-            last_success, CAST((julianday('now') - julianday(last_success)) * 86400 AS INTEGER) AS age_s, next_poll_at, NULL AS cursor, \
+            last_success, CAST((julianday('now') - julianday(last_success)) * 86400 AS INTEGER) AS age_s, \
+            CASE WHEN NOT is_removed THEN next_poll_at END AS next_poll_at, NULL AS cursor, \
             pages, rows, http_status, consecutive_failures, NULL AS breaker, complete_at, last_error AS error, held_deletes \
             FROM cistern_resource
             """,

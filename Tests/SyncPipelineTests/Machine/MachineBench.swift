@@ -54,9 +54,10 @@ struct MachineBench {
 
     @discardableResult
     mutating func configure(
-        _ plans: [ResourceConfiguration], _ daemon: DaemonConfiguration = daemon(), stored: [ResourceScope: ResourceStatus] = [:]
+        _ plans: [ResourceConfiguration], _ daemon: DaemonConfiguration = daemon(), stored: [ResourceScope: ResourceStatus] = [:],
+        schedules: [StoredSchedule] = []
     ) -> [PipelineState.Output] {
-        tell(.configured(plans, daemon, stored: stored))
+        tell(.configured(plans, daemon, stored: stored, schedules: Dictionary(uniqueKeysWithValues: schedules.map { ($0.scope, $0) })))
     }
 
     /// Time passes, and the timer says so.

@@ -98,6 +98,40 @@ import Testing
         try await fixture.end()
     }
 
+    // MARK: Pages
+
+    @Test func thePagesOfAListThatNeverEndsAreBoundedAndTheirRowsAreNotForgotten() async throws {
+        let fixture = try await api.fixture(ScriptedAPI.people("pages = { kind = \"link-header\" }"))
+        for run in 1...8 {
+            api.set("/people", "[{\"id\": \(run)}]", headers: ["Link": "</people?cursor=\(run)>; rel=next"])
+            api.set("/people?cursor=\(run)", "[{\"id\": \(run)00}]", headers: ["Link": "</people?missing=\(run)>; rel=next"])
+            #expect(try await fixture.sync().first?.outcome == .failed)
+        }
+        #expect(try await fixture.values("request", of: StateModel.request).count <= 4)
+        #expect(Set(try await fixture.values("request", of: StateModel.keys)).count <= 5)
+        api.set("/people", #"[{"id": 1}, {"id": 100}]"#)
+        #expect(try await fixture.sync().first?.counts.deleted == 14)
+        #expect(try await fixture.live() == ["1", "100"])
+        #expect(try await fixture.values("request", of: StateModel.request).count == 1)
+        try await fixture.end()
+    }
+
+    // What was complete once is asked with its validators again, however often runs were cut off since.
+    @Test func thePagesOfTheLastCompleteListAreKept() async throws {
+        let fixture = try await api.fixture(ScriptedAPI.people("pages = { kind = \"link-header\" }"))
+        let list = { (status: Int) in
+            api.set("/people", #"[{"id": 1}]"#, etag: "\"1\"", headers: ["Link": "</people?page=2>; rel=next"])
+            api.set("/people?page=2", #"[{"id": 2}]"#, etag: "\"1\"", status: status)
+        }
+        list(200)
+        #expect(try await fixture.sync().first?.isComplete == true)
+        api.set("/people?page=2", "[]", status: 404)
+        for _ in 1...8 { #expect(try await fixture.sync().first?.isComplete == false) }
+        list(200)
+        #expect(try await fixture.sync().first?.notModifiedPages == 2)
+        try await fixture.end()
+    }
+
     // MARK: Caps
 
     @Test func aRunOfTooManyRecordsIsCutAndNotComplete() async throws {

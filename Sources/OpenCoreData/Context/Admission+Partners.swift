@@ -58,14 +58,13 @@ extension Admission {
             guard let target, let back = other(side, target) else { return }
             if let rival = partner(back), rival != side.id, isAlive(rival) {
                 let place = Side(id: rival, slot: side.slot)
-                if rival.layout.commonCount(with: side.id.layout) > side.slot, partner(place) == target { partners[place] = .some(nil) }
+                if partner(place) == target { partners[place] = .some(nil) }
             }
             partners[back] = .some(side.id)
         }
-        emptied.sort { ($0.id.layout.number, $0.id.key, $0.slot) < ($1.id.layout.number, $1.id.key, $1.slot) }
         claims.sort { ($0.0.id.layout.number, $0.0.id.key, $0.0.slot) < ($1.0.id.layout.number, $1.0.id.key, $1.0.slot) }
         for side in emptied { take(side, nil) }
-        for (side, target) in claims where isAlive(target) { take(side, target) }
+        for (side, target) in claims { take(side, target) }
         if let failure { throw failure }
         if !needed.isEmpty { throw RowsNeeded(ids: needed) }
         for (side, target) in partners where isAlive(side.id) {

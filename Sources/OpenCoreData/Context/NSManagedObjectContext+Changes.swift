@@ -170,7 +170,7 @@ extension NSManagedObjectContext {
 
     private func publish(_ object: NSManagedObject) {
         object.ownsRow = false
-        if chain.hasReplacements, let renamed = object.row?.replacing({ $0.successor }) { object.row = renamed }
+        if chain.hasReplacements { nameOthers(in: object) }
         let id = object.objectID
         switch object.state {
         case .inserted:

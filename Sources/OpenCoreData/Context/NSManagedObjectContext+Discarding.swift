@@ -135,9 +135,7 @@ extension NSManagedObjectContext {
         guard let row else { return }
         for slot in row.layout.toOneSlots {
             guard let target = row[slot].objectID, chain.withLock({ level.pending[target]?.kind == .deleted }) else { continue }
-            let deleted = self.object(with: target)
-            deleted.members = [:]
-            undelivered.append(deleted)
+            undelivered.append(self.object(with: target))
         }
     }
 
@@ -194,6 +192,7 @@ extension NSManagedObjectContext {
         forgetLoadedMembers()
         object.state = .clean
         events.updated[object.objectID] = nil
+        object.noteEventEnd()
         registry.release(object.objectID)
     }
 

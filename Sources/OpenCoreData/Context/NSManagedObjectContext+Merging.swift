@@ -115,18 +115,17 @@ extension NSManagedObjectContext {
             }
             return
         }
-        guard let object, object.state == .clean || object.state == .updated else { return }
+        guard let object, object.state == .clean else { return }
         guard !object.isFaulted else {
             // What a fetch brought for it is older.
             object.row = nil
             return
         }
-        // State `updated` without a pending row: only to-manys changed, the row itself is clean.
         if let row {
             if row === object.row { return }
             object.settle(on: row.carryingTransients(of: object.row))
             object.ownsRow = false
-        } else if object.state == .clean {
+        } else {
             object.turnIntoFault()
         }
         events.refreshed[id] = object

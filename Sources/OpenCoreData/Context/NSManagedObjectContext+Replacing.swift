@@ -77,15 +77,16 @@ extension NSManagedObjectContext {
         registry.remove(former)
         let change = chain.withLock { level.change(of: id) }
         if let other = registry[id] {
-            unpublished.removeAll { $0 === object }
             undelivered.removeAll { $0 === object }
             discarded.removeAll { $0 === object }
             object.isFaulted = false
             object.detach()
             object.other = other
-            if let change, other.isPublished {
+            if let change {
                 other.take(change)
                 registry.hold(other)
+                // Those that are related to it have not been looked at.
+                if other.state == .deleted { undelivered.append(other) }
             } else if other.state == .clean && !other.isFaulted {
                 other.turnIntoFault()
             }
@@ -93,12 +94,9 @@ extension NSManagedObjectContext {
             return
         }
         object.objectID = id
-        object.isPublished = true
         if let change {
             object.take(change)
-            object.members = [:]
             registry.hold(object)
-            // Those that are related to the other have not been looked at.
             if object.state == .deleted { undelivered.append(object) }
         } else {
             object.state = .clean
@@ -109,16 +107,15 @@ extension NSManagedObjectContext {
     }
 
     /// References to objects that turned out to be others name the others.
-    private func nameOthers(in object: NSManagedObject) {
-        guard let row = object.row, let renamed = row.replacing({ $0.successor }) else { return }
-        let base = object.base?.replacing { $0.successor } ?? object.base
+    func nameOthers(in object: NSManagedObject) {
+        let row = object.row?.replacing { $0.successor }, base = object.base?.replacing { $0.successor }
         if object.isBasedOnRow {
-            object.settle(on: renamed)
+            if let row { object.settle(on: row) }
         } else {
-            object.row = renamed
-            object.base = base
+            if let row { object.row = row }
+            if let base { object.base = base }
         }
-        object.ownsRow = false
+        if row != nil { object.ownsRow = false }
     }
 }
 

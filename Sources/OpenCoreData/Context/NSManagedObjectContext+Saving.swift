@@ -29,7 +29,6 @@ extension NSManagedObjectContext {
             if parent == nil { chain.replace(saved.identities) }
         }
         undoRecorder?.didSave()
-        hasImportedRows = false
         finish(saved)
     }
 
@@ -57,6 +56,9 @@ extension NSManagedObjectContext {
         return true
     }
 
+    /// Whether objects that nobody holds may have changes: those of rows that children pushed, or that were imported.
+    private var mayChangeUnheld: Bool { hasPushedChanges || hasImportedRows }
+
     /// What was saved, after the merge policy had its say.
     struct SaveOutcome {
         var changes: ChangeSet
@@ -74,7 +76,7 @@ extension NSManagedObjectContext {
     func callWillSave() throws {
         publish()
         var next: [NSManagedObject] = []
-        for object in hasPushedChanges ? registry.objects : Array(registry.heldObjects) where object.hasHooks && object.hasChanges {
+        for object in mayChangeUnheld ? registry.objects : Array(registry.heldObjects) where object.hasHooks && object.hasChanges {
             next.append(object)
         }
         for _ in 0..<100 {
@@ -182,7 +184,7 @@ extension NSManagedObjectContext {
             if object.state == .inserted { inserted.append(object) } else if object.state == .updated { updated.append(object) }
             object.becomeClean()
         }
-        if !hasPushedChanges && !outcome.isSettled {
+        if !mayChangeUnheld && !outcome.isSettled {
             for object in registry.heldObjects { outcome.changes[object.objectID].map { settle(object, $0) } }
         } else if outcome.changes.rowCount < registry.capacityInUse {
             outcome.changes.forEach { id, change in registry[id].map { settle($0, change) } }
@@ -190,6 +192,7 @@ extension NSManagedObjectContext {
             for object in registry.objects { outcome.changes[object.objectID].map { settle(object, $0) } }
         }
         hasPushedChanges = false
+        hasImportedRows = false
         for object in merged { object.callAwake(.mergePolicy) }
         for id in outcome.refreshed {
             if let object = registry[id] {
@@ -198,10 +201,6 @@ extension NSManagedObjectContext {
             }
             registry.release(id)
         }
-        // To-many changes without a row of their own.
-        var touched: [NSManagedObject] = []
-        for object in registry.heldObjects where object.state == .updated && chainHasNothing(for: object) { touched.append(object) }
-        for object in touched { object.becomeClean() }
         for object in inserted where object.hasHooks { object.didSave() }
         for object in updated where object.hasHooks { object.didSave() }
         for object in deleted {
@@ -211,9 +210,9 @@ extension NSManagedObjectContext {
         }
         dropDiscarded()
         if RegistrationLog.isNeeded { registry.log.register(inserted.map(\.objectID)) }
-        let clean = inserted.map(\.objectID) + (updated + touched).map(\.objectID)
+        let clean = (inserted + updated).map(\.objectID)
         postDidSave(outcome.changes, inserted: inserted, updated: updated, deleted: deleted)
-        (inserted, updated, touched) = ([], [], [])
+        (inserted, updated) = ([], [])
         // Nobody holds them any more but those who use them.
         registry.release(clean)
         subscribers.announce(ChangedObjectIDs(outcome.changes))
@@ -226,11 +225,6 @@ extension NSManagedObjectContext {
             object.detach()
         }
         discarded = []
-    }
-
-    private func chainHasNothing(for object: NSManagedObject) -> Bool {
-        object.isPublished
-            && chain.withLock { level.change(of: object.objectID) == nil && !level.pending.changesToMany(of: object.objectID) }
     }
 
     // MARK: Permanent IDs

@@ -55,7 +55,6 @@ extension NSManagedObjectContext {
                     }
                 }
                 for (id, other) in identities { became[id] = other }
-                identities = [:]
                 through.append(carried)
             }
             if carried.isEmpty {
@@ -81,17 +80,29 @@ extension NSManagedObjectContext {
         }
         for (index, context) in contexts.enumerated() {
             context.undoRecorder?.didSave()
-            context.hasImportedRows = false
             context.decided = []
             // The root has done so itself. Where nothing was handed on, nothing was checked.
             if context !== root && !through[index].isEmpty { context.watched = [:] }
             if index > 0 {
                 // As after a child's save: its objects are told here before they are saved.
                 context.hasPushedChanges = true
+                context.discardWhatCameToNothing(of: through[index - 1], in: through[index])
                 context.events.pushed.append(through[index - 1])
                 context.postObjectsDidChange()
             }
             context.finish(index == contexts.count - 1 ? saved : saved.seen(from: through[index]))
+        }
+    }
+}
+
+extension NSManagedObjectContext {
+    /// What was new here and is deleted by the changes that came in is in none that go on: nothing is left of it.
+    private func discardWhatCameToNothing(of changes: ChangeSet, in rest: ChangeSet) {
+        guard changes.deletedCount > 0 else { return }
+        for id in changes.ids(.deleted) where rest[id] == nil {
+            guard let object = registry[id] else { continue }
+            object.state = .deleted
+            discarded.append(object)
         }
     }
 }

@@ -66,9 +66,10 @@ extension SaveOperation {
             let keys = JSONList.text(operations.deletes.map(\.key))
             let targets = Dictionary(operations.deletes.map { ($0.key, $0.id) }, uniquingKeysWith: { first, _ in first })
             for map in schema.entities {
+                // What an entity inherits is asked for as its ancestor's.
                 for slot in map.layout.toOneSlots {
                     guard let relationship = map.layout.relationship(atSlot: slot), let column = map.columns[slot],
-                        relationship.entity === map.entity || !map.inherits(relationship),
+                        map.entity.superentity?.relationshipsByName[relationship.name] == nil,
                         let rule = relationship.inverseRelationship?.deleteRule, rule != .noActionDeleteRule,
                         let destination = relationship.destinationEntity, try schema.map(of: destination).table == number
                     else { continue }
@@ -86,13 +87,5 @@ extension SaveOperation {
             }
         }
         return result
-    }
-}
-
-extension EntityMap {
-    /// Whether a relationship comes from an entity above, whose rows are asked for as its own.
-    fileprivate func inherits(_ relationship: NSRelationshipDescription) -> Bool {
-        guard let above = entity.superentity?.relationshipsByName[relationship.name] else { return false }
-        return above === relationship || above.name == relationship.name
     }
 }

@@ -1,0 +1,71 @@
+import Foundation
+import OpenCoreDataTestSupport
+import Testing
+
+@testable import OpenCoreData
+
+/// How many members a to-many may have, checked of owners that have no instance.
+@Suite struct MemberCountsTests {
+    // R8: all that are too small are told, in the order in which they were made.
+    @Test func everyToManyThatIsTooSmallIsTold() throws {
+        let team = Company.entity("Team"), player = Company.entity("Player")
+        Company.relate(team, "players", many: true, player, "team", many: false)
+        team.relationshipsByName["players"]?.minCount = 2
+        let stack = TestStack(NSManagedObjectModel(entities: [team, player])), child = stack.child(of: stack.root)
+        try holding(stack.root, child) { () throws in
+            let teams = (0..<8).map { _ in stack.root.make("Team") }
+            let players = teams.map { team in (0..<2).map { _ in stack.root.make("Player", ["team": team]) } }
+            try stack.root.save()
+            for player in players.map(\.[0].objectID) {
+                let row = try #require(try child.currentRows([player])[player]), slot = try #require(row.layout.slot(of: "team")),
+                    changed = row.copy()
+                changed.update(slot, to: .null)
+                child.updateRow(player, to: changed, changed: SlotSet([slot]), base: row)
+            }
+            let error = #expect(throws: NSError.self) { try child.save() }
+            #expect(error?.code == 1560)
+            let found = try #require(error?.userInfo[NSDetailedErrorsKey] as? [NSError])
+            #expect(found.map(\.code) == Array(repeating: 1580, count: 8))
+            #expect(found.map { ($0.userInfo[NSAffectedObjectsErrorKey] as? [Any])?.first as? NSManagedObjectID } == teams.map(\.objectID))
+        }
+    }
+
+    // R8: the members of a many-to-many are told by pairs.
+    @Test func pairsAreCounted() throws {
+        let person = Company.entity("Person"), skill = Company.entity("Skill")
+        Company.relate(person, "skills", many: true, skill, "people", many: true)
+        person.relationshipsByName["skills"]?.minCount = 2
+        let stack = TestStack(NSManagedObjectModel(entities: [person, skill])), child = stack.child(of: stack.root)
+        try holding(stack.root, child) { () throws in
+            let skills = (0..<3).map { _ in stack.root.make("Skill") }, person = stack.root.make("Person", ["skills": Set(skills)])
+            try stack.root.save()
+            let key = RelationshipKey(owner: person.objectID, toMany: 0), all = try child.members(of: key)
+            child.setMembers(of: key, from: all, to: Array(all.dropLast()))
+            try child.save()
+            child.setMembers(of: key, from: Array(all.dropLast()), to: [all[0]])
+            let error = #expect(throws: NSError.self) { try child.save() }
+            #expect(error?.code == 1580)
+        }
+    }
+
+    // R8: a member that is deleted is one less, and who is deleted needs none.
+    @Test func whoIsDeletedIsNoMemberAndNeedsNone() throws {
+        let team = Company.entity("Team"), player = Company.entity("Player")
+        Company.relate(team, "players", many: true, player, "team", many: false)
+        team.relationshipsByName["players"]?.minCount = 2
+        team.relationshipsByName["players"]?.isOptional = false
+        let stack = TestStack(NSManagedObjectModel(entities: [team, player])), child = stack.child(of: stack.root)
+        try holding(stack.root, child) { () throws in
+            let team = stack.root.make("Team"), players = (0..<2).map { _ in stack.root.make("Player", ["team": team]) }
+            try stack.root.save()
+            child.delete(child.object(with: players[0].objectID))
+            let error = #expect(throws: NSError.self) { try child.save() }
+            #expect(error?.code == 1580)
+            child.rollback()
+            child.delete(child.object(with: team.objectID))
+            try child.save()
+            try stack.root.save()
+            #expect(stack.store.rowCount == 2)
+        }
+    }
+}

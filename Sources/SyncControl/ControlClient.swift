@@ -36,8 +36,9 @@ public final class ControlClient: Sendable {
 
     public func configuration() async throws(ControlError) -> RunningConfiguration { try await answer(ControlRequest(.config)) }
 
-    public func quarantine(limit: Int? = nil) async throws(ControlError) -> [QuarantineRecord] {
-        try await answer(ControlRequest(.quarantine, limit: limit))
+    /// The newest records that were set aside, after `skip` newer ones; with `id`, those whose id begins so.
+    public func quarantine(id: String? = nil, limit: Int? = nil, skip: Int = 0) async throws(ControlError) -> [QuarantineRecord] {
+        try await answer(ControlRequest(.quarantine, limit: limit, skip: skip, id: id))
     }
 
     /// Reads the configuration again. With `wait`, returns when the new one is in force, and throws with status 78 if it was refused.

@@ -30,7 +30,7 @@ public struct ControlRequest: Sendable, Hashable, Codable {
         public var parameters: [String] {
             switch self {
             case .version, .status, .config: []
-            case .quarantine: ["limit"]
+            case .quarantine: ["id", "limit", "skip"]
             case .sync: ["scope", "full", "wait"]
             case .reload: ["wait"]
             case .pause, .resume, .acceptDeletes: ["scope"]
@@ -39,7 +39,7 @@ public struct ControlRequest: Sendable, Hashable, Codable {
     }
 
     /// The most entries of the quarantine that one answer holds.
-    public static let maxLimit = 10_000
+    public static let maxLimit = 1_000
 
     public var verb: Verb
     /// `source` or `source/resource`; `nil` means everything.
@@ -50,13 +50,21 @@ public struct ControlRequest: Sendable, Hashable, Codable {
     public var wait: Bool
     /// How many entries at most.
     public var limit: Int?
+    /// How many of the newest entries are passed over.
+    public var skip: Int
+    /// The id of an entry, or how it begins.
+    public var id: String?
 
-    public init(_ verb: Verb, scope: String? = nil, full: Bool = false, wait: Bool = false, limit: Int? = nil) {
+    public init(
+        _ verb: Verb, scope: String? = nil, full: Bool = false, wait: Bool = false, limit: Int? = nil, skip: Int = 0, id: String? = nil
+    ) {
         self.verb = verb
         self.scope = scope
         self.full = full
         self.wait = wait
         self.limit = limit
+        self.skip = skip
+        self.id = id
     }
 
     /// Reads the parameters of a request.
@@ -73,7 +81,9 @@ public struct ControlRequest: Sendable, Hashable, Codable {
             case "scope": scope = try Self.scope(value)
             case "full": full = try Self.flag(name, value)
             case "wait": wait = try Self.flag(name, value)
-            default: limit = try Self.limit(value)
+            case "id": id = value
+            case "skip": skip = try Self.number(name, value, 0...Int(Int32.max))
+            default: limit = try Self.number(name, value, 1...Self.maxLimit)
             }
         }
         if verb == .acceptDeletes, scope?.contains("/") != true {
@@ -88,7 +98,9 @@ public struct ControlRequest: Sendable, Hashable, Codable {
         if let scope { query.append("scope=" + Self.escape(scope)) }
         if full { query.append("full=true") }
         if wait { query.append("wait=true") }
+        if let id { query.append("id=" + Self.escape(id)) }
         if let limit { query.append("limit=\(limit)") }
+        if skip > 0 { query.append("skip=\(skip)") }
         return verb.path + (query.isEmpty ? "" : "?" + query.joined(separator: "&"))
     }
 
@@ -109,11 +121,12 @@ public struct ControlRequest: Sendable, Hashable, Codable {
         }
     }
 
-    private static func limit(_ value: String) throws(ControlError) -> Int {
-        guard let limit = Int(value), (1...maxLimit).contains(limit) else {
-            throw ControlError("limit=\(value) is no number from 1 to \(maxLimit)", advice: "write limit=100", code: .usage)
+    private static func number(_ name: String, _ value: String, _ range: ClosedRange<Int>) throws(ControlError) -> Int {
+        guard let number = Int(value), range.contains(number) else {
+            throw ControlError(
+                "\(name)=\(value) is no number from \(range.lowerBound) to \(range.upperBound)", advice: "write \(name)=100", code: .usage)
         }
-        return limit
+        return number
     }
 
     private static func escape(_ text: String) -> String {

@@ -8,8 +8,8 @@ extension SyncPipeline: SyncPipelining {
         return await status().resources.map { StatusSnapshot.Resource($0, at: now) }
     }
 
-    public func quarantineRecords(limit: Int) async throws -> [QuarantineRecord] {
-        try await quarantine(limit: limit).map { QuarantineRecord($0) }
+    public func quarantineRecords(id: String?, limit: Int, skip: Int) async throws -> [QuarantineRecord] {
+        try await quarantine(id: id, limit: limit, skip: skip).map { QuarantineRecord($0) }
     }
 
     public var activity: PipelineActivity {

@@ -19,8 +19,8 @@ public protocol SyncPipelining: Sendable {
     func acceptDeletes(_ scope: String) async throws
     /// The state of every resource of the configuration, in its order.
     func resources() async -> [StatusSnapshot.Resource]
-    /// The newest records that were set aside.
-    func quarantineRecords(limit: Int) async throws -> [QuarantineRecord]
+    /// The newest records that were set aside, after `skip` newer ones; with `id`, those whose id begins so.
+    func quarantineRecords(id: String?, limit: Int, skip: Int) async throws -> [QuarantineRecord]
     /// Whether things move; answers at once.
     var activity: PipelineActivity { get }
 }

@@ -63,20 +63,27 @@ extension SyncPipeline {
         try await writer.written()
     }
 
-    /// The records that were set aside, the newest first.
-    public func quarantine(limit: Int = 100) async throws -> [QuarantineEntry] {
+    /// The records that were set aside, the newest first, after `skip` newer ones; with `id`, those whose id begins so.
+    public func quarantine(id: String? = nil, limit: Int = 100, skip: Int = 0) async throws -> [QuarantineEntry] {
         try await document.withWorker { worker in
-            try StateRow.all(StateModel.quarantine, in: worker).map { row in
-                QuarantineEntry(
-                    digest: row.string("digest") ?? "",
-                    scope: ResourceScope(source: row.string("source") ?? "", resource: row.string("resource") ?? ""),
-                    run: Int(row.integer("run")), page: Int(row.integer("page")), record: Int(row.integer("record")),
-                    reason: row.string("reason") ?? "", path: row.string("path") ?? "", raw: row.string("raw") ?? "",
-                    seenAt: row.date("seenAt"), count: Int(row.integer("count")))
-            }
+            let request = NSFetchRequest<NSManagedObject>(entityName: StateModel.quarantine)
+            request.predicate = id.map { NSPredicate(format: "digest BEGINSWITH %@", $0) }
+            request.sortDescriptors = [NSSortDescriptor(key: "seenAt", ascending: false), NSSortDescriptor(key: "digest", ascending: true)]
+            request.fetchLimit = limit
+            request.fetchOffset = skip
+            return try worker.fetch(request).map(QuarantineEntry.init)
         }
-        .sorted { ($0.seenAt ?? .distantPast) > ($1.seenAt ?? .distantPast) }
-        .prefix(limit).map { $0 }
+    }
+}
+
+extension QuarantineEntry {
+    fileprivate init(_ object: NSManagedObject) {
+        func text(_ name: String) -> String { object.value(forKey: name) as? String ?? "" }
+        func number(_ name: String) -> Int { (object.value(forKey: name) as? NSNumber)?.intValue ?? 0 }
+        self.init(
+            digest: text("digest"), scope: ResourceScope(source: text("source"), resource: text("resource")), run: number("run"),
+            page: number("page"), record: number("record"), reason: text("reason"), path: text("path"), raw: text("raw"),
+            seenAt: object.value(forKey: "seenAt") as? Date, count: number("count"))
     }
 }
 

@@ -44,6 +44,7 @@ public final class SyncPipeline: Sendable {
     private let parseQueue = OperationQueue()
     private let trust = PageTrust()
     private let slots: RequestSlots
+    private let openRuns: OpenRuns
     private let timer = Mutex<WakeTimer?>(nil)
 
     /// - Parameters:
@@ -63,6 +64,7 @@ public final class SyncPipeline: Sendable {
         self.observe = observer
         slots = RequestSlots(max(1, configuration.daemon.maxParallelRequests))
         writer = ScheduleWriter(document: document)
+        openRuns = OpenRuns(folder: document.fileURL)
         state = Mutex(
             State(
                 machine: PipelineState(chance: random), configuration: configuration,
@@ -100,6 +102,7 @@ public final class SyncPipeline: Sendable {
     ///
     /// - Parameter armed: false leaves the schedule alone: only `sync` polls.
     public func start(armed: Bool) async throws {
+        handle(.suspected(openRuns.suspects))
         try await reload(state.withLock { $0.configuration })
         handle(.started(isArmed: armed))
     }
@@ -125,6 +128,7 @@ public final class SyncPipeline: Sendable {
         await withCheckedContinuation { continuation in
             handle(.stopping(grace: grace)) { $0.stopWaiters.append(continuation) }
         }
+        openRuns.forgetOpen()
         await transports.shutdown()
     }
 
@@ -176,7 +180,7 @@ public final class SyncPipeline: Sendable {
         let delivers = state.withLock { state in
             change(&state)
             state.outbox += state.machine.handle(input, at: clock.moment)
-            assert(state.machine.violation == nil, state.machine.violation ?? "")
+            assert(state.machine.violation(at: clock.moment) == nil, state.machine.violation(at: clock.moment) ?? "")
             defer { state.isDelivering = true }
             return !state.isDelivering
         }
@@ -233,11 +237,13 @@ public final class SyncPipeline: Sendable {
     }
 
     private func begin(_ order: PipelineState.RunOrder) {
+        openRuns.begin(order.scope)
         state.withLock { state in
             let run = SyncRun(order.resource, cause: order.cause, environment: environment(state), isFull: order.isFull)
             // Its end is told under the same lock: the run is known by then.
             let task = Task { [self] in
                 let conclusion = await run.run(isWaitedFor: order.isWaitedFor, acceptsDeletes: order.acceptsDeletes)
+                openRuns.end(order.scope)
                 handle(.ended(order.scope, run: order.id, conclusion)) { state in
                     state.steps += run.progress.steps + 1
                     if state.runs[order.scope]?.id == order.id { state.runs[order.scope] = nil }

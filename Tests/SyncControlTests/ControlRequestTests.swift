@@ -38,8 +38,13 @@ import Testing
         #expect(try ControlRequest(.sync, query: [("scope", "")]).scope == nil)
     }
 
-    @Test(arguments: ["0", "-1", "10001", "x", ""]) func aLimitIsANumberInItsRange(_ value: String) {
+    @Test(arguments: ["0", "-1", "1001", "x", ""]) func aLimitIsANumberInItsRange(_ value: String) {
         #expect(throws: ControlError.self) { try ControlRequest(.quarantine, query: [("limit", value)]) }
+    }
+
+    @Test(arguments: ["-1", "2147483648", "x", ""]) func whatIsPassedOverIsANumberInItsRange(_ value: String) throws {
+        #expect(throws: ControlError.self) { try ControlRequest(.quarantine, query: [("skip", value)]) }
+        #expect(try ControlRequest(.quarantine, query: [("skip", "0")]).skip == 0)
     }
 
     @Test(arguments: [nil, "github"]) func acceptingDeletionsNeedsAResource(_ scope: String?) {

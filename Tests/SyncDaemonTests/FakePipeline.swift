@@ -70,7 +70,9 @@ final class FakePipeline: SyncPipelining {
     func resume(_ scope: String?) async throws { try record(.resume(scope)) }
     func acceptDeletes(_ scope: String) async throws { try record(.acceptDeletes(scope)) }
     func resources() async -> [StatusSnapshot.Resource] { answers.withLock { $0.resources } }
-    func quarantineRecords(limit: Int) async throws -> [QuarantineRecord] { Array(answers.withLock { $0.records }.prefix(limit)) }
+    func quarantineRecords(id: String?, limit: Int, skip: Int) async throws -> [QuarantineRecord] {
+        let records = answers.withLock { $0.records }.filter { $0.id.hasPrefix(id ?? "") }
+        return Array(records.dropFirst(skip).prefix(limit)) }
     var activity: PipelineActivity { answers.withLock { $0.activity } }
 }
 

@@ -69,7 +69,9 @@ public struct ControlRoutes: Sendable {
         case .version: return try Self.answer(backend.version())
         case .status: return try Self.answer(await backend.status())
         case .config: return try Self.answer(backend.configuration())
-        case .quarantine: return try Self.answer(try await backend.quarantine(limit: request.limit ?? DaemonControl.defaultLimit))
+        case .quarantine:
+            let limit = request.limit ?? DaemonControl.defaultLimit
+            return try Self.answer(try await backend.quarantine(id: request.id, limit: limit, skip: request.skip))
         case .reload: return try Self.answer(try await backend.reload(wait: request.wait))
         case .pause: return try Self.answer(try await backend.pause(request.scope))
         case .resume: return try Self.answer(try await backend.resume(request.scope))

@@ -33,9 +33,9 @@ final class DaemonControl: ControlBackend {
 
     func configuration() -> RunningConfiguration { desk.runningConfiguration() }
 
-    func quarantine(limit: Int) async throws(ControlError) -> [QuarantineRecord] {
+    func quarantine(id: String?, limit: Int, skip: Int) async throws(ControlError) -> [QuarantineRecord] {
         do {
-            return try await pipeline.quarantineRecords(limit: limit)
+            return try await pipeline.quarantineRecords(id: id, limit: limit, skip: skip)
         } catch {
             throw Self.translate(error)
         }

@@ -70,13 +70,13 @@ extension PipelineState {
     }
 
     private mutating func arrangeWake(_ now: Moment) {
-        let wake = nextWake()
+        let wake = nextWake(now)
         guard wake != wakeTime else { return }
         wakeTime = wake
         outputs.append(.wake(wake))
     }
 
-    private func nextWake() -> SyncInstant? {
+    private func nextWake(_ now: Moment) -> SyncInstant? {
         guard phase == .running || phase == .stopping else { return nil }
         var times: [SyncInstant] = []
         for resource in resources.values {
@@ -88,7 +88,7 @@ extension PipelineState {
             let isCancelled = resources.values.allSatisfy { $0.run?.isCancelled ?? true }
             times.append(isCancelled ? stopTime.advanced(by: Self.patience) : stopTime)
         } else {
-            let due = resources.values.compactMap { isAwake($0) ? $0.due : nil }
+            let due = counted(at: now).map(\.due)
             if let earliest = due.min() {
                 // The latest that may still be met together with the earliest.
                 let limit = earliest.advanced(by: Self.leeway)
@@ -101,7 +101,7 @@ extension PipelineState {
     // MARK: Watched from outside
 
     /// What must never be, in words; nil if all is well.
-    var violation: String? {
+    func violation(at now: Moment) -> String? {
         for (scope, resource) in resources {
             if let forgotten, forgotten == scope { return "\(scope) has neither a due time nor a run" }
             if resource.due != nil, resource.run != nil { return "\(scope) runs and is due" }
@@ -109,7 +109,7 @@ extension PipelineState {
             if !resource.waiters.isEmpty, resource.asked == nil || !resource.isPollable { return "\(scope) keeps somebody waiting for nothing" }
             if let due = resource.due, let end = pacing[resource.place], due < end { return "\(scope) is due before its server allows it" }
         }
-        if phase == .running, wakeTime == nil, resources.values.contains(where: isAwake) { return "nothing wakes what is due" }
+        if phase == .running, wakeTime == nil, !counted(at: now).isEmpty { return "nothing wakes what is due" }
         if phase == .stopping, wakeTime == nil { return "nothing ends the stop" }
         return nil
     }
@@ -122,7 +122,7 @@ extension PipelineState {
 
     /// How far the earliest due time lies in the past.
     func overdue(at now: Moment) -> Duration {
-        guard phase == .running, let due = resources.values.compactMap({ isAwake($0) ? $0.due : nil }).min() else { return .zero }
+        guard phase == .running, let due = counted(at: now).map(\.due).min() else { return .zero }
         return max(due.duration(to: now.instant), .zero)
     }
 

@@ -26,13 +26,13 @@ extension PipelineState {
         resources[scope] = resource
     }
 
-    /// Begins what is due, the longest overdue first.
+    /// Begins what is due, the longest overdue first; what is under suspicion last, and alone.
     mutating func beginWhatIsDue(_ now: Moment) {
         guard phase == .running else { return }
-        let due = resources.filter { isAwake($0.value) && ($0.value.due ?? .never) <= now.instant }
-        for (scope, resource) in due.sorted(by: { ($0.value.due ?? .never, $0.key) < ($1.value.due ?? .never, $1.key) }) {
-            begin(scope, resource, now)
-        }
+        let due = counted(at: now).filter { $0.due <= now.instant }.sorted { ($0.due, $0.scope) < ($1.due, $1.scope) }
+        for (scope, resource, _) in due where suspects[scope] == nil { begin(scope, resource, now) }
+        guard let suspect = due.first(where: { suspects[$0.scope] != nil }), !heldBack(at: now).includes(true) else { return }
+        begin(suspect.scope, suspect.resource, now)
     }
 
     /// Whether its due time counts now.
@@ -60,6 +60,7 @@ extension PipelineState {
     mutating func end(_ scope: ResourceScope, _ id: Int, _ conclusion: SyncRun.Conclusion, _ now: Moment) {
         guard let run = resources[scope]?.run, run.id == id else { return }
         resources[scope]?.run = nil
+        suspects[scope] = nil
         if let until = conclusion.parkedUntil, let resource = resources[scope] { park(resource.place, until, resource.plan, now) }
         guard var resource = resources[scope] else { return }
         let report = conclusion.report

@@ -38,6 +38,8 @@ struct PipelineState: Sendable {
     var announced: (scope: ResourceScope, due: SyncInstant)?
     /// What is stored, or about to be.
     var recorded: [ResourceScope: StoredSchedule] = [:]
+    /// How many unclean ends in a row came while their runs were open; until they have had a run that ended.
+    var suspects: [ResourceScope: Int] = [:]
     let chance: RandomSource
     /// What comes out of the input at hand.
     var outputs: [Output] = []
@@ -50,6 +52,7 @@ struct PipelineState: Sendable {
     /// Takes in what happened, and says what is to be done.
     mutating func handle(_ input: Input, at now: Moment) -> [Output] {
         switch input {
+        case .suspected(let found): suspects = found
         case .configured(let plans, let daemon, let stored, let schedules):
             recorded.merge(schedules) { mine, _ in mine }
             configure(plans, daemon, stored, now)
@@ -110,7 +113,9 @@ struct PipelineState: Sendable {
         let date = resource.schedule.firstPoll(
             now: now.wall, daemon: daemon, stored: stored, lastSuccess: resource.status.lastSuccess, random: chance.next())
         let first = date <= now.wall ? now.instant : now.instant(of: date)
-        let due = max(first, resource.lastStarted == nil ? first : resource.soonest(at: now), notBefore(resource, now))
+        let due = max(
+            first, resource.lastStarted == nil ? first : resource.soonest(at: now), notBefore(resource, now),
+            now.instant.advanced(by: suspicionDelay(scope)))
         resources[scope]?.due = due
     }
 

@@ -18,14 +18,18 @@ struct QuarantineList: Verb {
     @Option(help: "How many at most.")
     var limit = 50
 
+    @Option(help: "How many of the newest are passed over.")
+    var skip = 0
+
     func validate() throws {
         guard (1...ControlRequest.maxLimit).contains(limit) else {
             throw ValidationError("--limit takes a number from 1 to \(ControlRequest.maxLimit)")
         }
+        guard (0...Int(Int32.max)).contains(skip) else { throw ValidationError("--skip takes a number from 0 to \(Int32.max)") }
     }
 
     func run(in surroundings: Surroundings) async throws -> ControlExitCode {
-        let records = try await surroundings.withClient(options) { try await $0.quarantine(limit: limit) }
+        let records = try await surroundings.withClient(options) { try await $0.quarantine(limit: limit, skip: skip) }
         let console = surroundings.console
         if options.json {
             try console.json(records, pretty: true)
@@ -57,13 +61,12 @@ struct QuarantineShow: Verb {
     var id: String
 
     func run(in surroundings: Surroundings) async throws -> ControlExitCode {
-        let records = try await surroundings.withClient(options) { try await $0.quarantine(limit: ControlRequest.maxLimit) }
-        let found = records.filter { $0.id.hasPrefix(id) }
+        let found = try await surroundings.withClient(options) { try await $0.quarantine(id: id, limit: 10) }
         guard let record = found.first else {
             throw ControlError("no record that is set aside has the id \(id)", advice: "look at `cisternctl quarantine list`", code: .dataError)
         }
         guard found.count == 1 else {
-            throw ControlError("\(found.count) records have an id that begins with \(id)", advice: "give more of it", code: .usage)
+            throw ControlError("several records have an id that begins with \(id)", advice: "give more of it", code: .usage)
         }
         if options.json {
             try surroundings.console.json(record, pretty: true)

@@ -64,6 +64,7 @@ import Testing
 
     /// Writes down what it was told.
     private final class Asked: NSMergePolicy, @unchecked Sendable {
+        // Written and read on one thread.
         nonisolated(unsafe) var old: [String: Any] = [:]
 
         override func values(

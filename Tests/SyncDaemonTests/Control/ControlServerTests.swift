@@ -197,6 +197,10 @@ import Testing
             bench.pipeline.answer { $0.records = records }
             let two = try await bench.client.quarantine(limit: 2)
             #expect(two == Array(records.prefix(2)))
+            let last = try await bench.client.quarantine(limit: 2, skip: 2)
+            #expect(last == [records[2]])
+            let named = try await bench.client.quarantine(id: "r1")
+            #expect(named == [records[1]])
             let all = try await bench.client.quarantine()
             #expect(all == records)
         }

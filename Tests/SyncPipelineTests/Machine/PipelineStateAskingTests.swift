@@ -214,7 +214,7 @@ import Testing
         let old = bench.stored(people)
         bench.end(people)
         bench.configure([MachineBench.plan(people), MachineBench.plan(news)], stored: [people: old])
-        #expect(bench.state.violation == nil)
+        #expect(bench.state.violation(at: bench.now) == nil)
         #expect(bench.due(people) == .hours(1))
         #expect(bench.status(people)?.lastSuccess == bench.now.wall)
         #expect(bench.pass(.hours(1)).started.contains(people))
@@ -245,7 +245,7 @@ import Testing
         var bench = MachineBench.running()
         bench.configure([])
         bench.configure([MachineBench.plan(people)])
-        #expect(bench.state.violation == nil)
+        #expect(bench.state.violation(at: bench.now) == nil)
         bench.end(people, .cancelled)
         #expect(bench.due(people) == .hours(1))
     }

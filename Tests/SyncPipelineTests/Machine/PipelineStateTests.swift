@@ -303,10 +303,10 @@ import Testing
 
     @Test func whatHasNeitherDueTimeNorRunIsSeen() {
         var bench = MachineBench.polled()
-        #expect(bench.state.forgotten == nil && bench.state.violation == nil)
+        #expect(bench.state.forgotten == nil && bench.state.violation(at: bench.now) == nil)
         bench.state.resources[people]?.due = nil
         #expect(bench.state.forgotten == people)
-        #expect(bench.state.violation == "api/people has neither a due time nor a run")
+        #expect(bench.state.violation(at: bench.now) == "api/people has neither a due time nor a run")
     }
 
     @Test func howFarTheEarliestIsBehindIsSeen() {

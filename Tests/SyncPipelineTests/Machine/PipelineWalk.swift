@@ -203,7 +203,7 @@ struct PipelineWalk {
         guard failure == nil else { return }
         steps.append(text)
         for output in bench.tell(input) { check(output) }
-        if let violation = bench.state.violation { fail(violation) }
+        if let violation = bench.state.violation(at: bench.now) { fail(violation) }
         if let stopEnd, !isStopped, bench.now.instant >= stopEnd.advanced(by: PipelineState.patience), case .due = input { fail("the stop goes on") }
         checkFreshness()
     }

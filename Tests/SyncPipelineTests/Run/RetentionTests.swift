@@ -95,6 +95,11 @@ import Testing
         let entries = try await fixture.pipeline.quarantine(limit: 10_000)
         #expect(entries.count == 1000)
         #expect(entries.allSatisfy { $0.raw.utf8.count <= 8192 + 3 })
+        // In pages, and by how an id begins.
+        let pages = [try await fixture.pipeline.quarantine(limit: 600), try await fixture.pipeline.quarantine(limit: 600, skip: 600)]
+        #expect(pages.map(\.count) == [600, 400] && pages.joined().map(\.digest) == entries.map(\.digest))
+        let id = try #require(entries.last?.digest)
+        #expect(try await fixture.pipeline.quarantine(id: String(id.prefix(20))).map(\.digest) == [id])
         try await fixture.end()
     }
 

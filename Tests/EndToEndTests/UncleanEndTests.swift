@@ -1,0 +1,35 @@
+import Foundation
+import Glibc
+import SyncTestSupport
+import Testing
+
+/// After an unclean end: one server must not take the mirrors of the others down.
+@Suite struct UncleanEndTests {
+    @Test(.timeLimit(.minutes(60))) func whoseRunWasOpenIsPolledLastThenNotForAWhile() async throws {
+        let server = try await RawHTTPServer { request, _ in
+            request.target == "/deadly" ? [.hang] : [.send(HostileServerTests.answer("200 OK", "[{\"id\": 1}]")), .close]
+        }
+        let shop = try Workshop()
+        defer { shop.close() }
+        let text = HostileServerTests.configuration(server, paths: ["deadly", "good", "other"])
+            .replacingOccurrences(of: "start = \"wait\"", with: "start = \"now\"")
+        try shop.configure(text: text)
+        var asked = 0
+        // The third time the others are polled, and this one waits for two minutes.
+        for process in 1...3 {
+            let daemon = try await shop.daemon()
+            await server.requests(atLeast: asked + (process < 3 ? 3 : 2))
+            // While that one is polled alone they would wait for it.
+            for path in ["good", "other"] where process != 2 { #expect(try await shop.control("sync", "--wait", "shop/\(path)").status == 0) }
+            let targets = server.requests.dropFirst(asked).map(\.target)
+            if process == 2 { #expect(targets.last == "/deadly" && Set(targets.dropLast()) == ["/good", "/other"], "\(targets)") }
+            if process == 3 { #expect(!targets.contains("/deadly"), "\(targets)") }
+            asked = server.requests.count
+            daemon.signal(process < 3 ? SIGKILL : SIGTERM)
+            #expect(await daemon.end() == (process < 3 ? 128 + SIGKILL : 0), "\(process)")
+            // The limits between two starts are not what this is about.
+            if process < 3 { _ = try await shop.run("sqlite3", [shop.store, "UPDATE ZCISTERNRESOURCE SET ZNEXTPOLLAT = NULL"]) }
+        }
+        await server.shutdown()
+    }
+}

@@ -1,0 +1,85 @@
+import Foundation
+import SyncConfiguration
+import Testing
+
+@testable import SyncPipeline
+
+/// Whoever's run was open when the process before came to an unclean end is polled last and alone.
+@Suite struct SuspectTests {
+    private let people = MachineBench.people
+    private let teams = MachineBench.teams
+    private let news = MachineBench.news
+
+    private func bench(_ suspects: [ResourceScope: Int]) -> MachineBench {
+        var bench = MachineBench()
+        bench.tell(.suspected(suspects))
+        bench.configure([people, teams, news].map { MachineBench.plan($0) })
+        return bench
+    }
+
+    @Test func othersArePolledBefore() {
+        var bench = bench([people: 1])
+        #expect(bench.tell(.started(isArmed: true)).started == [teams, news].sorted())
+        #expect(bench.end(teams).started == [])
+        #expect(bench.end(news).started == [people])
+        #expect(bench.state.violation(at: bench.now) == nil)
+    }
+
+    @Test func nobodyBeginsWhileItRunsAndNobodyIsLate() {
+        var bench = bench([people: 1])
+        bench.tell(.started(isArmed: true))
+        bench.end(teams)
+        bench.end(news)
+        bench.tell(.asked(teams, .control))
+        #expect(bench.pass(.hours(2)).started == [])
+        #expect(bench.state.overdue(at: bench.now) == .zero && bench.state.violation(at: bench.now) == nil)
+        #expect(bench.end(people).started == [teams, news].sorted())
+        // From then on it is one of them.
+        bench.end(teams)
+        bench.end(news)
+        #expect(bench.pass(.hours(1)).started.sorted() == [people, teams, news].sorted())
+    }
+
+    @Test func severalArePolledOneAfterTheOther() {
+        var bench = bench([people: 1, teams: 1])
+        #expect(bench.tell(.started(isArmed: true)).started == [news])
+        #expect(bench.end(news).started == [people])
+        #expect(bench.end(people).started == [teams])
+    }
+
+    // Others that are asked for again and again let it come to its turn.
+    @Test func othersGiveWayToOneThatHasWaitedLong() {
+        var bench = bench([people: 1])
+        bench.tell(.started(isArmed: true))
+        for _ in 1...7 {
+            for scope in [teams, news] {
+                bench.pass(.seconds(20))
+                #expect(bench.end(scope).started == [])
+                #expect(bench.tell(.asked(scope, .control)).started == [scope])
+            }
+        }
+        bench.pass(.seconds(20))
+        bench.end(teams)
+        #expect(bench.tell(.asked(teams, .control)).started == [])
+        #expect(bench.end(news).started == [people])
+        #expect(bench.end(people).started == [teams])
+    }
+
+    @Test func afterTheSecondTimeItIsLeftAloneForLongerAndLonger() {
+        for (count, minutes) in [(1, 0), (2, 2), (3, 4), (4, 8), (30, 24 * 60)] {
+            var bench = bench([people: count])
+            bench.tell(.started(isArmed: true))
+            bench.end(teams)
+            bench.end(news)
+            #expect(bench.due(people) == (minutes == 0 ? nil : .seconds(60 * minutes)))
+        }
+    }
+
+    @Test func whoeverAsksForItGetsIt() {
+        var bench = bench([people: 5])
+        bench.tell(.started(isArmed: true))
+        bench.end(teams)
+        bench.end(news)
+        #expect(bench.tell(.asked(people, .control)).started == [people])
+    }
+}

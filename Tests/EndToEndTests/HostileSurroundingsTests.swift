@@ -22,6 +22,26 @@ import Testing
         await server.shutdown()
     }
 
+    // As where a quota is used up: the system does not say that the disk is full.
+    @Test(.timeLimit(.minutes(60))) func whereFilesMayNotGrowAnyMoreTheDaemonWaitsForRoom() async throws {
+        let long = String(repeating: "x", count: 500), records = (1...3000).map { "{\"id\": \($0), \"name\": \"\(long)\"}" }
+        let server = try await RawHTTPServer(.send(HostileServerTests.answer("200 OK", "[" + records.joined(separator: ",") + "]")), .close)
+        let shop = try Workshop()
+        defer { shop.close() }
+        try shop.configure(text: HostileServerTests.configuration(server, paths: ["good"]))
+        let daemon = try await shop.daemon()
+        #expect(try await shop.run("prlimit", ["--pid", "\(daemon.pid)", "--fsize=600000:"]).status == 0)
+        let refused = try await shop.control("sync", "--wait")
+        #expect(refused.status != 0 && (refused.output + refused.errors).contains { $0.contains("full") }, "\(refused)")
+        #expect(try await shop.control("status").output.contains { $0.contains("Degraded") })
+        #expect(try await shop.run("prlimit", ["--pid", "\(daemon.pid)", "--fsize=unlimited:"]).status == 0)
+        #expect(try await shop.sync().values.map(\.outcome) == ["succeeded"])
+        #expect(try await shop.number("SELECT count(*) FROM Item") == 3000)
+        daemon.signal(SIGTERM)
+        #expect(await daemon.end() == 0, "\(daemon.errors)")
+        await server.shutdown()
+    }
+
     @Test(.timeLimit(.minutes(60)), arguments: ["deleted", "moved", "replaced", "log deleted"])
     func aStoreThatIsTakenAwayEndsTheDaemonAndIsFetchedAnew(_ way: String) async throws {
         let (shop, server) = try await workshop()

@@ -72,7 +72,8 @@ final class FakePipeline: SyncPipelining {
     func resources() async -> [StatusSnapshot.Resource] { answers.withLock { $0.resources } }
     func quarantineRecords(id: String?, limit: Int, skip: Int) async throws -> [QuarantineRecord] {
         let records = answers.withLock { $0.records }.filter { $0.id.hasPrefix(id ?? "") }
-        return Array(records.dropFirst(skip).prefix(limit)) }
+        return Array(records.dropFirst(skip).prefix(limit))
+    }
     var activity: PipelineActivity { answers.withLock { $0.activity } }
 }
 

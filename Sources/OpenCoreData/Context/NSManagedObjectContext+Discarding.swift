@@ -21,7 +21,6 @@ extension NSManagedObjectContext {
         for object in registry.objects {
             object.members = [:]
             guard object.hasChanges else { continue }
-            object.isPublished = true
             if object.state == .inserted || (object.base == nil && !object.isFaulted) {
                 registry.remove(object.objectID)
                 object.detach()

@@ -18,11 +18,9 @@ extension NSManagedObjectContext {
     func finishPart(_ outcome: SaveOutcome) {
         undoRecorder?.didSave()
         if parent == nil { movePinAfterSave(outcome.changes) }
-        let hasImportedRows = hasImportedRows
         finish(outcome)
         // Of the rest there may still be rows without an object.
         hasPushedChanges = true
-        if hasImportedRows { self.hasImportedRows = true }
     }
 }
 

@@ -184,7 +184,10 @@ import Testing
             guard let error = #expect(throws: NSError.self, performing: { try context.save() }) else { exit(3) }
             limit.rlim_cur = rlim_t.max
             guard setrlimit(__rlimit_resource_t(1), &limit) == 0 else { exit(4) }
-            guard error.code == 134040, error.userInfo[NSSQLiteErrorDomain] != nil else { exit(5) }
+            guard error.code == 134040, error.userInfo[NSSQLiteErrorDomain] as? Int == 13, error.localizedDescription.contains("File too large")
+            else {
+                exit(5)
+            }
             guard try stores.stored(order[0]).count == 1, try stores.stored(order[1]).isEmpty, context.insertedObjects.count == 20 else { exit(6) }
             try context.save()
             guard try stores.stored(order[0]).count == 1, try stores.stored(order[1]).count == 20, !context.hasChanges else { exit(7) }

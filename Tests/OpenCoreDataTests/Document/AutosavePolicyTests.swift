@@ -1,6 +1,8 @@
 import Foundation
-import OpenCoreData
+import Glibc
 import Testing
+
+@testable import OpenCoreData
 
 @Suite struct AutosavePolicyTests {
     // D4, GB30
@@ -25,5 +27,15 @@ import Testing
         #expect("\(SaveFailure(underlying))" == kind)
         #expect("\(SaveFailure(NSError(domain: NSCocoaErrorDomain, code: 134030, userInfo: [NSUnderlyingErrorKey: underlying])))" == kind)
         #expect("\(SaveFailure(NSError(domain: NSCocoaErrorDomain, code: 134030, userInfo: [NSSQLiteErrorDomain: code])))" == kind)
+    }
+
+    // What the system says beside it: no room, by whatever limit, and no memory pass; an error of the disk does not.
+    @Test(arguments: [
+        (778, EDQUOT, "transient"), (778, EFBIG, "transient"), (4106, ENOSPC, "transient"), (1034, ENOMEM, "transient"), (778, EIO, "disk"),
+        (778, 0, "disk"), (19, EDQUOT, "permanent"), (11, ENOSPC, "disk"),
+    ])
+    func whatTheSystemSaysDecidesWhetherTheDiskIsBad(_ code: Int32, _ systemError: Int32, _ kind: String) {
+        let error = SQLiteError(code: code, systemError: systemError, message: "disk I/O error", operation: "while committing")
+        #expect("\(SaveFailure(error.cocoaError(.persistentStoreSave, "Can't save.")))" == kind)
     }
 }

@@ -1,6 +1,7 @@
 import Foundation
 import GRDB
 import GRDBSQLite
+import Glibc
 
 /// A failure that SQLite reported: its extended result code, its words, and what was being done.
 package struct SQLiteError: Error, Sendable, CustomStringConvertible {
@@ -17,9 +18,35 @@ package struct SQLiteError: Error, Sendable, CustomStringConvertible {
     }
 
     init(connection: OpaquePointer?, operation: String) {
-        self.init(
-            code: sqlite3_extended_errcode(connection), message: sqlite3_errmsg(connection).map { String(cString: $0) } ?? "unknown",
-            operation: operation)
+        let code = sqlite3_extended_errcode(connection), words = sqlite3_errmsg(connection).map { String(cString: $0) } ?? "unknown"
+        self.init(code: code, systemError: Self.systemError(connection), message: words, operation: operation)
+    }
+
+    /// To SQLite a disk is full where the system says ENOSPC; to us also where a quota or a limit on the size of files leaves no room. Memory that
+    /// is missing says nothing of the disk.
+    init(code: Int32, systemError: Int32, message: String, operation: String) {
+        let isOfDisk = code & 0xFF == SQLITE_IOERR
+        switch systemError {
+        case EDQUOT where isOfDisk, EFBIG where isOfDisk, ENOSPC where isOfDisk:
+            self.init(code: SQLITE_FULL, message: "\(message): \(String(cString: strerror(systemError)))", operation: operation)
+        case ENOMEM where isOfDisk: self.init(code: SQLITE_NOMEM, message: message, operation: operation)
+        default: self.init(code: code, message: message, operation: operation)
+        }
+    }
+
+    /// What the system said when the log, or the file, was written last and could not be; 0: nothing.
+    private static func systemError(_ connection: OpaquePointer?) -> Int32 {
+        var log: UnsafeMutablePointer<sqlite3_file>?, error: Int32 = 0
+        sqlite3_file_control(connection, "main", SQLITE_FCNTL_JOURNAL_POINTER, &log)
+        if let log { _ = log.pointee.pMethods?.pointee.xFileControl?(log, SQLITE_FCNTL_LAST_ERRNO, &error) }
+        if error == 0 { sqlite3_file_control(connection, "main", SQLITE_FCNTL_LAST_ERRNO, &error) }
+        return error
+    }
+
+    /// With what the system said.
+    init(_ error: DatabaseError, connection: OpaquePointer?, operation: String) {
+        let plain = Self(error, operation: operation)
+        self.init(code: plain.code, systemError: Self.systemError(connection), message: plain.message, operation: operation)
     }
 
     init(_ error: DatabaseError, operation: String) {

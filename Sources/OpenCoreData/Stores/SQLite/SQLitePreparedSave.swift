@@ -27,7 +27,9 @@ final class SQLitePreparedSave: PreparedSave {
     func commit() throws -> SavedRows {
         do {
             try store.files.check()
-            try database.commit()
+            do { try database.commit() } catch let error as DatabaseError {
+                throw SQLiteError(error, connection: database.sqliteConnection, operation: "while committing")
+            }
         } catch { throw store.storeError(error, .persistentStoreSave, doing: "save to") }
         if beginsHistory { store.historyState.isKept.store(true, ordering: .releasing) }
         store.keyPool.add(reserved)

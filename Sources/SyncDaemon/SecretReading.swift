@@ -13,13 +13,13 @@ struct SecretReading: Sendable {
 
     var resolver: SecretResolver {
         let reading = self
-        return SecretResolver { try reading.read($0) }
+        return SecretResolver { try reading.read($0, $1 == .lines ? .lines : .line) }
     }
 
-    func read(_ reference: SecretReference) throws -> String {
+    func read(_ reference: SecretReference, _ form: Credentials.Form = .line) throws -> String {
         switch reference {
-        case .credential(let name): return try credentials.secret(name).revealed()
-        case .file(let path): return try Credentials.read(path, name: path).revealed()
+        case .credential(let name): return try credentials.secret(name, form: form).revealed()
+        case .file(let path): return try Credentials.read(path, name: path, form: form).revealed()
         case .environment(let name):
             guard let value = environment[name], !value.isEmpty else {
                 throw Missing(description: "the environment variable \(name) is not set; set it in the unit, or use a credential")

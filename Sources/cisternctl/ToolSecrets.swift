@@ -15,7 +15,7 @@ struct ToolSecrets: Sendable {
 
     var resolver: SecretResolver {
         let secrets = self
-        return SecretResolver { try secrets.read($0) }
+        return SecretResolver { reference, _ in try secrets.read(reference) }
     }
 
     private func read(_ reference: SecretReference) throws -> String {

@@ -7,4 +7,11 @@ public protocol ConfigurationFiles: Sendable {
     /// The names of the files in a directory, in any order; none when there is no such directory.
     /// - Throws: any error but the directory's absence.
     func names(in directory: String) throws -> [String]
+
+    /// Whether a file may be read by every user of the machine; false where that cannot be told.
+    func canEverybodyRead(_ path: String) -> Bool
+}
+
+extension ConfigurationFiles {
+    public func canEverybodyRead(_ path: String) -> Bool { false }
 }

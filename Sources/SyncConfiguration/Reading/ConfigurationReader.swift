@@ -38,7 +38,7 @@ public struct ConfigurationReader: Sendable {
         var resolved: ResolvedConfiguration?
         if let first = documents.first, documents.count == paths.count {
             let document = documents.dropFirst().reduce(first) { $0.merged(with: $1) }
-            var assembly = Assembly(document: document, environment: environment, complaints: complaints)
+            var assembly = Assembly(document: document, environment: environment, files: files, complaints: complaints)
             configuration = assembly.assemble()
             resolved = assembly.resolved
         }

@@ -27,6 +27,11 @@ public struct DiskConfigurationFiles: ConfigurationFiles {
         return Array(try handle.read(upToCount: ConfigurationReader.maxFileSize.bytes + 1) ?? Data())
     }
 
+    public func canEverybodyRead(_ path: String) -> Bool {
+        var information = stat()
+        return stat(path, &information) == 0 && information.st_mode & S_IROTH != 0
+    }
+
     public func names(in directory: String) throws -> [String] {
         guard FileManager.default.fileExists(atPath: directory) else { return [] }
         do {

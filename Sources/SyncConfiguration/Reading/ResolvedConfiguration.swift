@@ -49,7 +49,7 @@ public struct ResolvedConfiguration: Sendable, Hashable {
     public static var builtIn: ResolvedConfiguration {
         let complaints = Complaints(mainFile: "")
         let empty = DocumentNode(value: .table([:]), place: .init(file: "", rank: 0))
-        var assembly = Assembly(document: empty, environment: [:], complaints: complaints)
+        var assembly = Assembly(document: empty, environment: [:], files: ConfigurationTexts([:]), complaints: complaints)
         _ = assembly.assemble()
         return assembly.resolved
     }

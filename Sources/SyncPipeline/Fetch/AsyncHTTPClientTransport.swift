@@ -78,7 +78,7 @@ public final class AsyncHTTPClientTransport: HTTPTransport {
             case .system: configuration.trustRoots = .default
             case .file(let path): configuration.trustRoots = .certificates(try NIOSSLCertificate.fromPEMFile(path))
             case .credential(let id):
-                let text = try secrets.secret(.credential(id))
+                let text = try secrets.secret(.credential(id), form: .lines)
                 configuration.trustRoots = .certificates(try NIOSSLCertificate.fromPEMBytes(Array(text.utf8)))
             }
         } catch let error as FetchError {

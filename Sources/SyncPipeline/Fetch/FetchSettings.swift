@@ -46,7 +46,8 @@ public struct FetchSettings: Sendable {
         switch resource.http.allowPrivateNetworks {
         case .allow: allowsPrivateNetworks = true
         case .refuse: allowsPrivateNetworks = false
-        case .auto: allowsPrivateNetworks = first.isPrivateByName
+        // A private network is meant where one is named; the link itself only where that is said.
+        case .auto: allowsPrivateNetworks = first.isPrivateByName && !first.isLinkLocal
         }
         let contact = daemon.contact.isEmpty ? "" : " (+\(daemon.contact))"
         userAgent = resource.http.userAgent ?? "\(daemon.name)/\(version)\(contact)"

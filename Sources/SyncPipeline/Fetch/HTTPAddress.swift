@@ -65,6 +65,9 @@ public struct HTTPAddress: Sendable, Hashable, CustomStringConvertible {
         return origin.host == "localhost" || origin.host.hasSuffix(".localhost")
     }
 
+    /// Whether the host is an address that only the own link has: there metadata services of clouds answer, who tell credentials.
+    public var isLinkLocal: Bool { literalAddress?.isLinkLocal == true }
+
     /// The address with the query parameters `items` put in; parameters of the same name are replaced, the others stay as they were
     /// written, byte for byte.
     public func setting(_ items: [(name: String, value: String)]) -> HTTPAddress {

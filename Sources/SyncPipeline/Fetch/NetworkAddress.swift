@@ -60,6 +60,16 @@ public enum NetworkAddress: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
+    /// Whether the address has a meaning on one link only: 169.254.0.0/16, fe80::/10, and the metadata address fd00:ec2::254.
+    public var isLinkLocal: Bool {
+        switch self {
+        case .v4(let address): return address & 0xFFFF_0000 == 0xA9FE_0000
+        case .v6(let high, let low):
+            if let embedded { return NetworkAddress.v4(embedded).isLinkLocal }
+            return high >> 54 == 0x3FA || high == 0xFD00_0EC2_0000_0000 && low == 0x254
+        }
+    }
+
     /// The IPv4 address that an IPv6 address stands for, if it is of a kind that does.
     private var embedded: UInt32? {
         guard case .v6(let high, let low) = self else { return nil }

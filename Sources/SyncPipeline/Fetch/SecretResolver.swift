@@ -3,24 +3,32 @@ public import SyncConfiguration
 /// Turns a reference to a secret into the secret. Reading files, credentials and the environment is the daemon's business; the pipeline is
 /// handed this.
 public struct SecretResolver: Sendable {
-    private let read: @Sendable (SecretReference) throws -> String
+    /// What a secret must look like.
+    public enum Form: Sendable {
+        /// One line of printable text: what ends up in a header.
+        case line
+        /// Text of several lines, such as certificates.
+        case lines
+    }
 
-    /// A resolver that calls `read`.
-    public init(_ read: @escaping @Sendable (SecretReference) throws -> String) {
+    private let read: @Sendable (SecretReference, Form) throws -> String
+
+    /// A resolver that calls `read`, which refuses what has not the form.
+    public init(_ read: @escaping @Sendable (SecretReference, Form) throws -> String) {
         self.read = read
     }
 
     /// A resolver for sources that need none: every reference fails.
-    public static let none = SecretResolver { reference in
+    public static let none = SecretResolver { reference, _ in
         throw FetchError(.credential, detail: "\(reference) cannot be read here")
     }
 
     /// The secret, without the line break that ends a file.
     /// - Throws: `FetchError` of the class `credential` if there is none, or if it is empty.
-    public func secret(_ reference: SecretReference) throws -> String {
+    public func secret(_ reference: SecretReference, form: Form = .line) throws -> String {
         var secret: String
         do {
-            secret = try read(reference)
+            secret = try read(reference, form)
         } catch let error as FetchError {
             throw error
         } catch {

@@ -20,7 +20,7 @@ enum Fixture {
     }
 
     /// A resolver that knows `secret` under every reference.
-    static func secret(_ secret: String) -> SecretResolver { SecretResolver { _ in secret } }
+    static func secret(_ secret: String) -> SecretResolver { SecretResolver { _, _ in secret } }
 
     /// A success with a JSON body and a length.
     static func response(_ body: String, status: Int = 200, headers: [(String, String)] = []) -> [UInt8] {

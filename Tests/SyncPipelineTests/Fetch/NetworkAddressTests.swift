@@ -1,3 +1,4 @@
+import SyncConfiguration
 import Testing
 
 @testable import SyncPipeline
@@ -23,6 +24,18 @@ import Testing
     ])
     func publicAddressesAreLetThrough(text: String) throws {
         #expect(try #require(NetworkAddress(text)).isPublic)
+    }
+
+    // A private network is asked where one is named; the link, where metadata services answer, only where that is said.
+    @Test(arguments: ["169.254.169.254", "0xa9fea9fe", "[::ffff:169.254.169.254]", "[fe80::1]", "[febf::1]", "[fd00:ec2::254]"])
+    func theLinkItselfIsAskedOnlyWhereThatIsSaid(host: String) throws {
+        #expect(try !Fixture.settings("http://\(host)/").allowsPrivateNetworks)
+        #expect(try Fixture.settings("http://\(host)/") { $0.http.allowPrivateNetworks = .allow }.allowsPrivateNetworks)
+    }
+
+    @Test(arguments: ["10.0.0.1", "127.0.0.1", "[::1]", "[fd00::1]", "localhost", "[fec0::1]"])
+    func aPrivateNetworkIsAskedWhereItIsNamed(host: String) throws {
+        #expect(try Fixture.settings("http://\(host)/").allowsPrivateNetworks)
     }
 
     @Test(arguments: ["", "localhost", "example.com", "1.2.3.4.5", "256.1.1.1", "a.b", ":::", "0xzz", "face", "1.2.3.example"])

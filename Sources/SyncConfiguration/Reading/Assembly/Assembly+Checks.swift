@@ -35,6 +35,11 @@ extension Assembly {
                 "the environment variable \(name) can be read by other processes of the same user",
                 "use { credential = \"ID\" }")
         }
+        for case .file(let path) in secrets where files.canEverybodyRead(path) {
+            complaints.add(
+                .warning, at: auth.node?.place, auth.subject, "everybody on this machine may read the secret in \(path)",
+                "chmod 600 \(path), or use { credential = \"ID\" }")
+        }
         let host = RequestURL.host(of: resource.url)
         let isLocal = host == "localhost" || host == "::1" || host.hasPrefix("127.")
         if !secrets.isEmpty, resource.url.lowercased().hasPrefix("http:"), !isLocal {

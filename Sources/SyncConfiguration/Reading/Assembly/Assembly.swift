@@ -2,12 +2,15 @@
 struct Assembly {
     let document: DocumentNode
     let environment: [String: String]
+    /// Where secrets that are files lie.
+    let files: any ConfigurationFiles
     let complaints: Complaints
     var resolved = ResolvedConfiguration()
 
-    init(document: DocumentNode, environment: [String: String], complaints: Complaints) {
+    init(document: DocumentNode, environment: [String: String], files: any ConfigurationFiles, complaints: Complaints) {
         self.document = document
         self.environment = environment
+        self.files = files
         self.complaints = complaints
     }
 

@@ -84,7 +84,7 @@ struct ModelCheck {
 
     private func checkKey(_ entity: EntityConfiguration, _ subject: Subject) {
         let document = DocumentNode(value: .table([:]), place: .init(file: complaints.mainFile, rank: 0))
-        Assembly(document: document, environment: [:], complaints: complaints)
+        Assembly(document: document, environment: [:], files: ConfigurationTexts([:]), complaints: complaints)
             .checkKey(entity.key, of: entity, at: places[[entity.name, "key"]] ?? places[[entity.name]], subject)
     }
 

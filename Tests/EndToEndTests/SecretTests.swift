@@ -1,0 +1,71 @@
+import Foundation
+import Glibc
+import SyncControl
+import SyncTestSupport
+import Testing
+
+/// Secrets and certificates, as the service manager passes them and as files.
+@Suite struct SecretTests {
+    private func shop(_ server: RawHTTPServer, _ change: (String) -> String) throws -> Workshop {
+        let shop = try Workshop()
+        try shop.configure(text: change(HostileServerTests.configuration(server, paths: ["good"])))
+        return shop
+    }
+
+    /// Starts `cisternd` with a folder of credentials.
+    private func daemon(_ shop: Workshop, credentials: [String: String]) async throws -> Child {
+        let folder = "\(shop.folder)/credentials"
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        for (name, text) in credentials { try text.write(toFile: "\(folder)/\(name)", atomically: true, encoding: .utf8) }
+        let words = ["CREDENTIALS_DIRECTORY=\(folder)", try Workshop.binary("cisternd"), "--config", "\(shop.folder)/cisternd.toml"]
+        let daemon = try shop.start("env", words)
+        try await daemon.line { $0.contains(MessageMark.ready) }
+        return daemon
+    }
+
+    @Test(.timeLimit(.minutes(60)), arguments: [true, false]) func anAuthorityMayBeACredential(isTheRightOne: Bool) async throws {
+        let identity = try TestIdentity(for: ["IP:127.0.0.1"]), other = try TestIdentity(for: ["IP:127.0.0.1"])
+        defer {
+            identity.remove()
+            other.remove()
+        }
+        let server = try await RawHTTPServer(identity: identity) { _, _ in
+            [.send(HostileServerTests.answer("200 OK", "[{\"id\": 1}]")), .close]
+        }
+        let shop = try shop(server) {
+            $0.replacingOccurrences(of: "http://", with: "https://")
+                .replacingOccurrences(of: "[[source]]", with: "[defaults.tls]\nca = { credential = \"authority\" }\n[[source]]")
+        }
+        defer { shop.close() }
+        let certificate = isTheRightOne ? identity.certificate : other.certificate
+        let daemon = try await daemon(shop, credentials: ["authority": String(contentsOfFile: certificate, encoding: .utf8)])
+        let run = try #require(try await shop.sync()["shop/good"])
+        #expect(run.outcome == (isTheRightOne ? "succeeded" : "failed"), "\(run.error ?? "")")
+        daemon.signal(SIGTERM)
+        #expect(await daemon.end() == 0)
+        await server.shutdown()
+    }
+
+    @Test(.timeLimit(.minutes(60))) func aSecretThatEverybodyMayReadIsWarnedOf() async throws {
+        let server = try await RawHTTPServer(.send(HostileServerTests.answer("200 OK", "[]")), .close)
+        let secret = "\(NSTemporaryDirectory())/cistern-secret-\(UUID().uuidString)"
+        defer { try? FileManager.default.removeItem(atPath: secret) }
+        try "topsecret".write(toFile: secret, atomically: true, encoding: .utf8)
+        let shop = try shop(server) {
+            $0.replacingOccurrences(
+                of: "[[source.resource]]", with: "auth = { kind = \"bearer\", token = { file = \"\(secret)\" } }\n[[source.resource]]")
+        }
+        defer { shop.close() }
+        for (mode, isWarned) in [(mode_t(0o644), true), (0o640, false), (0o600, false)] {
+            #expect(chmod(secret, mode) == 0)
+            let sentence = "everybody on this machine may read the secret in \(secret)"
+            let check = try await shop.run(Workshop.binary("cisternctl"), ["check", "--config", "\(shop.folder)/cisternd.toml"])
+            #expect(check.status == 0 && check.output.contains { $0.contains(sentence) } == isWarned, "\(check)")
+            let daemon = try await shop.daemon()
+            #expect(daemon.errors.contains { $0.contains(sentence) } == isWarned)
+            daemon.signal(SIGTERM)
+            #expect(await daemon.end() == 0)
+        }
+        await server.shutdown()
+    }
+}

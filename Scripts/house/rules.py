@@ -261,25 +261,27 @@ def catalogue(root):
 
 
 def named_tests(root):
-    """Documents that name tests name tests that exist: a row of DEVIATIONS.md at least one, a row of a table of COVERAGE.md whose last
-    column is headed Tests as many as it likes."""
+    """Documents that name tests name tests that exist: a row of DEVIATIONS.md, and of a table of the README whose last column is headed Tests, at
+    least one; a row of such a table of COVERAGE.md as many as it likes."""
     tests = set()
     for file in swift_files(root, "Tests"):
         tests |= set(re.findall(r"@Test\b.*?\bfunc\s+`?([A-Za-z_]\w*)", file.code, re.DOTALL))
-    for document, needs_one in (("docs/DEVIATIONS.md", True), ("docs/COVERAGE.md", False)):
+    for document, needs_one in (("docs/DEVIATIONS.md", True), ("README.md", True), ("docs/COVERAGE.md", False)):
         path = Path(root) / document
         if not path.is_file():
             continue
         lines = path.read_text(encoding="utf-8").split("\n")
         heading = ""
         for number, line in enumerate(lines, 1):
+            if not line.startswith("|"):
+                heading = ""
             if not line.startswith("|") or re.fullmatch(r"[|\s:-]+", line):
                 continue
             cell = line.strip().strip("|").split("|")[-1].strip()
             if number < len(lines) and re.fullmatch(r"[|\s:-]+", lines[number] or "-x"):
                 heading = cell
                 continue
-            if not needs_one and heading != "Tests":
+            if document != "docs/DEVIATIONS.md" and heading != "Tests":
                 continue
             named = re.findall(r"`([A-Za-z_]\w*)(?:\(\))?`", cell)
             if needs_one and not named:

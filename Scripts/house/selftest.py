@@ -63,6 +63,9 @@ CASES = [
     (rules.named_tests, {
         "docs/DEVIATIONS.md": "| what | test |\n| --- | --- |\n| x | `found()` |\n",
         "Tests/OpenCoreDataTests/A.swift": "@Test func found() {}\n"}, None),
+    (rules.named_tests, {"README.md": "| Promise | Tests |\n| --- | --- |\n| x | `missing` |\n"}, "there is no test missing"),
+    (rules.named_tests, {"README.md": "| Promise | Tests |\n| --- | --- |\n| x | y |\n"}, "names no test"),
+    (rules.named_tests, {"README.md": "| what | where |\n| --- | --- |\n| x | `y` |\n"}, None),
     (rules.named_tests, {
         "docs/COVERAGE.md": "| Statement | State | Tests |\n| --- | --- | --- |\n| X1 | present | `first`, `second` and 2 more |\n",
         "Tests/OpenCoreDataTests/A.swift": "@Test func first() {}\nfunc second() {}\n"}, "there is no test second"),

@@ -5,7 +5,7 @@ import Testing
 
 /// Signals at the worst moments.
 @Suite struct SignalTests {
-    private func workshop(grace: String = "20s") async throws -> (Workshop, FixtureServer) {
+    private func workshop(grace: String = "10m") async throws -> (Workshop, FixtureServer) {
         let shop = try Workshop()
         let server = try await shop.server("pages.py", ["--pages", "5", "--records", "20"])
         try shop.configure("pages.toml", ["API": server.address, "GRACE": grace])
@@ -70,7 +70,7 @@ import Testing
     }
 
     @Test(.timeLimit(.minutes(60))) func aSecondStopSkipsThePage() async throws {
-        let (shop, server) = try await workshop(grace: "10m")
+        let (shop, server) = try await workshop()
         defer { shop.close() }
         let daemon = try await stopWhilePageThreeIsHeld(shop, server)
         daemon.signal(SIGTERM)

@@ -88,6 +88,7 @@ extension PipelineState {
             let isCancelled = resources.values.allSatisfy { $0.run?.isCancelled ?? true }
             times.append(isCancelled ? stopTime.advanced(by: Self.patience) : stopTime)
         } else {
+            nextPatienceEnd(after: now).map { times.append($0) }
             let due = counted(at: now).map(\.due)
             if let earliest = due.min() {
                 // The latest that may still be met together with the earliest.

@@ -31,7 +31,7 @@ extension PipelineState {
         guard phase == .running else { return }
         let due = counted(at: now).filter { $0.due <= now.instant }.sorted { ($0.due, $0.scope) < ($1.due, $1.scope) }
         for (scope, resource, _) in due where suspects[scope] == nil { begin(scope, resource, now) }
-        guard let suspect = due.first(where: { suspects[$0.scope] != nil }), !heldBack(at: now).includes(true) else { return }
+        guard let suspect = due.first(where: { suspects[$0.scope] != nil }), heldBack(at: now) == .nobody else { return }
         begin(suspect.scope, suspect.resource, now)
     }
 

@@ -1,40 +1,40 @@
 /// After an unclean end: whoever's run was open may be why. Such a resource is polled last and alone, and after the second time in a row later and later,
 /// so that no server takes the mirrors of the others down.
 extension PipelineState {
-    /// How long one that is due gives way to others before these begin no more runs.
+    /// How long one that is due gives way to others, and others to it: nobody is kept from being polled for longer.
     static let suspectPatience = Duration.seconds(300)
     private static let longestDelay = Duration.seconds(86_400)
 
     /// Who waits for others although it is due.
     enum HeldBack {
-        case nobody, suspects, others, everybody
-
-        func includes(_ isSuspect: Bool) -> Bool {
-            switch self {
-            case .nobody: false
-            case .suspects: isSuspect
-            case .others: !isSuspect
-            case .everybody: true
-            }
-        }
+        case nobody, suspects, everybody
     }
 
     func heldBack(at now: Moment) -> HeldBack {
-        guard !suspects.isEmpty else { return .nobody }
-        let isAnyOpen = resources.contains { $0.value.run != nil }, isLong = now.instant.advanced(by: .zero - Self.suspectPatience)
-        for scope in suspects.keys {
-            guard let resource = resources[scope] else { continue }
-            if resource.run != nil { return .everybody }
-            if isAwake(resource), let due = resource.due, due <= isLong { return isAnyOpen ? .everybody : .others }
-        }
-        return isAnyOpen ? .suspects : .nobody
+        guard !suspects.isEmpty, resources.contains(where: { $0.value.run != nil }) else { return .nobody }
+        let ends = suspects.keys.compactMap { scope in resources[scope].map { ($0.run != nil, patienceEnd(of: $0)) } }
+        if ends.contains(where: { isOpen, end in isOpen && end > now.instant }) { return .everybody }
+        return ends.contains { isOpen, end in !isOpen && end <= now.instant } ? .nobody : .suspects
+    }
+
+    /// When others, or it itself, have waited long enough.
+    private func patienceEnd(of resource: Resource) -> SyncInstant {
+        guard let since = resource.run?.started ?? (isAwake(resource) ? resource.due : nil) else { return .never }
+        return since.advanced(by: Self.suspectPatience)
+    }
+
+    /// When somebody who is held back is so no more, whoever ends meanwhile.
+    func nextPatienceEnd(after now: Moment) -> SyncInstant? {
+        guard heldBack(at: now) != .nobody else { return nil }
+        return suspects.keys.compactMap { resources[$0].map(patienceEnd) }.filter { $0 > now.instant && $0 < .never }.min()
     }
 
     /// Those whose time counts now, with their due times.
     func counted(at now: Moment) -> [(scope: ResourceScope, resource: Resource, due: SyncInstant)] {
         let heldBack = heldBack(at: now)
+        if heldBack == .everybody { return [] }
         return resources.compactMap { scope, resource in
-            guard let due = resource.due, isAwake(resource), !heldBack.includes(suspects[scope] != nil) else { return nil }
+            guard let due = resource.due, isAwake(resource), heldBack == .nobody || suspects[scope] == nil else { return nil }
             return (scope, resource, due)
         }
     }

@@ -15,6 +15,7 @@ struct PipelineWalk {
     private struct OpenRun {
         let id: Int
         let scope: ResourceScope
+        let started: SyncInstant
         var isCancelled = false
     }
 
@@ -34,6 +35,10 @@ struct PipelineWalk {
     private var waiterCount = 0
     private var lastRun = 0
     private var stopEnd: SyncInstant?
+    /// How many kills in a row came while a run was open, and when this process began.
+    private var kills: [ResourceScope: Int] = [:]
+    private var suspects: Set<ResourceScope> = []
+    private var begin = SyncInstant(sinceOrigin: .zero)
     private var isStopped = false
     private var steps: [String] = []
     /// The first thing that was wrong, with the steps that led there.
@@ -87,7 +92,10 @@ struct PipelineWalk {
         isStopped = false
         loaded = nil
         plans = Self.scopes.map { plan($0) }
-        tell(.configured(plans, MachineBench.daemon(), stored: storedStatuses()), "configure")
+        suspects = Set(kills.keys)
+        begin = bench.now.instant
+        tell(.suspected(kills), "suspect \(kills)")
+        tell(.configured(plans, MachineBench.daemon(), stored: storedStatuses(), schedules: stored), "configure")
         tell(.started(isArmed: true), "start")
         guard !isFirst else { return }
         for scope in open.map(\.scope) {
@@ -137,7 +145,13 @@ struct PipelineWalk {
         if stopEnd != nil, random.next(upTo: 2) == 0 { outcome = .cancelled }
         let wait: Duration? = outcome == .parked ? [.minutes(10), .hours(6), .hours(9000)][random.next(upTo: 3)] : nil
         if let wait { park(run.scope, wait) }
+        forgive(run.scope)
         tell(.ended(run.scope, run: run.id, bench.conclusion(run.scope, run.id, outcome, parkedFor: wait)), "end \(run.scope) \(run.id) \(outcome)")
+    }
+
+    private mutating func forgive(_ scope: ResourceScope) {
+        kills[scope] = nil
+        suspects.remove(scope)
     }
 
     private mutating func tellRun() {
@@ -168,6 +182,7 @@ struct PipelineWalk {
 
     private mutating func restart() {
         // A kill.
+        for run in open { kills[run.scope, default: 0] += 1 }
         start(isFirst: false)
     }
 
@@ -185,6 +200,7 @@ struct PipelineWalk {
             polled.formUnion(open.map(\.scope))
             while let run = open.first, failure == nil {
                 open.removeFirst()
+                forgive(run.scope)
                 tell(.ended(run.scope, run: run.id, bench.conclusion(run.scope, run.id)), "end \(run.scope) \(run.id)")
                 polled.formUnion(open.map(\.scope))
             }
@@ -231,9 +247,17 @@ struct PipelineWalk {
         if bench.state.resources[scope]?.isPollable != true { fail("\(scope) is not to be polled") }
         if let last = lastStarted[scope], last.duration(to: now) < .seconds(30) - Self.rounding { fail("\(scope) began before min_interval") }
         if let end = told[scope.source], now.duration(to: end) > Self.rounding { fail("\(scope) began before its server allowed it") }
+        checkSuspicion(scope, now)
         lastStarted[scope] = now
         lastRun = order.id
-        open.append(OpenRun(id: order.id, scope: scope))
+        open.append(OpenRun(id: order.id, scope: scope, started: now))
+    }
+
+    /// Who may have ended the process before is polled with nobody beside it; nobody waits for that longer than five minutes.
+    private mutating func checkSuspicion(_ scope: ResourceScope, _ now: SyncInstant) {
+        let isLong = now.advanced(by: .zero - PipelineState.suspectPatience)
+        if let beside = open.first(where: { suspects.contains($0.scope) && $0.started > isLong }) { fail("\(scope) began beside \(beside.scope)") }
+        if suspects.contains(scope), !open.isEmpty, begin > isLong { fail("\(scope) did not begin alone") }
     }
 
     private mutating func checkAnswer(_ waiter: Int, _ report: RunReport?) {

@@ -31,17 +31,19 @@ let package = Package(
     targets: [
         // The object graph.
         .systemLibrary(name: "CSwiftRuntime"),
+        .systemLibrary(name: "CXXHash", providers: [.apt(["libxxhash-dev"])]),
         .target(
             name: "OpenCoreData",
-            dependencies: ["CSwiftRuntime", "CZlib", .product(name: "GRDB", package: "GRDB.swift")],
+            dependencies: ["CSwiftRuntime", "CXXHash", "CZlib", .product(name: "GRDB", package: "GRDB.swift")],
             swiftSettings: strict),
         .target(name: "CoreData", dependencies: ["OpenCoreData"], swiftSettings: strict),
 
         // Bytes to records.
+        .target(name: "JSONPaths", swiftSettings: strict),
         .target(
             name: "CSimdJSON",
             linkerSettings: [.linkedLibrary("simdjson")]),
-        .target(name: "JSONReader", dependencies: ["CSimdJSON"], swiftSettings: strict),
+        .target(name: "JSONReader", dependencies: ["CSimdJSON", "JSONPaths"], swiftSettings: strict),
 
         // The service manager.
         .systemLibrary(name: "CSystemd", pkgConfig: "libsystemd", providers: [.apt(["libsystemd-dev"])]),
@@ -51,10 +53,13 @@ let package = Package(
             swiftSettings: strict),
 
         // The sync pipeline.
-        .target(name: "SyncConfiguration", swiftSettings: strict),
+        .target(name: "SyncConfiguration", dependencies: ["JSONPaths"], swiftSettings: strict),
+        .target(name: "Secrets", dependencies: ["SyncConfiguration"], swiftSettings: strict),
+        .target(name: "SyncReports", swiftSettings: strict + [.enableUpcomingFeature("InternalImportsByDefault")]),
         .target(
             name: "SyncControl",
             dependencies: [
+                "SyncReports",
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
@@ -64,7 +69,7 @@ let package = Package(
         .target(
             name: "SyncPipeline",
             dependencies: [
-                "OpenCoreData", "JSONReader", "SyncConfiguration", "CZlib",
+                "OpenCoreData", "JSONReader", "Secrets", "SyncConfiguration", "SyncReports", "CZlib",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "NIOCore", package: "swift-nio"),
@@ -76,7 +81,7 @@ let package = Package(
         .target(
             name: "SyncDaemon",
             dependencies: [
-                "OpenCoreData", "SyncConfiguration", "SyncControl", "SyncPipeline", "Systemd",
+                "OpenCoreData", "Secrets", "SyncConfiguration", "SyncControl", "SyncPipeline", "SyncReports", "Systemd",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "HummingbirdCore", package: "hummingbird"),
@@ -95,7 +100,7 @@ let package = Package(
         .executableTarget(
             name: "cisternctl",
             dependencies: [
-                "SyncConfiguration", "SyncControl", "SyncPipeline",
+                "OpenCoreData", "Secrets", "SyncConfiguration", "SyncControl", "SyncPipeline", "SyncReports",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: strict),
@@ -117,15 +122,18 @@ let package = Package(
         .testTarget(
             name: "OpenCoreDataTests", dependencies: ["OpenCoreData", "CoreData", "OpenCoreDataTestSupport"],
             swiftSettings: strict),
+        .testTarget(name: "JSONPathsTests", dependencies: ["JSONPaths"], swiftSettings: strict),
         .testTarget(name: "JSONReaderTests", dependencies: ["JSONReader"], swiftSettings: strict),
         .testTarget(
             name: "SystemdTests", dependencies: ["Systemd", .product(name: "Logging", package: "swift-log")], swiftSettings: strict),
-        .testTarget(name: "SyncConfigurationTests", dependencies: ["SyncConfiguration"], swiftSettings: strict),
-        .testTarget(name: "SyncControlTests", dependencies: ["SyncControl"], swiftSettings: strict),
+        .testTarget(name: "SyncConfigurationTests", dependencies: ["JSONPaths", "SyncConfiguration"], swiftSettings: strict),
+        .testTarget(name: "SecretsTests", dependencies: ["Secrets", "SyncConfiguration"], swiftSettings: strict),
+        .testTarget(name: "SyncControlTests", dependencies: ["SyncControl", "SyncReports"], swiftSettings: strict),
         .testTarget(
             name: "SyncPipelineTests",
             dependencies: [
-                "SyncPipeline", "SyncConfiguration", "OpenCoreData", "SyncTestSupport", "CZlib",
+                "SyncPipeline", "Secrets", "SyncConfiguration", "SyncReports", "OpenCoreData", "SyncTestSupport", "OpenCoreDataTestSupport", "CZlib",
+                .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
@@ -134,7 +142,7 @@ let package = Package(
         .testTarget(
             name: "SyncDaemonTests",
             dependencies: [
-                "SyncDaemon", "SyncConfiguration", "SyncControl", "SyncPipeline", "Systemd",
+                "SyncDaemon", "SyncConfiguration", "SyncControl", "SyncPipeline", "SyncReports", "Systemd",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
@@ -147,12 +155,12 @@ let package = Package(
         .testTarget(
             name: "cisternctlTests",
             dependencies: [
-                "cisternctl", "SyncConfiguration", "SyncControl",
+                "cisternctl", "SyncConfiguration", "SyncControl", "SyncReports",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: strict),
         .testTarget(
-            name: "EndToEndTests", dependencies: ["SyncControl", "SyncTestSupport", "cisternd", "cisternctl"],
+            name: "EndToEndTests", dependencies: ["SyncControl", "SyncReports", "SyncTestSupport", "cisternd", "cisternctl"],
             exclude: ["Fixtures", "in-box"], swiftSettings: strict),
     ],
     swiftLanguageModes: [.v6],

@@ -1,3 +1,5 @@
+import JSONPaths
+
 /// One thing that is wanted of every record: where it is, and in which shape.
 public struct JSONField: Sendable {
     /// In which shape a value is handed out.

@@ -1,4 +1,5 @@
 import CSimdJSON
+import JSONPaths
 import Synchronization
 
 /// The fields of one kind of record, compiled so that a reader finds each of them while it passes.

@@ -1,4 +1,5 @@
 import CSimdJSON
+import JSONPaths
 
 /// The plans of one walk.
 final class JSONReading {

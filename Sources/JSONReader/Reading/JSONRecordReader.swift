@@ -1,4 +1,5 @@
 import CSimdJSON
+import JSONPaths
 
 /// Reads pages of records, one after the other: strict, in one walk over each page, with nothing allocated per value.
 ///

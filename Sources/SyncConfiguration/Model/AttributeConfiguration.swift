@@ -1,9 +1,11 @@
+import JSONPaths
+
 /// An attribute of an entity.
 public struct AttributeConfiguration: Sendable, Hashable {
     public var name: String
     public var type: AttributeType
     /// Where its value stands in the record; the first path that exists counts. Empty: matched by name (``NameMatch``).
-    public var paths: [JSONPathText] = []
+    public var paths: [JSONPath] = []
     public var isOptional = true
     public var defaultValue: AttributeDefault?
     public var isIndexed = false

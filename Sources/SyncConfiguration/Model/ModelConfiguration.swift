@@ -1,15 +1,6 @@
 /// `[model]` and `[entity.…]`: the object graph.
 public struct ModelConfiguration: Sendable, Hashable {
-    /// How the SQL views and their columns are called.
-    public enum Naming: String, Sendable, Hashable, CaseIterable {
-        /// As the entities and attributes are.
-        case model
-    }
-
-    /// A model file; always `nil` in this version.
-    public var file: String?
-    public var naming = Naming.model
-    /// The number of the model, for the migration of existing stores.
+    /// The number of the model. The store has it in its metadata, as the version identifier of the model that it was last opened with.
     public var version = 1
     /// In the order of the files.
     public var entities: [EntityConfiguration] = []

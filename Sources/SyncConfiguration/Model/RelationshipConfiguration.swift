@@ -1,3 +1,5 @@
+import JSONPaths
+
 /// A relationship of an entity.
 public struct RelationshipConfiguration: Sendable, Hashable {
     /// How the other side is known.
@@ -38,29 +40,16 @@ public struct RelationshipConfiguration: Sendable, Hashable {
         case keys
     }
 
-    public enum Mode: String, Sendable, Hashable, CaseIterable {
-        /// The targets are exactly those of the record.
-        case replace
-    }
-
-    /// A key that no row has yet.
-    public enum Unresolved: String, Sendable, Hashable, CaseIterable {
-        /// A row with nothing but its key.
-        case stub
-    }
-
     public var name: String
     /// The target entity; it exists in the model.
     public var destination: String
     /// Where the record holds the targets; the first path that exists counts. Empty: matched by name (``NameMatch``).
-    public var paths: [JSONPathText] = []
+    public var paths: [JSONPath] = []
     public var isToMany = false
     public var isOrdered = false
     public var inverse = Inverse.none
     public var onDelete = DeleteRule.nullify
     public var match = Match.auto
-    public var mode = Mode.replace
-    public var unresolved = Unresolved.stub
 
     public init(name: String, destination: String) {
         self.name = name

@@ -32,8 +32,7 @@ public struct ConfigurationDifference: Sendable, Hashable {
         (addedEntities, removedEntities, changedEntities) = Self.compare(old.model.entities, new.model.entities, by: \.name)
         // The order of the entities is not a change.
         modelChanged =
-            old.model.version != new.model.version || old.model.naming != new.model.naming || old.model.file != new.model.file
-            || !addedEntities.isEmpty || !removedEntities.isEmpty || !changedEntities.isEmpty
+            old.model.version != new.model.version || !addedEntities.isEmpty || !removedEntities.isEmpty || !changedEntities.isEmpty
 
         let document = Self.settings("document", old.document, new.document)
         changedSettings =

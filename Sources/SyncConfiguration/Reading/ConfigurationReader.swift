@@ -36,16 +36,16 @@ public struct ConfigurationReader: Sendable {
         let documents = paths.enumerated().compactMap { rank, path in document(path, rank: rank, complaints) }
         var configuration: CisternConfiguration?
         var resolved: ResolvedConfiguration?
-        if let first = documents.first, documents.count == paths.count {
-            let document = documents.dropFirst().reduce(first) { $0.merged(with: $1) }
-            var assembly = Assembly(document: document, environment: environment, files: files, complaints: complaints)
+        if documents.count == paths.count {
+            var assembly = Assembly(document: DocumentNode.merged(documents), environment: environment, files: files, complaints: complaints)
             configuration = assembly.assemble()
             resolved = assembly.resolved
         }
         let problems = complaints.sorted(files: paths)
-        let isUsable = !problems.contains { $0.severity == .error }
+        let isUsable = complaints.errorCount == 0
         return ConfigurationReading(
-            configuration: isUsable ? configuration : nil, problems: problems, files: paths, resolved: isUsable ? resolved : nil)
+            configuration: isUsable ? configuration : nil, problems: problems, errorCount: complaints.errorCount,
+            warningCount: complaints.warningCount, files: paths, resolved: isUsable ? resolved : nil)
     }
 
     /// Reads and checks everything.

@@ -1,7 +1,5 @@
 /// The whole configuration: read, checked and resolved. A reload makes a new one; nothing in it ever changes.
 public struct CisternConfiguration: Sendable, Hashable {
-    /// The format of the file, always 1.
-    public var version = 1
     public var daemon = DaemonConfiguration()
     public var document = DocumentConfiguration()
     public var store = StoreConfiguration()

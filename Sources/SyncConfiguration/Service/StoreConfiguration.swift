@@ -1,9 +1,5 @@
 /// `[store]`: how the rows are kept.
 public struct StoreConfiguration: Sendable, Hashable {
-    public enum Kind: String, Sendable, Hashable, CaseIterable {
-        case sqlite
-    }
-
     public enum Synchronous: String, Sendable, Hashable, CaseIterable {
         /// A commit survives the loss of power.
         case full
@@ -13,29 +9,19 @@ public struct StoreConfiguration: Sendable, Hashable {
 
     public enum IntegrityCheck: String, Sendable, Hashable, CaseIterable {
         case off
+        /// The structure of the file, at the first start after an end that was not clean. Values are compared by `cisternctl verify`.
+        case afterUncleanEnd = "after-unclean-end"
+        /// The same at every start.
         case quickOnStart = "quick-on-start"
     }
 
-    public enum JournalMode: String, Sendable, Hashable, CaseIterable {
-        case wal
-    }
-
-    public enum SchemaChange: String, Sendable, Hashable, CaseIterable {
-        case migrateLight = "migrate-light"
-    }
-
-    public var kind = Kind.sqlite
     public var synchronous = Synchronous.full
-    /// In force; not to be set in this version.
-    public private(set) var journalMode = JournalMode.wal
     /// The size of the write-ahead log that triggers a checkpoint.
     public var checkpointWAL = ByteCount.mebibytes(64)
     public var busyTimeout = TimeSpan.seconds(5)
-    public var integrityCheck = IntegrityCheck.quickOnStart
+    public var integrityCheck = IntegrityCheck.afterUncleanEnd
     /// Below this much free disk, fetching pauses.
     public var minFreeDisk = ByteCount.mebibytes(256)
-    /// In force; not to be set in this version.
-    public private(set) var onSchemaChange = SchemaChange.migrateLight
     /// Whether the log files stay when the store closes, so that readers of the group can open it while the daemon is stopped.
     public var persistWAL = true
     /// The group that may read the database; empty for none.

@@ -12,15 +12,6 @@ public struct DeletionConfiguration: Sendable, Hashable {
         case delete
     }
 
-    public enum SourceRemoval: String, Sendable, Hashable, CaseIterable {
-        case keep
-    }
-
-    public enum Cascade: String, Sendable, Hashable, CaseIterable {
-        /// The model's delete rules.
-        case model
-    }
-
     public var detect = Detection.none
     public var action = Action.tombstone
     /// Complete runs in a row that must have missed the record.
@@ -32,10 +23,6 @@ public struct DeletionConfiguration: Sendable, Hashable {
     /// A complete listing with fewer records is not believed while rows exist.
     public var minExpected = 1
     public var purgeAfter = TimeSpan.days(30)
-    /// In force; not to be set in this version.
-    public private(set) var onSourceRemoved = SourceRemoval.keep
-    /// In force; not to be set in this version.
-    public private(set) var cascade = Cascade.model
 
     /// The built-in values.
     public init() {}

@@ -21,23 +21,12 @@ public struct HTTPConfiguration: Sendable, Hashable {
         case off
     }
 
-    public enum Version: String, Sendable, Hashable, CaseIterable {
-        case auto
-    }
-
-    public enum Cookies: String, Sendable, Hashable, CaseIterable {
-        /// Kept in memory for one run.
-        case run
-    }
-
     /// `nil` (`"auto"`): made of the daemon's name, its version and the contact.
     public var userAgent: String?
     /// Sent with every request; in the order of their names.
     public var headers: [HeaderField] = []
     /// In force; not to be set in this version.
     public private(set) var acceptEncoding = ["gzip"]
-    /// In force; not to be set in this version.
-    public private(set) var httpVersion = Version.auto
     public var connectTimeout = TimeSpan.seconds(10)
     public var firstByteTimeout = TimeSpan.seconds(30)
     /// The longest silence inside a body.
@@ -58,11 +47,7 @@ public struct HTTPConfiguration: Sendable, Hashable {
     /// Links taken from bodies and `Link` headers.
     public var nextLinks = Reach.sameOrigin
     public var allowPrivateNetworks = PrivateNetworks.auto
-    /// In force (`nil`: none, the environment's proxy variables are not read); not to be set in this version.
-    public private(set) var proxy: String?
     public var conditional = Conditional.auto
-    /// In force; not to be set in this version.
-    public private(set) var cookies = Cookies.run
 
     /// The built-in values.
     public init() {}

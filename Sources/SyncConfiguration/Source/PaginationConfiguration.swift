@@ -1,3 +1,5 @@
+import JSONPaths
+
 /// `pages`: how a listing goes on, and when it ends. Any stop rule that holds ends it; one that promises more at that moment makes the
 /// run incomplete.
 public struct PaginationConfiguration: Sendable, Hashable {
@@ -26,7 +28,7 @@ public struct PaginationConfiguration: Sendable, Hashable {
     public struct Cursor: Sendable, Hashable {
         /// Where the answer holds the token. Absent, null and empty mean the end.
         public enum Origin: Sendable, Hashable {
-            case path(JSONPathText)
+            case path(JSONPath)
             case header(String)
         }
 
@@ -53,26 +55,19 @@ public struct PaginationConfiguration: Sendable, Hashable {
         /// A page with fewer records than were asked for is the last.
         public var shortPage = false
         /// A truth value in the body: whether there is more.
-        public var hasMore: JSONPathText?
+        public var hasMore: JSONPath?
         /// The number of records of the whole listing.
-        public var total: JSONPathText?
+        public var total: JSONPath?
         /// The number of pages of the whole listing.
-        public var totalPages: JSONPathText?
+        public var totalPages: JSONPath?
         /// Reached: the listing was cut, the run is incomplete. The smaller of this and ``LimitsConfiguration/maxPages`` counts.
         public var maxPages = 10_000
 
         public init() {}
     }
 
-    /// What happens when the same next token or the same body comes twice.
-    public enum RepeatGuard: String, Sendable, Hashable, CaseIterable {
-        /// The run fails.
-        case fail
-    }
-
     public var kind = Kind.none
     public var stop = StopRules()
-    public var repeatGuard = RepeatGuard.fail
 
     /// No pagination.
     public init() {}

@@ -1,14 +1,8 @@
+import JSONPaths
+
 /// `[[source.resource]]`: one list of records and everything about fetching it, fully resolved: what stands at the resource goes before
 /// what stands at its source, that before `[defaults]`, and that before the built-in value.
 public struct ResourceConfiguration: Sendable, Hashable {
-    public enum Method: String, Sendable, Hashable, CaseIterable {
-        case get = "GET"
-    }
-
-    public enum Format: String, Sendable, Hashable, CaseIterable {
-        case json
-    }
-
     /// Letters, digits, `.`, `_` and `-`; unique in its source.
     public var name: String
     /// The name of the source it belongs to.
@@ -22,11 +16,7 @@ public struct ResourceConfiguration: Sendable, Hashable {
     /// The attributes a record is recognised by; they exist in the entity.
     public var key: [String]
     /// Where the records stand in the document; `nil`: the document is an array of them.
-    public var records: JSONPathText?
-    /// In force; not to be set in this version.
-    public private(set) var method = Method.get
-    /// In force; not to be set in this version.
-    public private(set) var format = Format.json
+    public var records: JSONPath?
     /// Query parameters, sorted by name; those of the source come before those of the resource of another name.
     public var parameters: [QueryParameter] = []
     /// Further headers of the request, on top of ``HTTPConfiguration/headers`` (a name that stands in both is taken from here).
@@ -41,7 +31,6 @@ public struct ResourceConfiguration: Sendable, Hashable {
     public var retry = RetryConfiguration()
     public var limits = LimitsConfiguration()
     public var parse = ParsePolicy()
-    public var schema = SchemaPolicy()
     public var deletion = DeletionConfiguration()
 
     public init(name: String, source: String, url: String, entity: String, key: [String]) {

@@ -18,11 +18,6 @@ public struct RetryConfiguration: Sendable, Hashable {
         case none
     }
 
-    public enum RetryAfter: String, Sendable, Hashable, CaseIterable {
-        /// Never earlier than told, even across a restart.
-        case obey
-    }
-
     public enum Method: String, Sendable, Hashable, CaseIterable {
         case get = "GET"
         case head = "HEAD"
@@ -39,7 +34,6 @@ public struct RetryConfiguration: Sendable, Hashable {
     public var factor = 2.0
     public var maxDelay = TimeSpan.seconds(60)
     public var jitter = Jitter.full
-    public var retryAfter = RetryAfter.obey
     /// When the server asks for more patience than this, the run ends and the resource rests until then.
     public var retryAfterPark = TimeSpan.minutes(5)
     /// No server is left alone for longer than this, whatever it asks for.

@@ -1,15 +1,5 @@
 /// `schedule`: when a resource is polled.
 public struct ScheduleConfiguration: Sendable, Hashable {
-    /// What happens when a poll is due while the last one still runs.
-    public enum Overlap: String, Sendable, Hashable, CaseIterable {
-        case skip
-    }
-
-    /// How many missed polls are made up for after a pause.
-    public enum CatchUp: String, Sendable, Hashable, CaseIterable {
-        case one
-    }
-
     public var every = TimeSpan.minutes(15)
     /// The share of the interval by which a poll may come earlier or later.
     public var jitter = Percentage(percent: 10)
@@ -20,10 +10,6 @@ public struct ScheduleConfiguration: Sendable, Hashable {
     public var respectCacheControl = true
     /// Older data makes the resource degraded.
     public var maxAge = MaximumAge.intervals(3)
-    /// In force; not to be set in this version.
-    public private(set) var overlap = Overlap.skip
-    /// In force; not to be set in this version.
-    public private(set) var catchUp = CatchUp.one
 
     /// The built-in values.
     public init() {}

@@ -3,14 +3,11 @@ public struct SourceConfiguration: Sendable, Hashable {
     /// Letters, digits, `.`, `_` and `-`.
     public var name: String
     public var isEnabled = true
-    /// What the paths of the resources are appended to; `nil` in the short form with `url`.
-    public var baseURL: String?
     /// At least one; in the short form, one of the source's own name.
     public var resources: [ResourceConfiguration]
 
-    public init(name: String, baseURL: String? = nil, resources: [ResourceConfiguration] = []) {
+    public init(name: String, resources: [ResourceConfiguration] = []) {
         self.name = name
-        self.baseURL = baseURL
         self.resources = resources
     }
 

@@ -18,7 +18,7 @@ public struct TLSConfiguration: Sendable, Hashable {
     public var ca = CertificateAuthority.system
     /// Whether the server's certificate is checked.
     public var verify = true
-    /// Why ``verify`` is off; shown in the status. Never empty when it is.
+    /// Why ``verify`` is off: every reading of the configuration warns of it in these words. Never empty when it is.
     public var insecureReason = ""
 
     /// The built-in values.

@@ -2,7 +2,7 @@
 public enum SecretReference: Sendable, Hashable, CustomStringConvertible {
     /// `{ credential = "ID" }`: a credential handed over by the service manager.
     case credential(String)
-    /// `{ file = "/path" }`: the content of a file, read when the source starts.
+    /// `{ file = "/path" }`: the content of a file, read before each request.
     case file(String)
     /// `{ env = "NAME" }`: an environment variable; other processes of the same user can read it.
     case environment(String)

@@ -49,7 +49,7 @@ import Testing
         table(RetryConfiguration.self, "defaults.retry", "[defaults.retry]\n"),
         table(LimitsConfiguration.self, "defaults.limits", "[defaults.limits]\n"),
         table(ParsePolicy.self, "defaults.parse", "[defaults.parse]\n"),
-        table(SchemaPolicy.self, "defaults.schema", "[defaults.schema]\n"),
+        table(SchemaTable.self, "defaults.schema", "[defaults.schema]\n"),
         table(DeletionConfiguration.self, "defaults.deletion", "[defaults.deletion]\n"),
         table(ScheduleConfiguration.self, "source.items.schedule", itemSource + "[source.schedule]\n"),
         table(DeletionConfiguration.self, "source.s.resource.r.deletion", longSource + "[source.resource.deletion]\n"),

@@ -44,7 +44,7 @@ import Testing
         #expect(repository.attribute(named: "archived")?.defaultValue == .bool(false))
         #expect(repository.attribute(named: "pushedAt")?.format == .pattern("%Y-%m-%d"))
         #expect(repository.attribute(named: "pushedAt")?.defaultValue == .date(Date(timeIntervalSince1970: 978_307_200)))
-        #expect(repository.attribute(named: "sizeKB")?.paths.map(\.text) == ["$.size_kb", "$.size"])
+        #expect(repository.attribute(named: "sizeKB")?.paths.map(\.description) == ["$.size_kb", "$.size"])
         #expect(repository.attribute(named: "price")?.defaultValue == .decimal(Decimal(string: "12.5")!))
         #expect(repository.attribute(named: "picture")?.type == .data(.hex))
         #expect(repository.relationship(named: "issues")?.isOrdered == true)

@@ -12,7 +12,7 @@ import Testing
         let resource = try #require(result.resource(scope: "items/items"))
         #expect(result.sources.map(\.name) == ["items"])
         #expect(resource.url == "https://api.example.com/items")
-        #expect(resource.records?.text == "$.data")
+        #expect(resource.records?.description == "$.data")
         #expect(resource.success == [200, 203])
         #expect(resource.key == ["code"])
         var plain = ResourceConfiguration(name: "items", source: "items", url: resource.url, entity: "Item", key: ["id"])
@@ -25,7 +25,24 @@ import Testing
         let text = itemModel + "[[source]]\nname = \"s\"\nentity = \"Item\"\nbase_url = \"https://a.example/v1/\"\n"
         #expect(try configuration(text + "path = \"/x?y=1\"").sources[0].resources[0].url == "https://a.example/v1/x?y=1")
         #expect(try configuration(text).sources[0].resources[0].url == "https://a.example/v1/")
-        #expect(try configuration(text).sources[0].baseURL == "https://a.example/v1/")
+    }
+
+    @Test func aComplaintAboutAPathNamesTheLineAndTheCharacter() throws {
+        func problem(_ path: String) throws -> ConfigurationProblem {
+            let problems = read(itemSource + "records = \(path)\n").errors
+            #expect(problems.count == 1)
+            return try #require(problems.first)
+        }
+        let line = itemSource.count { $0 == "\n" } + 1
+        let wrong = try problem("\"$.a b\"")
+        #expect(wrong.line == line)
+        #expect(wrong.keyPath.hasSuffix("records"))
+        #expect(wrong.message.hasPrefix("\"$.a b\" is not a path: at character 4, expected \".\" or \"[\""), "\(wrong)")
+        #expect(wrong.suggestion == "write a path such as \"$.data\" or \"/data\"")
+        let later = try problem("\"$.data[*]\"")
+        #expect(later.message == "the wildcard \"*\" in a path is not in this version")
+        let empty = try problem("\"\"")
+        #expect(empty.message == "the path is empty")
     }
 
     @Test func theShortAndTheLongFormExcludeEachOther() {
@@ -137,8 +154,8 @@ import Testing
         #expect(
             try pages("{ kind = \"page\", param = \"p\", start = 0, size_param = \"\", size = 20 }") == PaginationConfiguration(.page(page))
         )
-        var cursor = PaginationConfiguration(.cursor(.init(from: .path(try JSONPathText("$.next")))))
-        cursor.stop.hasMore = try JSONPathText("$.has_more")
+        var cursor = PaginationConfiguration(.cursor(.init(from: .path("$.next"))))
+        cursor.stop.hasMore = "$.has_more"
         cursor.stop.maxPages = 5
         #expect(try pages("{ kind = \"cursor\", path = \"$.next\", stop = { has_more = \"$.has_more\", max_pages = 5 } }") == cursor)
         var header = PaginationConfiguration.Cursor(from: .header("X-Next"))

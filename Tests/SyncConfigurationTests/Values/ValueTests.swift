@@ -54,43 +54,6 @@ import Testing
         #expect(Percentage("101%") == nil)
     }
 
-    @Test(arguments: [
-        ("$", "$", ""), ("$.data", "$.data", "/data"), ("$.a.b[0].c", "$.a.b[0].c", "/a/b/0/c"), ("$['3166-1']", "$['3166-1']", "/3166-1"),
-        ("$['full name']", "$['full name']", "/full name"), ("$[\"x\"]", "$.x", "/x"), ("/data/0/id", "$.data[0].id", "/data/0/id"),
-        ("/a~1b/c~0d", "$['a/b']['c~d']", "/a~1b/c~0d"), ("$['it\\'s']", "$['it\\'s']", "/it's"), ("/", "$['']", "/"),
-        ("$.größe", "$.größe", "/größe"), ("$.x-y_z", "$.x-y_z", "/x-y_z"), ("/007", "$['007']", "/007"),
-    ])
-    func aPathHasACanonicalFormAndAPointer(original: String, text: String, pointer: String) throws {
-        let path = try JSONPathText(original)
-        #expect(path.text == text)
-        #expect(path.pointer == pointer)
-        #expect(path.original == original)
-        #expect(try JSONPathText(path.text).segments == path.segments)
-    }
-
-    @Test func twoSpellingsOfOnePlaceAreEqualUnlessOneIsAmbiguous() throws {
-        #expect(try JSONPathText("/data/id") == JSONPathText("$['data'].id"))
-        #expect(try JSONPathText("/4217") != JSONPathText("$[4217]"))
-        #expect(try JSONPathText("/4217").isAmbiguous)
-    }
-
-    @Test(arguments: [
-        "", "data", "$data", "$.", "$.a.", "$[", "$[]", "$[01]", "$['a", "$['a'", "$.a b", "$['\\x']", "/a~", "/a~2", "/a/-",
-        "$[9999999999]",
-    ])
-    func somethingElseIsNoPath(text: String) {
-        #expect { try JSONPathText(text) } throws: { error in
-            if case JSONPathText.Complaint.malformed = error { true } else { false }
-        }
-    }
-
-    @Test(arguments: ["$.*", "$[*]", "$..a", "$[-1]", "$[1:2]", "$[?(@.a)]", "$[0,1]"])
-    func theRestOfThePathLanguageIsNotInThisVersion(text: String) {
-        #expect { try JSONPathText(text) } throws: { error in
-            if case JSONPathText.Complaint.notInThisVersion = error { true } else { false }
-        }
-    }
-
     @Test func aDateFormatIsAWordOrAPatternOfKnownDirectives() {
         #expect(DateFormat("unix-ms") == .unixMilliseconds)
         #expect(DateFormat("%Y-%m-%dT%H:%M:%S") == .pattern("%Y-%m-%dT%H:%M:%S"))

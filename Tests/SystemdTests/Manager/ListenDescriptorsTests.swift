@@ -10,10 +10,18 @@ import Testing
     private func makePair() throws -> Int32 {
         let null = open("/dev/null", O_RDONLY)
         defer { close(null) }
-        // High up, where no other test of the process opens anything meanwhile.
-        let first = fcntl(null, F_DUPFD, 700 + Int32.random(in: 0..<100) * 2)
-        try #require(first >= 0 && dup2(null, first + 1) == first + 1)
-        return first
+        // Only numbers that are free: whatever another test of the process has open stays what it is.
+        var least: Int32 = 700
+        while true {
+            let first = fcntl(null, F_DUPFD, least)
+            try #require(first >= 0)
+            let second = fcntl(null, F_DUPFD, first + 1)
+            if second == first + 1 { return first }
+            close(first)
+            try #require(second >= 0)
+            close(second)
+            least = second
+        }
     }
 
     private func environment(_ process: pid_t = 42, count: String = "2", names: String? = "control:other") -> [String: String] {

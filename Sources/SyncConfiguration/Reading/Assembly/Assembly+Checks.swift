@@ -50,10 +50,12 @@ extension Assembly {
     }
 
     /// A key is made of different attributes that exist and can be compared.
-    func checkKey(_ key: [String], of entity: EntityConfiguration, at place: DocumentNode.Place?, _ subject: Subject) {
+    func checkKey(
+        _ key: [String], of entity: EntityConfiguration, _ index: ModelIndex, at place: DocumentNode.Place?, _ subject: Subject
+    ) {
         for name in key {
-            guard let attribute = entity.attribute(named: name) else {
-                let isRelationship = entity.relationship(named: name) != nil
+            guard let attribute = index.attribute(name, of: entity.name).map({ entity.attributes[$0] }) else {
+                let isRelationship = index.relationship(name, of: entity.name) != nil
                 complaints.add(
                     at: place, subject, "\"\(name)\" is not an attribute of \"\(entity.name)\"",
                     isRelationship

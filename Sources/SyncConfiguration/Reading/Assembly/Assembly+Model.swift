@@ -118,8 +118,6 @@ extension Assembly {
         relationship.inverse = values.inverse.map { .declared($0) } ?? .none
         relationship.onDelete = values.onDelete
         relationship.match = values.match
-        relationship.mode = values.mode
-        relationship.unresolved = values.unresolved
         if values.isOrdered, !values.isToMany {
             complaints.add(
                 at: table["ordered"]?.place, layer.subject, key: "ordered", "only a relationship to many has an order", "write many = true")

@@ -3,6 +3,7 @@ extension Assembly {
     mutating func assembleSources(_ top: Layer, defaults: Layer, model: ModelConfiguration) -> [SourceConfiguration] {
         var sources: [SourceConfiguration] = []
         var names: [String: DocumentNode.Place] = [:]
+        modelIndex = ModelIndex(model)
         for (index, node) in elements(top.node?.table?["source"], "source", Subject.root.key("source")).enumerated() {
             let name = node.table?["name"]?.string
             let subject = Subject.root.element("source", name, number: index + 1)
@@ -16,7 +17,7 @@ extension Assembly {
         guard let table = layer.node?.table else { return nil }
         let (source, origins) = resolve(SourceTable.self, [layer])
         let values = source.values
-        var result = SourceConfiguration(name: values.name ?? "", baseURL: values.baseURL)
+        var result = SourceConfiguration(name: values.name ?? "")
         result.isEnabled = values.isEnabled
         if let resources = table["resource"] {
             for key in ["url", "path", "entity", "key"] {
@@ -68,7 +69,7 @@ extension Assembly {
         let url = resourceURL(values, own, isShort: isShort)
         let entity = resourceEntity(values, own, model)
         let key = values.key ?? entity?.key ?? []
-        if let entity, values.key != nil { checkKey(key, of: entity, at: origins["key"], own.subject.key("key")) }
+        if let entity, values.key != nil { checkKey(key, of: entity, modelIndex, at: origins["key"], own.subject.key("key")) }
 
         var resource = ResourceConfiguration(
             name: values.name ?? "", source: source.name, url: url ?? "", entity: values.entity ?? "", key: key)
@@ -96,7 +97,7 @@ extension Assembly {
         resource.retry = retry.value
         resource.limits = inherit(LimitsConfiguration.self, "limits").value
         resource.parse = inherit(ParsePolicy.self, "parse").value
-        resource.schema = inherit(SchemaPolicy.self, "schema").value
+        _ = inherit(SchemaTable.self, "schema")
         resource.deletion = inherit(DeletionConfiguration.self, "deletion").value
 
         let auth = overlay("auth", layers.dropFirst())
@@ -157,22 +158,22 @@ extension Assembly {
 
     private func resourceEntity(_ values: ResourceTable, _ layer: Layer, _ model: ModelConfiguration) -> EntityConfiguration? {
         guard let node = layer.node, let table = node.table else { return nil }
-        let known = model.entities.map(\.name)
         guard let name = values.entity else {
             if table["entity"] == nil {
                 complaints.add(
                     at: node.place, layer.subject, key: "entity", "\"entity\" is missing",
-                    known.isEmpty ? "write entity = \"Item\" and [entity.Item.attributes]" : "write entity = \"\(known[0])\"")
+                    model.entities.first.map { "write entity = \"\($0.name)\"" } ?? "write entity = \"Item\" and [entity.Item.attributes]")
             }
             return nil
         }
-        if let entity = model.entity(named: name) { return entity }
+        if let entity = modelIndex.entity(name) { return model.entities[entity] }
         // An entity that was refused has been complained about under its own name.
         if document.table?["entity"]?.table?[name] == nil {
             complaints.add(
                 at: table["entity"]?.place, layer.subject.key("entity"), "there is no entity \"\(name)\"",
-                known.isEmpty
-                    ? "declare it: [entity.\(tomlKey(name)).attributes]" : suggestion(for: name, among: known, kind: "known entities"))
+                model.entities.isEmpty
+                    ? "declare it: [entity.\(tomlKey(name)).attributes]"
+                    : suggestion(for: name, among: model.entities.map(\.name), kind: "known entities"))
         }
         return nil
     }

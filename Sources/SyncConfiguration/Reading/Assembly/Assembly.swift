@@ -6,6 +6,8 @@ struct Assembly {
     let files: any ConfigurationFiles
     let complaints: Complaints
     var resolved = ResolvedConfiguration()
+    /// Of the model the sources are about.
+    var modelIndex = ModelIndex(ModelConfiguration())
 
     init(document: DocumentNode, environment: [String: String], files: any ConfigurationFiles, complaints: Complaints) {
         self.document = document
@@ -18,7 +20,7 @@ struct Assembly {
     mutating func assemble() -> CisternConfiguration {
         let top = Layer(node: document, subject: .root)
         var configuration = CisternConfiguration()
-        configuration.version = section(TopTable.self, "", [top]).version
+        _ = section(TopTable.self, "", [top])
         configuration.daemon = section(DaemonConfiguration.self, "daemon", [top.table("daemon")])
         configuration.document = section(DocumentConfiguration.self, "document", [top.table("document")])
         configuration.store = section(StoreConfiguration.self, "store", [top.table("store")])
@@ -49,7 +51,7 @@ struct Assembly {
         _ = section(RetryConfiguration.self, "defaults.retry", layer("retry"))
         _ = section(LimitsConfiguration.self, "defaults.limits", layer("limits"))
         _ = section(ParsePolicy.self, "defaults.parse", layer("parse"))
-        _ = section(SchemaPolicy.self, "defaults.schema", layer("schema"))
+        _ = section(SchemaTable.self, "defaults.schema", layer("schema"))
         _ = section(DeletionConfiguration.self, "defaults.deletion", layer("deletion"))
     }
 
@@ -73,7 +75,7 @@ struct Assembly {
     func settings<T: ConfigurationTable>(
         of value: T, _ origins: [String: DocumentNode.Place], path: String, prefix: String = "", only: [String]? = nil
     ) -> [ResolvedConfiguration.Setting] {
-        T.keys.compactMap { key in
+        complaints.keyTables.keys(of: T.self).all.compactMap { key in
             guard key.status == .settable || key.status == .inForce, only?.contains(key.name) != false, let text = key.toml(value) else {
                 return nil
             }

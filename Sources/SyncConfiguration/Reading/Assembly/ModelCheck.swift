@@ -3,13 +3,15 @@ struct ModelCheck {
     let complaints: Complaints
     /// Where entities, their keys, properties and keys of properties stand: `[entity]`, `[entity, property]`, `[entity, property, key]`.
     var places: [[String]: DocumentNode.Place] = [:]
+    private var index = ModelIndex(ModelConfiguration())
 
     init(complaints: Complaints) {
         self.complaints = complaints
     }
 
     /// Checks the whole and fills in what follows from it: keys nobody named, and inverses only the other side declares.
-    func finish(_ model: inout ModelConfiguration) {
+    mutating func finish(_ model: inout ModelConfiguration) {
+        index = ModelIndex(model)
         checkEntityNames(model)
         for index in model.entities.indices {
             fillKey(&model.entities[index])
@@ -25,7 +27,7 @@ struct ModelCheck {
     private func subject(_ entity: String) -> Subject { Subject.root.element("entity", entity) }
 
     private func subject(_ entity: EntityConfiguration, _ property: String) -> Subject {
-        entity.relationship(named: property) != nil
+        index.relationship(property, of: entity.name) != nil
             ? subject(entity.name).element("relationship", property, keyed: "relationships")
             : subject(entity.name).element("attribute", property, keyed: "attributes")
     }
@@ -69,7 +71,7 @@ struct ModelCheck {
     private func fillKey(_ entity: inout EntityConfiguration) {
         let keySubject = subject(entity.name).key("key")
         if places[[entity.name, "key"]] == nil {
-            if let name = ["id", "remoteID"].first(where: { entity.attribute(named: $0) != nil }) {
+            if let name = ["id", "remoteID"].first(where: { index.attribute($0, of: entity.name) != nil }) {
                 entity.key = [name]
             } else {
                 let guess = entity.attributes.first.map { "[\"\($0.name)\"]" } ?? "[\"id\"], and declare the attribute"
@@ -85,7 +87,7 @@ struct ModelCheck {
     private func checkKey(_ entity: EntityConfiguration, _ subject: Subject) {
         let document = DocumentNode(value: .table([:]), place: .init(file: complaints.mainFile, rank: 0))
         Assembly(document: document, environment: [:], files: ConfigurationTexts([:]), complaints: complaints)
-            .checkKey(entity.key, of: entity, at: places[[entity.name, "key"]] ?? places[[entity.name]], subject)
+            .checkKey(entity.key, of: entity, index, at: places[[entity.name, "key"]] ?? places[[entity.name]], subject)
     }
 
     private func checkPropertyNames(_ entity: EntityConfiguration) {
@@ -142,7 +144,7 @@ struct ModelCheck {
         func place(_ key: String) -> DocumentNode.Place? {
             places[[entity.name, relationship.name, key]] ?? places[[entity.name, relationship.name]]
         }
-        guard let target = model.entity(named: relationship.destination) else {
+        guard let target = index.entity(relationship.destination).map({ model.entities[$0] }) else {
             complaints.add(
                 at: place("to"), subject.key("to"), "there is no entity \"\(relationship.destination)\"",
                 suggestion(for: relationship.destination, among: model.entities.map(\.name), kind: "known entities"))
@@ -155,7 +157,7 @@ struct ModelCheck {
                 "use match = \"embedded\", or a key of one attribute")
         }
         guard case .declared(let name) = relationship.inverse else { return }
-        guard let inverse = target.relationship(named: name) else {
+        guard let inverse = index.relationship(name, of: target.name).map({ target.relationships[$0] }) else {
             complaints.add(
                 at: place("inverse"), subject.key("inverse"), "\"\(target.name)\" has no relationship \"\(name)\"",
                 target.relationships.isEmpty
@@ -180,8 +182,7 @@ struct ModelCheck {
         for entity in model.entities {
             for relationship in entity.relationships {
                 guard case .declared(let name) = relationship.inverse,
-                    let target = model.entities.firstIndex(where: { $0.name == relationship.destination }),
-                    let index = model.entities[target].relationships.firstIndex(where: { $0.name == name })
+                    let target = index.entity(relationship.destination), let index = index.relationship(name, of: relationship.destination)
                 else { continue }
                 let inverse = model.entities[target].relationships[index]
                 guard inverse.destination == entity.name else { continue }

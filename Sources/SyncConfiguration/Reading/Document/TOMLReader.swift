@@ -143,7 +143,7 @@ struct TOMLReader {
                 table.entries[key] = .table(inner)
                 table = inner
             case .table(let inner): table = inner
-            case .elements(let elements): table = elements[elements.count - 1]
+            case .elements(let elements): table = elements.last
             case .value: throw failure("\"\(key)\" is a value already", "remove one of the two", at: start)
             }
         }
@@ -151,11 +151,11 @@ struct TOMLReader {
         switch table.entries[key] {
         case nil:
             let inner = TOMLTableBuilder(place: start, kind: .header)
-            table.entries[key] = isElement ? .elements([inner]) : .table(inner)
+            table.entries[key] = isElement ? .elements(TOMLElements(inner)) : .table(inner)
             return inner
         case .elements(let elements) where isElement:
             let inner = TOMLTableBuilder(place: start, kind: .header)
-            table.entries[key] = .elements(elements + [inner])
+            elements.append(inner)
             return inner
         case .elements: throw failure("\"\(key)\" is an array of tables", "write [[\(keys.joined(separator: "."))]]", at: start)
         case .table(let inner) where !isElement && inner.kind == .implicit:
@@ -229,7 +229,7 @@ final class TOMLTableBuilder {
     enum Entry {
         case value(DocumentNode)
         case table(TOMLTableBuilder)
-        case elements([TOMLTableBuilder])
+        case elements(TOMLElements)
     }
 
     var place: DocumentNode.Place
@@ -246,9 +246,30 @@ final class TOMLTableBuilder {
             switch entry {
             case .value(let node): node
             case .table(let table): table.node
-            case .elements(let tables): DocumentNode(value: .array(tables.map(\.node)), place: tables[0].place)
+            case .elements(let elements): elements.node
             }
         }
         return DocumentNode(value: .table(table), place: place)
+    }
+}
+
+/// The elements of an array of tables while its file is being read. Never empty; a class, as a file may have very many of them, and adding one must
+/// not copy the others.
+final class TOMLElements {
+    private let first: TOMLTableBuilder
+    private var others: [TOMLTableBuilder] = []
+
+    init(_ first: TOMLTableBuilder) {
+        self.first = first
+    }
+
+    var last: TOMLTableBuilder { others.last ?? first }
+
+    func append(_ table: TOMLTableBuilder) {
+        others.append(table)
+    }
+
+    var node: DocumentNode {
+        DocumentNode(value: .array(([first] + others).map(\.node)), place: first.place)
     }
 }

@@ -11,15 +11,14 @@ extension Codec where Value == [HeaderField] {
         ) { node in
             guard let table = node.table else { return mismatch(node, expected) }
             var fields: [HeaderField] = []
+            var names: Set<String> = []
             for (name, value) in table.ordered {
                 if let complaint = RequestName.complaint(header: name) { return .wrong(complaint.message, complaint.suggestion) }
                 guard let text = value.string else { return .wrong("\(name): expected a text, found \(value.found)", "write it in quotes") }
                 if !RequestName.isHeaderValue(text) {
                     return .wrong("\(name): a header may only hold printable ASCII characters", "remove the others")
                 }
-                if fields.contains(where: { $0.name.lowercased() == name.lowercased() }) {
-                    return .wrong("\(name) stands twice", "remove one of them")
-                }
+                if !names.insert(name.lowercased()).inserted { return .wrong("\(name) stands twice", "remove one of them") }
                 fields.append(HeaderField(name: name, value: text))
             }
             return .value(fields.sorted { $0.name.lowercased() < $1.name.lowercased() })

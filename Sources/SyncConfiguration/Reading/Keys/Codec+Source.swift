@@ -1,3 +1,5 @@
+import JSONPaths
+
 extension Codec where Value == Percentage {
     static var percentage: Codec {
         .parsed("a percentage such as \"10%\"", wrong: ["0.1", "\"10\"", "\"101%\"", "\"-1%\""]) {
@@ -152,29 +154,32 @@ extension Codec where Value == SecretReference {
     }
 }
 
-extension Codec where Value == JSONPathText {
+extension Codec where Value == JSONPath {
     static var jsonPath: Codec {
         let expected = "a path such as \"$.data\" or \"/data\""
         return Codec(expected: expected, wrong: ["1", "true", "\"\"", "\"data\"", "\"$.\"", "\"$[\"", "\"$['a\"", "\"/a~2\""]) { node in
             guard let text = node.string else { return mismatch(node, expected) }
-            do throws(JSONPathText.Complaint) {
-                return .value(try JSONPathText(text))
+            // To a JSON Pointer the empty text is the whole document; in a file it is rather something forgotten.
+            if text.isEmpty { return .wrong("the path is empty", "write \"$\" for the whole, or \(expected)") }
+            do throws(JSONPathError) {
+                return .value(try JSONPath(parsing: text))
             } catch {
-                switch error {
+                switch error.problem {
                 case .notInThisVersion(let what): return .later(what)
-                case .malformed(let reason): return .wrong("\"\(text)\" is not a path: \(reason)", "write \(expected)")
+                case .malformed(let reason):
+                    return .wrong("\"\(text)\" is not a path: at character \(error.position), \(reason)", "write \(expected)")
                 }
             }
         } toml: {
-            tomlQuoted($0.isAmbiguous ? $0.original : $0.text)
+            tomlQuoted($0.description)
         }
     }
 }
 
-extension Codec where Value == [JSONPathText] {
+extension Codec where Value == [JSONPath] {
     /// One path, or a list of which the first that exists counts.
     static var jsonPaths: Codec {
-        let one = Codec<JSONPathText>.jsonPath
+        let one = Codec<JSONPath>.jsonPath
         let list = Codec.list(of: one, expected: "a path or a list of paths", isEmptyAllowed: false)
         return Codec(expected: "\(one.expected), or a list of them", wrong: one.wrong + ["[]", "[1]"]) { node in
             guard node.array == nil else { return list.read(node) }

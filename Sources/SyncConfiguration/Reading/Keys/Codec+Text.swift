@@ -88,10 +88,11 @@ extension Codec {
             guard let array = node.array else { return mismatch(node, expected, "write it in brackets: [ … ]") }
             if array.isEmpty, !isEmptyAllowed { return .wrong("the list is empty", "write \(expected)") }
             var values: [Element] = []
+            var seen: Set<Element> = []
             for element in array {
                 switch one.read(element) {
                 case .value(let value):
-                    if values.contains(value) { return .wrong("\(one.toml(value) ?? "") stands twice in the list", "remove one of them") }
+                    if !seen.insert(value).inserted { return .wrong("\(one.toml(value) ?? "") stands twice in the list", "remove one of them") }
                     values.append(value)
                 case .wrong(let message, let suggestion): return .wrong(message, suggestion)
                 case .later(let what): return .later(what)

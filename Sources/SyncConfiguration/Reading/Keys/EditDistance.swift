@@ -18,12 +18,21 @@ func editDistance(_ left: String, _ right: String) -> Int {
     return last[b.count]
 }
 
-/// What to say about a word that is not among the known ones: the nearest, or all of them.
-func suggestion(for word: String, among known: [String], kind: String) -> String {
-    let plain = word.replacing("-", with: "_")
-    let nearest = known.map { (editDistance(plain, $0.replacing("-", with: "_")), $0) }.min { $0.0 < $1.0 }
-    if let nearest, nearest.0 <= max(2, word.count / 3) { return "did you mean \"\(nearest.1)\"?" }
-    let prefixed = known.filter { word.count >= 3 && ($0.hasPrefix(word) || $0.hasSuffix(word)) }
+/// What to say about a word that is not among the known ones: the nearest, or all of them, or the first of very many.
+func suggestion(for word: String, among known: some Collection<String>, kind: String) -> String {
+    let plain = word.replacing("-", with: "_"), farthest = max(2, word.count / 3)
+    let candidates = known.prefix(maxKnownWords)
+    let nearest = candidates.filter { min(abs($0.count - word.count), 64) <= farthest }
+        .map { (editDistance(plain, $0.replacing("-", with: "_")), $0) }.min { $0.0 < $1.0 }
+    if let nearest, nearest.0 <= farthest { return "did you mean \"\(nearest.1)\"?" }
+    let prefixed = candidates.filter { word.count >= 3 && ($0.hasPrefix(word) || $0.hasSuffix(word)) }
     if prefixed.count == 1 { return "did you mean \"\(prefixed[0])\"?" }
-    return known.isEmpty ? "remove it" : "\(kind): \(known.joined(separator: ", "))"
+    if known.isEmpty { return "remove it" }
+    let more = known.count > maxNamedWords ? ", and \(known.count - maxNamedWords) more" : ""
+    return "\(kind): \(known.prefix(maxNamedWords).joined(separator: ", "))\(more)"
 }
+
+/// Among how many words the nearest is looked for.
+private let maxKnownWords = 400
+/// How many known words are named.
+private let maxNamedWords = 60

@@ -64,6 +64,22 @@ struct Key<Root> {
         self.toml = { codec.toml($0[keyPath: path]) }
     }
 
+    /// A key that takes one value only, the one that holds: it is checked, and kept nowhere.
+    init<Value>(_ name: String, _ codec: Codec<Value>, always value: Value) {
+        self.name = name
+        self.status = .settable
+        self.expected = codec.expected
+        self.wrong = codec.wrong
+        self.set = { node, _ in
+            switch codec.read(node) {
+            case .value: .done
+            case .wrong(let message, let suggestion): .wrong(message, suggestion)
+            case .later(let what): .later(what)
+            }
+        }
+        self.toml = { _ in codec.toml(value) }
+    }
+
     /// A key of which only the name is known.
     init(name: String) {
         self.name = name
@@ -74,6 +90,11 @@ struct Key<Root> {
         self.name = name
         self.status = status
         self.toml = toml
+    }
+
+    /// A key whose value holds but may not be set: the program knows no other.
+    static func inForce(_ name: String, _ word: String) -> Key {
+        inForce(name) { _ in tomlQuoted(word) }
     }
 
     /// A key whose value holds but may not be set.

@@ -19,10 +19,10 @@ extension ConfigurationTable {
                 "write [\(layer.subject.keyPath)] on a line of its own, or { … }")
             return
         }
-        let keys = Self.keys
+        let keys = complaints.keyTables.keys(of: Self.self)
         for (name, value) in table.ordered {
-            guard let key = keys.first(where: { $0.name == name }) else {
-                let known = keys.filter { $0.status == .settable || $0.status == .structural }.map(\.name)
+            guard let key = keys[name] else {
+                var known: [String] { keys.all.filter { $0.status == .settable || $0.status == .structural }.map(\.name) }
                 complaints.add(
                     at: value.place, layer.subject, key: name, "unknown key \"\(name)\"",
                     suggestion(for: name, among: known, kind: "known keys"))

@@ -1,7 +1,15 @@
+import JSONPaths
+
 extension ModelConfiguration: ConfigurationTable {
+    /// How the SQL views and their columns are called.
+    private enum Naming: String, CaseIterable {
+        /// As the entities and attributes are.
+        case model
+    }
+
     static var keys: [Key<Self>] {
         [
-            Key("naming", .choice(Naming.self, later: ["snake"]), \.naming),
+            Key("naming", .choice(Naming.self, later: ["snake"]), always: .model),
             Key("version", .integer(1...1_000_000), \.version),
             .later("file", insteadUse: "declare the entities in tables: [entity.NAME.attributes]"),
         ]
@@ -21,7 +29,7 @@ struct EntityTable: ConfigurationTable {
 
 /// An attribute as it stands in the files.
 struct AttributeTable: ConfigurationTable {
-    var paths: [JSONPathText] = []
+    var paths: [JSONPath] = []
     var type: AttributeType?
     var isOptional = true
     var defaultValue: DocumentNode?
@@ -43,14 +51,23 @@ struct AttributeTable: ConfigurationTable {
 /// A relationship as it stands in the files.
 struct RelationshipTable: ConfigurationTable {
     var destination: String?
-    var paths: [JSONPathText] = []
+    var paths: [JSONPath] = []
     var isToMany = false
     var isOrdered = false
     var inverse: String?
     var onDelete = RelationshipConfiguration.DeleteRule.nullify
     var match = RelationshipConfiguration.Match.auto
-    var mode = RelationshipConfiguration.Mode.replace
-    var unresolved = RelationshipConfiguration.Unresolved.stub
+
+    private enum Mode: String, CaseIterable {
+        /// The targets are exactly those of the record.
+        case replace
+    }
+
+    /// A key that no row has yet.
+    private enum Unresolved: String, CaseIterable {
+        /// A row with nothing but its key.
+        case stub
+    }
 
     static var keys: [Key<Self>] {
         [
@@ -61,8 +78,8 @@ struct RelationshipTable: ConfigurationTable {
             Key("inverse", Codec<String>.text("the name of a relationship of the target", maxLength: 128).optional(), \.inverse),
             Key("on_delete", .choice(RelationshipConfiguration.DeleteRule.self), \.onDelete),
             Key("match", .choice(RelationshipConfiguration.Match.self), \.match),
-            Key("mode", .choice(RelationshipConfiguration.Mode.self, later: ["merge", "append"]), \.mode),
-            Key("unresolved", .choice(RelationshipConfiguration.Unresolved.self, later: ["defer", "null", "fail"]), \.unresolved),
+            Key("mode", .choice(Mode.self, later: ["merge", "append"]), always: .replace),
+            Key("unresolved", .choice(Unresolved.self, later: ["defer", "null", "fail"]), always: .stub),
         ]
     }
 }

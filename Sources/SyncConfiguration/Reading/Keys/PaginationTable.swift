@@ -1,3 +1,5 @@
+import JSONPaths
+
 /// `pages` as it stands in the files.
 struct PaginationTable: ConfigurationTable {
     enum Kind: String, CaseIterable {
@@ -14,16 +16,21 @@ struct PaginationTable: ConfigurationTable {
         }
     }
 
+    /// What happens when the same next token or the same body comes twice.
+    private enum RepeatGuard: String, CaseIterable {
+        /// The run fails.
+        case fail
+    }
+
     var kind: Kind?
     var rel = "next"
     var param: String?
     var start = 1
     var sizeParam = "per_page"
     var size = 100
-    var path: JSONPathText?
+    var path: JSONPath?
     var header: String?
     var place = PaginationConfiguration.Cursor.Place.query
-    var repeatGuard = PaginationConfiguration.RepeatGuard.fail
 
     static var keys: [Key<Self>] {
         let token = Codec<String>.text("a name", maxLength: 128)
@@ -40,10 +47,10 @@ struct PaginationTable: ConfigurationTable {
             Key("start", .integer(0...1_000_000_000), \.start),
             Key("size_param", .text("a name, or \"\" to ask for no size", isEmptyAllowed: true, maxLength: 128), \.sizeParam),
             Key("size", .integer(1...1_000_000), \.size),
-            Key("path", Codec<JSONPathText>.jsonPath.optional(), \.path),
+            Key("path", Codec<JSONPath>.jsonPath.optional(), \.path),
             Key("header", header.optional(), \.header),
             Key("in", .choice(PaginationConfiguration.Cursor.Place.self, later: ["body"]), \.place),
-            Key("repeat_guard", .choice(PaginationConfiguration.RepeatGuard.self), \.repeatGuard),
+            Key("repeat_guard", .choice(RepeatGuard.self), always: .fail),
         ] + Key.structural("stop") + Key.later("limit_param", "limit", "from", "query_file", "page_info", "variable")
     }
 
@@ -73,7 +80,6 @@ struct PaginationTable: ConfigurationTable {
         }
         var result = PaginationConfiguration(value(of: kind, layer, table, complaints))
         result.stop = stop
-        result.repeatGuard = repeatGuard
         return result
     }
 
@@ -124,7 +130,7 @@ struct PaginationTable: ConfigurationTable {
 
 extension PaginationConfiguration.StopRules: ConfigurationTable {
     static var keys: [Key<Self>] {
-        let path = Codec<JSONPathText>.jsonPath.optional()
+        let path = Codec<JSONPath>.jsonPath.optional()
         return [
             Key("empty_page", .bool, \.emptyPage),
             Key("short_page", .bool, \.shortPage),

@@ -1,3 +1,5 @@
+import JSONPaths
+
 /// What may stand at a resource, and at a source for all of its resources. Absent values are `nil`.
 struct ResourceTable: ConfigurationTable {
     var name: String?
@@ -7,7 +9,7 @@ struct ResourceTable: ConfigurationTable {
     var path: String?
     var entity: String?
     var key: [String]?
-    var records: JSONPathText?
+    var records: JSONPath?
     var parameters: [QueryParameter] = []
     var headers: [HeaderField] = []
     var success = [200]
@@ -19,12 +21,12 @@ struct ResourceTable: ConfigurationTable {
             Key("path", Codec<String>.urlPath.optional(), \.path),
             Key("entity", Codec<String>.text("the name of an entity", maxLength: 128).optional(), \.entity),
             Key("key", Codec<[String]>.attributeNames.optional(), \.key),
-            Key("records", Codec<JSONPathText>.jsonPath.optional(), \.records),
+            Key("records", Codec<JSONPath>.jsonPath.optional(), \.records),
             Key("params", .parameters, \.parameters) { $1.parameters = $1.parameters.overlaid(with: $0) },
             Key("headers", .headers, \.headers) { $1.headers = $1.headers.overlaid(with: $0) },
             Key("success", .statuses(200...299), \.success),
-            .inForce("method") { _ in tomlQuoted(ResourceConfiguration.Method.get.rawValue) },
-            .inForce("format") { _ in tomlQuoted(ResourceConfiguration.Format.json.rawValue) },
+            .inForce("method", "GET"),
+            .inForce("format", "json"),
         ]
             + Key.structural("schedule", "http", "tls", "retry", "limits", "parse", "schema", "deletion", "auth", "pages")
             + Key.later("json", "idempotent", "for_each", "set", "filter", "incremental", "rate", "breaker")

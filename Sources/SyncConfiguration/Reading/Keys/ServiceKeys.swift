@@ -1,4 +1,16 @@
 extension DaemonConfiguration: ConfigurationTable {
+    /// What SIGUSR1 does.
+    private enum PollSignal: String, CaseIterable {
+        /// Every resource that may be polled becomes due; all limits still hold.
+        case dueNow = "due-now"
+    }
+
+    /// What SIGUSR2 does.
+    private enum DumpSignal: String, CaseIterable {
+        /// The whole status is written to the journal.
+        case dumpStatus = "dump-status"
+    }
+
     static var keys: [Key<Self>] {
         [
             Key("name", .name, \.name),
@@ -6,12 +18,12 @@ extension DaemonConfiguration: ConfigurationTable {
             Key("start", .choice(Start.self), \.start),
             Key("stagger_window", .timeSpan(.zero ... .hours(24)), \.staggerWindow),
             Key("restart_guard", .bool, \.restartGuard),
-            Key("on_sigusr1", .choice(PollSignal.self), \.onSIGUSR1),
-            Key("on_sigusr2", .choice(DumpSignal.self), \.onSIGUSR2),
+            Key("on_sigusr1", .choice(PollSignal.self), always: .dueNow),
+            Key("on_sigusr2", .choice(DumpSignal.self), always: .dumpStatus),
             Key("shutdown_grace", .timeSpan(.zero ... .minutes(10)), \.shutdownGrace),
             Key("max_parallel_requests", .integer(1...1024), \.maxParallelRequests),
             Key("max_parallel_parses", .integer(1...256), \.maxParallelParses),
-            Key("max_parallel_writes", .integer(1...1), \.maxParallelWrites),
+            Key("max_parallel_writes", .integer(1...1), always: 1),
         ]
     }
 }
@@ -28,16 +40,20 @@ extension DocumentConfiguration: ConfigurationTable {
 }
 
 extension StoreConfiguration: ConfigurationTable {
+    private enum Kind: String, CaseIterable {
+        case sqlite
+    }
+
     static var keys: [Key<Self>] {
         [
-            Key("kind", .choice(Kind.self, later: ["postgresql"]), \.kind),
+            Key("kind", .choice(Kind.self, later: ["postgresql"]), always: .sqlite),
             Key("synchronous", .choice(Synchronous.self), \.synchronous),
-            .inForce("journal_mode") { tomlQuoted($0.journalMode.rawValue) },
+            .inForce("journal_mode", "wal"),
             Key("checkpoint_wal", .byteCount(.mebibytes(1) ... .gibibytes(64)), \.checkpointWAL),
             Key("busy_timeout", .timeSpan(.zero ... .minutes(10)), \.busyTimeout),
             Key("integrity_check", .choice(IntegrityCheck.self, later: ["full-weekly"]), \.integrityCheck),
             Key("min_free_disk", .byteCount(.zero ... .gibibytes(1 << 20)), \.minFreeDisk),
-            .inForce("on_schema_change") { tomlQuoted($0.onSchemaChange.rawValue) },
+            .inForce("on_schema_change", "migrate-light"),
             Key("persist_wal", .bool, \.persistWAL),
             Key("read_group", .text("the name of a group", isEmptyAllowed: true, maxLength: 64), \.readGroup),
         ] + Key.later("backup", "history", "postgresql")
@@ -65,10 +81,8 @@ extension ControlConfiguration: ConfigurationTable {
 
 /// The top of a file.
 struct TopTable: ConfigurationTable {
-    var version = 1
-
     static var keys: [Key<Self>] {
-        [Key("version", .version, \.version)]
+        [Key("version", .version, always: 1)]
             + Key.structural("daemon", "document", "store", "log", "control", "defaults", "source", "model", "entity")
             + Key.later("metrics")
     }

@@ -7,8 +7,8 @@ extension ScheduleConfiguration: ConfigurationTable {
             Key("max_interval", .timeSpan(.seconds(1) ... .days(3660)), \.maxInterval),
             Key("respect_cache_control", .bool, \.respectCacheControl),
             Key("max_age", .maximumAge, \.maxAge),
-            .inForce("overlap") { tomlQuoted($0.overlap.rawValue) },
-            .inForce("catch_up") { tomlQuoted($0.catchUp.rawValue) },
+            .inForce("overlap", "skip"),
+            .inForce("catch_up", "one"),
         ] + Key.later("cron", "timezone", "adaptive", "quiet_hours")
     }
 }
@@ -21,7 +21,7 @@ extension HTTPConfiguration: ConfigurationTable {
             Key("user_agent", .automatic, \.userAgent),
             Key("headers", .headers, \.headers) { $1.headers = $1.headers.overlaid(with: $0) },
             .inForce("accept_encoding") { "[" + $0.acceptEncoding.map(tomlQuoted).joined(separator: ", ") + "]" },
-            .inForce("http_version") { tomlQuoted($0.httpVersion.rawValue) },
+            .inForce("http_version", "auto"),
             Key("connect_timeout", timeout, \.connectTimeout),
             Key("first_byte_timeout", timeout, \.firstByteTimeout),
             Key("idle_timeout", timeout, \.idleTimeout),
@@ -35,9 +35,9 @@ extension HTTPConfiguration: ConfigurationTable {
             Key("max_redirects", .integer(0...20), \.maxRedirects),
             Key("next_links", .choice(Reach.self), \.nextLinks),
             Key("allow_private_networks", .privateNetworks, \.allowPrivateNetworks),
-            .inForce("proxy") { tomlQuoted($0.proxy ?? "") },
+            .inForce("proxy", ""),
             Key("conditional", .choice(Conditional.self), \.conditional),
-            .inForce("cookies") { tomlQuoted($0.cookies.rawValue) },
+            .inForce("cookies", "run"),
         ]
     }
 }
@@ -54,6 +54,11 @@ extension TLSConfiguration: ConfigurationTable {
 }
 
 extension RetryConfiguration: ConfigurationTable {
+    private enum RetryAfter: String, CaseIterable {
+        /// Never earlier than told, even across a restart.
+        case obey
+    }
+
     static var keys: [Key<Self>] {
         let delay = Codec<TimeSpan>.timeSpan(.milliseconds(1) ... .hours(24))
         return [
@@ -65,7 +70,7 @@ extension RetryConfiguration: ConfigurationTable {
             Key("factor", .number(1...100), \.factor),
             Key("max_delay", delay, \.maxDelay),
             Key("jitter", .choice(Jitter.self), \.jitter),
-            Key("retry_after", .choice(RetryAfter.self), \.retryAfter),
+            Key("retry_after", .choice(RetryAfter.self), always: .obey),
             Key("retry_after_park", .timeSpan(.zero ... .days(366)), \.retryAfterPark),
             Key("max_park", .timeSpan(.minutes(1) ... .days(366)), \.maxPark),
         ] + Key.later("refresh_auth_on")
@@ -94,29 +99,18 @@ extension LimitsConfiguration: ConfigurationTable {
 extension ParsePolicy: ConfigurationTable {
     static var keys: [Key<Self>] {
         [
-            .inForce("duplicate_keys") { tomlQuoted($0.duplicateKeys.rawValue) },
-            .inForce("invalid_utf8") { tomlQuoted($0.invalidUTF8.rawValue) },
-            .inForce("lone_surrogates") { tomlQuoted($0.loneSurrogates.rawValue) },
-            .inForce("nul_in_text") { tomlQuoted($0.nulInText.rawValue) },
-            .inForce("key_compare") { tomlQuoted($0.keyCompare.rawValue) },
-            .inForce("big_integers") { tomlQuoted($0.bigIntegers.rawValue) },
-            .inForce("number_overflow") { tomlQuoted($0.numberOverflow.rawValue) },
-            .inForce("bom") { tomlQuoted($0.byteOrderMark.rawValue) },
-            .inForce("trailing_data") { tomlQuoted($0.trailingData.rawValue) },
+            .inForce("duplicate_keys", "reject-record"),
+            .inForce("invalid_utf8", "reject-page"),
+            .inForce("lone_surrogates", "replace"),
+            .inForce("nul_in_text", "keep"),
+            .inForce("key_compare", "bytes"),
+            .inForce("big_integers", "decimal"),
+            .inForce("number_overflow", "reject-record"),
+            .inForce("bom", "skip"),
+            .inForce("trailing_data", "reject-page"),
             .inForce("content_types") { "[" + $0.contentTypes.map(tomlQuoted).joined(separator: ", ") + "]" },
-            .inForce("empty_body") { tomlQuoted($0.emptyBody.rawValue) },
+            .inForce("empty_body", "error"),
         ]
-    }
-}
-
-extension SchemaPolicy: ConfigurationTable {
-    static var keys: [Key<Self>] {
-        [
-            .inForce("unknown_fields") { tomlQuoted($0.unknownFields.rawValue) },
-            .inForce("missing_field") { tomlQuoted($0.missingField.rawValue) },
-            .inForce("type_mismatch") { tomlQuoted($0.typeMismatch.rawValue) },
-            .inForce("coerce") { tomlQuoted($0.coerce.rawValue) },
-        ] + Key.later("drift_report", "raw", "raw_max")
     }
 }
 
@@ -130,8 +124,8 @@ extension DeletionConfiguration: ConfigurationTable {
             Key("max_count", .integer(0...1_000_000_000), \.maxCount),
             Key("min_expected", .integer(0...1_000_000_000), \.minExpected),
             Key("purge_after", .timeSpan(.zero ... .days(36_600)), \.purgeAfter),
-            .inForce("on_source_removed") { tomlQuoted($0.onSourceRemoved.rawValue) },
-            .inForce("cascade") { tomlQuoted($0.cascade.rawValue) },
+            .inForce("on_source_removed", "keep"),
+            .inForce("cascade", "model"),
         ] + Key.later("field", "endpoint", "statuses")
     }
 }

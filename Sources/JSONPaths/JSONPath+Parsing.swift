@@ -4,7 +4,7 @@ extension JSONPath {
     /// - Throws: ``JSONPathError`` saying what is wrong and at which character.
     public init(parsing text: String) throws(JSONPathError) {
         var parser = JSONPathParser(text: text)
-        self = try text.isEmpty || text.hasPrefix("/") ? parser.parsePointer() : parser.parseDollar()
+        self = try parser.parse()
     }
 }
 
@@ -24,12 +24,22 @@ private struct JSONPathParser {
     }
 
     func failure(_ reason: String, at position: Int? = nil) -> JSONPathError {
-        JSONPathError(text: text, position: (position ?? self.position) + 1, reason: reason)
+        JSONPathError(text: text, position: (position ?? self.position) + 1, problem: .malformed(reason))
+    }
+
+    func unsupported(_ what: String) -> JSONPathError {
+        JSONPathError(text: text, position: position + 1, problem: .notInThisVersion(what))
+    }
+
+    mutating func parse() throws(JSONPathError) -> JSONPath {
+        if let control = scalars.firstIndex(where: { $0.value < 0x20 }) { throw failure("control characters are not allowed", at: control) }
+        return try text.isEmpty || text.hasPrefix("/") ? parsePointer() : parseDollar()
     }
 
     mutating func parseDollar() throws(JSONPathError) -> JSONPath {
         guard current == "$" else {
-            throw failure("a path starts with \"$\" (as in $.data) or, as a JSON Pointer, with \"/\" (as in /data)")
+            let key = text.contains(" ") ? "name" : text
+            throw failure("a path starts with \"$\", as in \"$.\(key)\", or is a JSON Pointer, as in \"/\(key)\"")
         }
         position += 1
         var segments: [JSONPath.Segment] = []
@@ -46,14 +56,14 @@ private struct JSONPathParser {
     mutating func parseAfterDot() throws(JSONPathError) -> JSONPath.Segment {
         position += 1
         switch current {
-        case ".": throw failure("\"..\" (search at any depth) is not supported in this version")
-        case "*": throw failure("the wildcard \"*\" is not supported in this version")
+        case ".": throw unsupported("the search \"..\" in a path")
+        case "*": throw unsupported("the wildcard \"*\" in a path")
         case nil: throw failure("a key is missing after the last \".\"")
         default: break
         }
         var key = String.UnicodeScalarView()
-        // A hyphen is harmless here and common in keys; a digit in front as well.
-        while let next = current, JSONPath.isWord(next) || next == "-" {
+        // A digit in front is harmless here.
+        while let next = current, JSONPath.isWord(next) {
             key.append(next)
             position += 1
         }
@@ -70,18 +80,17 @@ private struct JSONPathParser {
             segment = .key(try parseQuoted())
         case let digit? where ("0"..."9").contains(digit):
             segment = .index(try parseIndex())
-        case "*": throw failure("the wildcard \"[*]\" is not supported in this version")
-        case "?": throw failure("filters \"[?…]\" are not supported in this version")
-        case "-": throw failure("indices from the end are not supported in this version")
-        case ":": throw failure("slices \"[a:b]\" are not supported in this version")
-        case "]": throw failure("the wildcard \"[]\" is not supported in this version")
+        case "*": throw unsupported("the wildcard \"*\" in a path")
+        case "?", "(": throw unsupported("a filter in a path")
+        case "-": throw unsupported("counting from the end in a path")
+        case ":": throw unsupported("a slice in a path")
         case nil: throw failure("\"[\" is not closed", at: opening)
-        default: throw failure("expected a quoted key or an index after \"[\"")
+        default: throw failure("between \"[\" and \"]\" stands an index, as in [0], or a quoted key, as in ['name']")
         }
         switch current {
         case "]": position += 1
-        case ":": throw failure("slices \"[a:b]\" are not supported in this version")
-        case ",": throw failure("unions \"[a,b]\" are not supported in this version; give a list of paths instead")
+        case ":": throw unsupported("a slice in a path")
+        case ",": throw unsupported("a list in a path")
         case nil: throw failure("\"[\" is not closed", at: opening)
         default: throw failure("expected \"]\"")
         }

@@ -15,6 +15,19 @@ public final class Secret: Sendable, CustomStringConvertible, CustomDebugStringC
         count = content.count
     }
 
+    /// A secret that is made where it stays, so that no other copy of it comes about.
+    ///
+    /// - Parameters:
+    ///   - capacity: how many bytes there is room for.
+    ///   - fill: writes the bytes, and returns how many it wrote.
+    public init(capacity: Int, filledBy fill: (UnsafeMutableRawBufferPointer) -> Int) {
+        bytes = .allocate(byteCount: max(capacity, 1), alignment: 1)
+        bytes.initializeMemory(as: UInt8.self, repeating: 0)
+        mlock(bytes.baseAddress!, bytes.count)
+        count = fill(bytes)
+        precondition(count <= capacity, "Secret: more bytes than there is room for")
+    }
+
     deinit {
         explicit_bzero(bytes.baseAddress!, bytes.count)
         munlock(bytes.baseAddress!, bytes.count)

@@ -64,16 +64,17 @@ extension JSONPath: CustomStringConvertible {
         return text
     }
 
-    /// Whether a key can stand after a dot: a letter or `_` first, then letters, digits and `_` as well.
+    /// Whether a key stands after a dot in the canonical form: one that does not look like a number in front.
     static func isPlain(_ key: String) -> Bool {
-        guard let first = key.unicodeScalars.first, isWord(first), !("0"..."9").contains(first) else { return false }
+        guard let first = key.unicodeScalars.first, !("0"..."9").contains(first) else { return false }
         return key.unicodeScalars.allSatisfy(isWord)
     }
 
+    /// What may stand after a dot without quotes: everything beyond ASCII, as RFC 9535 has it, and the hyphen besides, which many keys have.
     static func isWord(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar {
-        case "a"..."z", "A"..."Z", "0"..."9", "_": true
-        default: scalar.value >= 0x80 && (scalar.properties.isAlphabetic || scalar.properties.numericType != nil)
+        case "a"..."z", "A"..."Z", "0"..."9", "_", "-": true
+        default: scalar.value >= 0x80
         }
     }
 }

@@ -5,6 +5,8 @@ from collections import defaultdict
 from pathlib import Path
 
 from . import tables
+from .findings import error, warning
+from .flags import configuration_flags, control_flags
 from .source import swift_files
 
 TEXT_SUFFIXES = {
@@ -13,14 +15,6 @@ TEXT_SUFFIXES = {
 }
 TEXT_FOLDERS = ["Sources", "Tests", "Scripts", "Examples", "Benchmarks", "docs", "systemd", "etc", ".ci"]
 THIS_TOOL = "Scripts/house/"
-
-
-def error(file, line, message):
-    return ("error", file, line, message)
-
-
-def warning(file, line, message):
-    return ("warning", file, line, message)
 
 
 def text_files(root):
@@ -360,20 +354,7 @@ def remote_text(root):
                 yield error(file.relative, number, "writes past the JournalReporter, which makes entries harmless")
 
 
-def control_flags(root):
-    """Each parameter of a control request is read by the routes: a flag that nobody reads is a promise that nobody keeps."""
-    request = Path(root) / "Sources/SyncControl/ControlRequest.swift"
-    if not request.is_file():
-        return
-    lines = request.read_text(encoding="utf-8").split("\n")
-    readers = "\n".join(file.code for file in swift_files(root, "Sources/SyncDaemon"))
-    for number, line in enumerate(lines, 1):
-        name = re.match(r"    public var (\w+): [^{]*$", line)
-        if name and not re.search(rf"\brequest\.{name.group(1)}\b", readers):
-            yield error("Sources/SyncControl/ControlRequest.swift", number, f"nobody in SyncDaemon reads request.{name.group(1)}")
-
-
 RULES = [
     file_sizes, file_names, folder_order, imports, reasons, leftovers, sleeping_tests, quiet_libraries, catalogue, named_tests,
-    listed_tests, mirrored_tests, remote_text, control_flags,
+    listed_tests, mirrored_tests, remote_text, control_flags, configuration_flags,
 ]

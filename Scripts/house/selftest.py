@@ -52,6 +52,16 @@ CASES = [
     (rules.quiet_libraries, {"Sources/SyncPipeline/A.swift": "print(\"x\")\n"}, "prints"),
     (rules.quiet_libraries, {"Sources/cisternctl/A.swift": "print(\"x\")\n"}, None),
     (rules.quiet_libraries, {"Sources/OpenCoreData/Context/A.swift": "let e = getenv(\"X\")\n"}, "reads the environment"),
+    (rules.configuration_flags, {
+        "Sources/SyncConfiguration/Source/TLSConfiguration.swift": "public struct TLSConfiguration {\n    public var verify = true\n}\n",
+        "Sources/SyncConfiguration/Reading/A.swift": "let a = tls.verify\n",
+        "Sources/SyncPipeline/A.swift": "let a = other.verify // tls.verify\n"}, "nobody acts on TLSConfiguration.verify"),
+    (rules.configuration_flags, {
+        "Sources/SyncConfiguration/Source/TLSConfiguration.swift":
+            "public struct TLSConfiguration {\n    public private(set) var verify: Bool = true\n    public var isOff: Bool { !verify }\n}\n",
+        "Sources/SyncPipeline/A.swift": "let a = options.tls.verify\n"}, None),
+    (rules.configuration_flags, {
+        "Sources/SyncConfiguration/Source/NewTable.swift": "public struct NewTable {\n    public let a: Int\n}\n"}, "say in tables.py"),
     (rules.catalogue, {
         "systemd/cisternd.catalog": "-- " + "a" * 32 + "\nSubject: x\n",
         "Sources/SyncDaemon/A.swift": "let id = \"" + "b" * 32 + "\"\n"}, "is sent by no code"),

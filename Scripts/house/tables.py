@@ -7,17 +7,20 @@ WARN_LINES, FAIL_LINES = 400, 600
 # --- Targets: which of our own modules each may import (docs/ARCHITECTURE.md draws the same arrows) --------------------
 
 OWN_IMPORTS = {
-    "OpenCoreData": {"CSwiftRuntime", "CZlib"},
+    "OpenCoreData": {"CSwiftRuntime", "CXXHash", "CZlib"},
     "CoreData": {"OpenCoreData"},
     "CSimdJSON": set(),
-    "JSONReader": {"CSimdJSON", "CXXHash"},
+    "JSONPaths": set(),
+    "JSONReader": {"CSimdJSON", "CXXHash", "JSONPaths"},
     "Systemd": {"CSystemd"},
-    "SyncConfiguration": set(),
-    "SyncControl": set(),
-    "SyncPipeline": {"OpenCoreData", "JSONReader", "SyncConfiguration", "SyncControl", "CZlib", "CXXHash"},
-    "SyncDaemon": {"OpenCoreData", "SyncConfiguration", "SyncControl", "SyncPipeline", "Systemd"},
+    "SyncConfiguration": {"JSONPaths"},
+    "Secrets": {"SyncConfiguration"},
+    "SyncReports": set(),
+    "SyncControl": {"SyncReports"},
+    "SyncPipeline": {"OpenCoreData", "JSONReader", "Secrets", "SyncConfiguration", "SyncReports", "CZlib"},
+    "SyncDaemon": {"OpenCoreData", "Secrets", "SyncConfiguration", "SyncControl", "SyncPipeline", "SyncReports", "Systemd"},
     "cisternd": {"SyncConfiguration", "SyncDaemon"},
-    "cisternctl": {"OpenCoreData", "SyncConfiguration", "SyncControl", "SyncPipeline"},
+    "cisternctl": {"OpenCoreData", "Secrets", "SyncConfiguration", "SyncControl", "SyncPipeline", "SyncReports"},
 }
 
 SYSTEM_MODULES = {"CSystemd", "CSwiftRuntime", "CZlib", "CXXHash"}
@@ -84,7 +87,7 @@ LAYER_EXCEPTIONS = [
 
 # --- Reading the world: libraries return, throw or emit an event -------------------------------------------------------
 
-QUIET_TARGETS = {"OpenCoreData", "CoreData", "JSONReader", "SyncConfiguration", "SyncControl", "SyncPipeline"}
+QUIET_TARGETS = {"OpenCoreData", "CoreData", "JSONPaths", "JSONReader", "Secrets", "SyncConfiguration", "SyncReports", "SyncControl", "SyncPipeline"}
 
 QUIET_EXCEPTIONS = {
     # path prefix: reason
@@ -99,6 +102,43 @@ NAME_EXCEPTIONS = {
 }
 
 FORBIDDEN_NAMES = {"Utils", "Utilities", "Helpers", "Helper", "Common", "Misc"}
+
+# --- Configuration: every stored property is read by whoever acts on it -------------------------------------------------
+
+# type: the names that its values go by where they are read.
+CONFIGURATION_VALUES = {
+    "APIKey": {"key"},
+    "AttributeConfiguration": {"attribute", "configuration"},
+    "Basic": {"basic"},
+    "Bearer": {"bearer"},
+    "CisternConfiguration": {"configuration", "configurationInForce"},
+    "ControlConfiguration": {"control"},
+    "Cursor": {"cursor", "rule"},
+    "DaemonConfiguration": {"daemon"},
+    "DeletionConfiguration": {"configuration", "deletion"},
+    "DocumentConfiguration": {"document", "documentLimits"},
+    "EntityConfiguration": {"configuration", "entity"},
+    "HTTPConfiguration": {"http", "limits"},
+    "LimitsConfiguration": {"limits"},
+    "LogConfiguration": {"log"},
+    "ModelConfiguration": {"configuration", "model"},
+    "PageNumber": {"numbers", "rule"},
+    "PaginationConfiguration": {"configuration", "pagination"},
+    "ParsePolicy": {"parse"},
+    "RelationshipConfiguration": {"relationship"},
+    "ResourceConfiguration": {"resource"},
+    "RetryConfiguration": {"retry"},
+    "ScheduleConfiguration": {"configuration", "schedule"},
+    "SourceConfiguration": {"source"},
+    "StopRules": {"stop"},
+    "StoreConfiguration": {"store"},
+    "TLSConfiguration": {"options", "tls"},
+}
+
+# property: reason why nobody but the reader needs it.
+CONFIGURATION_EXCEPTIONS = {
+    "TLSConfiguration.insecureReason": "the reader acts on it: without one certificates are checked, and with one every reading warns in its words",
+}
 
 # --- Tests ------------------------------------------------------------------------------------------------------------
 

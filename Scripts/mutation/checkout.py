@@ -22,7 +22,7 @@ FILES = [
 ]
 #: Files of which only what follows this mark is saving.
 ONLY_AFTER = {SOURCES + "Stores/InMemory/InMemoryStore.swift": "// MARK: Saving"}
-COPIED = ["Sources/OpenCoreData", "Sources/CoreData", "Sources/CSwiftRuntime", "Sources/CZlib", "Tests/OpenCoreDataTests", "Tests/Support"]
+COPIED = ["Sources/OpenCoreData", "Sources/CoreData", "Sources/CSwiftRuntime", "Sources/CXXHash", "Sources/CZlib", "Tests/OpenCoreDataTests", "Tests/Support"]
 BUILD = ["build", "--build-tests"]
 
 PACKAGE = """// swift-tools-version:6.2
@@ -35,9 +35,10 @@ let package = Package(
     dependencies: [GRDB],
     targets: [
         .systemLibrary(name: "CSwiftRuntime"),
+        .systemLibrary(name: "CXXHash"),
         .systemLibrary(name: "CZlib", pkgConfig: "zlib"),
         .target(
-            name: "OpenCoreData", dependencies: ["CSwiftRuntime", "CZlib", .product(name: "GRDB", package: "GRDB.swift")],
+            name: "OpenCoreData", dependencies: ["CSwiftRuntime", "CXXHash", "CZlib", .product(name: "GRDB", package: "GRDB.swift")],
             swiftSettings: settings + [.unsafeFlags(["-O"])]),
         .target(name: "CoreData", dependencies: ["OpenCoreData"], swiftSettings: settings),
         .target(

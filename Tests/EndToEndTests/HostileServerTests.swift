@@ -15,6 +15,10 @@ import Testing
             start = "wait"
             [store]
             min_free_disk = "1MiB"
+            [defaults.http]
+            first_byte_timeout = "1h"
+            idle_timeout = "1h"
+            total_timeout = "1h"
             [defaults.retry]
             attempts = 1
             [defaults.schedule]

@@ -27,3 +27,15 @@ void swift_ucol_close(void *_Nullable collator);
 void swift_ucol_setAttribute(void *_Nonnull collator, int32_t attribute, int32_t value, int32_t *_Nonnull status);
 int32_t swift_ucol_getSortKey(
     const void *_Nonnull collator, const uint16_t *_Nonnull text, int32_t length, uint8_t *_Nullable key, int32_t capacity);
+
+// Of ICU (unicode/uregex.h): regular expressions. A status above 0 is a failure; limits count the engine's steps and bytes, not time.
+enum { ICU_REGEX_CASE_INSENSITIVE = 2 };
+void *_Nullable swift_uregex_open(
+    const uint16_t *_Nonnull pattern, int32_t length, uint32_t flags, void *_Nullable place, int32_t *_Nonnull status);
+void *_Nullable swift_uregex_clone(const void *_Nonnull expression, int32_t *_Nonnull status);
+void swift_uregex_close(void *_Nullable expression);
+int32_t swift_uregex_groupCount(void *_Nonnull expression, int32_t *_Nonnull status);
+void swift_uregex_setTimeLimit(void *_Nonnull expression, int32_t ticks, int32_t *_Nonnull status);
+void swift_uregex_setStackLimit(void *_Nonnull expression, int32_t bytes, int32_t *_Nonnull status);
+void swift_uregex_setText(void *_Nonnull expression, const uint16_t *_Nonnull text, int32_t length, int32_t *_Nonnull status);
+int8_t swift_uregex_matches(void *_Nonnull expression, int32_t start, int32_t *_Nonnull status);

@@ -20,7 +20,13 @@ extension Admission {
     mutating func settlePartners(_ current: (NSManagedObjectID) throws -> RowSnapshot?) throws {
         var emptied: [Side] = [], claims: [(Side, NSManagedObjectID)] = []
         changes.forEach { id, change in
-            guard change.kind != .deleted, let row = change.row else { return }
+            if change.kind == .deleted {
+                // Who deleted it need not have known whose partner it has become.
+                emptied += id.layout.partnerSlots.filter { id.layout.relationship(atSlot: $0)?.deleteRule == .nullifyDeleteRule }
+                    .map { Side(id: id, slot: $0) }
+                return
+            }
+            guard let row = change.row else { return }
             for slot in row.layout.partnerSlots where change.kind == .inserted || change.changed.contains(slot) {
                 if let target = row[slot].objectID {
                     claims.append((Side(id: id, slot: slot), target))

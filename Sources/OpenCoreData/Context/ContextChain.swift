@@ -137,7 +137,7 @@ final class ContextLevel: @unchecked Sendable {
         }
         if let changes = saving.flatMap({ current($0, over: nil) }) { saving = changes }
         if let changes = current(pending, over: saving) {
-            for id in pending.ids(.updated) where id.successor != nil { moved.insert(id.current) }
+            for id in pending.ids(.updated) + pending.ids(.deleted) where id.successor != nil { moved.insert(id.current) }
             pending = changes
         }
         inbox = inbox.map { current($0, over: nil) ?? $0 }

@@ -21,7 +21,7 @@ extension NSManagedObjectContext: PersistentStoreChannel {
         for (id, change) in changed where change.kind != .deleted && plan.asks(id.storeIdentity) {
             guard let row = change.row else { continue }
             let view = RowView(id: id, row: row, reader: reader)
-            if plan.predicate?.evaluate(view) ?? true { mine.append(FetchedRow(id: id, row: row)) }
+            if try plan.predicate?.selects(view) ?? true { mine.append(FetchedRow(id: id, row: row)) }
         }
         let ordering = RowOrdering(plan.sort, reader: reader)
         let ordered = plan.sortsByOwnValues ? ordering.merged(found, with: mine) : ordering.sorted(found + mine)

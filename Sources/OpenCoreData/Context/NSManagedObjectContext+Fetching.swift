@@ -20,7 +20,10 @@ extension NSManagedObjectContext {
         guard let model = endOfChain?.managedObjectModel else { Violation.noParent(diagnosticName, doing: "fetch") }
         var plan = FetchPlan(entity: try request.resolvedEntity(in: model))
         plan.includesSubentities = request.includesSubentities
-        plan.predicate = try request.predicate?.node.frozen().fitted(to: plan.entity)
+        if let node = request.predicate?.node {
+            try node.checkFetchable(plan.entity.name)
+            plan.predicate = try node.frozen().fitted(to: plan.entity)
+        }
         plan.limit = request.fetchLimit
         plan.offset = request.fetchOffset
         plan.includesPendingChanges = request.includesPendingChanges

@@ -54,7 +54,8 @@ extension NSManagedObjectContext {
         }
     }
 
-    /// What is unsaved of these objects is laid over the values that they have below.
+    /// What is unsaved of these objects is laid over the values that they have below; a deletion starts from these. Without them it would count as that
+    /// of an object which never went anywhere.
     private func layOverBelow(_ ids: [NSManagedObjectID]) {
         let below: [NSManagedObjectID: RowSnapshot]
         do { below = try channel(to: "read what objects turned out to be").rows(for: ids) } catch {
@@ -63,7 +64,9 @@ extension NSManagedObjectContext {
         }
         chain.withLock {
             for id in ids {
-                guard let row = below[id], let pending = level.pending[id], pending.kind == .updated, let mine = pending.row else { continue }
+                guard let row = below[id], let pending = level.pending[id] else { continue }
+                if pending.kind == .deleted, pending.base == nil { level.replace(id, with: PendingRow(kind: .deleted, row: row, base: row)) }
+                guard pending.kind == .updated, let mine = pending.row else { continue }
                 let (merged, changed) = row.overlaid(with: mine, pending.changed)
                 level.replace(id, with: PendingRow(kind: .updated, row: merged, changed: changed, base: row))
             }

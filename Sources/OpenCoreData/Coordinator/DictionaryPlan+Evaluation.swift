@@ -17,14 +17,14 @@ extension DictionaryPlan {
             fetched.row.map { RowView(id: fetched.id, row: $0, reader: reader) }
         }
         guard isGrouped else {
-            let values = found.map { view in columns.map { value(of: $0, view) } }
+            let values = try found.map { view in try columns.map { try value(of: $0, view) } }
             try reader.check()
             return isDistinct ? plan.windowed(Self.distinct(values)) : values
         }
         var result: [[AttributeValue]] = []
         for group in groups(found) {
-            let values = columns.map { value(of: $0, group) }
-            if let having, !holds(having, values, group) { continue }
+            let values = try columns.map { try value(of: $0, group) }
+            if let having, try !holds(having, values, group) { continue }
             result.append(values)
         }
         try reader.check()
@@ -48,33 +48,33 @@ extension DictionaryPlan {
         return result
     }
 
-    private func value(of column: Column, _ view: RowView) -> AttributeValue {
+    private func value(of column: Column, _ view: RowView) throws -> AttributeValue {
         switch column.source {
         case .property(let path): view.attributeValue(path)
-        case .expression(let node, let type): AttributeValue(node.evaluate(in: EvaluationScope(view)), as: type)
+        case .expression(let node, let type): AttributeValue(try node.computed(for: view), as: type)
         }
     }
 
-    private func value(of column: Column, _ group: [RowView]) -> AttributeValue {
+    private func value(of column: Column, _ group: [RowView]) throws -> AttributeValue {
         switch column.source {
         case .property(let path): group.first?.attributeValue(path) ?? .null
         case .expression(let node, let type):
-            AttributeValue(node.aggregated(over: group, of: entity).evaluate(in: EvaluationScope(group.first)), as: type)
+            AttributeValue(try node.aggregated(over: group, of: entity).computed(for: group.first), as: type)
         }
     }
 
     /// Columns are known by their names, as keys and as variables; aggregates are computed over the group.
-    private func holds(_ predicate: PredicateNode, _ values: [AttributeValue], _ group: [RowView]) -> Bool {
+    private func holds(_ predicate: PredicateNode, _ values: [AttributeValue], _ group: [RowView]) throws -> Bool {
         var named: [String: PredicateValue] = [:]
         for path in grouping { named[path.joined(separator: ".")] = PredicateValue((group.first?.attributeValue(path) ?? .null).plain) }
         for (column, value) in zip(columns, values) { named[column.name] = PredicateValue(value.plain) }
-        let node = predicate.mapExpressions { expression in
-            if expression.isAggregate(of: entity) { return expression.aggregated(over: group, of: entity) }
+        let node = try predicate.mapExpressions { expression in
+            if expression.isAggregate(of: entity) { return try expression.aggregated(over: group, of: entity) }
             if case .keyPath(let path) = expression, let value = named[path.description] { return .constant(value) }
             if case .variable(let name) = expression, let value = named[name] { return .constant(value) }
             return expression
         }
-        return node.evaluate(in: EvaluationScope(group.first))
+        return try node.selects(group.first)
     }
 
     private func sorted(_ values: [[AttributeValue]], by keys: [SortKey]) -> [[AttributeValue]] {

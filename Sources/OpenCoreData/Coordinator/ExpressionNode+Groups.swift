@@ -2,10 +2,10 @@ import Foundation
 
 extension ExpressionNode {
     /// The expression with its aggregates computed.
-    func aggregated(over group: [RowView], of entity: NSEntityDescription) -> ExpressionNode {
-        mapExpressions { expression in
+    func aggregated(over group: [RowView], of entity: NSEntityDescription) throws -> ExpressionNode {
+        try mapExpressions { expression in
             guard expression.isAggregate(of: entity), case .function(let name, let arguments) = expression else { return expression }
-            let values = group.map { arguments[0].evaluate(in: EvaluationScope($0)) }
+            let values = try group.map { try arguments[0].computed(for: $0) }
             switch name {
             case "count:": return .constant(.integer(Int64(values.count { !$0.isNull })))
             case "sum:": return .constant(Aggregates.sum(values))

@@ -18,6 +18,7 @@ struct HistoryFetch {
         self.coordinator = coordinator
         let fetch = request.fetchRequest
         predicate = fetch?.predicate?.node
+        try predicate?.checkFetchable(fetch?.entityName)
         sort = fetch?.sortDescriptors ?? []
         offset = max(fetch?.fetchOffset ?? 0, 0)
         limit = fetch.flatMap { $0.fetchLimit > 0 ? $0.fetchLimit : nil }
@@ -97,14 +98,14 @@ struct HistoryFetch {
             }
             let rest = isCutBelow ? limit.map { max($0 + offset - result.count, 0) } : nil
             if rest == 0 { break }
-            let filter: ((HistoryRecord) -> Bool)? =
-                asksForChanges || looksAtChanges ? nil : predicate.map { node in { node.evaluate(transaction($0)) } }
+            let filter: ((HistoryRecord) throws -> Bool)? =
+                asksForChanges || looksAtChanges ? nil : predicate.map { node in { try node.selects(transaction($0)) } }
             let records = try store.history(after: place, withChanges: needsChanges, limit: rest, where: filter)
             for record in records {
                 let made = transaction(record)
                 if asksForChanges {
-                    if let chosen = choosing(made) { result.append(chosen) }
-                } else if !looksAtChanges || predicate?.evaluate(made) ?? true {
+                    if let chosen = try choosing(made) { result.append(chosen) }
+                } else if try !looksAtChanges || predicate?.selects(made) ?? true {
                     result.append(made)
                 }
             }
@@ -139,9 +140,9 @@ struct HistoryFetch {
     }
 
     /// The transaction with those of its changes that are asked for; nil if there are none.
-    private func choosing(_ transaction: NSPersistentHistoryTransaction) -> NSPersistentHistoryTransaction? {
+    private func choosing(_ transaction: NSPersistentHistoryTransaction) throws -> NSPersistentHistoryTransaction? {
         var record = transaction.record
-        record.changes = (transaction.changes ?? []).filter { predicate?.evaluate($0) ?? true }.map(\.record)
+        record.changes = try (transaction.changes ?? []).filter { try predicate?.selects($0) ?? true }.map(\.record)
         return record.changes?.isEmpty ?? true ? nil : NSPersistentHistoryTransaction(record, token: transaction.token)
     }
 

@@ -32,6 +32,27 @@ extension NSPersistentStoreCoordinator {
         }
     }
 
+    /// Finds out whether others have written to the file of a store since this was asked last: then what is remembered of rows is forgotten, and `handler` is called on a queue of the store's. Returns at once: the answer comes when the store is not being saved to.
+    package func askForOthers(_ handler: @escaping @Sendable () -> Void) {
+        for store in persistentStores {
+            (store as? SQLiteStore)?.askForOthers { [weak self] in
+                self?.rowCache.removeAll()
+                handler()
+            }
+        }
+    }
+
+    /// Of the rows with these primary keys those that are not as a store wrote them (`SQLiteRowSumsOption`): they are taken as they are now, but for
+    /// an attribute that becomes null, and are summed anew. Whoever has read one before meets a conflict when he saves it.
+    ///
+    /// - Returns: their keys. None where the store keeps no sums.
+    package func adoptRows(_ keys: Set<Int64>, of entity: NSEntityDescription, emptying attribute: String) throws -> Set<Int64> {
+        guard let store = store(for: entity) as? SQLiteStore else { return [] }
+        let found = try store.adoptRows(keys, of: entity, emptying: attribute)
+        rowCache.remove(found.map { NSManagedObjectID(entity: entity, key: $0, store: store.identity, isTemporary: false) })
+        return found
+    }
+
     /// Tells that a store was changed, if that is wanted of it. Called without a lock and off the coordinator's queue; after an own save the queue of
     /// the context that saves is held.
     func postRemoteChange(of store: NSPersistentStore) {

@@ -156,7 +156,10 @@ open class UIManagedDocument: NSObject, @unchecked Sendable {
     /// Saves what is unsaved and closes the store. Throws what the save says; the store is left open then, and nothing is lost.
     public func close() async throws {
         try await save()
-        try closeStore()
+        // It may wait for the disk, and so not on a thread that tasks share.
+        try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
+            root.perform { [self] in continuation.resume(with: Result { try closeStore() }) }
+        }
     }
 
     private func closeStore() throws {

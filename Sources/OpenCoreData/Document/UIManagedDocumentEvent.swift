@@ -17,9 +17,7 @@ package enum SaveFailure: Sendable {
     case permanent
 
     package init(_ error: any Error) {
-        let error = error as NSError
-        let underlying = (error.userInfo[NSUnderlyingErrorKey] as? NSError) ?? error
-        let code = (error.userInfo[NSSQLiteErrorDomain] as? Int) ?? (underlying.domain == NSSQLiteErrorDomain ? underlying.code : nil)
+        let code = Self.code(of: error)
         // Where it was memory, a lock, or room for the index of the log that was missing, the disk has said nothing of what is on it.
         if let code, [3082, 3594, 3850, 4874].contains(code) {  // IOERR_NOMEM, IOERR_CHECKRESERVEDLOCK, IOERR_LOCK, IOERR_SHMSIZE
             self = .transient
@@ -36,5 +34,15 @@ package enum SaveFailure: Sendable {
         case 10, 11, 26: self = .disk  // IOERR, CORRUPT, NOTADB
         default: self = .permanent
         }
+    }
+
+    /// Whether there is no room on the disk.
+    package static func isFull(_ error: any Error) -> Bool { code(of: error).map { $0 & 0xff } == 13 }
+
+    /// What SQLite said.
+    private static func code(of error: any Error) -> Int? {
+        let error = error as NSError
+        let underlying = (error.userInfo[NSUnderlyingErrorKey] as? NSError) ?? error
+        return (error.userInfo[NSSQLiteErrorDomain] as? Int) ?? (underlying.domain == NSSQLiteErrorDomain ? underlying.code : nil)
     }
 }

@@ -30,7 +30,7 @@ extension PredicateNode {
         substituting(["FETCH_SOURCE": .object(PredicateObject(source)), "FETCHED_PROPERTY": .opaque(OpaqueValue(property))])
             .mapExpressions { expression in
                 guard case .keyPathOf(.constant, _) = expression else { return expression }
-                return .constant(expression.evaluate(in: EvaluationScope(nil)))
+                return (try? expression.evaluate(in: EvaluationScope(nil))).map { .constant($0) } ?? expression
             }
     }
 }

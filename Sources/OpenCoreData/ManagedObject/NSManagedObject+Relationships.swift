@@ -15,24 +15,25 @@ extension NSManagedObject {
         target?.adopt(self, of: inverse)
     }
 
-    /// Replaces the members of a to-many.
+    /// Replaces the members of a to-many. What has become a member elsewhere, or has gone, since they were shown here is not edited: whoever set this
+    /// has not seen it.
     final func setToMany(_ number: Int, to objects: [NSManagedObject]) {
+        let shown = memberIDs(number)
         context?.hearOfReplacements()
-        let me = standing
-        if me !== self { return me.setToMany(number, to: objects) }
-        let relationship = layout.toManys[number]
+        standing.setToMany(number, to: objects, shown: Set(shown.map(\.current)))
+    }
+
+    private func setToMany(_ number: Int, to objects: [NSManagedObject], shown: Set<NSManagedObjectID>) {
+        guard let context else { return }
+        let isOrdered = layout.toManys[number].isOrdered
         var seen: Set<NSManagedObjectID> = []
         let wanted = objects.map(\.standing).filter { seen.insert($0.objectID).inserted }
-        let before = memberIDs(number)
-        if relationship.isOrdered {
-            let ids = wanted.map(\.objectID)
-            if ids == before { return }
-        }
-        guard let context else { return }
-        let had = Set(before)
-        for id in before where !seen.contains(id) { removeMember(context.object(with: id), number: number) }
-        for object in wanted where !had.contains(object.objectID) { addMember(object, number: number) }
-        if relationship.isOrdered { setOrder(wanted.map(\.objectID), number: number) }
+        if isOrdered, wanted.map(\.objectID) == memberIDs(number) { return }
+        for id in memberIDs(number) where shown.contains(id) && !seen.contains(id) { removeMember(context.object(with: id), number: number) }
+        for object in wanted where !shown.contains(object.objectID) { addMember(object, number: number) }
+        guard isOrdered else { return }
+        let members = memberIDs(number), there = Set(members)
+        setOrder(wanted.map(\.objectID).filter(there.contains) + members.filter { !seen.contains($0) }, number: number)
     }
 
     /// Adds one member to a to-many.
@@ -45,7 +46,13 @@ extension NSManagedObject {
         guard !memberIDs(number).contains(object.objectID) else { return }
         if let inverse = relationship.inverseRelationship, !inverse.isToMany {
             guard let slot = object.layout.slot(of: inverse.name) else { return }
-            object.setToOne(inverse, slot: slot, to: self)
+            if object.value(atSlot: slot).objectID == objectID {
+                // What it has read is older than what took it away.
+                object.setValue(.objectID(objectID), atSlot: slot)
+                adopt(object, of: relationship)
+            } else {
+                object.setToOne(inverse, slot: slot, to: self)
+            }
         } else {
             notePair(adding: object.objectID, number: number)
             if let inverse = relationship.inverseRelationship, let other = object.layout.toManyNumber(inverse) {

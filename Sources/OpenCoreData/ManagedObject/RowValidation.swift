@@ -109,10 +109,13 @@ enum RowValidation {
                 if let maximum = attribute.maximumValue, length > maximum { return failure(.validationStringTooLong, "is too long") }
                 if let minimum = attribute.minimumValue, length < minimum { return failure(.validationStringTooShort, "is too short") }
             }
-            if let pattern = attribute.regularExpression, !RegularExpressions.wholeMatch(string, pattern: pattern, options: []) {
-                return failure(.validationStringPatternMatching, "does not match \(pattern)")
+            guard let pattern = attribute.regularExpression else { return nil }
+            do {
+                let isCovered = try RegularExpressions.wholeMatch(string, pattern: pattern, options: [])
+                return isCovered ? nil : failure(.validationStringPatternMatching, "does not match \(pattern)")
+            } catch {
+                return failure(.validationStringPatternMatching, "could not be compared with its regular expression. \(error)")
             }
-            return nil
         default: return nil
         }
     }

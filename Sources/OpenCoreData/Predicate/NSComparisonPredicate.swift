@@ -54,14 +54,16 @@ public final class NSComparisonPredicate: NSPredicate {
         public static let normalized = Options(rawValue: 4)
     }
 
-    /// The comparison as a value.
+    /// The comparison as a value; of expressions that nest too deep, what stands for that.
     package let comparison: PredicateComparison
 
     public init(
         leftExpression: NSExpression, rightExpression: NSExpression, modifier: Modifier = .direct, type: Operator, options: Options = []
     ) {
-        comparison = PredicateComparison(
-            left: leftExpression.node, right: rightExpression.node, modifier: modifier, type: type, options: options)
+        comparison =
+            PredicateComparison(
+                left: leftExpression.node, right: rightExpression.node, modifier: modifier, type: type, options: options
+            ).limited
         super.init(value: true)
     }
 

@@ -17,7 +17,7 @@ extension NSExpression {
         case .setOperation(.minus, _, _): .minusSet
         case .conditional: .conditional
         case .anyKey: .anyKey
-        case .opaque: .block
+        case .opaque, .tooDeep: .block
         }
     }
 

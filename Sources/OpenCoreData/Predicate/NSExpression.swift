@@ -28,6 +28,12 @@ public final class NSExpression: NSObject, Sendable {
         self.node = node
     }
 
+    /// An expression made by hand. One that nests too deep is replaced by what says so when it is evaluated or fetched with: nothing could be done
+    /// with it, not even release it, without overflowing the stack.
+    private convenience init(limiting node: ExpressionNode) {
+        self.init(node.limited)
+    }
+
     /// The expression that the text says; traps when it is none. See `parse(_:arguments:)`.
     public convenience init(format: String, _ arguments: Any?...) {
         self.init(format: format, anyArguments: arguments)
@@ -79,7 +85,7 @@ public final class NSExpression: NSObject, Sendable {
 
     /// Expressions, or values, in braces.
     public convenience init(forAggregate elements: [Any]) {
-        self.init(.braces(elements.map(Self.node)))
+        self.init(limiting: .braces(elements.map(Self.node)))
     }
 
     /// A function by its full name, `sum:`; the arguments are expressions or values. Traps when there is none of that name.
@@ -87,7 +93,7 @@ public final class NSExpression: NSObject, Sendable {
         guard let function = PredicateFunction(name), function.argumentCount == arguments.count else {
             PredicateViolations.unknownFunction(name, argumentCount: arguments.count)
         }
-        self.init(.function(name, arguments.map(Self.node)))
+        self.init(limiting: .function(name, arguments.map(Self.node)))
     }
 
     /// `FUNCTION(target, 'selector', …)`, for the selectors it knows. Traps for others: there is no Objective-C to send them to.
@@ -96,35 +102,35 @@ public final class NSExpression: NSObject, Sendable {
         guard let message = PredicateMessage(rawValue: name), message.argumentCount == arguments.count else {
             PredicateViolations.unknownFunction(name, argumentCount: arguments.count)
         }
-        self.init(.message(target.node, name, arguments.map(Self.node)))
+        self.init(limiting: .message(target.node, name, arguments.map(Self.node)))
     }
 
     public convenience init(forUnionSet left: NSExpression, with right: NSExpression) {
-        self.init(.setOperation(.union, left.node, right.node))
+        self.init(limiting: .setOperation(.union, left.node, right.node))
     }
 
     public convenience init(forIntersectSet left: NSExpression, with right: NSExpression) {
-        self.init(.setOperation(.intersect, left.node, right.node))
+        self.init(limiting: .setOperation(.intersect, left.node, right.node))
     }
 
     public convenience init(forMinusSet left: NSExpression, with right: NSExpression) {
-        self.init(.setOperation(.minus, left.node, right.node))
+        self.init(limiting: .setOperation(.minus, left.node, right.node))
     }
 
     /// The elements of a collection for which the predicate holds; `variable`, without the dollar sign, stands for the element.
     public convenience init(forSubquery expression: NSExpression, usingIteratorVariable variable: String, predicate: NSPredicate) {
-        self.init(.subquery(collection: expression.node, variable: variable, predicate: predicate.node))
+        self.init(limiting: .subquery(collection: expression.node, variable: variable, predicate: predicate.node))
     }
 
     public convenience init(forConditional predicate: NSPredicate, trueExpression: NSExpression, falseExpression: NSExpression) {
-        self.init(.conditional(predicate.node, trueExpression.node, falseExpression.node))
+        self.init(limiting: .conditional(predicate.node, trueExpression.node, falseExpression.node))
     }
 
     /// Code, which memory can evaluate and no SQL store can. It is given the object, the values of the arguments, and the variables.
     public convenience init(
         block: @escaping (Any?, [Any], NSMutableDictionary?) -> Any, arguments: [NSExpression]?
     ) {
-        self.init(.opaque(OpaqueExpression(block: block, arguments: (arguments ?? []).map(\.node))))
+        self.init(limiting: .opaque(OpaqueExpression(block: block, arguments: (arguments ?? []).map(\.node))))
     }
 
     private static func node(_ element: Any) -> ExpressionNode {
@@ -135,13 +141,27 @@ public final class NSExpression: NSObject, Sendable {
 
     /// The value of the expression for an object; nil is `nil`, numbers are `Int64`, `Double`, `Decimal` or `Bool`, collections arrays.
     ///
+    /// Traps where there is none, as for a variable without a value: see `value(for:context:)`.
+    ///
     /// - Parameter context: The values of variables.
     public func expressionValue(with object: Any?, context: NSMutableDictionary?) -> Any? {
+        do {
+            return try value(for: object, context: context)
+        } catch {
+            PredicateViolations.noAnswer(error)
+        }
+    }
+
+    /// The same for an expression that may be wrong.
+    ///
+    /// - Parameter context: The values of variables.
+    /// - Throws: `PredicateEvaluationError`, which says why there is no value.
+    public func value(for object: Any?, context: NSMutableDictionary? = nil) throws(PredicateEvaluationError) -> Any? {
         var variables: [String: PredicateValue] = [:]
         for (name, value) in context ?? [:] {
             if let name = name as? String { variables[name] = PredicateValue(value) }
         }
-        return node.evaluate(in: EvaluationScope(object, variables: variables)).any
+        return try node.evaluate(in: EvaluationScope(object, variables: variables)).any
     }
 
     /// The expression as text.

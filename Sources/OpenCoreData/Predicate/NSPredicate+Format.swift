@@ -40,6 +40,14 @@ extension NSPredicate {
         make(try PredicateParser.predicate(format, arguments: arguments))
     }
 
+    /// Whether the predicate holds for the object: `evaluate(with:substitutionVariables:)` for a predicate that may be wrong, which that one
+    /// stops the program for.
+    ///
+    /// - Throws: `PredicateEvaluationError`, which says why there is no answer.
+    public func holds(for object: Any?, substitutionVariables bindings: [String: Any] = [:]) throws(PredicateEvaluationError) -> Bool {
+        try node.evaluate(object, variables: bindings.mapValues { PredicateValue($0) })
+    }
+
     /// The predicate with values in place of its variables. Variables without a value stay.
     public func withSubstitutionVariables(_ variables: [String: Any]) -> NSPredicate {
         NSPredicate.make(node.substituting(variables.mapValues { PredicateValue($0) }))

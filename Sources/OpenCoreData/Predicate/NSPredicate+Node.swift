@@ -3,9 +3,17 @@ public import Foundation
 extension NSPredicate {
     /// The predicate as a value, whoever made it: parsed here, combined by hand with `NSCompoundPredicate`, or made by Foundation from a
     /// constant or a block. A block is `.opaque`.
+    ///
+    /// Where it nests too deep, what stands for that: see `PredicateEvaluationError.levels`.
     package var node: PredicateNode {
         if let holder = self as? any PredicateNodeHolding { return holder.heldNode }
-        if let compound = self as? NSCompoundPredicate { return compound.compoundNode }
+        return node(within: PredicateEvaluationError.levels)?.limited ?? .tooDeep
+    }
+
+    /// Nil where there are more compounds within each other.
+    fileprivate func node(within levels: Int) -> PredicateNode? {
+        if let holder = self as? any PredicateNodeHolding { return holder.heldNode }
+        if let compound = self as? NSCompoundPredicate { return levels > 0 ? compound.compoundNode(within: levels - 1) : nil }
         // The only trace that a constant predicate of Foundation's leaves is its text.
         switch (self as any FormatReading).predicateFormat {
         case "TRUEPREDICATE" where type(of: self) == NSPredicate.self: return .constant(true)
@@ -29,8 +37,12 @@ extension NSPredicate {
 
 extension NSCompoundPredicate {
     /// In the form the parser gives: a compound of one is that one.
-    fileprivate var compoundNode: PredicateNode {
-        let children = subpredicates.map(\.node)
+    fileprivate func compoundNode(within levels: Int) -> PredicateNode? {
+        var children: [PredicateNode] = []
+        for subpredicate in subpredicates {
+            guard let child = subpredicate.node(within: levels) else { return nil }
+            children.append(child)
+        }
         return switch compoundPredicateType {
         case .not: children.first.map { .not($0) } ?? .constant(false)
         case .and where children.isEmpty: .constant(true)
@@ -55,7 +67,11 @@ protocol PredicateNodeHolding: NSPredicate {
 
 extension PredicateNodeHolding {
     func evaluateHeldNode(_ object: Any?, _ bindings: [String: Any]?) -> Bool {
-        heldNode.evaluate(object, variables: bindings?.mapValues { PredicateValue($0) } ?? [:])
+        do {
+            return try heldNode.evaluate(object, variables: bindings?.mapValues { PredicateValue($0) } ?? [:])
+        } catch {
+            PredicateViolations.noAnswer(error)
+        }
     }
 
     func isEqualHeldNode(_ object: Any?) -> Bool {

@@ -1,14 +1,14 @@
 extension PredicateNode {
     /// The node with every expression replaced. The inner ones are replaced first.
-    package func mapExpressions(_ transform: (ExpressionNode) -> ExpressionNode) -> PredicateNode {
+    package func mapExpressions(_ transform: (ExpressionNode) throws -> ExpressionNode) rethrows -> PredicateNode {
         switch self {
         case .constant, .opaque: return self
-        case .and(let children): return .and(children.map { $0.mapExpressions(transform) })
-        case .or(let children): return .or(children.map { $0.mapExpressions(transform) })
-        case .not(let child): return .not(child.mapExpressions(transform))
+        case .and(let children): return .and(try children.map { try $0.mapExpressions(transform) })
+        case .or(let children): return .or(try children.map { try $0.mapExpressions(transform) })
+        case .not(let child): return .not(try child.mapExpressions(transform))
         case .comparison(var comparison):
-            comparison.left = comparison.left.mapExpressions(transform)
-            comparison.right = comparison.right.mapExpressions(transform)
+            comparison.left = try comparison.left.mapExpressions(transform)
+            comparison.right = try comparison.right.mapExpressions(transform)
             return .comparison(comparison)
         }
     }
@@ -77,22 +77,26 @@ extension PredicateNode {
         }
     }
 
-    fileprivate func visit(bound: Set<String>, _ body: (ExpressionNode, Set<String>) -> Void) {
+    /// Calls `body` for every expression with the variables that are bound there, and `whole` for every comparison.
+    func visit(
+        bound: Set<String>, _ body: (ExpressionNode, Set<String>) -> Void, comparison whole: (PredicateComparison) -> Void = { _ in }
+    ) {
         switch self {
         case .constant, .opaque: break
-        case .and(let children), .or(let children): for child in children { child.visit(bound: bound, body) }
-        case .not(let child): child.visit(bound: bound, body)
+        case .and(let children), .or(let children): for child in children { child.visit(bound: bound, body, comparison: whole) }
+        case .not(let child): child.visit(bound: bound, body, comparison: whole)
         case .comparison(let comparison):
-            comparison.left.visit(bound: bound, body)
-            comparison.right.visit(bound: bound, body)
+            whole(comparison)
+            comparison.left.visit(bound, body, whole)
+            comparison.right.visit(bound, body, whole)
         }
     }
 }
 
 extension ExpressionNode {
     /// The expression with every expression in it replaced, and then itself.
-    package func mapExpressions(_ transform: (ExpressionNode) -> ExpressionNode) -> ExpressionNode {
-        transform(mapChildren({ $0.mapExpressions(transform) }, { $0.mapExpressions(transform) }))
+    package func mapExpressions(_ transform: (ExpressionNode) throws -> ExpressionNode) rethrows -> ExpressionNode {
+        try transform(try mapChildren({ try $0.mapExpressions(transform) }, { try $0.mapExpressions(transform) }))
     }
 
     fileprivate func mapOwnConstant(_ transform: (PredicateValue) -> PredicateValue) -> ExpressionNode {
@@ -115,47 +119,50 @@ extension ExpressionNode {
     }
 
     private func mapChildren(
-        _ expression: (ExpressionNode) -> ExpressionNode, _ predicate: (PredicateNode) -> PredicateNode
-    ) -> ExpressionNode {
+        _ expression: (ExpressionNode) throws -> ExpressionNode, _ predicate: (PredicateNode) throws -> PredicateNode
+    ) rethrows -> ExpressionNode {
         switch self {
-        case .constant, .evaluatedObject, .variable, .keyPath, .anyKey, .opaque: self
-        case .keyPathOf(let base, let path): expression(base).appending(path)
-        case .index(let base, .element(let place)): .index(expression(base), .element(expression(place)))
-        case .index(let base, let place): .index(expression(base), place)
-        case .aggregate(let elements): .aggregate(elements.map(expression))
-        case .function(let name, let arguments): .function(name, arguments.map(expression))
-        case .message(let target, let selector, let arguments): .message(expression(target), selector, arguments.map(expression))
-        case .cast(let operand, let type): .cast(expression(operand), type)
+        case .constant, .evaluatedObject, .variable, .keyPath, .anyKey, .opaque, .tooDeep: self
+        case .keyPathOf(let base, let path): try expression(base).appending(path)
+        case .index(let base, .element(let place)): .index(try expression(base), .element(try expression(place)))
+        case .index(let base, let place): .index(try expression(base), place)
+        case .aggregate(let elements): .aggregate(try elements.map(expression))
+        case .function(let name, let arguments): .function(name, try arguments.map(expression))
+        case .message(let target, let selector, let arguments): .message(try expression(target), selector, try arguments.map(expression))
+        case .cast(let operand, let type): .cast(try expression(operand), type)
         case .subquery(let collection, let variable, let body):
-            .subquery(collection: expression(collection), variable: variable, predicate: predicate(body))
-        case .setOperation(let operation, let left, let right): .setOperation(operation, expression(left), expression(right))
-        case .conditional(let condition, let yes, let no): .conditional(predicate(condition), expression(yes), expression(no))
+            .subquery(collection: try expression(collection), variable: variable, predicate: try predicate(body))
+        case .setOperation(let operation, let left, let right): .setOperation(operation, try expression(left), try expression(right))
+        case .conditional(let condition, let yes, let no):
+            .conditional(try predicate(condition), try expression(yes), try expression(no))
         }
     }
 
-    fileprivate func visit(bound: Set<String>, _ body: (ExpressionNode, Set<String>) -> Void) {
+    fileprivate func visit(
+        _ bound: Set<String>, _ body: (ExpressionNode, Set<String>) -> Void, _ whole: (PredicateComparison) -> Void
+    ) {
         body(self, bound)
         switch self {
-        case .constant, .evaluatedObject, .variable, .keyPath, .anyKey: break
-        case .opaque(let opaque): for argument in opaque.arguments { argument.visit(bound: bound, body) }
-        case .keyPathOf(let base, _), .cast(let base, _): base.visit(bound: bound, body)
+        case .constant, .evaluatedObject, .variable, .keyPath, .anyKey, .tooDeep: break
+        case .opaque(let opaque): for argument in opaque.arguments { argument.visit(bound, body, whole) }
+        case .keyPathOf(let base, _), .cast(let base, _): base.visit(bound, body, whole)
         case .index(let base, let place):
-            base.visit(bound: bound, body)
-            if case .element(let expression) = place { expression.visit(bound: bound, body) }
-        case .aggregate(let elements), .function(_, let elements): for element in elements { element.visit(bound: bound, body) }
+            base.visit(bound, body, whole)
+            if case .element(let expression) = place { expression.visit(bound, body, whole) }
+        case .aggregate(let elements), .function(_, let elements): for element in elements { element.visit(bound, body, whole) }
         case .message(let target, _, let arguments):
-            target.visit(bound: bound, body)
-            for argument in arguments { argument.visit(bound: bound, body) }
+            target.visit(bound, body, whole)
+            for argument in arguments { argument.visit(bound, body, whole) }
         case .subquery(let collection, let variable, let predicate):
-            collection.visit(bound: bound, body)
-            predicate.visit(bound: bound.union([variable]), body)
+            collection.visit(bound, body, whole)
+            predicate.visit(bound: bound.union([variable]), body, comparison: whole)
         case .setOperation(_, let left, let right):
-            left.visit(bound: bound, body)
-            right.visit(bound: bound, body)
+            left.visit(bound, body, whole)
+            right.visit(bound, body, whole)
         case .conditional(let condition, let yes, let no):
-            condition.visit(bound: bound, body)
-            yes.visit(bound: bound, body)
-            no.visit(bound: bound, body)
+            condition.visit(bound: bound, body, comparison: whole)
+            yes.visit(bound, body, whole)
+            no.visit(bound, body, whole)
         }
     }
 }

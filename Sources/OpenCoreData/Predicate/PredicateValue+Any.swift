@@ -2,7 +2,13 @@ import Foundation
 
 extension PredicateValue {
     /// The value of anything that a caller passes or an object answers.
+    ///
+    /// Collections within collections are taken apart as deep as predicates may nest; what is deeper is a value that equals nothing.
     package init(_ any: Any?) {
+        self.init(any, levels: PredicateEvaluationError.levels)
+    }
+
+    private init(_ any: Any?, levels: Int) {
         guard let any else {
             self = .null
             return
@@ -21,12 +27,12 @@ extension PredicateValue {
         if type == PredicateValue.self, let value = any as? PredicateValue { self = value; return }
         if let value = any as? any PredicateIdentity { self = .object(PredicateObject(value)); return }
         if let value = any as? any PredicateCollectionProviding { self = .collection(value.predicateCollection); return }
-        if let value = Self(swift: any) ?? Self(foundation: any) { self = value; return }
+        if levels > 0, let value = Self(swift: any, levels: levels - 1) ?? Self(foundation: any, levels: levels - 1) { self = value; return }
         self = .opaque(OpaqueValue(any))
     }
 
     /// Foundation's classes.
-    private init?(foundation any: Any) {
+    private init?(foundation any: Any, levels: Int) {
         guard let object = any as? NSObject else { return nil }
         switch object {
         case is NSNull: self = .null
@@ -37,9 +43,9 @@ extension PredicateValue {
         case let value as NSData: self = .data(Data(referencing: value))
         case let value as NSUUID: self = .uuid(value as UUID)
         case let value as NSURL: self = .url(value as URL)
-        case let value as NSArray: self = .collection(PredicateCollection(value.map { PredicateValue($0) }, kind: .array))
-        case let value as NSOrderedSet: self = .collection(PredicateCollection(value.map { PredicateValue($0) }, kind: .orderedSet))
-        case let value as NSSet: self = .collection(PredicateCollection(value.map { PredicateValue($0) }, kind: .set))
+        case let value as NSArray: self = .collection(PredicateCollection(value.map { PredicateValue($0, levels: levels) }, kind: .array))
+        case let value as NSOrderedSet: self = .collection(PredicateCollection(value.map { PredicateValue($0, levels: levels) }, kind: .orderedSet))
+        case let value as NSSet: self = .collection(PredicateCollection(value.map { PredicateValue($0, levels: levels) }, kind: .set))
         default: return nil
         }
     }
@@ -55,7 +61,7 @@ extension PredicateValue {
     }
 
     /// The rest of Swift's types: other widths of numbers, optionals, collections.
-    private init?(swift any: Any) {
+    private init?(swift any: Any, levels: Int) {
         switch any {
         // Bridging makes every object look like some of Swift's types.
         case is NSObject where type(of: any) is AnyClass: return nil
@@ -71,11 +77,11 @@ extension PredicateValue {
         case let value as Substring: self = .string(String(value))
         case let value as Character: self = .string(String(value))
         case let value as URL: self = .url(value)
-        case let value as any OptionalValue: self = PredicateValue(value.wrappedAny)
+        case let value as any OptionalValue: self = PredicateValue(value.wrappedAny, levels: levels)
         case let value as any AnySetOfValues:
-            self = .collection(PredicateCollection(value.elementsAsAny.map { PredicateValue($0) }, kind: .set))
+            self = .collection(PredicateCollection(value.elementsAsAny.map { PredicateValue($0, levels: levels) }, kind: .set))
         case is [String: Any]: return nil
-        case let value as [Any]: self = .collection(PredicateCollection(value.map { PredicateValue($0) }, kind: .array))
+        case let value as [Any]: self = .collection(PredicateCollection(value.map { PredicateValue($0, levels: levels) }, kind: .array))
         default: return nil
         }
     }

@@ -12,10 +12,10 @@ enum PredicateViolations {
         fatalError("the predicate format does not describe a \(type): \(format)")
     }
 
-    /// A predicate with `$name` was evaluated without a value for it.
-    static func unboundVariable(_ name: String) -> Never {
-        // Reason: as on Apple's platforms; `substitutionVariables` or `withSubstitutionVariables` supply the value.
-        fatalError("the predicate's variable $\(name) has no value: withSubstitutionVariables(_:) gives it one")
+    /// A predicate was evaluated that has no answer, where nothing can be thrown: a variable without a value, a pattern that is none.
+    static func noAnswer(_ error: PredicateEvaluationError) -> Never {
+        // Reason: Apple raises an exception here; `holds(for:substitutionVariables:)` and `value(for:context:)` throw the error instead.
+        fatalError(error.description)
     }
 
     /// A reader was asked of an expression of another type: `keyPath` of a constant.

@@ -42,6 +42,7 @@ package struct DictionaryPlan: Sendable {
         if having != nil && grouping.isEmpty {
             throw NSError.coreData(.coreData, "havingPredicate chooses among groups; name them in propertiesToGroupBy.")
         }
+        try having?.checkFetchable(entity.name, variables: Set(columns.map(\.name) + grouping.map { $0.joined(separator: ".") }))
         guard isGrouped else { return }
         let known = Set(columns.map(\.name) + grouping.map { $0.joined(separator: ".") })
         let outside = having?.mapExpressions { $0.isAggregate(of: entity) ? .constant(.null) : $0 }.keyPaths.first { !known.contains($0.description) }
@@ -68,6 +69,7 @@ package struct DictionaryPlan: Sendable {
             return Column(name: path.joined(separator: "."), source: .property(path))
         }
         guard let node = computed.expression?.node else { Violation.misuse("the column \(computed.name) has no expression") }
+        try node.checkFetchable(entity.name)
         return Column(name: computed.name, source: .expression(node, computed.expressionResultType))
     }
 

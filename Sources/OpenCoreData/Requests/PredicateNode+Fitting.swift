@@ -169,11 +169,18 @@ private struct ConstantFitting {
         switch node {
         case .subquery(let collection, let variable, let predicate):
             let collection = try inside(collection)
-            guard let members = destination(collection) else { return node }
+            guard let members = destination(collection) else { return .subquery(collection: collection, variable: variable, predicate: predicate) }
             var inner = self
             inner.variables[variable] = members
             return .subquery(collection: collection, variable: variable, predicate: try inner.fit(predicate))
-        case .keyPathOf(let base, let path): return .keyPathOf(try inside(base), path)
+        case .keyPath(let path):
+            try checkKeys(path, from: entity)
+            return node
+        case .keyPathOf(let base, let path):
+            if let start = destination(base) { try checkKeys(path, from: start) }
+            return .keyPathOf(try inside(base), path)
+        case .cast(let operand, let type): return .cast(try inside(operand), type)
+        case .aggregate(let elements): return .aggregate(try elements.map(inside))
         case .index(let base, let place): return .index(try inside(base), place)
         case .function(let name, let arguments): return .function(name, try arguments.map(inside))
         case .setOperation(let operation, let left, let right): return .setOperation(operation, try inside(left), try inside(right))
@@ -213,6 +220,25 @@ private struct ConstantFitting {
         case .keyPathOf(let base, let path): destination(base).flatMap { start in path.keys.flatMap { walk($0, from: start)?.entity } }
         case .subquery(let collection, _, _): destination(collection)
         default: nil
+        }
+    }
+
+    /// Throws for a key that is none of the entity it is asked of. What a value that is no object says to a key is no matter of the model.
+    private func checkKeys(_ path: PredicateKeyPath, from start: NSEntityDescription) throws {
+        var current = start
+        for case .key(let key) in path.steps where key != "self" && key != "objectID" {
+            let relationship: NSRelationshipDescription?
+            switch current.layout.place(of: key) {
+            case .slot(let slot)?: relationship = current.layout.relationship(atSlot: slot)
+            case .toMany(let number)?: relationship = current.layout.toManys[number]
+            case nil:
+                let known = current.propertiesByName.keys.sorted().joined(separator: ", ")
+                throw NSError.coreData(
+                    .coreData,
+                    "The predicate names \(path) of \(start.name ?? "?"), but \(current.name ?? "?") has no property \"\(key)\"; it has \(known).")
+            }
+            guard let destination = relationship?.destinationEntity else { return }
+            current = destination
         }
     }
 

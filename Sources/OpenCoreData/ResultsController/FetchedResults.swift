@@ -104,10 +104,10 @@ final class FetchedResults {
         let rows = try context.fetch(fetch)
         try plan.warm(rows, in: context)
         let reader = CheckedReader(context)
-        let entries = rows.compactMap { found -> ResultEntry? in
+        let entries = try rows.compactMap { found -> ResultEntry? in
             guard let row = found.row else { return nil }
             let view = RowView(id: found.id, row: row, reader: reader)
-            return !looksAtAll || plan.matches(view) ? plan.entry(view, in: context) : nil
+            return try !looksAtAll || plan.matches(view) ? plan.entry(view, in: context) : nil
         }
         try reader.check()
         let sorted = plan.order.sorted(entries)
@@ -215,7 +215,7 @@ extension FetchedResults: ContextChangeListener {
         for id in touched {
             let old = sections.known[id]
             let view = rows[id].map { RowView(id: id, row: $0, reader: reader) }
-            guard let view, plan.concerns(id), plan.matches(view) else {
+            guard let view, plan.concerns(id), try plan.matches(view) else {
                 if let old { delta.deleted.append(old) }
                 continue
             }

@@ -53,7 +53,7 @@ struct ResultPlan {
 
     // MARK: Entries
 
-    func matches(_ view: RowView) -> Bool { fetch.predicate?.evaluate(view) ?? true }
+    func matches(_ view: RowView) throws -> Bool { try fetch.predicate?.selects(view) ?? true }
 
     func entry(_ view: RowView, in context: NSManagedObjectContext) -> ResultEntry {
         let keys = fetch.sort.map { $0.sortable(value($0.path, of: view)) }
@@ -132,7 +132,7 @@ struct ResultPlan {
                         return nil
                     })
             case .constant, .evaluatedObject, .aggregate, .function, .cast, .setOperation, .conditional, .anyKey: break
-            case .variable, .keyPathOf, .index, .message, .subquery, .opaque: isOpen = true
+            case .variable, .keyPathOf, .index, .message, .subquery, .opaque, .tooDeep: isOpen = true
             }
             return expression
         }

@@ -10,7 +10,7 @@ package protocol HistoryKeeping: NSPersistentStore {
     ///   - isWanted: asked of each transaction before its changes are read.
     ///   - limit: at most how many; nil: no limit.
     func history(
-        after place: HistoryPlace?, withChanges: Bool, limit: Int?, where isWanted: ((HistoryRecord) -> Bool)?
+        after place: HistoryPlace?, withChanges: Bool, limit: Int?, where isWanted: ((HistoryRecord) throws -> Bool)?
     ) throws -> [HistoryRecord]
     /// Deletes the transactions before a place: how many there were.
     func deleteHistory(before place: HistoryPlace) throws -> Int

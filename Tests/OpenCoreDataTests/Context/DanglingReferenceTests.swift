@@ -167,6 +167,66 @@ import Testing
         }
     }
 
+    // R1: what the member has read is older than what took it away.
+    @Test(arguments: ["members", "order"]) func whoHasJustBeenTakenAwayElsewhereCanBeAddedHere(_ kind: String) throws {
+        try holdingAll {
+            let owner = main.make(kind == "order" ? "Playlist" : "Department")
+            let inverse = kind == "order" ? "playlist" : "department", name = kind == "order" ? "tracks" : "employees"
+            let member = main.make(kind == "order" ? "Track" : "Person", [inverse: owner])
+            try saveAll()
+            let mine = workers[1].object(with: member.objectID), there = workers[1].object(with: owner.objectID)
+            #expect(mine.value(forKey: inverse) as? NSManagedObject === there)
+            workers[0].object(with: member.objectID).setValue(nil, forKey: inverse)
+            try workers[0].save()
+            if kind == "order" {
+                there.mutableOrderedSetValue(forKey: name).add(mine)
+            } else {
+                there.mutableSetValue(forKey: name).add(mine)
+            }
+            #expect(there.objectIDs(forRelationshipNamed: name) == [member.objectID])
+            try workers[1].save()
+            try saveAll()
+            #expect(try stack.store.rows(for: [member.objectID])[member.objectID]?[inverse] == .objectID(owner.objectID))
+        }
+    }
+
+    // R1: who sets a list says nothing of what came into it, or left it, since it was shown.
+    @Test func settingMembersTakesNobodyAwayWhoHasNotBeenSeen() throws {
+        try holdingAll {
+            let list = main.make("Playlist"), tracks = (0..<3).map { main.make("Track", ["title": "\($0)"]) }
+            list.setValue(Array(tracks[0...1]), forKey: "tracks")
+            try saveAll()
+            let there = workers[1].object(with: list.objectID)
+            let shown = (there.value(forKey: "tracks") as? NSOrderedSet)?.array as? [NSManagedObject] ?? []
+            #expect(shown.map(\.objectID) == tracks[0...1].map(\.objectID))
+            workers[0].object(with: list.objectID).setValue([tracks[0], tracks[2]].map { workers[0].object(with: $0.objectID) }, forKey: "tracks")
+            try workers[0].save()
+            there.setValue(Array(shown.reversed()), forKey: "tracks")
+            try workers[1].save()
+            try saveAll()
+            #expect(Set(try stack.store.relatedIDs(RelationshipKey(owner: list.objectID, toMany: 0))) == [tracks[0].objectID, tracks[2].objectID])
+        }
+    }
+
+    // R5: who deletes an object need not know whose partner it has become.
+    @Test func thePartnerOfWhatIsDeletedIsLetGoOfAtThePush() throws {
+        try holdingAll {
+            let badge = main.make("Badge"), person = main.make("Person")
+            try saveAll()
+            let stale = workers[1].object(with: person.objectID)
+            _ = stale.value(forKey: "badge")
+            person.setValue(badge, forKey: "badge")
+            try saveAll()
+            workers[1].delete(stale)
+            try workers[1].save()
+            let reader = stack.child(of: main, name: "reader")
+            let partner = try reader.performAndWait { try reader.existingObject(with: badge.objectID).objectIDs(forRelationshipNamed: "person") }
+            #expect(partner.isEmpty)
+            try saveAll()
+            #expect(try stack.store.rows(for: [badge.objectID])[badge.objectID]?["person"] == .null)
+        }
+    }
+
     // L13, R5
     @Test func refreshingDoesNotBringAReferenceToADeletedObjectBack() throws {
         try holdingAll {

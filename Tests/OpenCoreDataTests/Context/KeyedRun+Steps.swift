@@ -118,8 +118,10 @@ extension KeyedRun {
             guard let (shelf, place) = random.element(living(level, "Shelf")) else { return }
             let order = shelf.mutableOrderedSetValue(forKey: "things")
             let isThere = order.contains(thing)
+            // What is the case already, once other things have turned out to be this one, is not set.
+            stack.contexts[level].processPendingChanges()
+            if order.contains(thing) == isThere { values.set(number, ["shelf": isThere ? 0 : place], at: level) }
             if isThere { order.remove(thing) } else { order.insert(thing, at: random.next(upTo: order.count + 1)) }
-            values.set(number, ["shelf": isThere ? 0 : place], at: level)
             history.append("\(level): the order of shelf \(place) gets or loses \(number)")
         case 5:
             guard let (shelf, place) = random.element(living(level, "Shelf")) else { return }
@@ -130,8 +132,9 @@ extension KeyedRun {
             guard let (tag, place) = random.element(living(level, "Tag")) else { return }
             let tags = thing.mutableOrderedSetValue(forKey: "tags")
             let isThere = tags.contains(tag)
+            stack.contexts[level].processPendingChanges()
+            if tags.contains(tag) == isThere { values.tag(number, with: place, !isThere, at: level) }
             if isThere { tags.remove(tag) } else { tags.insert(tag, at: 0) }
-            values.tag(number, with: place, !isThere, at: level)
             history.append("\(level): \(number) gets or loses tag \(place)")
         }
     }

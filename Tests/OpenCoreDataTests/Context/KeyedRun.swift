@@ -63,7 +63,7 @@ final class KeyedRun {
         stack.coordinator.rowCache.removeAll()
         let fresh = stack.independent()
         let failure = try fresh.performAndWait { try KeyedInvariants.failure(in: fresh, uniqueKeys: true, turn: seed) ?? compare(fresh, at: nil) }
-        return try (failure ?? stack.danglingPairs()).map { describe("in the store: \($0)") }
+        return try (failure ?? stack.danglingPairs() ?? stack.changedRows()).map { describe("in the store: \($0)") }
     }
 
     /// Goes on until there are no steps left, and then saves all; or until the process dies, after the step before the rest.

@@ -35,7 +35,7 @@ final class KeyedStack {
         self.policy = policy
         coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
         let mine = model.entities.filter { $0.name != "Note" }, apart = model.entities.filter { $0.name == "Note" }
-        fixture = world == .file ? try StoreFixture(model) : nil
+        fixture = world == .file ? try StoreFixture(model, options: [SQLiteRowSumsOption: true]) : nil
         documents = world.isJournaled ? try JournalFixture(model) : nil
         memory =
             switch world {
@@ -140,6 +140,13 @@ final class KeyedStack {
         let context = NSManagedObjectContext(.privateQueueConcurrencyType)
         context.parent = contexts[level]
         return context
+    }
+
+    /// Rows in the file that are not what a store wrote, as their sums say.
+    func changedRows() throws -> String? {
+        guard let fixture else { return nil }
+        let report = try SQLiteStoreVerification.verify(fixture.file)
+        return report.isSound ? nil : "the file has rows that no store wrote: \(report)"
     }
 
     /// Pairs in the file that name a row that is not there.

@@ -101,7 +101,10 @@ struct KeyedValues {
                 levels[parent].made[number] = values
             }
         }
-        levels[parent].pairs.merge(current(pushed.pairs)) { $1 }
+        let pairs = current(pushed.pairs)
+        levels[parent].pairs.merge(pairs) { $1 }
+        // Whose members changed counts as changed.
+        for number in pairs.keys.flatMap({ [$0.thing, $0.tag] }) { levels[parent].overlay(number, [:]) }
     }
 
     private func owner(of key: String?, in below: [Int]) -> Int? {

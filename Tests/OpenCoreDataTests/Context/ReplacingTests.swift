@@ -324,4 +324,39 @@ import Testing
             #expect(staying.isDeleted && mine.value(forKey: "parent") == nil && mine.hasChanges)
         }
     }
+
+    // N24: whatever is done afterwards to the instance that stands for both.
+    @Test(arguments: ["fault", "shown", "none"]) func theDeletionOfOneThatBecameAnotherIsTheOthers(_ instance: String) throws {
+        try holdingAll {
+            let tag = other.make("Tag", ["code": "t"]), twin = try madeTwin(), owner = try storeOwner()
+            let staying = instance == "none" ? twin : worker.object(with: owner)
+            if instance == "shown" { #expect(staying.value(forKey: "code") as? String == "q") }
+            let mark = worker.object(with: tag.objectID)
+            worker.delete(twin)
+            worker.processPendingChanges()
+            try stack.root.save()
+            staying.mutableOrderedSetValue(forKey: "tags").add(mark)
+            worker.processPendingChanges()
+            for context in [worker, main, stack.root] { try context.save() }
+            #expect(try other.all("Thing").isEmpty)
+            #expect(try stack.store.relatedIDs(RelationshipKey(owner: tag.objectID, toMany: 0)).isEmpty)
+        }
+    }
+
+    // R1, N24: that another thing turned out to be one of them is no reason to take away what has come since.
+    @Test func settingMembersTakesNobodyAwayWhoCameBeforeAnotherBecameOneOfThem() throws {
+        let second = stack.child(of: main, name: "second")
+        try holding(stack.root, main, worker, second) {
+            let shelf = worker.make("Shelf", ["code": "l"]), first = worker.make("Thing", ["code": "a", "shelf": shelf])
+            try worker.save()
+            let shown = try #require((shelf.value(forKey: "things") as? NSOrderedSet)?.array as? [NSManagedObject])
+            #expect(shown == [first])
+            let came = second.make("Thing", ["code": "b", "shelf": second.object(with: shelf.objectID)])
+            second.make("Thing", ["code": "a"])
+            try second.save()
+            shelf.setValue(shown, forKey: "things")
+            for context in [worker, main, stack.root] { try context.save() }
+            #expect(try stack.store.relatedIDs(RelationshipKey(owner: shelf.objectID, toMany: 0)) == [first.objectID, came.objectID])
+        }
+    }
 }

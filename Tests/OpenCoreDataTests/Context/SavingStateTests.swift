@@ -270,4 +270,15 @@ final class ValidatedObject: NSManagedObject {
             #expect(object.objectID.uriRepresentation() == id)
         }
     }
+
+    // L17: the object of a row that was imported, held by nobody but the one who looked at it.
+    @Test func anObjectOfARowThatWasImportedIsToldOfItsSave() throws {
+        let id = root.makeID(for: try #require(root.persistentStoreCoordinator?.managedObjectModel.entitiesByName["Validated"]))
+        try root.performAndWait { [root] in
+            root.insertRow(id, RowSnapshot.defaults(id.layout), set: SlotSet())
+            let object = try #require(try root.existingObject(with: id) as? ValidatedObject)
+            try root.save()
+            #expect(object.saves == ["willSave", "didSave"])
+        }
+    }
 }

@@ -188,7 +188,7 @@ struct PredicateComparisonTests {
         }
         #expect(object.isFrozen && object.object is KeyedPerson.ID)
         #expect(element.isFrozen && element.object is KeyedPerson.ID)
-        #expect(frozen.evaluate(KeyedPerson(1, ["owner": ann])))
+        #expect(try frozen.evaluate(KeyedPerson(1, ["owner": ann])))
     }
 
     // Q2

@@ -192,7 +192,7 @@ struct PredicateFormatTests {
         #expect(try holds("((a)) == (2) AND (b == 1)", ["a": 2, "b": 1]))
         #expect(try holds("(a) IN {2}", ["a": 2]))
         #expect(try holds("((%@ == a) AND (b == %@))", ["a": 2, "b": 3], 2, 3))
-        let deep = String(repeating: "(", count: 90) + "a + 1" + String(repeating: ")", count: 90) + " == 2"
+        let deep = String(repeating: "(", count: 45) + "a + 1" + String(repeating: ")", count: 45) + " == 2"
         #expect(try holds(deep, ["a": 1]))
     }
 

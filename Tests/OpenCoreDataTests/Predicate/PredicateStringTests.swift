@@ -120,7 +120,13 @@ struct PredicateStringTests {
     }
 
     // Q3
-    @Test func aPatternThatIsNoneMatchesNothing() throws {
-        #expect(try !holds("a MATCHES b", ["a": "x", "b": "(["]))
+    @Test func aPatternThatIsNoneIsAnError() throws {
+        let predicate = NSPredicate(format: "a MATCHES b")
+        #expect(throws: PredicateEvaluationError.malformedPattern("([")) { try predicate.holds(for: ["a": "x", "b": "(["]) }
+        #expect(throws: PredicateEvaluationError.costlyPattern("(a+)+$")) {
+            try predicate.holds(for: ["a": String(repeating: "a", count: 50) + "b", "b": "(a+)+$"])
+        }
+        // What takes time in proportion to the string has the time.
+        #expect(try predicate.holds(for: ["a": String(repeating: "ab", count: 100_000), "b": "(?:a|b)*"]))
     }
 }

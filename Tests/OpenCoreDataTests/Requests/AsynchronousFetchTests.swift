@@ -90,7 +90,7 @@ import Testing
     // F13
     @Test func anErrorOfTheStoreReachesTheCompletionBlock() async throws {
         let stack = try SQLiteStack()
-        let found = await outcome(stack.root, request("secret == 1"))
+        let found = await outcome(stack.root, request("FUNCTION(key, 'length') == 1"))
         #expect(found.objects == nil && (found.error as? NSError)?.code == 134060)
     }
 

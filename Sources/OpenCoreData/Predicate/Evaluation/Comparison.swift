@@ -5,7 +5,7 @@ package enum Comparison {
     /// Whether the operator holds between two values that are not under `ANY` or `ALL`.
     package static func holds(
         _ left: PredicateValue, _ right: PredicateValue, type: NSComparisonPredicate.Operator, options: NSComparisonPredicate.Options
-    ) -> Bool {
+    ) throws(PredicateEvaluationError) -> Bool {
         switch type {
         case .equalTo: equal(left, right, options)
         case .notEqualTo: !equal(left, right, options)
@@ -18,7 +18,7 @@ package enum Comparison {
         case .contains: isMember(right, of: left, options)
         case .beginsWith, .endsWith, .like, .matches:
             if case .string(let string) = left, case .string(let pattern) = right {
-                StringComparison.matches(string, pattern, type: type, options: options)
+                try StringComparison.matches(string, pattern, type: type, options: options)
             } else {
                 false
             }
@@ -34,7 +34,7 @@ package enum Comparison {
         case (.string(let first), .string(let second)):
             options.isEmpty
                 ? StringComparison.equalBytes(first, second)
-                : StringComparison.matches(first, second, type: .equalTo, options: options)
+                : StringComparison.equalBytes(StringFolding.fold(first, options), StringFolding.fold(second, options))
         case (.date(let first), .date(let second)): first == second
         case (.data(let first), .data(let second)): first == second
         case (.uuid(let first), .uuid(let second)): first == second
@@ -93,7 +93,7 @@ package enum Comparison {
             if options.isEmpty { return collection.contains(value) }
             return collection.elements.contains { equal($0, value, options) }
         case (.string(let part), .string(let string)):
-            return StringComparison.matches(string, part, type: .contains, options: options)
+            return StringComparison.contains(StringFolding.fold(string, options), StringFolding.fold(part, options))
         default: return false
         }
     }

@@ -96,6 +96,7 @@ extension ExpressionNode {
             "TERNARY(\(condition.canonicalFormat), \(yes.canonicalFormat), \(no.canonicalFormat))"
         case .anyKey: "ANYKEY"
         case .opaque: "<code>"
+        case .tooDeep: "<nests too deep>"
         }
     }
 

@@ -1,87 +1,114 @@
 import Foundation
 
 extension PredicateNode {
-    /// Whether the predicate holds for the object. Traps when a variable has no value: see `freeVariables`.
-    package func evaluate(_ object: Any?, variables: [String: PredicateValue] = [:]) -> Bool {
-        evaluate(in: EvaluationScope(object, variables: variables))
+    /// Whether the predicate holds for the object.
+    package func evaluate(_ object: Any?, variables: [String: PredicateValue] = [:]) throws(PredicateEvaluationError) -> Bool {
+        try evaluate(in: EvaluationScope(object, variables: variables))
     }
 
     /// The same for a scope made once.
-    package func evaluate(in scope: EvaluationScope) -> Bool {
+    package func evaluate(in scope: EvaluationScope) throws(PredicateEvaluationError) -> Bool {
         switch self {
-        case .constant(let value): value
-        case .and(let children): children.allSatisfy { $0.evaluate(in: scope) }
-        case .or(let children): children.contains { $0.evaluate(in: scope) }
-        case .not(let child): !child.evaluate(in: scope)
-        case .comparison(let comparison): comparison.evaluate(in: scope)
+        case .constant(let value): return value
+        case .and(let children):
+            for child in children where try !child.evaluate(in: scope) { return false }
+            return true
+        case .or(let children):
+            for child in children where try child.evaluate(in: scope) { return true }
+            return false
+        case .not(let child): return try !child.evaluate(in: scope)
+        case .comparison(let comparison): return try comparison.evaluate(in: scope)
         case .opaque(let opaque):
-            opaque.predicate.evaluate(with: scope.object, substitutionVariables: scope.variables.mapValues { $0.any ?? NSNull() })
+            return opaque.predicate.evaluate(with: scope.object, substitutionVariables: scope.variables.mapValues { $0.any ?? NSNull() })
         }
     }
 }
 
 extension PredicateComparison {
-    fileprivate func evaluate(in scope: EvaluationScope) -> Bool {
-        let left = left.evaluate(in: scope)
-        let right = right.evaluate(in: scope)
-        return switch modifier {
-        case .direct: Comparison.holds(left, right, type: type, options: options)
-        case .any: Aggregates.elements(left).contains { Comparison.holds($0, right, type: type, options: options) }
-        case .all: Aggregates.elements(left).allSatisfy { Comparison.holds($0, right, type: type, options: options) }
+    fileprivate func evaluate(in scope: EvaluationScope) throws(PredicateEvaluationError) -> Bool {
+        let left = try left.evaluate(in: scope)
+        let right = try right.evaluate(in: scope)
+        switch modifier {
+        case .direct: return try Comparison.holds(left, right, type: type, options: options)
+        case .any:
+            for element in Aggregates.elements(left) where try Comparison.holds(element, right, type: type, options: options) { return true }
+            return false
+        case .all:
+            for element in Aggregates.elements(left) where try !Comparison.holds(element, right, type: type, options: options) { return false }
+            return true
         }
     }
 }
 
 extension ExpressionNode {
     /// The value of the expression for the object of the scope.
-    package func evaluate(in scope: EvaluationScope) -> PredicateValue {
+    package func evaluate(in scope: EvaluationScope) throws(PredicateEvaluationError) -> PredicateValue {
+        // What takes room is done in functions of its own: this one calls itself for every level of nesting.
         switch self {
         case .constant(let value): return value
         case .evaluatedObject: return scope.evaluatedObject
         case .variable(let name):
-            guard let value = scope.variables[name] else { PredicateViolations.unboundVariable(name) }
+            guard let value = scope.variables[name] else { throw .unboundVariable(name) }
             return value
         case .keyPath(let path): return scope.value(path)
-        case .keyPathOf(let base, let path): return base.evaluate(in: scope).following(path.steps[...])
-        case .index(let base, let place): return Self.element(place, of: base.evaluate(in: scope), in: scope)
-        case .aggregate(let elements):
-            return .collection(PredicateCollection(elements.map { $0.evaluate(in: scope) }, kind: .array))
-        case .function(let name, let arguments):
-            return PredicateFunction(name)?.evaluate(arguments.map { $0.evaluate(in: scope) }) ?? .null
+        case .keyPathOf(let base, let path): return try base.evaluate(in: scope).following(path.steps[...])
+        case .index(let base, let place): return try Self.element(place, of: base, in: scope)
+        case .aggregate(let elements): return .collection(PredicateCollection(try Self.values(elements, in: scope), kind: .array))
+        case .function(let name, let arguments): return PredicateFunction(name)?.evaluate(try Self.values(arguments, in: scope)) ?? .null
         case .message(let target, let selector, let arguments):
             return PredicateMessage(rawValue: selector)?
-                .evaluate(target.evaluate(in: scope), arguments.map { $0.evaluate(in: scope) }) ?? .null
-        case .cast(let operand, let type): return Cast(type)?.evaluate(operand.evaluate(in: scope)) ?? .null
+                .evaluate(try target.evaluate(in: scope), try Self.values(arguments, in: scope)) ?? .null
+        case .cast(let operand, let type): return Cast(type)?.evaluate(try operand.evaluate(in: scope)) ?? .null
         case .subquery(let collection, let variable, let predicate):
-            return Subquery.evaluate(
-                collection: collection.evaluate(in: scope), variable: variable, predicate: predicate, in: scope)
+            return try Subquery.evaluate(
+                collection: try collection.evaluate(in: scope), variable: variable, predicate: predicate, in: scope)
         case .setOperation(let operation, let left, let right):
-            return operation.evaluate(left.evaluate(in: scope), right.evaluate(in: scope))
+            return operation.evaluate(try left.evaluate(in: scope), try right.evaluate(in: scope))
         case .conditional(let condition, let yes, let no):
-            return condition.evaluate(in: scope) ? yes.evaluate(in: scope) : no.evaluate(in: scope)
+            return try condition.evaluate(in: scope) ? yes.evaluate(in: scope) : no.evaluate(in: scope)
         case .anyKey: return .null
-        case .opaque(let opaque):
-            let arguments = opaque.arguments.map { $0.evaluate(in: scope).any ?? NSNull() }
-            let bindings = NSMutableDictionary()
-            for (name, value) in scope.variables { bindings.setObject(value.any ?? NSNull(), forKey: name as NSString) }
-            return PredicateValue(opaque.block(scope.object, arguments, bindings))
+        case .opaque(let opaque): return try Self.answer(of: opaque, in: scope)
+        case .tooDeep: throw .tooDeep
         }
     }
 
-    private static func element(_ place: PredicateIndex, of base: PredicateValue, in scope: EvaluationScope) -> PredicateValue {
-        if case .element(let expression) = place, case .string(let key) = expression.evaluate(in: scope) {
-            return base.value(forKey: key)
-        }
-        guard case .collection(let collection) = base else { return .null }
+    private static func values(
+        _ expressions: [ExpressionNode], in scope: EvaluationScope
+    ) throws(PredicateEvaluationError) -> [PredicateValue] {
+        var values: [PredicateValue] = []
+        values.reserveCapacity(expressions.count)
+        for expression in expressions { values.append(try expression.evaluate(in: scope)) }
+        return values
+    }
+
+    private static func answer(of opaque: OpaqueExpression, in scope: EvaluationScope) throws(PredicateEvaluationError) -> PredicateValue {
+        let arguments = try values(opaque.arguments, in: scope).map { $0.any ?? NSNull() }
+        let bindings = NSMutableDictionary()
+        for (name, value) in scope.variables { bindings.setObject(value.any ?? NSNull(), forKey: name as NSString) }
+        return PredicateValue(opaque.block(scope.object, arguments, bindings))
+    }
+
+    private static func element(
+        _ place: PredicateIndex, of base: ExpressionNode, in scope: EvaluationScope
+    ) throws(PredicateEvaluationError) -> PredicateValue {
+        let base = try base.evaluate(in: scope)
         switch place {
-        case .first: return collection.elements.first ?? .null
-        case .last: return collection.elements.last ?? .null
-        case .size: return .integer(Int64(collection.elements.count))
+        case .first: return base.heldElements?.first ?? .null
+        case .last: return base.heldElements?.last ?? .null
+        case .size: return base.heldElements.map { .integer(Int64($0.count)) } ?? .null
         case .element(let expression):
-            guard let index = Arithmetic.integer(expression.evaluate(in: scope)), index >= 0, index < collection.elements.count
-            else { return .null }
-            return collection.elements[Int(index)]
+            let place = try expression.evaluate(in: scope)
+            if case .string(let key) = place { return base.value(forKey: key) }
+            guard let elements = base.heldElements, let index = Arithmetic.integer(place), index >= 0, index < elements.count else { return .null }
+            return elements[Int(index)]
         }
+    }
+}
+
+extension PredicateValue {
+    /// The elements of a collection; nil of what is none.
+    fileprivate var heldElements: [PredicateValue]? {
+        if case .collection(let collection) = self { collection.elements } else { nil }
     }
 }
 

@@ -2,11 +2,12 @@ import Foundation
 
 /// The operators on two strings. A store that filters in SQL registers `matches` rather than imitate it.
 package enum StringComparison {
-    /// Whether the operator holds between the strings. Only the operators on strings and the six comparisons are asked here.
+    /// Whether the operator holds between the strings. Only the operators on strings and the six comparisons are asked here. Throws for `MATCHES`
+    /// alone.
     package static func matches(
         _ left: String, _ right: String, type: NSComparisonPredicate.Operator, options: NSComparisonPredicate.Options
-    ) -> Bool {
-        if type == .matches { return RegularExpressions.wholeMatch(left, pattern: right, options: options) }
+    ) throws(PredicateEvaluationError) -> Bool {
+        if type == .matches { return try RegularExpressions.wholeMatch(left, pattern: right, options: options) }
         let left = StringFolding.fold(left, options)
         let right = StringFolding.fold(right, options)
         return switch type {
@@ -67,7 +68,8 @@ package enum StringComparison {
         return start >= 0 && string.utf8.dropFirst(start).elementsEqual(suffix.utf8)
     }
 
-    private static func contains(_ string: String, _ part: String) -> Bool {
+    /// Whether the bytes of `part` stand somewhere in the string.
+    static func contains(_ string: String, _ part: String) -> Bool {
         var string = string
         var part = part
         return string.withUTF8 { whole in

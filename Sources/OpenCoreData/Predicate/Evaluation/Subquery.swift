@@ -1,12 +1,15 @@
+import Foundation
+
 /// `SUBQUERY(collection, $x, predicate)`: keeps what the predicate holds for, in order.
 enum Subquery {
     static func evaluate(
         collection: PredicateValue, variable: String, predicate: PredicateNode, in scope: EvaluationScope
-    ) -> PredicateValue {
+    ) throws(PredicateEvaluationError) -> PredicateValue {
         var inner = scope
-        let kept = Aggregates.elements(collection).filter { element in
+        var kept: [PredicateValue] = []
+        for element in Aggregates.elements(collection) {
             inner.variables[variable] = element
-            return predicate.evaluate(in: inner)
+            if try predicate.evaluate(in: inner) { kept.append(element) }
         }
         let kind: PredicateCollection.Kind = if case .collection(let whole) = collection { whole.kind } else { .array }
         return .collection(PredicateCollection(kept, kind: kind))

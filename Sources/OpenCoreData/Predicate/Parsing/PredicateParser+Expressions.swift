@@ -1,56 +1,57 @@
 import Foundation
 
 /// Expressions: `UNION` and its kin bind weakest, then `+ -`, then `* /`, then `**`, then key paths and indexes.
+///
+/// What calls itself for every level of nesting keeps little on the stack: the rest is in functions of its own.
 extension PredicateParser {
     mutating func expression() throws(PredicateFormatError) -> ExpressionNode {
         try enter()
         defer { leave() }
-        var left = try sum()
-        while isSetOperation(place), case .word(let word, _) = token, let operation = SetOperation(rawValue: word.uppercased()) {
+        return try chain(ofStrength: 0)
+    }
+
+    /// Values with operators between them that bind at least that strongly. Those of one strength are taken together from the left.
+    private mutating func chain(ofStrength weakest: Int) throws(PredicateFormatError) -> ExpressionNode {
+        var left = try signed()
+        while let infix = infix, infix.strength >= weakest {
             place += 1
             try link()
-            left = .setOperation(operation, left, try sum())
+            left = infix.joining(left, try chain(ofStrength: infix.strength + 1))
         }
         return left
     }
 
-    private mutating func sum() throws(PredicateFormatError) -> ExpressionNode {
-        var left = try product()
-        while true {
-            if take(symbol: "+") {
-                left = .function("add:to:", [left, try product()])
-                try link()
-            } else if take(symbol: "-") {
-                left = .function("from:subtract:", [left, try product()])
-                try link()
-            } else {
-                return left
-            }
+    /// The operator that stands here.
+    private var infix: Infix? {
+        switch token {
+        case .symbol(let symbol): return Infix.symbols[symbol]
+        case .word(let word, isEscaped: false): return SetOperation(rawValue: word.uppercased()).map { Infix(strength: 0, meaning: .sets($0)) }
+        default: return nil
         }
     }
 
-    private mutating func product() throws(PredicateFormatError) -> ExpressionNode {
-        var left = try power()
-        while true {
-            if take(symbol: "*") {
-                left = .function("multiply:by:", [left, try power()])
-                try link()
-            } else if take(symbol: "/") {
-                left = .function("divide:by:", [left, try power()])
-                try link()
-            } else {
-                return left
+    /// An operator between two values.
+    private struct Infix {
+        enum Meaning {
+            case sets(SetOperation)
+            case function(String)
+        }
+
+        let strength: Int
+        let meaning: Meaning
+
+        static let symbols = [
+            "+": Infix(strength: 1, meaning: .function("add:to:")), "-": Infix(strength: 1, meaning: .function("from:subtract:")),
+            "*": Infix(strength: 2, meaning: .function("multiply:by:")), "/": Infix(strength: 2, meaning: .function("divide:by:")),
+            "**": Infix(strength: 3, meaning: .function("raise:toPower:")),
+        ]
+
+        func joining(_ left: ExpressionNode, _ right: ExpressionNode) -> ExpressionNode {
+            switch meaning {
+            case .sets(let operation): .setOperation(operation, left, right)
+            case .function(let name): .function(name, [left, right])
             }
         }
-    }
-
-    private mutating func power() throws(PredicateFormatError) -> ExpressionNode {
-        var left = try signed()
-        while take(symbol: "**") {
-            left = .function("raise:toPower:", [left, try signed()])
-            try link()
-        }
-        return left
     }
 
     private mutating func signed() throws(PredicateFormatError) -> ExpressionNode {
@@ -113,36 +114,35 @@ extension PredicateParser {
     }
 
     private mutating func operand() throws(PredicateFormatError) -> ExpressionNode {
-        switch token {
-        case .number(let value):
-            place += 1
-            return .constant(value)
-        case .string(let text):
-            place += 1
-            return .constant(.string(text))
-        case .variable(let name):
-            place += 1
-            return .variable(name)
-        case .placeholder(let placeholder):
-            guard let node = arguments.take(placeholder) else { throw error(placeholder.requirement) }
-            place += 1
-            return node
-        case .keyPathOperator: return .keyPath(PredicateKeyPath(steps: [try collectionOperator()]))
-        case .symbol("("):
-            place += 1
+        if take(symbol: "(") {
             let inner = try expression()
             try expect(symbol: ")")
             return inner
-        case .symbol("{"):
-            place += 1
-            return .braces(try list(closing: "}"))
-        case .word(let word, let isEscaped):
-            if !isEscaped, let node = try keyword(word.uppercased()) { return node }
-            if !isEscaped, let node = try call(word) { return node }
-            place += 1
-            return .keyPath(PredicateKeyPath(keys: [word]))
+        }
+        if take(symbol: "{") { return .braces(try list(closing: "}")) }
+        if case .word(let word, isEscaped: false) = token {
+            if let node = try keyword(word.uppercased()) { return node }
+            if let node = try call(word) { return node }
+        }
+        return try leaf()
+    }
+
+    /// An operand in which there is no other.
+    private mutating func leaf() throws(PredicateFormatError) -> ExpressionNode {
+        let node: ExpressionNode
+        switch token {
+        case .number(let value): node = .constant(value)
+        case .string(let text): node = .constant(.string(text))
+        case .variable(let name): node = .variable(name)
+        case .placeholder(let placeholder):
+            guard let argument = arguments.take(placeholder) else { throw error(placeholder.requirement) }
+            node = argument
+        case .keyPathOperator: return .keyPath(PredicateKeyPath(steps: [try collectionOperator()]))
+        case .word(let word, _): node = .keyPath(PredicateKeyPath(keys: [word]))
         case .symbol, .end: throw error("a value or a key path")
         }
+        place += 1
+        return node
     }
 
     /// Expressions up to the closing bracket, that one included.
@@ -176,7 +176,20 @@ extension PredicateParser {
 
     /// `name(…)` or `add:to:(…)`; nil when no parenthesis follows.
     private mutating func call(_ word: String) throws(PredicateFormatError) -> ExpressionNode? {
+        guard let (name, end) = functionName(word) else { return nil }
         let start = place
+        place = end + 1
+        switch name.uppercased() {
+        case "SUBQUERY": return try subquery()
+        case "CAST": return try cast()
+        case "TERNARY": return try ternary()
+        case "FUNCTION": return try message()
+        default: return try function(name, try list(closing: ")"), at: start)
+        }
+    }
+
+    /// The name that begins with the word here, and the place of the parenthesis after it; nil when there is none.
+    private func functionName(_ word: String) -> (name: String, end: Int)? {
         var end = place + 1
         var name = word
         while case .symbol(":") = tokens[end].kind {
@@ -187,15 +200,12 @@ extension PredicateParser {
             end += 1
         }
         guard case .symbol("(") = tokens[end].kind else { return nil }
-        place = end + 1
-        switch name.uppercased() {
-        case "SUBQUERY": return try subquery()
-        case "CAST": return try cast()
-        case "TERNARY": return try ternary()
-        case "FUNCTION": return try message()
-        default: break
-        }
-        let arguments = try list(closing: ")")
+        return (name, end)
+    }
+
+    private mutating func function(
+        _ name: String, _ arguments: [ExpressionNode], at start: Int
+    ) throws(PredicateFormatError) -> ExpressionNode {
         guard let function = PredicateFunction(spelled: name, argumentCount: arguments.count) else {
             place = start
             throw error("a function of \(arguments.count) argument\(arguments.count == 1 ? "" : "s")")

@@ -3,8 +3,8 @@ import Foundation
 /// Reads a format string: `OR` binds weakest, then `AND`, then `NOT`, then comparisons. Expressions are read in
 /// `PredicateParser+Expressions`.
 struct PredicateParser {
-    // Deeper than anything written by hand, and shallow enough for the small stack of a secondary thread.
-    static let maximumDepth = 100
+    // Deeper than anything written by hand, and shallow enough for the small stack of a secondary thread: a level takes a dozen functions.
+    static let maximumDepth = 50
 
     let format: String
     private let scalars: [Unicode.Scalar]
@@ -12,7 +12,9 @@ struct PredicateParser {
     var place = 0
     var arguments: PredicateArguments
     private var depth = 0
+    /// The operators between values in the comparison that is read, those of comparisons inside of it too: how deep they nest at most.
     private var links = 0
+    private var isInsideComparison = false
     /// Parentheses known to hold an expression rather than a predicate, so that nested ones are not tried again and again.
     private var expressionParentheses: Set<Int> = []
 
@@ -29,6 +31,10 @@ struct PredicateParser {
         var parser = try PredicateParser(format, arguments)
         let node = try parser.expression()
         try parser.expectEnd()
+        guard node.isNested(within: PredicateEvaluationError.levels) else {
+            parser.place = 0
+            throw parser.error("at most \(PredicateEvaluationError.levels) levels of nesting")
+        }
         return node
     }
 
@@ -50,6 +56,17 @@ extension PredicateParser {
     mutating func disjunction() throws(PredicateFormatError) -> PredicateNode {
         try enter()
         defer { leave() }
+        let start = place
+        let node = try alternatives()
+        // Levels that fit the parser's stack one by one may be too many together.
+        guard node.isNested(within: PredicateEvaluationError.levels) else {
+            place = start
+            throw error("at most \(PredicateEvaluationError.levels) levels of nesting")
+        }
+        return node
+    }
+
+    private mutating func alternatives() throws(PredicateFormatError) -> PredicateNode {
         let first = try conjunction()
         var children = [first]
         while take(symbol: "||") || take(word: "OR") { children.append(try conjunction()) }
@@ -80,6 +97,7 @@ extension PredicateParser {
         // A parenthesis opens a predicate or an expression; which, shows only after it.
         let start = place
         let startArgument = arguments.position
+        let startLinks = links
         let failure: PredicateFormatError
         do {
             place += 1
@@ -92,6 +110,7 @@ extension PredicateParser {
         }
         place = start
         arguments.position = startArgument
+        links = startLinks
         expressionParentheses.insert(start)
         do {
             return try directComparison()
@@ -111,6 +130,8 @@ extension PredicateParser {
     }
 
     private mutating func directComparison() throws(PredicateFormatError) -> PredicateNode {
+        let isInside = startComparison()
+        defer { isInsideComparison = isInside }
         let left = try expression()
         if isAt(word: "NOT"), comparisonOperator(at: place + 1)?.0 == .in {
             place += 1
@@ -122,6 +143,8 @@ extension PredicateParser {
     private mutating func comparison(
         _ modifier: NSComparisonPredicate.Modifier, left known: ExpressionNode? = nil
     ) throws(PredicateFormatError) -> PredicateComparison {
+        let isInside = known == nil ? startComparison() : isInsideComparison
+        defer { isInsideComparison = isInside }
         let left = if let known { known } else { try expression() }
         guard let (type, length) = comparisonOperator(at: place) else { throw error("a comparison operator") }
         place += length
@@ -133,6 +156,13 @@ extension PredicateParser {
             throw PredicateFormatError(format: format, position: start, expected: complaint, found: right.canonicalFormat)
         }
         return comparison
+    }
+
+    /// Says whether a comparison is read already. One that stands in no other has operators of its own.
+    private mutating func startComparison() -> Bool {
+        if !isInsideComparison { links = 0 }
+        defer { isInsideComparison = true }
+        return isInsideComparison
     }
 
     /// The operator at a token, and how many tokens it takes.
@@ -239,7 +269,7 @@ extension PredicateParser {
     /// Counts an operator: a chain of them nests as deep as it is long.
     mutating func link() throws(PredicateFormatError) {
         links += 1
-        if links > 2 * Self.maximumDepth { throw error("at most \(2 * Self.maximumDepth) operators between values") }
+        if links > PredicateEvaluationError.levels { throw error("at most \(PredicateEvaluationError.levels) operators between values") }
     }
 
     mutating func leave() {

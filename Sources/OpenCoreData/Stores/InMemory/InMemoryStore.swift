@@ -54,7 +54,7 @@ package final class InMemoryStore: NSPersistentStore, @unchecked Sendable {
         let members = Set(plan.members.map(\.number))
         let candidates = state.withLock { state in state.rows.filter { members.contains($0.key.entity.number) } }
         let reader = CheckedReader(coordinator)
-        let found = candidates.filter { plan.predicate?.evaluate(RowView(id: $0.key, row: $0.value, reader: reader)) ?? true }
+        let found = try candidates.filter { try plan.predicate?.selects(RowView(id: $0.key, row: $0.value, reader: reader)) ?? true }
         let sorted = RowOrdering(plan.sort, reader: reader).sorted(found.map { FetchedRow(id: $0.key, row: $0.value) })
         try reader.check()
         return plan.windowed(sorted)

@@ -7,14 +7,18 @@ import GRDBSQLite
 ///
 /// - `ocd_fold(text, options)`: the text folded for case and accents.
 /// - `ocd_sort_key(text, selector)`: a blob that sorts as the selector sorts the text.
-/// - `ocd_match(left, right, operator, options)`: 1 or 0; 0 if one is no text.
+/// - `ocd_match(left, right, operator, options)`: 1 or 0; 0 if one is no text. Fails for a pattern that is none, or takes too many steps.
 /// - `ocd_order(tag, a, tag, b)`: −1, 0 or 1 for two numbers; NULL where there is no order.
 /// - `ocd_same(tag, a, tag, b)`: 1 or 0; two NULLs are the same.
 /// - `ocd_decimal(x)`: a blob that sorts as the decimal does.
 /// - `ocd_call(name, tags, …)`: a function of predicates.
 /// - `ocd_aggregate(operator, tag, list)`: a collection operator over a JSON list of packed values.
 /// - `ocd_pack(x)`, `ocd_unpack(text)`: a value as text and back, exactly.
+/// - `ocd_sum(base, sign, shape, …)`: the sum of a row with, or without, these values; see `RowSum`.
 enum SQLFunctions {
+    /// What the message of an error begins with that is not SQLite's, but of a function here: the rest is a sentence that says what to do.
+    static let failureMark = "OpenCoreData: "
+
     static func register(on connection: OpaquePointer?) throws {
         try define("ocd_fold", 2, on: connection) { context, arguments in
             guard let text = text(arguments, 0) else { return sqlite3_result_null(context) }
@@ -30,7 +34,11 @@ enum SQLFunctions {
             guard let left = text(arguments, 0), let right = text(arguments, 1),
                 let type = NSComparisonPredicate.Operator(rawValue: UInt(sqlite3_value_int64(arguments?[2])))
             else { return sqlite3_result_int(context, 0) }
-            sqlite3_result_int(context, StringComparison.matches(left, right, type: type, options: options(arguments, 3)) ? 1 : 0)
+            do throws(PredicateEvaluationError) {
+                sqlite3_result_int(context, try StringComparison.matches(left, right, type: type, options: options(arguments, 3)) ? 1 : 0)
+            } catch {
+                sqlite3_result_error(context, failureMark + error.description, -1)
+            }
         }
         try define("ocd_order", 4, on: connection) { context, arguments in
             guard let order = Comparison.order(value(arguments, 1, tag: 0), value(arguments, 3, tag: 2)) else {
@@ -48,6 +56,13 @@ enum SQLFunctions {
         try define("ocd_pack", 1, on: connection) { context, arguments in result(context, .text(packed(parameter(arguments?[0])))) }
         try define("ocd_unpack", 1, on: connection) { context, arguments in
             result(context, text(arguments, 0).map { unpacked($0) } ?? .null)
+        }
+        try define("ocd_sum", -1, on: connection) { context, count, arguments in
+            guard count > 3, sqlite3_value_type(arguments?[0]) == SQLITE_INTEGER else { return sqlite3_result_null(context) }
+            let values = UnsafeBufferPointer(start: arguments.map { UnsafePointer($0 + 3) }, count: Int(count) - 3)
+            let sum = RowSum.sum(
+                sqlite3_value_int64(arguments?[0]), sign: sqlite3_value_int64(arguments?[1]), shape: shape(context, arguments), values)
+            if let sum { sqlite3_result_int64(context, sum) } else { sqlite3_result_null(context) }
         }
         try define("ocd_call", -1, on: connection) { context, arguments in
             guard let name = text(arguments, 0), let tags = text(arguments, 1) else { return sqlite3_result_null(context) }
@@ -72,19 +87,25 @@ enum SQLFunctions {
 
     /// Keeps a body for as long as the connection knows the function.
     private final class Function {
-        let body: (OpaquePointer?, Arguments) -> Void
+        let body: (OpaquePointer?, Int32, Arguments) -> Void
 
-        init(_ body: @escaping (OpaquePointer?, Arguments) -> Void) { self.body = body }
+        init(_ body: @escaping (OpaquePointer?, Int32, Arguments) -> Void) { self.body = body }
     }
 
     private static func define(
         _ name: String, _ count: Int32, on connection: OpaquePointer?, _ body: @escaping (OpaquePointer?, Arguments) -> Void
     ) throws {
+        try define(name, count, on: connection) { context, _, arguments in body(context, arguments) }
+    }
+
+    private static func define(
+        _ name: String, _ count: Int32, on connection: OpaquePointer?, _ body: @escaping (OpaquePointer?, Int32, Arguments) -> Void
+    ) throws {
         let code = sqlite3_create_function_v2(
             connection, name, count, SQLITE_UTF8 | SQLITE_DETERMINISTIC, Unmanaged.passRetained(Function(body)).toOpaque(),
-            { context, _, arguments in
+            { context, count, arguments in
                 guard let data = sqlite3_user_data(context) else { return }
-                Unmanaged<Function>.fromOpaque(data).takeUnretainedValue().body(context, arguments)
+                Unmanaged<Function>.fromOpaque(data).takeUnretainedValue().body(context, count, arguments)
             }, nil, nil,
             { data in
                 if let data { Unmanaged<Function>.fromOpaque(data).release() }
@@ -93,6 +114,16 @@ enum SQLFunctions {
     }
 
     // MARK: Arguments and results
+
+    /// The shape that is the third argument: a constant, read once for each statement.
+    private static func shape(_ context: OpaquePointer?, _ arguments: Arguments) -> SumShape? {
+        if let known = sqlite3_get_auxdata(context, 2) { return Unmanaged<SumShape>.fromOpaque(known).takeUnretainedValue() }
+        guard let shape = text(arguments, 2).flatMap(SumShape.init) else { return nil }
+        sqlite3_set_auxdata(context, 2, Unmanaged.passRetained(shape).toOpaque()) { shape in
+            if let shape { Unmanaged<SumShape>.fromOpaque(shape).release() }
+        }
+        return shape
+    }
 
     private static func text(_ arguments: Arguments, _ index: Int) -> String? {
         guard let argument = arguments?[index], sqlite3_value_type(argument) == SQLITE_TEXT, let bytes = sqlite3_value_text(argument) else {

@@ -162,6 +162,7 @@ extension SQLTranslator {
 
     private func isMember(_ value: SQLExpression, of elements: [SQLExpression], _ options: Options) throws -> String {
         if elements.count > 8, let list = try listed(value, elements, options) { return list }
+        try check(value, times: elements.count)
         let tests = try elements.map { "(\(try equal(value, $0, options)))" }
         return Self.balanced(tests, " OR ") ?? "0"
     }

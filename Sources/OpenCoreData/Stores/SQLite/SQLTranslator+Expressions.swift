@@ -3,7 +3,7 @@ import Foundation
 extension SQLTranslator {
     /// One side of a comparison.
     func operand(_ node: ExpressionNode, _ scope: SQLScope) throws -> SQLOperand {
-        if node.isConstant { return try constant(node.evaluate(in: EvaluationScope(nil))) }
+        if node.isConstant { return try constant(try node.computed(for: nil)) }
         switch node {
         case .constant(let value): return try constant(value)
         case .evaluatedObject: return .value(scope.object.expression)
@@ -14,7 +14,8 @@ extension SQLTranslator {
         case .aggregate(let elements): return .list(try elements.map { try value($0, scope) })
         case .function(let name, let arguments): return try function(name, arguments, scope)
         case .cast(let operand, let type):
-            return .value(try call("castObject:toType:", [value(operand, scope), text(type)], type: castType(type, of: value(operand, scope))))
+            let operand = try value(operand, scope)
+            return .value(try call("castObject:toType:", [operand, text(type)], type: castType(type, of: operand)))
         case .subquery: return try operand(start(node, scope))
         case .setOperation(let operation, let left, let right):
             return .setOperation(operation, try operand(left, scope), try operand(right, scope))
@@ -22,6 +23,7 @@ extension SQLTranslator {
         case .message(_, let selector, _): throw refusal("FUNCTION(…, '\(selector)')")
         case .anyKey: throw refusal("ANYKEY")
         case .opaque: throw refusal("an expression made of a block")
+        case .tooDeep: throw PredicateEvaluationError.tooDeep.ofAFetch
         }
     }
 

@@ -54,8 +54,8 @@ final class SQLTranslator {
     func condition(_ node: PredicateNode, _ scope: SQLScope) throws -> String {
         switch node {
         case .constant(let value): return value ? "1" : "0"
-        case .and(let children): return try joined(children, " AND ", empty: "1", scope)
-        case .or(let children): return try joined(children, " OR ", empty: "0", scope)
+        case .and(let children): return try bounded(try joined(children, " AND ", empty: "1", scope))
+        case .or(let children): return try bounded(try joined(children, " OR ", empty: "0", scope))
         case .not(let child):
             let outer = isNegated
             isNegated = true
@@ -63,9 +63,9 @@ final class SQLTranslator {
             return "NOT (\(try condition(child, scope)))"
         case .comparison(let comparison):
             if comparison.left.isConstant && comparison.right.isConstant {
-                return PredicateNode.comparison(comparison).evaluate(nil) ? "1" : "0"
+                return try PredicateNode.comparison(comparison).selects(nil) ? "1" : "0"
             }
-            return try condition(comparison, scope)
+            return try bounded(try condition(comparison, scope))
         case .opaque: throw refusal("a block predicate")
         }
     }
@@ -106,7 +106,25 @@ final class SQLTranslator {
         return "?\(parameters.count)"
     }
 
-    func refusal(_ what: String) -> NSError {
+    /// The longest condition. A value that is compared several times stands there several times, with all that is in it: nested, that doubles with
+    /// every level.
+    private static let longest = 4_000_000
+
+    func bounded(_ sql: String) throws -> String {
+        guard sql.utf8.count <= Self.longest else { throw tooLong() }
+        return sql
+    }
+
+    /// The same for what stands there `times` times, before it is written.
+    func check(_ value: SQLExpression, times: Int) throws {
+        if value.sql.utf8.count.multipliedReportingOverflow(by: times).partialValue > Self.longest { throw tooLong() }
+    }
+
+    private func tooLong() -> NSError { refusal("a predicate that needs more than \(Self.longest) characters of SQL") }
+
+    func refusal(_ what: String) -> NSError { Self.refusal(what) }
+
+    static func refusal(_ what: String) -> NSError {
         NSError.coreData(
             .coreData,
             "A SQLite store can't translate \(what). Change the predicate, or fetch more and filter in memory.")
@@ -118,7 +136,7 @@ extension ExpressionNode {
     var isConstant: Bool {
         switch self {
         case .constant, .anyKey: true
-        case .evaluatedObject, .variable, .keyPath, .subquery, .opaque: false
+        case .evaluatedObject, .variable, .keyPath, .subquery, .opaque, .tooDeep: false
         case .keyPathOf(let base, _): base.isConstant
         case .index(let base, .element(let place)): base.isConstant && place.isConstant
         case .index(let base, _): base.isConstant

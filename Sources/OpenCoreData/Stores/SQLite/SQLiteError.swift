@@ -65,6 +65,11 @@ package struct SQLiteError: Error, Sendable, CustomStringConvertible {
     /// The code without its extension.
     package var primaryCode: Int32 { code & 0xFF }
 
+    /// Whether SQLite's parser gave up on a statement because its parts stand within each other too deep: it has no code of its own for that.
+    var isTooDeep: Bool {
+        primaryCode == SQLITE_ERROR && (message == "parser stack overflow" || message.hasPrefix("Expression tree is too large"))
+    }
+
     /// Whether the same call may succeed later without anybody changing the program or the file: disk full, locked, input or output failed.
     package var isTransient: Bool { Self.transientCodes.contains(primaryCode) }
 

@@ -47,7 +47,7 @@ struct SQLiteHistoryReader {
     }
 
     mutating func records(
-        after number: Int64, withChanges: Bool, limit: Int?, where isWanted: ((HistoryRecord) -> Bool)?
+        after number: Int64, withChanges: Bool, limit: Int?, where isWanted: ((HistoryRecord) throws -> Bool)?
     ) throws -> [HistoryRecord] {
         var result: [HistoryRecord] = []
         let statement = try database.cached(try Self.transactions(in: database))
@@ -55,7 +55,7 @@ struct SQLiteHistoryReader {
         defer { statement.reset() }
         while result.count < limit ?? .max, try statement.step() {
             var record = record(statement.raw)
-            if let isWanted, !isWanted(record) { continue }
+            if let isWanted, try !isWanted(record) { continue }
             if withChanges { record.changes = try changes(of: record.number) }
             result.append(record)
         }

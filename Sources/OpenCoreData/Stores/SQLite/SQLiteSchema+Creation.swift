@@ -11,7 +11,8 @@ extension SQLiteSchema {
         try database.execute(sql: "CREATE TABLE Z_MODELCACHE (Z_CONTENT BLOB)")
         for table in tables {
             let columns =
-                ["Z_PK INTEGER PRIMARY KEY", "Z_ENT INTEGER", "Z_OPT INTEGER"] + table.columns.map { "\($0.name.sqlName) \($0.declaration)" }
+                ["Z_PK INTEGER PRIMARY KEY", "Z_ENT INTEGER", "Z_OPT INTEGER"] + (table.sum == nil ? [] : ["\(RowSum.column) INTEGER"])
+                + table.columns.map { "\($0.name.sqlName) \($0.declaration)" }
             try database.execute(sql: "CREATE TABLE \(table.name.sqlName) (\(columns.joined(separator: ", ")))")
             for index in table.indexes { try database.execute(sql: index.sql) }
         }

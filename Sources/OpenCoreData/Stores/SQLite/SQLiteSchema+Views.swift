@@ -44,7 +44,7 @@ extension SQLiteSchema {
             let wanted = map.entity.propertiesByName[property]?.userInfo?[ViewAnnotation.column] as? String ?? property
             if wanted.isEmpty { continue }
             let name = unused(wanted, among: &names)
-            columns.append("\(text(of: column, in: "t", map)) AS \(name.sqlName)")
+            columns.append("\(text(of: column, in: "t", map, isLive: isLive)) AS \(name.sqlName)")
         }
         columns.append("t.Z_PK AS \(unused("_pk", among: &names).sqlName)")
         return "SELECT \(columns.joined(separator: ", ")) FROM \(map.tableName.sqlName) AS t"
@@ -97,7 +97,8 @@ extension SQLiteSchema {
         return text(of: key.columns[0], in: alias, map)
     }
 
-    private func text(of column: SlotColumn, in alias: String, _ map: EntityMap) -> String {
+    /// - Parameter isLive: shows live rows: what a reference names that is not live itself is shown only where the delete rule would leave it there.
+    private func text(of column: SlotColumn, in alias: String, _ map: EntityMap, isLive: Bool = false) -> String {
         let name = "\(alias).\(column.name.sqlName)"
         switch column.coding {
         case .integer, .boolean, .double, .string, .uri, .data, .transformable: return name
@@ -111,10 +112,15 @@ extension SQLiteSchema {
             let parts = [(1, 8), (9, 4), (13, 4), (17, 4), (21, 12)].map { "substr(\(hex), \($0.0), \($0.1))" }.joined(separator: " || '-' || ")
             return "CASE WHEN \(name) IS NOT NULL THEN \(parts) END"
         case .reference:
-            guard let destination = map.layout.relationship(atSlot: column.slot)?.destinationEntity, let target = self[destination],
-                let key = target.constraints.first, key.columns.count == 1, key.columns[0].coding != .reference
+            guard let relationship = map.layout.relationship(atSlot: column.slot), let destination = relationship.destinationEntity,
+                let target = self[destination]
             else { return name }
-            return "(SELECT \(text(of: key.columns[0], in: "k", target)) FROM \(target.tableName.sqlName) AS k WHERE k.Z_PK = \(name))"
+            let isEmptied = isLive && relationship.inverseRelationship?.deleteRule == .nullifyDeleteRule
+            let live = isEmptied ? liveColumn(of: target).map { " AND k.\($0) IS NULL" } : nil
+            guard let key = target.constraints.first, key.columns.count == 1, key.columns[0].coding != .reference else {
+                return live.map { "(SELECT k.Z_PK FROM \(target.tableName.sqlName) AS k WHERE k.Z_PK = \(name)\($0))" } ?? name
+            }
+            return "(SELECT \(text(of: key.columns[0], in: "k", target)) FROM \(target.tableName.sqlName) AS k WHERE k.Z_PK = \(name)\(live ?? ""))"
         }
     }
 }

@@ -93,6 +93,8 @@ struct TableMap: Sendable {
     let indexes: [IndexMap]
     /// Join tables that name rows of this table, with the column that does.
     let joins: [(table: String, column: String)]
+    /// How its rows are summed, if they are.
+    let sum: RowSum?
 }
 
 /// One index.

@@ -65,7 +65,7 @@ extension SQLiteStore: HistoryKeeping {
     }
 
     package func history(
-        after place: HistoryPlace?, withChanges: Bool, limit: Int?, where isWanted: ((HistoryRecord) -> Bool)?
+        after place: HistoryPlace?, withChanges: Bool, limit: Int?, where isWanted: ((HistoryRecord) throws -> Bool)?
     ) throws -> [HistoryRecord] {
         do {
             return try pool.read { database in

@@ -16,6 +16,8 @@ package final class SQLiteStore: NSPersistentStore, @unchecked Sendable {
     private let isClosed = Atomic<Bool>(false)
     /// Set where changes by others are followed.
     let foreignCommits = Mutex<ForeignCommits?>(nil)
+    /// What SQLite said when it was asked last whether others have committed.
+    let askedVersion = Mutex<Int64?>(nil)
     /// Texts of fetches that are kept prepared on the readers' connections.
     let fetchTexts = Mutex<Set<String>>([])
     /// Whether saves are recorded, and what it was found out by.
@@ -214,6 +216,10 @@ package final class SQLiteStore: NSPersistentStore, @unchecked Sendable {
         case let error as DatabaseError: cause = SQLiteError(error, operation: "")
         default: return error
         }
+        if cause.primaryCode == SQLITE_ERROR, cause.message.hasPrefix(SQLFunctions.failureMark) {
+            return NSError.coreData(code, String(cause.message.dropFirst(SQLFunctions.failureMark.count)))
+        }
+        if cause.isTooDeep { return SQLTranslator.refusal("a predicate that nests as deep as this one") }
         return cause.cocoaError(code, "Can't \(verb) \(path). \(cause.advice)")
     }
 }

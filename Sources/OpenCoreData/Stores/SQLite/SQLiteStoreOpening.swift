@@ -18,6 +18,8 @@ struct SQLiteStoreOpening {
         let model: StoredModel?
         /// Entity numbers by name.
         let numbers: [String: Int64]
+        /// The tables whose rows have their sum beside them.
+        let summedTables: Set<String>
     }
 
     let url: URL
@@ -95,7 +97,11 @@ struct SQLiteStoreOpening {
         var numbers: [String: Int64] = [:]
         let entities = "SELECT Z_NAME, Z_ENT FROM Z_PRIMARYKEY WHERE Z_ENT < \(SQLiteHistoryTables.firstNumber)"
         for row in try Row.fetchAll(database, sql: entities) { numbers[row[0]] = row[1] }
-        return Probe(metadata: metadata, uuid: uuid, model: cache.flatMap { StoredModel.decode($0) }, numbers: numbers)
+        let summed = try String.fetchAll(
+            database,
+            sql: "SELECT m.name FROM sqlite_master AS m, pragma_table_info(m.name) AS c WHERE m.type = 'table' AND c.name = '\(RowSum.column)'")
+        return Probe(
+            metadata: metadata, uuid: uuid, model: cache.flatMap { StoredModel.decode($0) }, numbers: numbers, summedTables: Set(summed))
     }
 
     private func check(_ probe: Probe) throws {
@@ -125,7 +131,9 @@ struct SQLiteStoreOpening {
     // MARK: Opening
 
     private func open(_ probe: Probe) throws -> Opened {
-        let schema = try SchemaBuilder.schema(for: entities, known: probe.numbers)
+        let schema = try SchemaBuilder.schema(for: entities, known: probe.numbers) { table in
+            probe.summedTables.contains(table) || options.sumsRows && !isReadOnly
+        }
         let pool = try makePool()
         do {
             if options.ignoresVersion {
@@ -139,6 +147,7 @@ struct SQLiteStoreOpening {
             }
             var metadata = probe.metadata
             if !isReadOnly {
+                try bringSums(of: schema, to: probe.summedTables, in: pool)
                 try bringViews(of: schema, in: pool, metadata: &metadata)
                 try tidy(pool)
             }
@@ -150,7 +159,7 @@ struct SQLiteStoreOpening {
     }
 
     private func create() throws -> Opened {
-        let schema = try SchemaBuilder.schema(for: entities, known: nil)
+        let schema = try SchemaBuilder.schema(for: entities, known: nil) { _ in options.sumsRows }
         var metadata = StoreMetadataCoding.initial(uuid: UUID().uuidString)
         StoreMetadataCoding.stamp(&metadata, entities: entities, model: model)
         let views = schema.views()
@@ -240,6 +249,25 @@ struct SQLiteStoreOpening {
                 for name in old + views.map(\.name) { try database.execute(sql: "DROP VIEW IF EXISTS \(name.sqlName)") }
                 for view in views { try database.execute(sql: view.sql) }
                 try database.run("UPDATE Z_METADATA SET Z_PLIST = ?", [.blob(data)])
+                return .commit
+            }
+        }
+    }
+
+    /// Sums the rows of tables that were made without sums: as they are.
+    private func bringSums(of schema: SQLiteSchema, to summed: Set<String>, in pool: DatabasePool) throws {
+        let tables = schema.tables.filter { $0.sum != nil && !summed.contains($0.name) }
+        if tables.isEmpty { return }
+        try pool.writeWithoutTransaction { database in
+            try database.inTransaction(.immediate) {
+                for table in tables {
+                    guard let sum = table.sum else { continue }
+                    // Another process may have been faster.
+                    let exists = "SELECT EXISTS (SELECT 1 FROM pragma_table_info(?) WHERE name = '\(RowSum.column)')"
+                    if try database.integer(exists, [.text(table.name)]) == 1 { continue }
+                    try database.execute(sql: "ALTER TABLE \(table.name.sqlName) ADD COLUMN \(RowSum.column) INTEGER")
+                    try database.execute(sql: "UPDATE \(table.name.sqlName) SET \(RowSum.column) = \(sum.stored)")
+                }
                 return .commit
             }
         }

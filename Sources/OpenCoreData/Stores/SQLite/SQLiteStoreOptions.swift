@@ -5,6 +5,9 @@ import Foundation
 public let SQLitePersistentWALOption = "OpenCoreDataSQLitePersistentWAL"
 /// Option: whether the file is checked (`PRAGMA quick_check`) before it is used. `Bool`, default false: it reads the whole file.
 public let SQLiteQuickCheckOption = "OpenCoreDataSQLiteQuickCheck"
+/// Option: whether the sum of its values is kept beside each row, so that `SQLiteStoreVerification` finds rows that were changed by anything
+/// but a store. `Bool`, default false; a file that has sums keeps them.
+public let SQLiteRowSumsOption = "OpenCoreDataSQLiteRowSums"
 /// Option: how many readers may work at the same time. `Int`, default 5.
 public let NSPersistentStoreConnectionPoolMaxSizeKey = "NSPersistentStoreConnectionPoolMaxSize"
 
@@ -14,6 +17,7 @@ struct SQLiteStoreOptions: Sendable {
     var timeout: Double = 10
     var persistsWAL = true
     var checksFile = false
+    var sumsRows = false
     var maximumReaderCount = 5
     var ignoresVersion = false
     var analyzes = false
@@ -28,6 +32,7 @@ struct SQLiteStoreOptions: Sendable {
         if let timeout = options?[NSPersistentStoreTimeoutOption] as? Int { self.timeout = Double(timeout) }
         persistsWAL = (options?[SQLitePersistentWALOption] as? Bool) ?? true
         checksFile = (options?[SQLiteQuickCheckOption] as? Bool) ?? false
+        sumsRows = (options?[SQLiteRowSumsOption] as? Bool) ?? false
         maximumReaderCount = max(1, (options?[NSPersistentStoreConnectionPoolMaxSizeKey] as? Int) ?? 5)
         ignoresVersion = (options?[NSIgnorePersistentStoreVersioningOption] as? Bool) ?? false
         analyzes = (options?[NSSQLiteAnalyzeOption] as? Bool) ?? false

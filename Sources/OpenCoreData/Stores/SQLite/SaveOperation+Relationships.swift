@@ -45,7 +45,8 @@ extension SaveOperation {
     /// last.
     mutating func writeOrders(in database: Database) throws {
         for move in plan.moves {
-            try database.run("UPDATE \(move.table.sqlName) SET \(move.column.sqlName) = NULL WHERE Z_PK = ?", [.integer(move.key)])
+            try database.run(
+                "UPDATE \(move.table.sqlName) SET \(assignment(of: "NULL", to: move.column, in: move.table)) WHERE Z_PK = ?", [.integer(move.key)])
         }
         for order in plan.orders {
             let place: (table: String, owner: String, member: String, order: String)
@@ -58,16 +59,23 @@ extension SaveOperation {
                 place = (schema.joins[join].name, mine, theirs, orderColumn)
             }
             try database.run(
-                "UPDATE \(place.table.sqlName) SET \(place.order.sqlName) = NULL WHERE \(place.owner.sqlName) = ?1 "
+                "UPDATE \(place.table.sqlName) SET \(assignment(of: "NULL", to: place.order, in: place.table)) WHERE \(place.owner.sqlName) = ?1 "
                     + "AND \(place.order.sqlName) IS NOT NULL AND \(place.member.sqlName) NOT IN (SELECT value FROM json_each(?2))",
                 [.integer(order.owner), .text(JSONList.text(order.members))])
             let statement = try database.cached(
-                "UPDATE \(place.table.sqlName) SET \(place.order.sqlName) = ?1 WHERE \(place.member.sqlName) = ?2 AND \(place.owner.sqlName) = ?3")
+                "UPDATE \(place.table.sqlName) SET \(assignment(of: "?1", to: place.order, in: place.table)) "
+                    + "WHERE \(place.member.sqlName) = ?2 AND \(place.owner.sqlName) = ?3")
             for (position, member) in order.members.enumerated() {
                 try statement.bind([.integer(Int64(position + 1) * Self.stride), .integer(member), .integer(order.owner)])
                 try statement.run()
             }
             counts.updates += order.members.count
         }
+    }
+
+    /// A column is given a value, and the row its sum.
+    private func assignment(of value: String, to column: String, in table: String) -> String {
+        let sum = schema.tables.first { $0.name == table }?.sum.map { ", \(RowSum.column) = \($0.replacing([(column, value)]))" }
+        return "\(column.sqlName) = \(value)\(sum ?? "")"
     }
 }

@@ -98,9 +98,11 @@ struct SaveOperation {
                 let columns = operation.map.columns.compactMap { $0 }.filter { form.changed.contains($0.slot) }
                 let names = columns.flatMap { [$0.name, $0.entityColumn].compactMap { $0 } }
                 // The key, and the version where it is checked, come first so that the values' places do not depend on it.
+                let values = names.enumerated().map { (column: $0.element, value: "?\($0.offset + 3)") }
+                let sum = schema.tables[operation.map.table].sum.map { ", \(RowSum.column) = \($0.replacing(values))" }
                 let sql =
                     "UPDATE \(operation.map.tableName.sqlName) SET Z_OPT = Z_OPT + 1"
-                    + names.enumerated().map { ", \($0.element.sqlName) = ?\($0.offset + 3)" }.joined()
+                    + values.map { ", \($0.column.sqlName) = \($0.value)" }.joined() + (sum ?? "")
                     + " WHERE Z_PK = ?1" + (form.isChecked ? " AND Z_OPT = ?2" : " AND ?2 IS NULL RETURNING Z_OPT")
                 statements[form] = (try database.cached(sql), columns, Int32(names.count + 2))
             }
@@ -128,7 +130,10 @@ struct SaveOperation {
         for operation in operations {
             for constraint in operation.map.constraints where constraint.columns.contains(where: { operation.pending.changed.contains($0.slot) }) {
                 let columns = constraint.columns.filter { operation.pending.changed.contains($0.slot) }
-                let names = columns.map { "\($0.name.sqlName) = NULL" }.joined(separator: ", ")
+                let sum = schema.tables[operation.map.table].sum.map { sum in
+                    "\(RowSum.column) = \(sum.replacing(columns.map { ($0.name, "NULL") }))"
+                }
+                let names = (columns.map { "\($0.name.sqlName) = NULL" } + [sum].compactMap { $0 }).joined(separator: ", ")
                 try database.run("UPDATE \(operation.map.tableName.sqlName) SET \(names) WHERE Z_PK = ?", [.integer(operation.key)])
                 counts.updates += 1
             }
@@ -180,11 +185,12 @@ struct SaveOperation {
 
     private func insertStatement(_ map: EntityMap, in database: Database) throws -> (statement: SQLStatement, columns: [SlotColumn]) {
         let columns = map.columns.compactMap { $0 }
-        let names = columns.flatMap { [$0.name, $0.entityColumn].compactMap { $0?.sqlName } }
-        let places = Array(repeating: "?", count: names.count)
+        let names = ["Z_PK", "Z_ENT"] + columns.flatMap { [$0.name, $0.entityColumn].compactMap { $0 } }
+        let values = names.enumerated().map { (column: $0.element, value: "?\($0.offset + 1)") }
+        let sum = schema.tables[map.table].sum
         let sql =
-            "INSERT INTO \(map.tableName.sqlName) (\((["Z_PK", "Z_ENT", "Z_OPT"] + names).joined(separator: ", "))) "
-            + "VALUES (\((["?", "?", "1"] + places).joined(separator: ", ")))"
+            "INSERT INTO \(map.tableName.sqlName) (\((names.map(\.sqlName) + ["Z_OPT"] + (sum == nil ? [] : [RowSum.column])).joined(separator: ", "))) "
+            + "VALUES (\((values.map(\.value) + ["1"] + [sum?.whole(values)].compactMap { $0 }).joined(separator: ", ")))"
         return (try database.cached(sql), columns)
     }
 

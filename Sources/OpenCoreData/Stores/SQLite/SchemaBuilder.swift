@@ -14,12 +14,16 @@ struct SchemaBuilder {
     private var joins: [JoinTable] = []
     private var joinsByRelationship: [ObjectIdentifier: Int] = [:]
 
-    /// `known`: the entity numbers that an existing file has, by name.
-    static func schema(for entities: [NSEntityDescription], known: [String: Int64]?) throws -> SQLiteSchema {
+    /// - Parameters:
+    ///   - known: the entity numbers that an existing file has, by name.
+    ///   - isSummed: whether the rows of the table of that name have their sum beside them.
+    static func schema(
+        for entities: [NSEntityDescription], known: [String: Int64]?, isSummed: (_ table: String) -> Bool
+    ) throws -> SQLiteSchema {
         var builder = try SchemaBuilder(entities, known: known)
         try builder.nameColumns()
         try builder.nameJoins()
-        return try builder.build()
+        return try builder.build(isSummed)
     }
 
     private init(_ entities: [NSEntityDescription], known: [String: Int64]?) throws {
@@ -58,7 +62,7 @@ struct SchemaBuilder {
 
     private mutating func nameColumns() throws {
         for root in roots {
-            var used: Set<String> = ["Z_PK", "Z_ENT", "Z_OPT"]
+            var used: Set<String> = ["Z_PK", "Z_ENT", "Z_OPT", RowSum.column]
             var declared: [(name: String, coding: ColumnCoding)] = []
             for entity in root.withDescendants.sorted(by: { $0.number < $1.number }) {
                 for property in entity.declaredProperties.sorted(by: { $0.name < $1.name }) where !property.isTransient {
@@ -148,7 +152,7 @@ struct SchemaBuilder {
                 relationship: relationship))
     }
 
-    private func build() throws -> SQLiteSchema {
+    private func build(_ isSummed: (String) -> Bool) throws -> SQLiteSchema {
         var tables: [TableMap] = [], maps: [EntityMap] = []
         for (index, root) in roots.enumerated() {
             let tableName = tableNames[root.number] ?? ""
@@ -160,11 +164,12 @@ struct SchemaBuilder {
                 if join.relationship.destinationEntity?.rootEntity === root { ends.append((join.name, join.memberColumn)) }
                 return ends
             }
+            let columns = (tableColumns[root.number] ?? []).map { ($0.name, $0.coding.declaration) }
             tables.append(
                 TableMap(
-                    name: tableName, members: members.map { number($0) },
-                    columns: (tableColumns[root.number] ?? []).map { ($0.name, $0.coding.declaration) },
-                    indexes: indexes(of: root, members: members, table: tableName), joins: joined))
+                    name: tableName, members: members.map { number($0) }, columns: columns,
+                    indexes: indexes(of: root, members: members, table: tableName), joins: joined,
+                    sum: isSummed(tableName) ? RowSum([("Z_PK", "INTEGER"), ("Z_ENT", "INTEGER")] + columns) : nil))
         }
         return SQLiteSchema(tables: tables, joins: joins, entities: maps.sorted { $0.number < $1.number })
     }

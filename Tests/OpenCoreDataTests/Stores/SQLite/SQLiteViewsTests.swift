@@ -102,6 +102,27 @@ struct SQLiteViewsTests {
         #expect(try fixture.shell.column("SELECT City FROM Tag_cities") == ["\(bern.key)"])
     }
 
+    @Test(arguments: [NSDeleteRule.nullifyDeleteRule, .noActionDeleteRule])
+    func aReferenceToARowThatIsNotLiveIsShownAsItsRuleWouldLeaveIt(rule: NSDeleteRule) throws {
+        let city = StoreModels.entity("City", [StoreModels.attribute("name", .string), StoreModels.attribute("deletedAt", .date)])
+        let house = StoreModels.entity("House", [StoreModels.attribute("deletedAt", .date)])
+        StoreModels.relate(city, "houses", toMany: true, house, "city", inverseToMany: false)
+        city.relationshipsByName["houses"]?.deleteRule = rule
+        city.uniquenessConstraints = [["name"]]
+        for entity in [city, house] { entity.userInfo = [ViewAnnotation.liveWhereNull: "deletedAt"] }
+        let fixture = try StoreFixture(NSManagedObjectModel(entities: [city, house]))
+        var changes = ChangeSet()
+        let bern = try fixture.insert("City", ["name": .string("Bern")], into: &changes)
+        let atlantis = try fixture.insert("City", ["name": .string("Atlantis"), "deletedAt": .date(0)], into: &changes)
+        for home in [bern, atlantis] { _ = try fixture.insert("House", ["city": .objectID(home)], into: &changes) }
+        _ = try fixture.insert("House", ["city": .objectID(atlantis), "deletedAt": .date(0)], into: &changes)
+        try fixture.save(changes)
+        let shown = rule == .nullifyDeleteRule ? "nothing" : "Atlantis"
+        #expect(try fixture.shell.column("SELECT coalesce(city, 'nothing') FROM House ORDER BY _pk") == ["Bern", shown])
+        // What is not live itself keeps what it had.
+        #expect(try fixture.shell.column("SELECT city FROM House_tombstone") == ["Atlantis"])
+    }
+
     @Test func annotationsNameViewsAndColumnsAndAddViews() throws {
         let name = StoreModels.attribute("remoteName", .string), secret = StoreModels.attribute("secret", .string)
         name.userInfo = [ViewAnnotation.column: "name"]

@@ -145,7 +145,7 @@ struct StorePredicateTests {
         let count = 700
         for _ in 0..<count {
             let predicate = random.predicate()
-            let expected = world.owners.filter { predicate.evaluate(Object(id: $0, world: shared)) }
+            let expected = try world.owners.filter { try predicate.evaluate(Object(id: $0, world: shared)) }
             plan.predicate = predicate
             do {
                 let found = try world.fixture.store.fetch(plan).map(\.id)

@@ -37,7 +37,7 @@ public final class ControlClient: Sendable {
     public func configuration() async throws(ControlError) -> RunningConfiguration { try await answer(ControlRequest(.config)) }
 
     /// The newest records that were set aside, after `skip` newer ones; with `id`, those whose id begins so.
-    public func quarantine(id: String? = nil, limit: Int? = nil, skip: Int = 0) async throws(ControlError) -> [QuarantineRecord] {
+    public func quarantine(id: String? = nil, limit: Int? = nil, skip: Int = 0) async throws(ControlError) -> [QuarantineEntry] {
         try await answer(ControlRequest(.quarantine, limit: limit, skip: skip, id: id))
     }
 
@@ -63,7 +63,7 @@ public final class ControlClient: Sendable {
     /// - Parameter progress: called for each line of the answer, in order.
     public func sync(
         scope: String?, full: Bool, progress: @Sendable (SyncProgress) -> Void
-    ) async throws(ControlError) -> [RunSummary] {
+    ) async throws(ControlError) -> [RunReport] {
         let response = try await send(ControlRequest(.sync, scope: scope, full: full, wait: true), timeout: .hours(24))
         var pending = ByteBuffer()
         do {

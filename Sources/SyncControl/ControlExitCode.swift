@@ -25,18 +25,18 @@ public enum ControlExitCode: Int32, Sendable, Hashable, Codable, CaseIterable {
 
     /// The status of `sync --wait`: what needs a person's hand comes first.
     /// - Parameter expected: how many resources were to be polled. Fewer runs than that: not everything was polled.
-    public static func sync(_ runs: [RunSummary], expected: Int) -> ControlExitCode {
+    public static func sync(_ runs: [RunReport], expected: Int) -> ControlExitCode {
         let codes = Set(runs.map(run))
         for code in [noPermission, protocolError, unavailable, ioError, temporaryFailure] where codes.contains(code) { return code }
         return runs.count < expected ? .temporaryFailure : .success
     }
 
-    private static func run(_ run: RunSummary) -> ControlExitCode {
+    private static func run(_ run: RunReport) -> ControlExitCode {
         switch run.outcome {
-        case "succeeded": .success
-        case "incomplete": .protocolError
-        case "cancelled", "parked": .temporaryFailure
-        default:
+        case .succeeded: .success
+        case .incomplete: .protocolError
+        case .cancelled, .parked: .temporaryFailure
+        case .failed:
             switch run.httpStatus {
             case 401, 403, 407: .noPermission
             case nil: .unavailable
@@ -51,9 +51,9 @@ public enum ControlExitCode: Int32, Sendable, Hashable, Codable, CaseIterable {
     /// daemon says that something is wrong.
     public static func status(_ snapshot: StatusSnapshot) -> ControlExitCode {
         let stale = snapshot.resources.count { resource in
-            switch resource.state {
+            switch resource.health {
             case .degraded, .pending: true
-            case .running: resource.lastSuccessAt == nil
+            case .running: resource.lastSuccess == nil
             case .ok, .paused, .disabled: false
             }
         }

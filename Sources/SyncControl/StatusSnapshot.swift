@@ -6,9 +6,9 @@ public struct StatusSnapshot: Sendable, Hashable, Codable {
     public var daemon: Daemon
     public var document: Document
     /// In the order of the configuration.
-    public var resources: [Resource]
+    public var resources: [ResourceStatus]
 
-    public init(generatedAt: Date, daemon: Daemon, document: Document, resources: [Resource]) {
+    public init(generatedAt: Date, daemon: Daemon, document: Document, resources: [ResourceStatus]) {
         self.generatedAt = generatedAt
         self.daemon = daemon
         self.document = document
@@ -114,80 +114,6 @@ public struct StatusSnapshot: Sendable, Hashable, Codable {
             case unsavedChanges = "unsaved_changes"
             case oldestUnsavedSeconds = "oldest_unsaved_s"
             case lastSaveAt = "last_save_at"
-        }
-    }
-
-    public enum ResourceState: String, Sendable, Hashable, Codable, CaseIterable {
-        /// Current.
-        case ok
-        /// A run is open.
-        case running
-        /// Older than `max_age`, or held back.
-        case degraded
-        case paused
-        /// Switched off in the configuration.
-        case disabled
-        /// Not fetched yet.
-        case pending
-    }
-
-    /// One resource.
-    public struct Resource: Sendable, Hashable, Codable {
-        public var scope: String
-        public var state: ResourceState
-        public var lastSuccessAt: Date?
-        /// When everything the server has was last seen.
-        public var completeAt: Date?
-        /// Seconds since the last success.
-        public var ageSeconds: Double?
-        public var nextPollAt: Date?
-        /// How many objects its entity has, set-aside ones not counted.
-        public var objects: Int?
-        public var httpStatus: Int?
-        /// What went wrong in the last run.
-        public var error: String?
-        public var consecutiveFailures: Int
-        /// Deletions held back by a guard: `cisternctl accept-deletes` lets them through.
-        public var heldDeletes: Int?
-        /// The page the open run is at.
-        public var runningPage: Int?
-        /// Records of the open run so far.
-        public var runningRecords: Int?
-        public var lastRun: RunSummary?
-
-        public init(
-            scope: String, state: ResourceState, lastSuccessAt: Date? = nil, completeAt: Date? = nil, ageSeconds: Double? = nil,
-            nextPollAt: Date? = nil, objects: Int? = nil, httpStatus: Int? = nil, error: String? = nil, consecutiveFailures: Int = 0,
-            heldDeletes: Int? = nil, runningPage: Int? = nil, runningRecords: Int? = nil, lastRun: RunSummary? = nil
-        ) {
-            self.scope = scope
-            self.state = state
-            self.lastSuccessAt = lastSuccessAt
-            self.completeAt = completeAt
-            self.ageSeconds = ageSeconds
-            self.nextPollAt = nextPollAt
-            self.objects = objects
-            self.httpStatus = httpStatus
-            self.error = error
-            self.consecutiveFailures = consecutiveFailures
-            self.heldDeletes = heldDeletes
-            self.runningPage = runningPage
-            self.runningRecords = runningRecords
-            self.lastRun = lastRun
-        }
-
-        enum CodingKeys: String, CodingKey {
-            case scope, state, objects, error
-            case lastSuccessAt = "last_success_at"
-            case completeAt = "complete_at"
-            case ageSeconds = "age_s"
-            case nextPollAt = "next_poll_at"
-            case httpStatus = "http_status"
-            case consecutiveFailures = "consecutive_failures"
-            case heldDeletes = "held_deletes"
-            case runningPage = "running_page"
-            case runningRecords = "running_records"
-            case lastRun = "last_run"
         }
     }
 }

@@ -11,9 +11,9 @@ public enum SyncProgress: Sendable, Hashable {
     case page(scope: String, page: Int, records: Int, notModified: Bool)
     case retrying(scope: String, page: Int, attempt: Int, delaySeconds: Double, reason: String)
     case parked(scope: String, until: Date)
-    case runFinished(RunSummary)
+    case runFinished(RunReport)
     /// Everything is done and saved.
-    case finished(runs: [RunSummary])
+    case finished(runs: [RunReport])
     case failed(ControlError)
 }
 
@@ -45,8 +45,8 @@ extension SyncProgress: Codable {
                 scope: try scope(), page: try values.decode(Int.self, forKey: .page), attempt: try values.decode(Int.self, forKey: .attempt),
                 delaySeconds: try values.decode(Double.self, forKey: .delaySeconds), reason: try values.decode(String.self, forKey: .reason))
         case .parked: self = .parked(scope: try scope(), until: try values.decode(Date.self, forKey: .until))
-        case .runFinished: self = .runFinished(try RunSummary(from: decoder))
-        case .finished: self = .finished(runs: try values.decode([RunSummary].self, forKey: .runs))
+        case .runFinished: self = .runFinished(try RunReport(from: decoder))
+        case .finished: self = .finished(runs: try values.decode([RunReport].self, forKey: .runs))
         case .failed: self = .failed(try ControlError(from: decoder))
         }
     }

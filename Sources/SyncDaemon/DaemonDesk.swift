@@ -145,7 +145,7 @@ final class DaemonDesk: Sendable {
         }
     }
 
-    func snapshot(resources: [StatusSnapshot.Resource]) -> StatusSnapshot {
+    func snapshot(resources: [ResourceStatus]) -> StatusSnapshot {
         let (facts, saving, text) = (self.facts.withLock { $0 }, recorder.document, recorder.text)
         let watchdog = StatusSnapshot.Watchdog(
             enabled: watchdogTimeout != nil, intervalSeconds: watchdogTimeout.map { Double($0.components.seconds) },

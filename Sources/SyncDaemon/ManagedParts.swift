@@ -1,5 +1,6 @@
 import Foundation
 import OpenCoreData
+import Secrets
 import SyncConfiguration
 import SyncControl
 import SyncPipeline
@@ -13,8 +14,9 @@ struct ManagedParts: DaemonParts {
     func assemble(
         _ configuration: CisternConfiguration, observer: @escaping @Sendable (SyncEvent) -> Void, onSaved: @escaping @Sendable () -> Void
     ) throws -> DaemonEngine {
-        let secrets = SecretReading(credentials: Credentials(directory: environment["CREDENTIALS_DIRECTORY"]), environment: environment)
-        try secrets.check(configuration)
+        let reader = SecretReader(environment: environment)
+        try reader.check(configuration)
+        let secrets = SecretResolver(reader)
         let model: NSManagedObjectModel
         do {
             model = try SyncPipeline.model(for: configuration)
@@ -27,8 +29,8 @@ struct ManagedParts: DaemonParts {
         }
         do {
             let pipeline = try SyncPipeline(
-                document: opened.document, configuration: configuration, transports: TransportPool(secrets: secrets.resolver),
-                clock: SystemClock(), secrets: secrets.resolver, version: CisternVersion.current, observer: observer)
+                document: opened.document, configuration: configuration, transports: TransportPool(secrets: secrets),
+                clock: SystemClock(), secrets: secrets, version: CisternVersion.current, observer: observer)
             return DaemonEngine(document: opened, pipeline: pipeline)
         } catch {
             throw StartFailure(.configuration, "the configuration cannot be run: \(error.inWords)")

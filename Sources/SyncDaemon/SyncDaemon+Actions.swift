@@ -123,6 +123,7 @@ extension SyncDaemon {
     /// The start's order, backwards. What is in the main context is on disk when this returns 0.
     private func shutDown(_ running: RunningDaemon, _ status: ExitStatus) async -> ExitStatus {
         let desk = running.desk, notify = options.notify
+        let grace = desk.configurationInForce.daemon.shutdownGrace.duration, deadline = ContinuousClock.now + grace + Self.savingTime
         desk.recorder.setStopping()
         notify.stopping(status: desk.recorder.text)
         running.watchdog?.stop()
@@ -131,7 +132,7 @@ extension SyncDaemon {
                 .stopping, status == .success ? "stopping" : "stopping, because the store cannot be trusted any more",
                 fields: JournalNarrator.make([("CISTERN_VERSION", options.version)])))
         desk.refuseWaiters()
-        await running.engine.pipeline.stop(grace: desk.configurationInForce.daemon.shutdownGrace.duration)
+        await running.engine.pipeline.stop(grace: grace)
         desk.refuseWaiters()
         await running.server.stop()
         let patience = Task {
@@ -144,16 +145,37 @@ extension SyncDaemon {
             patience.cancel()
             flush()
         }
-        do {
-            try await running.engine.document.close()
-            return status
-        } catch {
-            let path = desk.configurationInForce.document.path
-            reporter.send(
-                JournalEntry(
-                    "\(path) could not be saved: \(error.inWords); what is missing is fetched again at the next start", priority: .error,
-                    fields: JournalNarrator.make([("CISTERN_ERROR", error.inWords)])))
-            return status == .success ? .ioError : status
+        guard let reason = await close(running.engine.document, until: deadline) else { return status }
+        let path = desk.configurationInForce.document.path, unsaved = running.engine.document.unsavedChanges
+        reporter.send(
+            JournalEntry(
+                "\(path) could not be saved: \(reason); \(JournalNarrator.count(unsaved, "changed object")) not on disk, what is missing is fetched again "
+                    + "at the next start", priority: .error,
+                fields: JournalNarrator.make([("CISTERN_ERROR", reason)])))
+        return status == .success ? .ioError : status
+    }
+
+    /// How long after the grace saving may take. What is in the file by then is safe, and what was pushed is in the push journal.
+    static let savingTime = Duration.milliseconds(1500)
+
+    /// Saves and closes. Returns what kept it from that: a store that is locked by somebody else, or a disk that does not answer, holds nobody longer
+    /// than until `deadline`.
+    private func close(_ document: any OpenDocument, until deadline: ContinuousClock.Instant) async -> String? {
+        let (ends, end) = AsyncStream.makeStream(of: String?.self)
+        Task {
+            do {
+                try await document.close()
+                end.yield(nil)
+            } catch {
+                end.yield(error.inWords)
+            }
         }
+        let alarm = Task {
+            try await Task.sleep(until: deadline, clock: .continuous)
+            end.yield("shutdown_grace is over and the store is still busy; another program may hold its lock, or the disk does not answer")
+        }
+        defer { alarm.cancel() }
+        for await reason in ends { return reason }
+        return nil
     }
 }

@@ -129,7 +129,7 @@ extension SyncDaemon {
                         try parts.assemble(configuration) {
                             hub.send($0)
                         } onSaved: {
-                            if desk.recorder.document.error != nil { hub.send(.saveRecovered) } else { desk.recorder.saved() }
+                            desk.recorder.saved()
                         }
                     })
             }
@@ -144,7 +144,7 @@ extension SyncDaemon {
         _ = hub.listen { manager.observe($0) }
         _ = hub.listen { reporter.observe($0) }
         _ = hub.listen { event in
-            if case .saveFailed(_, isFatal: true, _) = event { desk.tell(.failed(.ioError)) }
+            if case .saveFailed(_, cause: .disk) = event { desk.tell(.failed(.ioError)) }
         }
     }
 

@@ -18,9 +18,9 @@ public protocol SyncPipelining: Sendable {
     /// Lets the held deletions of a resource through, once.
     func acceptDeletes(_ scope: String) async throws
     /// The state of every resource of the configuration, in its order.
-    func resources() async -> [StatusSnapshot.Resource]
+    func resources() async -> [ResourceStatus]
     /// The newest records that were set aside, after `skip` newer ones; with `id`, those whose id begins so.
-    func quarantineRecords(id: String?, limit: Int, skip: Int) async throws -> [QuarantineRecord]
+    func quarantine(id: String?, limit: Int, skip: Int) async throws -> [QuarantineEntry]
     /// Whether things move; answers at once.
-    var activity: PipelineActivity { get }
+    var liveness: PipelineLiveness { get }
 }

@@ -1,5 +1,4 @@
 import Foundation
-import JSONReader
 import OpenCoreData
 public import SyncConfiguration
 
@@ -26,6 +25,8 @@ public enum PageTrial {
         public let objects: [Object]
         /// Where the listing goes on, in words.
         public let next: String
+        /// What it says about the listing.
+        let facts: PageFacts
     }
 
     /// Fetches up to `count` pages. Throws `FetchError`, `SyncError` and what reading the page throws.
@@ -40,10 +41,11 @@ public enum PageTrial {
         try document.openStore(creating: true)
         let mapping = ModelMapping(configuration.model, model: model)
         let settings = try FetchSettings(resource: resource, daemon: configuration.daemon, version: version, secrets: secrets)
-        let transport = try transports.transport(
+        let transport = try await transports.transport(
             for: TransportOptions(resource: resource, settings: settings, daemon: configuration.daemon))
         var pagination = Pagination(resource.pagination, limits: resource.limits, first: settings.first)
-        var result: [Page] = []
+        let recipe = PageRecipe(resource: resource, mapping: mapping, settings: settings)
+        var result: [Page] = [], badRecords = 0
         let environment = FetchEnvironment(settings: settings, transport: transport, clock: clock)
         while result.count < max(1, count) {
             let outcome = await PageFetch(pagination.request, environment: environment).run()
@@ -52,7 +54,8 @@ public enum PageTrial {
                 throw SyncError.cancelled
             }
             let (read, facts) = try read(
-                page, resource: resource, mapping: mapping, settings: settings, document: document, limit: limit, now: clock.wallTime)
+                page, by: recipe, badRecords: badRecords, document: document, limit: limit, now: clock.wallTime)
+            badRecords += facts.rejected
             let step = pagination.advance(facts)
             result.append(read(step.words))
             guard case .next = step else { break }
@@ -61,36 +64,23 @@ public enum PageTrial {
     }
 
     private static func read(
-        _ page: FetchedPage, resource: ResourceConfiguration, mapping: ModelMapping, settings: FetchSettings, document: UIManagedDocument,
-        limit: Int, now: Date
+        _ page: FetchedPage, by recipe: PageRecipe, badRecords: Int, document: UIManagedDocument, limit: Int, now: Date
     ) throws -> ((String) -> Page, PageFacts) {
+        let redactor = recipe.settings.redactor
         let worker = NSManagedObjectContext(.privateQueueConcurrencyType)
         worker.parent = document.managedObjectContext
         return try worker.performAndWait {
-            let mapper = try RecordMapper(
-                mapping: mapping, entity: resource.entity, context: worker, now: now, run: 1, limits: resource.limits)
-            let envelope = EnvelopePlan(resource.pagination)
-            let summary = try JSONRecordReader().read(
-                body: page.body, records: resource.records.map(EntityMapping.compile) ?? .root, plan: mapper.plan, envelope: envelope.plan,
-                limits: JSONReaderLimits(resource.limits)
-            ) { try mapper.add($0) }
-            try mapper.flush()
-            let said = envelope.values(summary)
-            var facts = PageFacts(
-                page: page, pagination: resource.pagination, settings: settings, records: summary.recordCount, cursor: said.cursor,
-                hasMore: said.hasMore, total: said.total, totalPages: said.totalPages)
-            facts.unreadable = said.unreadable
-            facts.rejected = mapper.rejectedRecords
-            facts.isLoneObject = resource.records == nil && summary.recordList == .singleObject
-            let objects = try objects(mapping: mapping, resource: resource, in: worker, limit: limit)
+            let reading = try recipe.read(page, into: worker, run: 1, now: now, badRecords: badRecords)
+            let mapper = reading.mapper
+            let objects = try objects(mapping: recipe.mapping, resource: recipe.resource, in: worker, limit: limit)
             let make = { (next: String) in
                 Page(
-                    url: settings.redactor.redact(page.address), status: page.status,
-                    headers: page.headers.map { ($0.name, settings.redactor.redact($0.value)) }, bytes: page.received, duration: page.duration,
+                    url: redactor.redact(page.address), status: page.status,
+                    headers: page.headers.map { ($0.name, redactor.redact($0.value)) }, bytes: page.received, duration: page.duration,
                     counts: mapper.counts,
-                    rejected: mapper.rejected.map { ($0.record, $0.reason, $0.path) }, objects: objects, next: next)
+                    rejected: mapper.rejected.map { ($0.record, $0.reason, $0.path) }, objects: objects, next: next, facts: reading.facts)
             }
-            return (make, facts)
+            return (make, reading.facts)
         }
     }
 

@@ -15,6 +15,7 @@ extension SyncPipeline {
                 var status = status
                 status.runningPage = progress.page
                 status.runningRecords = progress.records
+                status.judge(at: clock.wallTime)
                 return status
             }, unsavedChanges: document.unsavedChangeCount, oldestUnsavedChange: document.oldestUnsavedChange)
     }
@@ -41,8 +42,8 @@ extension SyncPipeline {
     public func acceptDeletes(_ scope: String) async throws {
         for scope in try scopes(scope) {
             try await document.withWorker { worker in
-                var row = try StateRow.find(StateModel.resource, key: [.string(scope.source), .string(scope.resource)], in: worker)
-                row["mayDelete"] = .bool(true)
+                var row = try ResourceTable.row(of: scope, in: worker)
+                row.mayDelete = true
                 row.write(in: worker)
                 try worker.save()
             }
@@ -66,32 +67,18 @@ extension SyncPipeline {
     /// The records that were set aside, the newest first, after `skip` newer ones; with `id`, those whose id begins so.
     public func quarantine(id: String? = nil, limit: Int = 100, skip: Int = 0) async throws -> [QuarantineEntry] {
         try await document.withWorker { worker in
-            let request = NSFetchRequest<NSManagedObject>(entityName: StateModel.quarantine)
-            request.predicate = id.map { NSPredicate(format: "digest BEGINSWITH %@", $0) }
-            request.sortDescriptors = [NSSortDescriptor(key: "seenAt", ascending: false), NSSortDescriptor(key: "digest", ascending: true)]
-            request.fetchLimit = limit
-            request.fetchOffset = skip
-            return try worker.fetch(request).map(QuarantineEntry.init)
+            let conditions: [RowCondition<QuarantineTable>] = id.map { [.begins(\.digest, $0)] } ?? []
+            return try StateRow.all(
+                where: conditions, sortedBy: [.down(\.seenAt), .up(\.digest)], skip: skip, limit: limit, in: worker
+            ).map(\.entry)
         }
-    }
-}
-
-extension QuarantineEntry {
-    fileprivate init(_ object: NSManagedObject) {
-        func text(_ name: String) -> String { object.value(forKey: name) as? String ?? "" }
-        func number(_ name: String) -> Int { (object.value(forKey: name) as? NSNumber)?.intValue ?? 0 }
-        self.init(
-            digest: text("digest"), scope: ResourceScope(source: text("source"), resource: text("resource")), run: number("run"),
-            page: number("page"), record: number("record"), reason: text("reason"), path: text("path"), raw: text("raw"),
-            seenAt: object.value(forKey: "seenAt") as? Date, count: number("count"))
     }
 }
 
 extension RunReport {
     func due(_ next: Date?) -> RunReport {
-        RunReport(
-            run: run, scope: scope, cause: cause, startedAt: startedAt, endedAt: endedAt, outcome: outcome, isComplete: isComplete,
-            pages: pages, notModifiedPages: notModifiedPages, bytes: bytes, counts: counts, httpStatus: httpStatus, error: error,
-            nextPollAt: next)
+        var report = self
+        report.nextPollAt = next
+        return report
     }
 }

@@ -37,6 +37,7 @@ public final class SyncPipeline: Sendable {
     let writer: ScheduleWriter
     /// For tests of what happens when pages arrive at the same time.
     let parseProbe = Mutex<ParseProbe?>(nil)
+    private let random: RandomSource
     private let secrets: SecretResolver
     private let version: String
     private let transports: TransportPool
@@ -45,6 +46,8 @@ public final class SyncPipeline: Sendable {
     private let trust = PageTrust()
     private let slots: RequestSlots
     private let openRuns: OpenRuns
+    /// The last save failed.
+    private let savesFail = Atomic(false)
     private let timer = Mutex<WakeTimer?>(nil)
 
     /// - Parameters:
@@ -59,6 +62,7 @@ public final class SyncPipeline: Sendable {
         self.document = document
         self.transports = transports
         self.clock = clock
+        self.random = random
         self.secrets = secrets
         self.version = version
         self.observe = observer
@@ -88,8 +92,9 @@ public final class SyncPipeline: Sendable {
     }
 
     private static func check(_ configuration: CisternConfiguration) throws {
+        let entities = Dictionary(configuration.model.entities.map { ($0.name, $0) }) { first, _ in first }
         for resource in configuration.sources.flatMap(\.resources) {
-            guard let entity = configuration.model.entity(named: resource.entity) else { throw SyncError.unknownEntity(resource.entity) }
+            guard let entity = entities[resource.entity] else { throw SyncError.unknownEntity(resource.entity) }
             guard resource.key.isEmpty || resource.key == entity.key else {
                 throw SyncError.keyOfResource(scope: resource.scope, entity: entity.name, expected: entity.key)
             }
@@ -102,7 +107,9 @@ public final class SyncPipeline: Sendable {
     ///
     /// - Parameter armed: false leaves the schedule alone: only `sync` polls.
     public func start(armed: Bool) async throws {
-        handle(.suspected(openRuns.suspects))
+        // From now on: what was written before is looked at with each page's first answer.
+        document.root.persistentStoreCoordinator?.askForOthers {}
+        handle(.leftOpen(openRuns.suspects))
         try await reload(state.withLock { $0.configuration })
         handle(.started(isArmed: armed))
     }
@@ -128,7 +135,7 @@ public final class SyncPipeline: Sendable {
         await withCheckedContinuation { continuation in
             handle(.stopping(grace: grace)) { $0.stopWaiters.append(continuation) }
         }
-        openRuns.forgetOpen()
+        openRuns.close()
         await transports.shutdown()
     }
 
@@ -237,7 +244,7 @@ public final class SyncPipeline: Sendable {
     }
 
     private func begin(_ order: PipelineState.RunOrder) {
-        openRuns.begin(order.scope)
+        openRuns.begin(order.scope, at: clock.wallTime)
         state.withLock { state in
             let run = SyncRun(order.resource, cause: order.cause, environment: environment(state), isFull: order.isFull)
             // Its end is told under the same lock: the run is known by then.
@@ -266,7 +273,7 @@ public final class SyncPipeline: Sendable {
         SyncRun.Environment(
             document: document, daemon: state.configuration.daemon, store: state.configuration.store,
             documentLimits: state.configuration.document, mapping: state.mapping, transports: transports, slots: slots, clock: clock,
-            secrets: secrets, version: version, fetchQueue: fetchQueue, parseQueue: parseQueue,
+            random: random, secrets: secrets, version: version, fetchQueue: fetchQueue, parseQueue: parseQueue,
             trust: trust, parseProbe: parseProbe.withLock { $0 }, observe: observe
         ) { [weak self] scope in
             self.flatMap { pipeline in pipeline.state.withLock { $0.machine.pacingEnd(of: scope, at: pipeline.clock.moment) } }
@@ -277,17 +284,19 @@ public final class SyncPipeline: Sendable {
         }
     }
 
-    private func documentDid(_ event: UIManagedDocumentEvent) {
+    func documentDid(_ event: UIManagedDocumentEvent) {
         switch event {
-        case .saved: break
+        case .saved:
+            if savesFail.exchange(false, ordering: .sequentiallyConsistent) { observe(.saveRecovered) }
         case .saveFailed(let error, let kind):
-            var isFatal = false, isRetried = false
-            switch kind {
-            case .disk: isFatal = true
-            case .transient: isRetried = true
-            case .permanent: break
-            }
-            observe(.saveFailed(reason: error.inWords, isFatal: isFatal, isRetried: isRetried))
+            savesFail.store(true, ordering: .sequentiallyConsistent)
+            let cause: SaveFailureCause =
+                switch kind {
+                case .disk: .disk
+                case .transient: SaveFailure.isFull(error) ? .full : .passing
+                case .permanent: .refused
+                }
+            observe(.saveFailed(reason: error.inWords, cause: cause))
         }
     }
 }

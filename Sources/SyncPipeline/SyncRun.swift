@@ -15,6 +15,7 @@ final class SyncRun: Sendable {
         let transports: TransportPool
         let slots: RequestSlots
         let clock: any SyncClock
+        let random: RandomSource
         let secrets: SecretResolver
         let version: String
         let fetchQueue: OperationQueue
@@ -87,6 +88,8 @@ final class SyncRun: Sendable {
     func run(isWaitedFor: Bool, acceptsDeletes: Bool) async -> Conclusion {
         let startedAt = environment.clock.wallTime
         environment.observe(.runStarted(RunStart(run: id, scope: scope, cause: cause, startedAt: startedAt)))
+        // Rows may be others when another program has written to the store: they are looked at again, page by page.
+        environment.document.root.persistentStoreCoordinator?.askForOthers { [trust = environment.trust] in trust.forgetAll() }
         var tally = RunTally()
         var state: RunState?
         do {
@@ -101,8 +104,7 @@ final class SyncRun: Sendable {
         } catch SyncError.cancelled {
             tally.outcome = .cancelled
         } catch {
-            tally.outcome = .failed
-            tally.error = error.inWords
+            tally.fail(error)
         }
         return await conclude(tally, state: state, startedAt: startedAt, isWaitedFor: isWaitedFor, acceptsDeletes: acceptsDeletes)
     }
@@ -113,7 +115,8 @@ final class SyncRun: Sendable {
         let settings = try FetchSettings(
             resource: resource, daemon: environment.daemon, version: environment.version, secrets: environment.secrets)
         let options = TransportOptions(resource: resource, settings: settings, daemon: environment.daemon)
-        let transport = try environment.transports.transport(for: options)
+        let transport = try await environment.transports.transport(for: options)
+        let recipe = PageRecipe(resource: resource, mapping: environment.mapping, settings: settings)
         let cookies = RunCookies()
         var pagination = Pagination(resource.pagination, limits: resource.limits, first: settings.first)
         let deadline = environment.clock.instant.advanced(by: resource.limits.maxRunTime.duration)
@@ -131,12 +134,15 @@ final class SyncRun: Sendable {
             step { $0.page = page }
             // A request that is made twice, as scrolling is, says nothing about which page it is.
             let isRepeated = tally.requestKeys.contains(request.key)
-            let stored = mustRead || isFull || isRepeated || tally.isReadAnew ? nil : try await storedRequest(request.key)
+            // Also where the page is read whatever is known of it: rows that are not as they were written must not count as unchanged.
+            let known = try await storedRequest(request.key)
+            let stored = mustRead || isFull || isRepeated || tally.isReadAnew ? nil : known
             let observe = environment.observe, scope = scope, id = id
             let fetch = PageFetch(
                 request, validators: stored?.validators, recognisesUnmodified: stored != nil,
                 environment: FetchEnvironment(
-                    settings: settings, transport: transport, clock: environment.clock, slots: environment.slots, cookies: cookies
+                    settings: settings, transport: transport, clock: environment.clock, random: environment.random, slots: environment.slots,
+                    cookies: cookies
                 ) { [self] event in
                     step { $0.waitsUntil = nil }
                     if case .retrying(let error, let delay) = event {
@@ -145,6 +151,8 @@ final class SyncRun: Sendable {
                             .retrying(
                                 scope: scope, run: id, page: page, attempt: error.attempts, delay: delay, reason: "\(error)"))
                     }
+                } notBefore: { [environment] in
+                    environment.notBefore(scope)
                 } willWait: { [environment] until in
                     await environment.willWait(scope, until)
                 })
@@ -154,7 +162,7 @@ final class SyncRun: Sendable {
             switch outcome {
             case .page(let fetched):
                 facts = try await parse(
-                    fetched, request: request, isRepeated: isRepeated, settings: settings, number: number, page: page, tally: &tally)
+                    fetched, by: recipe, request: request, isRepeated: isRepeated, number: number, page: page, tally: &tally)
             case .notModified(let unmodified):
                 guard let stored, let known = stored.facts?.renewed(by: unmodified, pagination: resource.pagination, settings: settings) else {
                     mustRead = true
@@ -183,7 +191,7 @@ final class SyncRun: Sendable {
     }
 
     private func parse(
-        _ fetched: FetchedPage, request: PageRequest, isRepeated: Bool, settings: FetchSettings, number: Int64, page: Int,
+        _ fetched: FetchedPage, by recipe: PageRecipe, request: PageRequest, isRepeated: Bool, number: Int64, page: Int,
         tally: inout RunTally
     ) async throws -> PageFacts {
         tally.status = fetched.status
@@ -191,17 +199,17 @@ final class SyncRun: Sendable {
         tally.pacing = fetched.pacing
         let operation = ParseOperation(
             ParseOperation.Input(
-                document: environment.document, resource: resource, mapping: environment.mapping, settings: settings, scope: scope,
-                run: number, pageNumber: page, requestKey: request.key, fingerprint: fingerprint, isRemembered: !isRepeated, page: fetched,
-                remainingBadRecords: resource.limits.maxBadRecords - tally.badRecords, now: environment.clock.wallTime,
+                document: environment.document, recipe: recipe, scope: scope, run: number, pageNumber: page, requestKey: request.key,
+                fingerprint: fingerprint, isRemembered: !isRepeated, page: fetched,
+                badRecords: tally.badRecords, now: environment.clock.wallTime,
                 probe: environment.parseProbe))
-        let parsed: ParsedPage
+        let parsed: ParsedPage, url = recipe.settings.redactor.redact(fetched.address)
         do {
             parsed = try await environment.parseQueue.run(operation)
         } catch let error as SyncError {
             throw error
         } catch {
-            throw SyncError.page("\(scope): page \(page), \(settings.redactor.redact(fetched.address)): \(error.inWords)")
+            throw SyncError.page("\(scope): page \(page), \(url): \(error.inWords)")
         }
         environment.trust.note(parsed.overwritten, readingPage: request.key, of: scope)
         step { $0.records += parsed.facts.records }
@@ -213,7 +221,7 @@ final class SyncRun: Sendable {
         environment.observe(
             .pageSaved(
                 PageReport(
-                    scope: scope, run: id, page: page, url: settings.redactor.redact(fetched.address), status: fetched.status,
+                    scope: scope, run: id, page: page, url: url, status: fetched.status,
                     bytes: fetched.received, counts: parsed.counts, duration: fetched.duration)))
         return parsed.facts
     }
@@ -221,6 +229,7 @@ final class SyncRun: Sendable {
     private func stop(_ tally: inout RunTally, after outcome: FetchOutcome) {
         tally.status = outcome.error?.status ?? tally.status
         tally.error = outcome.error.map { "\($0)" }
+        tally.failure = outcome.error.map { RunFailure($0) }
         tally.outcome = .failed
         switch outcome {
         case .parked(let until, _):
@@ -257,23 +266,23 @@ final class SyncRun: Sendable {
 
     /// Holds the run while the root context is behind, or the disk is low.
     private func waitForRoom(until deadline: SyncInstant) async throws {
-        step { $0.waitsForDisk = true }
-        defer { step { $0.waitsForDisk = false } }
         let limit = max(environment.documentLimits.autosaveChanges * 4, 1)
         if environment.document.unsavedChangeCount >= limit {
-            environment.observe(.held(reason: "\(environment.document.unsavedChangeCount) changed objects wait for the disk"))
+            environment.observe(.held(.unsavedChanges(environment.document.unsavedChangeCount)))
+            step { $0.waitsForDisk = true }
             await environment.document.waitUntilUnsaved(isBelow: limit)
+            step { $0.waitsForDisk = false }
             environment.observe(.resumed)
         }
         var isHeld = false
+        defer { if isHeld { step { $0.waitsForDisk = false } } }
         while let free = DiskSpace.free(at: environment.document.fileURL), free < environment.store.minFreeDisk.bytes {
             if !isHeld {
-                environment.observe(
-                    .held(reason: "only \(free >> 20) MiB are free, less than store.min_free_disk = \(environment.store.minFreeDisk)"))
+                environment.observe(.held(.lowDisk(free: free, minimum: "\(environment.store.minFreeDisk)")))
             }
             isHeld = true
+            step { $0.waitsForDisk = true }
             if progress.mustStop || environment.clock.instant >= deadline { throw SyncError.cancelled }
-            step { _ in }
             try await environment.clock.sleep(for: .seconds(10))
         }
         if isHeld { environment.observe(.resumed) }
@@ -281,11 +290,13 @@ final class SyncRun: Sendable {
 
     /// What is known of a page, if its rows are what it says.
     private func storedRequest(_ key: String) async throws -> StoredRequest? {
-        let scope = scope, fingerprint = fingerprint, trust = environment.trust
+        let scope = scope, fingerprint = fingerprint, trust = environment.trust, observe = environment.observe
         guard let entity = environment.mapping.entities[resource.entity] else { return nil }
         return try await environment.document.withWorker { worker in
             guard let stored = try StoredRequest.load(scope: scope, key: key, fingerprint: fingerprint, in: worker) else { return nil }
-            let isTrusted = try trust.holds(key, of: scope, entity: entity, in: worker) {
+            let isTrusted = try trust.holds(key, of: scope, entity: entity, in: worker) { count in
+                observe(.rowsChangedElsewhere(scope: scope, count: count))
+            } members: {
                 try StoredKeys.keys(.members, of: scope, page: key, in: worker)
             }
             return isTrusted ? stored : nil
@@ -318,7 +329,8 @@ final class SyncRun: Sendable {
         var verdict = Sweep.Verdict(), known = 0
         if let state, let entity = environment.mapping.entities[resource.entity] {
             let record = RunRecord(
-                run: id, scope: scope, cause: cause, entity: entity, deletion: resource.deletion, tally: tally, state: state,
+                run: id, scope: scope, cause: cause, mapping: environment.mapping, entity: entity, deletion: resource.deletion, tally: tally,
+                state: state,
                 startedAt: startedAt, endedAt: environment.clock.wallTime, acceptsDeletes: acceptsDeletes,
                 fingerprint: fingerprint)
             do {
@@ -338,11 +350,10 @@ final class SyncRun: Sendable {
                 }
             } catch let unreadable as RunRecord.UnreadableKeys {
                 environment.trust.forget(unreadable.request, of: scope)
-                tally.outcome = .failed
+                tally.fail(unreadable)
                 tally.error = "which rows the page \(unreadable.request) holds cannot be read from the store; it is read again with the next run"
             } catch {
-                tally.outcome = .failed
-                tally.error = error.inWords
+                tally.fail(error)
             }
         }
         if let guardName = verdict.guardName {
@@ -364,7 +375,7 @@ final class SyncRun: Sendable {
         let report = RunReport(
             run: id, scope: scope, cause: cause, startedAt: startedAt, endedAt: environment.clock.wallTime, outcome: tally.outcome,
             isComplete: tally.isComplete, pages: tally.pages, notModifiedPages: tally.notModified, bytes: tally.bytes, counts: tally.counts,
-            httpStatus: tally.status, error: tally.error, nextPollAt: nil)
+            httpStatus: tally.status, error: tally.error, failure: tally.failure)
         return Conclusion(
             report: report, parkedUntil: tally.parkedUntil, pacing: tally.pacing, heldDeletes: verdict.held, guardName: verdict.guardName)
     }

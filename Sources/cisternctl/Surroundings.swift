@@ -28,9 +28,13 @@ struct Surroundings: Sendable {
     }
 
     /// Reads the configuration for a verb that cannot do without.
+    /// - Parameter isTold: which of the warnings that the daemon gives at its start are told here, too.
     /// - Throws: `ControlError` with status 78.
-    func configuration(_ options: CommonOptions) throws(ControlError) -> CisternConfiguration {
+    func configuration(
+        _ options: CommonOptions, telling isTold: (ConfigurationProblem) -> Bool = { _ in false }
+    ) throws(ControlError) -> CisternConfiguration {
         let reading = reader(options).read()
+        for warning in reading.warnings where isTold(warning) { console.error("\(warning)") }
         guard let configuration = reading.configuration else {
             throw ControlError(
                 "the configuration cannot be used", advice: "correct it: cisternctl check", code: .configuration,

@@ -7,7 +7,7 @@ struct Cisternd: ParsableCommand {
         commandName: "cisternd",
         abstract: "Keeps remote JSON in a local database. Runs in the foreground, under systemd.",
         discussion: """
-            Exit status: 0 clean stop; 64 bad command line; 70 broken; 71 no socket; 73 state directory not writable; 74 disk error; \
+            Exit status: 0 clean stop; 64 bad command line; 70 broken; 71 no socket, or too little memory, threads or files; 73 state directory not writable; 74 disk error; \
             75 document in use by another cisternd; 77 no usable credential; 78 configuration invalid.
             """,
         version: SyncDaemon.version)

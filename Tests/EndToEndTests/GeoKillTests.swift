@@ -39,7 +39,7 @@ import Testing
         #expect(found.isEmpty, "seed \(Self.seed):\n\(found.joined(separator: "\n"))")
 
         let runs = try await shop.importEverything()
-        #expect(runs.values.allSatisfy { $0.outcome == "succeeded" })
+        #expect(runs.values.allSatisfy { $0.outcome == .succeeded })
         let differences = try await compareWithAnUndisturbedImport(shop, server)
         #expect(differences == [], "seed \(Self.seed)")
         let reached = stages.sorted { $0.key < $1.key }.map { "\($0.value) with \($0.key) of 3 files in" }.joined(separator: ", ")

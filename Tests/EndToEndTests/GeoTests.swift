@@ -23,18 +23,18 @@ import Testing
 
         // Everything, once.
         var runs = try await shop.sync()
-        #expect(runs.values.map(\.outcome) == ["succeeded", "succeeded", "succeeded"])
-        #expect(runs["geo/cities"]?.quarantined == 7)
+        #expect(runs.values.map(\.outcome) == [.succeeded, .succeeded, .succeeded])
+        #expect(runs["geo/cities"]?.counts.quarantined == 7)
         try await expectTheWholeWorld(shop)
         let cities = try #require(runs["geo/cities"])
         Evidence.note(
-            "geo: \(cities.inserted + cities.updated) cities of \(cities.bytes) bytes in "
+            "geo: \(cities.counts.inserted + cities.counts.updated) cities of \(cities.bytes) bytes in "
                 + "\(Int(cities.endedAt.timeIntervalSince(cities.startedAt))) s")
 
         // The same again: asked, answered with 304, and nothing is written but when that was and when the next poll is.
         let before = try await fingerprint(shop), asked = server.requests.count
         runs = try await shop.sync()
-        #expect(runs.values.allSatisfy { $0.outcome == "succeeded" && $0.notModifiedPages == 1 && $0.changes == 0 })
+        #expect(runs.values.allSatisfy { $0.outcome == .succeeded && $0.notModifiedPages == 1 && $0.counts.changes == 0 })
         #expect(server.requests.dropFirst(asked).map(\.status) == [304, 304, 304])
         #expect(try await fingerprint(shop) == before)
 
@@ -106,8 +106,8 @@ import Testing
 
         var runs = try await shop.sync()
         let city = try #require(runs["geo/cities"]), state = try #require(runs["geo/states"])
-        #expect([city.inserted, city.updated, city.deleted] as [Int] == [20, cities.changed.count, 20])
-        #expect([state.inserted, state.updated, state.deleted] as [Int] == [states.added.count, states.changed.count, 0])
+        #expect([city.counts.inserted, city.counts.updated, city.counts.deleted] as [Int] == [20, cities.changed.count, 20])
+        #expect([state.counts.inserted, state.counts.updated, state.counts.deleted] as [Int] == [states.added.count, states.changed.count, 0])
         #expect(runs["geo/countries"]?.notModifiedPages == 1)
         #expect(try await moved(shop, "City") == (cities.changed + cities.removed + cities.added).sorted())
         #expect(try await moved(shop, "State") == (states.changed + states.added).sorted())
@@ -117,7 +117,7 @@ import Testing
         #expect(try await tombstones(shop, "State") == [])
         // The same answer again is none.
         runs = try await shop.sync("geo/states")
-        #expect(runs["geo/states"]?.deleted == 0)
+        #expect(runs["geo/states"]?.counts.deleted == 0)
         let append = """
             import gzip, sys
             body = open(sys.argv[1], "rb").read() + b"\\n"
@@ -127,7 +127,7 @@ import Testing
         let appended = try await shop.run(Workshop.python, ["-c", append, "\(shop.folder)/www/states.json"])
         try #require(appended.status == 0, "\(appended.errors)")
         runs = try await shop.sync("geo/states")
-        #expect(runs["geo/states"]?.deleted == states.removed.count)
+        #expect(runs["geo/states"]?.counts.deleted == states.removed.count)
         #expect(try await tombstones(shop, "State") == states.removed.sorted())
         #expect(try await shop.number("SELECT count(*) FROM City WHERE NOT _stub") == 58_220)
         #expect(try await shop.number("SELECT count(*) FROM State WHERE NOT _stub") == 5_308)

@@ -55,10 +55,10 @@ import Testing
         var runs = try await shop.sync()
 
         // R8: every page is followed. What is not there is said so, and stops nothing else.
-        #expect(runs["github/duckdb"].map { [$0.pages, $0.inserted] } == [4, 100])
-        #expect(runs["github/paginated"].map { [$0.pages, $0.inserted] } == [5, 13])
-        #expect(runs["github/labels"]?.outcome == "succeeded")
-        #expect(runs["github/missing"].map { [$0.outcome, "\($0.httpStatus ?? 0)"] } == ["failed", "404"])
+        #expect(runs["github/duckdb"].map { [$0.pages, $0.counts.inserted] } == [4, 100])
+        #expect(runs["github/paginated"].map { [$0.pages, $0.counts.inserted] } == [5, 13])
+        #expect(runs["github/labels"]?.outcome == .succeeded)
+        #expect(runs["github/missing"].map { [$0.outcome.rawValue, "\($0.httpStatus ?? 0)"] } == ["failed", "404"])
 
         let all = try expected()
         try await expectTheGraph(shop, of: all)

@@ -2,6 +2,7 @@ import Foundation
 import Glibc
 import SyncControl
 import SyncTestSupport
+import Synchronization
 import Testing
 
 /// Limits and neighbours that a daemon may meet, against the daemon as it ships.
@@ -22,6 +23,106 @@ import Testing
         await server.shutdown()
     }
 
+    /// A daemon with one row on disk that wants to save more than it may, and what it must end for.
+    private func end(_ trouble: (Workshop, Child) async throws -> Child?) async throws -> (Workshop, [String], Int32) {
+        let long = String(repeating: "x", count: 500), records = (1...3000).map { "{\"id\": \($0), \"name\": \"\(long)\"}" }
+        let asked = Mutex(0)
+        let server = try await RawHTTPServer { _, _ in
+            let isFirst = asked.withLock { asked in
+                asked += 1
+                return asked == 1
+            }
+            return [.send(HostileServerTests.answer("200 OK", isFirst ? "[{\"id\": 1}]" : "[" + records.joined(separator: ",") + "]")), .close]
+        }
+        let shop = try Workshop()
+        try shop.configure(
+            text: HostileServerTests.configuration(server, paths: ["good"]).replacingOccurrences(
+                of: "[daemon]", with: "level = \"debug\"\n[daemon]\nshutdown_grace = \"1s\""
+            ).replacingOccurrences(of: "[store]", with: "[store]\nbusy_timeout = \"10m\""))
+        let daemon = try await shop.daemon()
+        #expect(try await shop.sync().values.map(\.outcome) == [.succeeded])
+        let neighbour = try await trouble(shop, daemon)
+        #expect(try await shop.control("sync").status == 0)
+        // Fetched, read, and in memory.
+        try await daemon.line { $0.contains("shop/good: page 1, 3000 records") }
+        daemon.signal(SIGTERM)
+        let status = await daemon.end()
+        neighbour?.signal(SIGKILL)
+        _ = await neighbour?.end()
+        await server.shutdown()
+        return (shop, daemon.errors, status)
+    }
+
+    // The store would wait for the lock for ten minutes.
+    @Test(.timeLimit(.minutes(60)), arguments: ["locked", "full"]) func aStopEndsAlsoWhereNothingCanBeSaved(_ way: String) async throws {
+        let (shop, errors, status) = try await end { shop, daemon in
+            if way == "full" {
+                #expect(try await shop.run("prlimit", ["--pid", "\(daemon.pid)", "--fsize=600000:"]).status == 0)
+                return nil
+            }
+            let holding =
+                "import sqlite3, sys; c = sqlite3.connect(sys.argv[1], isolation_level=None); c.execute('BEGIN IMMEDIATE'); "
+                + "print('held', flush=True); sys.stdin.read()"
+            let holder = try shop.start(Workshop.python, ["-c", holding, shop.store])
+            try await holder.line { $0 == "held" }
+            return holder
+        }
+        defer { shop.close() }
+        #expect(status == 74, "\(errors)")
+        #expect(errors.contains { $0.contains("could not be saved: ") && $0.contains("not on disk") }, "\(errors)")
+        #expect(try await shop.damage() == [])
+        #expect(try await shop.sql("SELECT id FROM Item WHERE id = 1") == ["1"])
+        let next = try await shop.daemon()
+        next.signal(SIGTERM)
+        #expect(await next.end() == 0, "\(next.errors)")
+    }
+
+    // What is smaller than that the loader of the system refuses, before any of our own code runs.
+    @Test(
+        .timeLimit(.minutes(60)),
+        arguments: ["-n 5", "-n 8", "-n 12", "-n 16", "-n 24", "-n 32", "-n 40"] + [0, 50, 100, 200].map { "-v +\($0)000" })
+    func whereFilesOrMemoryAreTooFewTheStartSaysSo(limit: String) async throws {
+        let (shop, server) = try await workshop()
+        defer { shop.close() }
+        let binary = try Workshop.binary("cisternd")
+        var limit = limit
+        if let more = limit.split(separator: "+").last.flatMap({ Int($0) }) { limit = "-v \(try await leastMemory(binary, shop) + more)" }
+        let result = try await shop.run("bash", ["-c", "ulimit \(limit); exec \"$@\"", "-", binary, "--config", "\(shop.folder)/cisternd.toml"])
+        #expect(result.status == 71, "\(limit): \(result.errors)")
+        #expect(
+            result.errors.count == 1 && result.errors.contains { $0.contains("cisternd cannot start: ") && $0.contains("raise ") }, "\(result.errors)"
+        )
+        await server.shutdown()
+    }
+
+    /// With how many KiB of address space the program and its libraries can be loaded at all, in steps of ten thousand.
+    private func leastMemory(_ binary: String, _ shop: Workshop) async throws -> Int {
+        var (little, enough) = (0, 100)
+        while enough - little > 1 {
+            let middle = (little + enough) / 2
+            let result = try await shop.run("bash", ["-c", "ulimit -v \(middle)0000; exec \"$@\"", "-", binary, "--version"])
+            if result.errors.contains(where: { $0.contains("error while loading shared libraries") }) || result.errors.isEmpty && result.status > 100
+            {
+                little = middle
+            } else {
+                enough = middle
+            }
+        }
+        return enough * 10_000
+    }
+
+    @Test(.enabled(if: geteuid() == 0, "another user is needed"), .timeLimit(.minutes(60)), arguments: [1, 4, 12, 24])
+    func whereThreadsAreTooFewTheStartSaysSo(count: Int) async throws {
+        let (shop, server) = try await workshop()
+        defer { shop.close() }
+        // A user that nothing else runs as; root has no such limit.
+        let words = ["--reuid=64\(100 + count)", "--clear-groups", "prlimit", "--nproc=\(count)", try Workshop.binary("cisternd"), "--version"]
+        let result = try await shop.run("setpriv", words)
+        #expect(result.status == 71, "\(result.errors)")
+        #expect(result.errors.contains { $0.contains("cisternd cannot start: of 24 threads") }, "\(result.errors)")
+        await server.shutdown()
+    }
+
     // As where a quota is used up: the system does not say that the disk is full.
     @Test(.timeLimit(.minutes(60))) func whereFilesMayNotGrowAnyMoreTheDaemonWaitsForRoom() async throws {
         let long = String(repeating: "x", count: 500), records = (1...3000).map { "{\"id\": \($0), \"name\": \"\(long)\"}" }
@@ -35,7 +136,7 @@ import Testing
         #expect(refused.status != 0 && (refused.output + refused.errors).contains { $0.contains("full") }, "\(refused)")
         #expect(try await shop.control("status").output.contains { $0.contains("Degraded") })
         #expect(try await shop.run("prlimit", ["--pid", "\(daemon.pid)", "--fsize=unlimited:"]).status == 0)
-        #expect(try await shop.sync().values.map(\.outcome) == ["succeeded"])
+        #expect(try await shop.sync().values.map(\.outcome) == [.succeeded])
         #expect(try await shop.number("SELECT count(*) FROM Item") == 3000)
         daemon.signal(SIGTERM)
         #expect(await daemon.end() == 0, "\(daemon.errors)")
@@ -47,7 +148,7 @@ import Testing
         let (shop, server) = try await workshop()
         defer { shop.close() }
         let daemon = try await shop.daemon(), files = FileManager.default
-        #expect(try await shop.sync().values.map(\.outcome) == ["succeeded"])
+        #expect(try await shop.sync().values.map(\.outcome) == [.succeeded])
         switch way {
         case "deleted": try files.removeItem(atPath: shop.store)
         case "log deleted": try files.removeItem(atPath: "\(shop.store)-wal")
@@ -62,7 +163,7 @@ import Testing
             try? files.removeItem(atPath: "\(shop.folder)/state/StoreContent/\(name)")
         }
         let next = try await shop.daemon()
-        #expect(try await shop.sync().values.map(\.outcome) == ["succeeded"])
+        #expect(try await shop.sync().values.map(\.outcome) == [.succeeded])
         #expect(try await shop.sql("SELECT id FROM Item") == ["1"])
         next.signal(SIGTERM)
         #expect(await next.end() == 0)

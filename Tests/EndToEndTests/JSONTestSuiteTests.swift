@@ -55,17 +55,17 @@ import Testing
         for (index, name) in names.enumerated() {
             guard let run = runs["suite/r\(index)"], let kind = name.first else { continue }
             let isRead =
-                ["succeeded", "incomplete"].contains(run.outcome) || run.error?.contains(Self.isNoList) == true
+                [RunOutcome.succeeded, .incomplete].contains(run.outcome) || run.error?.contains(Self.isNoList) == true
                 || run.error?.contains(Self.isNoRecord) == true
             if isRead { counts[kind]?.read += 1 } else { counts[kind]?.refused += 1 }
             switch kind {
-            case "y": #expect(isRead, "\(name): \(run.error ?? run.outcome)")
+            case "y": #expect(isRead, "\(name): \(run.error ?? run.outcome.rawValue)")
             case "n":
                 #expect(!isRead, "\(name) was read")
                 // The complaint names the resource, the place and the reason.
-                #expect(run.outcome == "failed" && run.error?.contains("suite/r\(index)") == true, "\(name): \(run.error ?? "")")
+                #expect(run.outcome == .failed && run.error?.contains("suite/r\(index)") == true, "\(name): \(run.error ?? "")")
                 #expect(run.error?.contains("line ") == true || run.error?.contains("empty") == true, "\(name): \(run.error ?? "")")
-            default: #expect(run.outcome == "succeeded" || run.error != nil, "\(name) has no verdict")
+            default: #expect(run.outcome == .succeeded || run.error != nil, "\(name) has no verdict")
             }
         }
         #expect(counts["y"]?.read == 95 && counts["n"]?.refused == 188)

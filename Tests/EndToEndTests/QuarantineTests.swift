@@ -17,12 +17,12 @@ import Testing
         try shop.configure(text: HostileServerTests.configuration(server, paths: ["many"]))
         let daemon = try await shop.daemon()
         let runs = try await shop.sync()
-        #expect(runs["shop/many"]?.quarantined == 1100, "\(runs)")
+        #expect(runs["shop/many"]?.counts.quarantined == 1100, "\(runs)")
         var ids: [String] = []
         for skip in stride(from: 0, to: 1100, by: 200) {
             let list = try await shop.control("quarantine", "list", "--json", "--limit", "200", "--skip", "\(skip)")
             #expect(list.status == 0)
-            ids += try ControlCoding.decode([QuarantineRecord].self, from: Data(list.output.joined(separator: "\n").utf8)).map(\.id)
+            ids += try ControlCoding.decode([QuarantineEntry].self, from: Data(list.output.joined(separator: "\n").utf8)).map(\.digest)
         }
         #expect(ids.count == 1000 && Set(ids).count == 1000)
         let shown = try await shop.control("quarantine", "show", String(try #require(ids.last).prefix(16)))

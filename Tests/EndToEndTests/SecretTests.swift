@@ -40,7 +40,7 @@ import Testing
         let certificate = isTheRightOne ? identity.certificate : other.certificate
         let daemon = try await daemon(shop, credentials: ["authority": String(contentsOfFile: certificate, encoding: .utf8)])
         let run = try #require(try await shop.sync()["shop/good"])
-        #expect(run.outcome == (isTheRightOne ? "succeeded" : "failed"), "\(run.error ?? "")")
+        #expect(run.outcome == (isTheRightOne ? .succeeded : .failed), "\(run.error ?? "")")
         daemon.signal(SIGTERM)
         #expect(await daemon.end() == 0)
         await server.shutdown()

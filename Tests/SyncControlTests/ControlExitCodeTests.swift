@@ -1,53 +1,58 @@
 import Foundation
+import SyncReports
 import Testing
 
 @testable import SyncControl
 
 @Suite struct ControlExitCodeTests {
-    static func run(_ outcome: String, status: Int? = 200) -> RunSummary {
-        RunSummary(
-            scope: "a/b", run: UUID(), cause: "control", startedAt: Date(timeIntervalSince1970: 0), endedAt: Date(timeIntervalSince1970: 1),
-            outcome: outcome, complete: outcome == "succeeded", httpStatus: status)
+    static func run(_ outcome: RunOutcome, status: Int? = 200) -> RunReport {
+        RunReport(
+            run: UUID(), scope: ResourceScope(source: "a", resource: "b"), cause: .control, startedAt: Date(timeIntervalSince1970: 0),
+            endedAt: Date(timeIntervalSince1970: 1), outcome: outcome, isComplete: outcome == .succeeded, httpStatus: status)
     }
 
     @Test func everyRunSucceededIsZero() {
-        #expect(ControlExitCode.sync([Self.run("succeeded"), Self.run("succeeded")], expected: 2) == .success)
+        #expect(ControlExitCode.sync([Self.run(.succeeded), Self.run(.succeeded)], expected: 2) == .success)
     }
 
     @Test func fewerRunsThanResourcesIsNotSuccess() {
-        #expect(ControlExitCode.sync([Self.run("succeeded")], expected: 2) == .temporaryFailure)
+        #expect(ControlExitCode.sync([Self.run(.succeeded)], expected: 2) == .temporaryFailure)
         #expect(ControlExitCode.sync([], expected: 1) == .temporaryFailure)
         #expect(ControlExitCode.sync([], expected: 0) == .success)
     }
 
     @Test(
         arguments: [
-            ("failed", nil, ControlExitCode.unavailable), ("failed", 503, .unavailable), ("failed", 429, .unavailable),
-            ("failed", 401, .noPermission),
-            ("failed", 403, .noPermission), ("failed", 404, .protocolError), ("failed", 200, .protocolError), ("incomplete", 200, .protocolError),
-            ("parked", 429, .temporaryFailure), ("cancelled", nil, .temporaryFailure),
-        ] as [(String, Int?, ControlExitCode)])
-    func oneBadRunDecides(_ outcome: String, _ status: Int?, _ code: ControlExitCode) {
-        #expect(ControlExitCode.sync([Self.run("succeeded"), Self.run(outcome, status: status)], expected: 2) == code)
+            (.failed, nil, ControlExitCode.unavailable), (.failed, 503, .unavailable), (.failed, 429, .unavailable),
+            (.failed, 401, .noPermission),
+            (.failed, 403, .noPermission), (.failed, 404, .protocolError), (.failed, 200, .protocolError), (.incomplete, 200, .protocolError),
+            (.parked, 429, .temporaryFailure), (.cancelled, nil, .temporaryFailure),
+        ] as [(RunOutcome, Int?, ControlExitCode)])
+    func oneBadRunDecides(_ outcome: RunOutcome, _ status: Int?, _ code: ControlExitCode) {
+        #expect(ControlExitCode.sync([Self.run(.succeeded), Self.run(outcome, status: status)], expected: 2) == code)
     }
 
     @Test func whatNeedsAPersonComesFirst() {
-        let runs = [Self.run("parked"), Self.run("failed", status: nil), Self.run("failed", status: 401)]
+        let runs = [Self.run(.parked), Self.run(.failed, status: nil), Self.run(.failed, status: 401)]
         #expect(ControlExitCode.sync(runs, expected: 3) == .noPermission)
     }
 
     @Test(arguments: [
-        (StatusSnapshot.ResourceState.ok, ControlExitCode.success), (.running, .success), (.paused, .success), (.disabled, .success),
+        (ResourceStatus.Health.ok, ControlExitCode.success), (.running, .success), (.paused, .success), (.disabled, .success),
         (.degraded, .temporaryFailure), (.pending, .temporaryFailure),
     ])
-    func statusIsZeroOnlyIfEverythingIsCurrent(_ state: StatusSnapshot.ResourceState, _ code: ControlExitCode) {
+    func statusIsZeroOnlyIfEverythingIsCurrent(_ state: ResourceStatus.Health, _ code: ControlExitCode) {
         let then = Date(timeIntervalSince1970: 1_800_000_000)
-        let snapshot = SnapshotExample.make([.init(scope: "a/b", state: .ok), .init(scope: "a/c", state: state, lastSuccessAt: then)])
+        let snapshot = SnapshotExample.make([
+            ResourceStatus(ResourceScope(source: "a", resource: "b"), .ok),
+            ResourceStatus(ResourceScope(source: "a", resource: "c"), state, lastSuccess: then),
+        ])
         #expect(ControlExitCode.status(snapshot) == code)
     }
 
     @Test func aFirstRunThatIsStillOpenIsNotCurrent() {
-        #expect(ControlExitCode.status(SnapshotExample.make([.init(scope: "a/c", state: .running)])) == .temporaryFailure)
+        #expect(
+            ControlExitCode.status(SnapshotExample.make([ResourceStatus(ResourceScope(source: "a", resource: "c"), .running)])) == .temporaryFailure)
     }
 
     @Test func aDaemonThatSaysItIsDegradedIsNotCurrent() {
@@ -65,7 +70,7 @@ import Testing
 }
 
 enum SnapshotExample {
-    static func make(_ resources: [StatusSnapshot.Resource]) -> StatusSnapshot {
+    static func make(_ resources: [ResourceStatus]) -> StatusSnapshot {
         let start = Date(timeIntervalSince1970: 1_800_000_000)
         return StatusSnapshot(
             generatedAt: start.addingTimeInterval(60),

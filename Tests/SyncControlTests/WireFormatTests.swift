@@ -1,4 +1,5 @@
 import Foundation
+import SyncReports
 import Testing
 
 @testable import SyncControl
@@ -8,10 +9,9 @@ import Testing
     private func json(_ value: some Encodable) throws -> String { String(decoding: try ControlCoding.encode(value), as: UTF8.self) }
 
     @Test func aSnapshotHasTheDocumentedNames() throws {
-        var resource = StatusSnapshot.Resource(scope: "a/b", state: .degraded, consecutiveFailures: 2)
-        resource.lastSuccessAt = Date(timeIntervalSince1970: 1_800_000_000)
-        resource.ageSeconds = 60
-        resource.heldDeletes = 3
+        let resource = ResourceStatus(
+            ResourceScope(source: "a", resource: "b"), .degraded, lastSuccess: Date(timeIntervalSince1970: 1_800_000_000), ageSeconds: 60,
+            consecutiveFailures: 2, heldDeletes: 3)
         var snapshot = SnapshotExample.make([resource])
         snapshot.document.oldestUnsavedSeconds = 1.5
         #expect(
@@ -23,13 +23,47 @@ import Testing
         #expect(try ControlCoding.decode(StatusSnapshot.self, from: ControlCoding.encode(snapshot)) == snapshot)
     }
 
+    @Test func aRunHasTheDocumentedNames() throws {
+        var counts = RecordCounts()
+        (counts.inserted, counts.updated, counts.unchanged, counts.deleted, counts.quarantined) = (1, 2, 3, 4, 5)
+        let start = Date(timeIntervalSince1970: 1_800_000_000)
+        let id = try #require(UUID(uuidString: "0E1F2A3B-4C5D-6E7F-8091-A2B3C4D5E6F7"))
+        let run = RunReport(
+            run: id, scope: ResourceScope(source: "a", resource: "b"), cause: .schedule, startedAt: start, endedAt: start, outcome: .failed,
+            isComplete: false, pages: 6, notModifiedPages: 7, bytes: 8, counts: counts, httpStatus: 500, error: "no", nextPollAt: start)
+        #expect(
+            try json(run) == #"{"bytes":8,"cause":"schedule","complete":false,"deleted":4,"ended_at":"2027-01-15T08:00:00Z","error":"no","#
+                + #""http_status":500,"inserted":1,"next_poll_at":"2027-01-15T08:00:00Z","not_modified_pages":7,"outcome":"failed","pages":6,"#
+                + #""quarantined":5,"run":"0E1F2A3B-4C5D-6E7F-8091-A2B3C4D5E6F7","scope":"a/b","started_at":"2027-01-15T08:00:00Z","unchanged":3,"#
+                + #""updated":2}"#)
+        #expect(try ControlCoding.decode(RunReport.self, from: ControlCoding.encode(run)) == run)
+    }
+
+    @Test func aRecordThatWasSetAsideHasTheDocumentedNames() throws {
+        let start = Date(timeIntervalSince1970: 1_800_000_000), scope = ResourceScope(source: "a", resource: "b")
+        let entry = QuarantineEntry(
+            digest: "d", scope: scope, run: 1, page: 2, record: 3, reason: "r", path: "$.p", raw: "{}", seenAt: start, count: 4)
+        #expect(
+            try json(entry) == #"{"count":4,"id":"d","page":2,"path":"$.p","raw":"{}","reason":"r","record":3,"run":1,"scope":"a/b","#
+                + #""seen_at":"2027-01-15T08:00:00Z"}"#)
+        #expect(try ControlCoding.decode(QuarantineEntry.self, from: ControlCoding.encode(entry)) == entry)
+        let bare = QuarantineEntry(digest: "d", scope: scope, run: 1, page: 2, record: 3, reason: "r", seenAt: start)
+        #expect(try !json(bare).contains("path") && !json(bare).contains("raw"))
+        #expect(try ControlCoding.decode(QuarantineEntry.self, from: ControlCoding.encode(bare)) == bare)
+    }
+
+    @Test(arguments: ["\"a\"", "\"a/\"", "\"/b\""])
+    func whatNamesNoResourceIsNoScope(_ text: String) {
+        #expect(throws: DecodingError.self) { try ControlCoding.decode(ResourceScope.self, from: Data(text.utf8)) }
+    }
+
     @Test func anErrorHasAnExitStatusAsItsCode() throws {
         let error = ControlError("it is so", advice: "do this", code: .configuration, problems: ["x:1: y"])
         #expect(try json(error) == #"{"advice":"do this","code":78,"error":"it is so","problems":["x:1: y"]}"#)
         #expect(error.description == "it is so; do this\nx:1: y")
     }
 
-    static let run = ControlExitCodeTests.run("succeeded")
+    static let run = ControlExitCodeTests.run(.succeeded)
 
     @Test(arguments: [
         SyncProgress.accepted(resources: ["a/b"]), .runStarted(scope: "a/b"), .page(scope: "a/b", page: 2, records: 200, notModified: false),

@@ -15,11 +15,9 @@ final class FakePipeline: SyncPipelining {
     }
 
     struct Answers: Sendable {
-        var resources: [StatusSnapshot.Resource] = [
-            .init(scope: "iso/countries", state: .ok, objects: 249), .init(scope: "iso/languages", state: .ok, objects: 7910),
-        ]
-        var records: [QuarantineRecord] = []
-        var activity = PipelineActivity()
+        var resources = [ResourceStatus(Example.countries, .ok, objects: 249), ResourceStatus(Example.languages, .ok, objects: 7910)]
+        var records: [QuarantineEntry] = []
+        var liveness = PipelineLiveness()
         /// What `sync` does before it returns.
         var onSync: @Sendable () async throws -> [RunReport] = { [] }
         var onStop: @Sendable (Duration) async -> Void = { _ in }
@@ -35,7 +33,7 @@ final class FakePipeline: SyncPipelining {
     var calls: [Call] { history.withLock { $0 } }
 
     func answer(_ change: (inout Answers) -> Void) { answers.withLock { change(&$0) } }
-    func set(activity: PipelineActivity) { answer { $0.activity = activity } }
+    func set(_ liveness: PipelineLiveness) { answer { $0.liveness = liveness } }
 
     private func record(_ call: Call) throws {
         history.withLock { $0.append(call) }
@@ -69,12 +67,12 @@ final class FakePipeline: SyncPipelining {
     func pause(_ scope: String?) async throws { try record(.pause(scope)) }
     func resume(_ scope: String?) async throws { try record(.resume(scope)) }
     func acceptDeletes(_ scope: String) async throws { try record(.acceptDeletes(scope)) }
-    func resources() async -> [StatusSnapshot.Resource] { answers.withLock { $0.resources } }
-    func quarantineRecords(id: String?, limit: Int, skip: Int) async throws -> [QuarantineRecord] {
-        let records = answers.withLock { $0.records }.filter { $0.id.hasPrefix(id ?? "") }
+    func resources() async -> [ResourceStatus] { answers.withLock { $0.resources } }
+    func quarantine(id: String?, limit: Int, skip: Int) async throws -> [QuarantineEntry] {
+        let records = answers.withLock { $0.records }.filter { $0.digest.hasPrefix(id ?? "") }
         return Array(records.dropFirst(skip).prefix(limit))
     }
-    var activity: PipelineActivity { answers.withLock { $0.activity } }
+    var liveness: PipelineLiveness { answers.withLock { $0.liveness } }
 }
 
 final class FakeDocument: OpenDocument {
@@ -126,12 +124,12 @@ enum Example {
 
     static func report(
         _ scope: ResourceScope = countries, _ outcome: RunOutcome = .succeeded, counts: RecordCounts = RecordCounts(), status: Int? = 200,
-        error: String? = nil, next: Date? = nil
+        error: String? = nil, failure: RunFailure? = nil, next: Date? = nil
     ) -> RunReport {
         RunReport(
             run: run, scope: scope, cause: .schedule, startedAt: start, endedAt: start.addingTimeInterval(2), outcome: outcome,
             isComplete: outcome == .succeeded, pages: 1, notModifiedPages: 0, bytes: 6783, counts: counts, httpStatus: status, error: error,
-            nextPollAt: next)
+            failure: failure, nextPollAt: next)
     }
 
     static func page(_ number: Int, _ scope: ResourceScope = countries, records: Int = 100) -> SyncEvent {

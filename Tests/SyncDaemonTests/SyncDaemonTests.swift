@@ -50,7 +50,7 @@ import enum SyncDaemon.ExitStatus
 
     @Test func aRequestInTheFirstMomentsOfAStartWaitsUntilItCanBeAnswered() async throws {
         let (opened, open) = AsyncStream<Void>.makeStream()
-        let resources = [StatusSnapshot.Resource(scope: "iso/countries", state: .ok)]
+        let resources = [ResourceStatus(Example.countries, .ok)]
         bench.pipeline.answer {
             // Until it has started the pipeline knows of nothing.
             $0.resources = []
@@ -192,7 +192,7 @@ import enum SyncDaemon.ExitStatus
         async let status = daemon.run()
         var messages = bench.messages.makeAsyncIterator()
         while let message = await messages.next(), message["READY"] == nil {}
-        daemon.hub.send(.saveFailed(reason: "disk I/O error", isFatal: true, isRetried: false))
+        daemon.hub.send(.saveFailed(reason: "disk I/O error", cause: .disk))
         #expect(await status == .ioError)
         #expect(bench.document.closings.withLock { $0 } == 1)
     }
@@ -215,8 +215,9 @@ import enum SyncDaemon.ExitStatus
 
     @Test func savingThatWorksAgainIsSaid() async throws {
         _ = try await withDaemon { daemon in
-            daemon.hub.send(.saveFailed(reason: "database or disk is full", isFatal: false, isRetried: true))
+            daemon.hub.send(.saveFailed(reason: "database or disk is full", cause: .full))
             bench.parts.withLock { $0 }?()
+            daemon.hub.send(.saveRecovered)
         }
         #expect(bench.entries.all.contains { $0.message == "saving works again" })
     }

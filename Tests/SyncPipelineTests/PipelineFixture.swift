@@ -32,7 +32,7 @@ final class PipelineFixture: Sendable {
     ///   - isArmed: whether the schedule polls; otherwise only `sync` does.
     ///   - savesAtOnce: the document saves with every change, and not after a time.
     init(
-        _ toml: String, folder: URL? = nil, now: Date? = nil, isArmed: Bool = false, savesAtOnce: Bool = false,
+        _ toml: String, folder: URL? = nil, now: Date? = nil, isArmed: Bool = false, savesAtOnce: Bool = false, secrets: SecretResolver = .none,
         answer: @escaping @Sendable (HTTPRequest, Int) async throws -> StubTransport.Answer
     ) async throws {
         clock = now.map { ManualClock(wallTime: $0) } ?? ManualClock()
@@ -43,12 +43,13 @@ final class PipelineFixture: Sendable {
         document = UIManagedDocument(
             fileURL: folder, model: try SyncPipeline.model(for: configuration),
             autosavePolicy: savesAtOnce ? AutosavePolicy(interval: 0) : AutosavePolicy())
+        document.persistentStoreOptions = [SQLiteRowSumsOption: true]
         try document.openStore(creating: true)
         let transport = StubTransport(answer)
         self.transport = transport
         let box = EventBox()
         pipeline = try SyncPipeline(
-            document: document, configuration: configuration, transports: TransportPool { _ in transport }, clock: clock, secrets: .none,
+            document: document, configuration: configuration, transports: TransportPool { _ in transport }, clock: clock, secrets: secrets,
             version: "test", random: RandomSource { 0.5 }
         ) { event in box.add(event) }
         box.target = { [weak self] event in self?.record(event) }

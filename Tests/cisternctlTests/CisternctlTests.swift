@@ -146,6 +146,23 @@ final class Outcome: Sendable {
         #expect(outcome.error == "cisternctl: there is no resource \"iso/contries\"; there are iso/countries\n")
     }
 
+    @Test func tryReadsSecretsAsTheDaemonDoesAndWarnsOfThoseThatOthersMayRead() async {
+        let files = [
+            "/c.toml": configuration.replacing(
+                "path = \"/countries\"", with: "path = \"/countries\"\nauth = { kind = \"bearer\", token = { env = \"TOKEN\" } }")
+        ]
+        let warning = "the environment variable TOKEN can be read by other processes of the same user"
+        #expect(await run("try", "iso/countries", "--config", "/c.toml", files: files) == .noPermission)
+        #expect(outcome.error.contains(warning))
+        #expect(outcome.error.contains("the environment variable TOKEN is not set; set it in the unit, or use a credential"))
+        #expect(!outcome.error.contains("daemon.contact"))
+        let second = Outcome()
+        let code = await Cisternctl.run(
+            arguments: ["try", "iso/countries", "--config", "/c.toml"], surroundings: second.surroundings(files, environment: ["TOKEN": "a\tb"]))
+        #expect(code == .noPermission)
+        #expect(second.error.contains("the environment variable TOKEN is not one line of printable text (byte 1)"))
+    }
+
     @Test func queryNeedsAStoreAndTheProgram() async {
         let files = ["/c.toml": configuration]
         let state = ["STATE_DIRECTORY": "/state"]

@@ -5,7 +5,7 @@ public protocol ControlBackend: Sendable {
     func version() -> ControlVersion
     func status() async -> StatusSnapshot
     func configuration() -> RunningConfiguration
-    func quarantine(id: String?, limit: Int, skip: Int) async throws(ControlError) -> [QuarantineRecord]
+    func quarantine(id: String?, limit: Int, skip: Int) async throws(ControlError) -> [QuarantineEntry]
     /// With `wait`, returns when the new configuration is in force.
     func reload(wait: Bool) async throws(ControlError) -> ControlResponse
     func pause(_ scope: String?) async throws(ControlError) -> ControlResponse

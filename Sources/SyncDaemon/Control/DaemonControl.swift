@@ -22,20 +22,14 @@ final class DaemonControl: ControlBackend {
     func version() -> ControlVersion { desk.version() }
 
     func status() async -> StatusSnapshot {
-        desk.snapshot(
-            resources: await pipeline.resources().map { resource in
-                var resource = resource
-                // It may tell what a server sent.
-                resource.error = resource.error.map { RemoteText.line($0) }
-                return resource
-            })
+        desk.snapshot(resources: await pipeline.resources().map(\.onTheWire))
     }
 
     func configuration() -> RunningConfiguration { desk.runningConfiguration() }
 
-    func quarantine(id: String?, limit: Int, skip: Int) async throws(ControlError) -> [QuarantineRecord] {
+    func quarantine(id: String?, limit: Int, skip: Int) async throws(ControlError) -> [QuarantineEntry] {
         do {
-            return try await pipeline.quarantineRecords(id: id, limit: limit, skip: skip)
+            return try await pipeline.quarantine(id: id, limit: limit, skip: skip)
         } catch {
             throw Self.translate(error)
         }
@@ -86,7 +80,7 @@ final class DaemonControl: ControlBackend {
             let last: SyncProgress
             do {
                 let reports = try await pipeline.sync(scope, cause: .control, full: full, wait: true)
-                last = .finished(runs: reports.map { RunSummary($0) })
+                last = .finished(runs: reports.map(\.onTheWire))
             } catch {
                 last = .failed(Self.translate(error))
             }
@@ -101,9 +95,9 @@ final class DaemonControl: ControlBackend {
     private func resources(in scope: String?) async throws(ControlError) -> [String] {
         if desk.isStopping { throw ControlError("cisternd is stopping", advice: "try again when it runs", code: .unavailable) }
         let all = await pipeline.resources()
-        let named = all.filter { Self.contains(scope, $0.scope) }
-        if named.isEmpty, let scope { throw Self.translate(SyncError.unknownScope(scope, known: all.map(\.scope))) }
-        return named.filter { $0.state != .paused && $0.state != .disabled }.map(\.scope)
+        let named = all.filter { Self.contains(scope, $0.scope.description) }
+        if named.isEmpty, let scope { throw Self.translate(SyncError.unknownScope(scope, known: all.map(\.scope.description))) }
+        return named.filter { $0.health != .paused && $0.health != .disabled }.map(\.scope.description)
     }
 
     static func contains(_ scope: String?, _ resource: String) -> Bool {
@@ -171,7 +165,7 @@ private final class SyncTally: Sendable {
         case .parked(let scope, let until):
             return scopes.contains(scope.description) ? .parked(scope: scope.description, until: until) : nil
         case .runFinished(let report):
-            return scopes.contains(report.scope.description) ? .runFinished(RunSummary(report)) : nil
+            return scopes.contains(report.scope.description) ? .runFinished(report.onTheWire) : nil
         default: return nil
         }
     }

@@ -19,7 +19,7 @@ struct DocumentOpening: Sendable {
             interval: configuration.document.autosaveInterval.seconds, changes: configuration.document.autosaveChanges,
             bytes: configuration.document.autosaveBytes.bytes)
         let document = UIManagedDocument(fileURL: URL(fileURLWithPath: package, isDirectory: true), model: model, autosavePolicy: policy)
-        document.persistentStoreOptions = options(mustCheck: !lock.wasClean)
+        document.persistentStoreOptions = options(wasClean: lock.wasClean)
         do {
             try document.openStore(creating: true)
         } catch {
@@ -62,16 +62,22 @@ struct DocumentOpening: Sendable {
         chmod(package, 0o2750)
     }
 
-    /// - Parameter mustCheck: whether the last end was not a clean one. A check reads the whole file; after a clean end there is nothing to
-    ///   find that the store would not find itself.
-    private func options(mustCheck: Bool) -> [AnyHashable: Any] {
+    /// A check reads the whole file.
+    private func options(wasClean: Bool) -> [AnyHashable: Any] {
         let store = configuration.store
+        let isChecked =
+            switch store.integrityCheck {
+            case .off: false
+            case .afterUncleanEnd: !wasClean
+            case .quickOnStart: true
+            }
         // A page of the log is about 4 KiB.
         let pages = max(1, store.checkpointWAL.bytes / 4096)
         return [
             NSPersistentStoreTimeoutOption: store.busyTimeout.seconds,
             SQLitePersistentWALOption: store.persistWAL,
-            SQLiteQuickCheckOption: mustCheck && store.integrityCheck == .quickOnStart,
+            SQLiteQuickCheckOption: isChecked,
+            SQLiteRowSumsOption: true,
             NSSQLitePragmasOption: [
                 "synchronous": store.synchronous == .full ? "FULL" : "NORMAL", "wal_autocheckpoint": "\(pages)",
             ],

@@ -46,11 +46,11 @@ final class Liveness: Sendable {
         [
             check("main-queue") { [self] in askMainQueue() },
             check("root-context") { [self] in askRootContext() },
-            check("scheduler") { [self] in LivenessJudgement.scheduler(pipeline.activity) },
-            check("operations") { [self] in LivenessJudgement.operations(pipeline.activity) },
+            check("scheduler") { [self] in LivenessJudgement.scheduler(pipeline.liveness) },
+            check("operations") { [self] in LivenessJudgement.operations(pipeline.liveness) },
             check("movement") { [self] in
-                let activity = pipeline.activity, now = clock.now
-                return state.withLock { $0.judgement.movement(activity, now: now) }
+                let liveness = pipeline.liveness, now = clock.now
+                return state.withLock { $0.judgement.movement(liveness, now: now) }
             },
         ]
     }

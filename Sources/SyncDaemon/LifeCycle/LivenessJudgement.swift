@@ -1,4 +1,5 @@
 import SyncControl
+import SyncPipeline
 
 /// What the watchdog's tests conclude from what was seen. A value without a clock; `Liveness` brings it the facts.
 struct LivenessJudgement: Sendable {
@@ -9,7 +10,7 @@ struct LivenessJudgement: Sendable {
 
     /// How long work may be under way without anything being finished: longer than any single wait the configuration allows.
     var stallLimit: Duration
-    private var progress: UInt64 = 0
+    private var progress = 0
     private var lastProgress: Duration?
 
     init(stallLimit: Duration) {
@@ -17,16 +18,16 @@ struct LivenessJudgement: Sendable {
     }
 
     /// c: the scheduler acts on time, and forgets nobody.
-    static func scheduler(_ activity: PipelineActivity) -> String? {
-        if let forgotten = activity.forgotten { return "\(forgotten) has neither a due time nor a run" }
-        guard activity.overdue > slack else { return nil }
-        return "the next poll is \(RelativeTime.text(activity.overdue)) overdue"
+    static func scheduler(_ liveness: PipelineLiveness) -> String? {
+        if let forgotten = liveness.forgotten { return "\(forgotten) has neither a due time nor a run" }
+        guard liveness.schedulerOverdue > slack else { return nil }
+        return "the next poll is \(RelativeTime.text(liveness.schedulerOverdue)) overdue"
     }
 
     /// d: no operation is far beyond its own limit.
-    static func operations(_ activity: PipelineActivity) -> String? {
-        guard activity.lateBy > slack else { return nil }
-        return "\(activity.lateOperation ?? "an operation") is \(RelativeTime.text(activity.lateBy)) beyond its limit"
+    static func operations(_ liveness: PipelineLiveness) -> String? {
+        guard let overrun = liveness.longestOverrun, overrun > slack else { return nil }
+        return "a run is \(RelativeTime.text(overrun)) beyond its limit"
     }
 
     /// b: a probe of the root context came back in time. A slow disk fails it; a full one does not, for then the probe is answered.
@@ -36,9 +37,9 @@ struct LivenessJudgement: Sendable {
     }
 
     /// e: what is under way gets on.
-    mutating func movement(_ activity: PipelineActivity, now: Duration) -> String? {
-        guard activity.isBusy, activity.progress == progress, let last = lastProgress else {
-            progress = activity.progress
+    mutating func movement(_ liveness: PipelineLiveness, now: Duration) -> String? {
+        guard liveness.isBusy, liveness.progress == progress, let last = lastProgress else {
+            progress = liveness.progress
             lastProgress = now
             return nil
         }

@@ -26,16 +26,7 @@ extension JournalNarrator {
     }
 
     static func counts(_ counts: RecordCounts) -> [(String, String)] {
-        [
-            ("CISTERN_INSERTED", "\(counts.inserted)"), ("CISTERN_UPDATED", "\(counts.updated)"), ("CISTERN_UNCHANGED", "\(counts.unchanged)"),
-            ("CISTERN_DELETED", "\(counts.deleted)"), ("CISTERN_QUARANTINED", "\(counts.quarantined)"),
-        ]
-    }
-
-    /// `12 inserted, 3 updated`; empty if nothing was changed.
-    static func changes(_ counts: RecordCounts) -> String {
-        [(counts.inserted, "inserted"), (counts.updated, "updated"), (counts.deleted, "deleted"), (counts.quarantined, "set aside")]
-            .filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }.joined(separator: ", ")
+        RecordCounts.kinds.map { ("CISTERN_\($0.name.uppercased())", "\(counts[keyPath: $0.path])") }
     }
 
     static func count(_ number: Int, _ noun: String) -> String { "\(number) \(noun)\(number == 1 ? "" : "s")" }

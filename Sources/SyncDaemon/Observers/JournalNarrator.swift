@@ -10,7 +10,7 @@ struct JournalNarrator: Sendable {
     private var complaints: [ResourceScope: Set<String>] = [:]
     private var failures: [ResourceScope: Int] = [:]
     private var degraded: Set<ResourceScope> = []
-    private var hold: String?
+    private var hold: HoldCause?
 
     mutating func entry(for event: SyncEvent) -> JournalEntry? {
         switch event {
@@ -66,16 +66,22 @@ struct JournalNarrator: Sendable {
                     fields: Self.fields(scope, nil, [("CISTERN_URL", url), ("CISTERN_ERROR", reason)])))
         case .freshnessChanged(let scope, let isDegraded, let since, let held): return freshness(scope, isDegraded, since, held)
         case .scheduled: return nil
-        case .saveFailed(let reason, let isFatal, let isRetried): return saveFailed(reason, isFatal: isFatal, isRetried: isRetried)
+        case .rowsChangedElsewhere(let scope, let count):
+            let rows = count == 1 ? "1 row was" : "\(count) rows were"
+            return JournalEntry(
+                "\(scope): \(rows) not as cisternd had written \(count == 1 ? "it" : "them"); another program or the disk changed \(count == 1 ? "it" : "them"), "
+                    + "and the page is read anew; let nothing but cisternd write to the store", priority: .warning,
+                fields: Self.fields(scope, nil, []))
+        case .saveFailed(let reason, let cause): return saveFailed(reason, cause)
         case .saveRecovered:
             collapser.reset("save")
             return JournalEntry("saving works again", priority: .notice)
-        case .held(let reason):
-            hold = reason
-            guard Self.isDisk(reason) else { return JournalEntry("fetching waits: \(reason)", priority: .debug) }
-            return say("disk", JournalEntry(.diskLow, "fetching waits: \(reason); make room, it goes on by itself"))
+        case .held(let cause):
+            hold = cause
+            guard cause.isLowDisk else { return JournalEntry("fetching waits: \(cause)", priority: .debug) }
+            return say("disk", JournalEntry(.diskLow, "fetching waits: \(cause); make room, it goes on by itself"))
         case .resumed:
-            let wasDisk = hold.map(Self.isDisk) ?? false
+            let wasDisk = hold?.isLowDisk ?? false
             hold = nil
             if wasDisk { collapser.reset("disk") }
             return JournalEntry("fetching goes on", priority: wasDisk ? .notice : .debug)
@@ -102,7 +108,7 @@ struct JournalNarrator: Sendable {
         case .succeeded:
             let failed = failures.removeValue(forKey: report.scope) ?? 0
             forget(report.scope)
-            let changes = Self.changes(report.counts)
+            let changes = report.counts.inWords
             if failed > 0, !degraded.contains(report.scope) {
                 let what = changes.isEmpty ? "nothing changed" : changes
                 return JournalEntry(
@@ -117,7 +123,7 @@ struct JournalNarrator: Sendable {
             failures[report.scope, default: 0] += 1
             let error = report.error ?? "no reason was given"
             let verb = report.outcome == .incomplete ? "the run is incomplete, nothing is concluded from what is missing" : "the run failed"
-            let id: MessageID = error.contains("TLS failed") ? .tlsFailed : .runFailed
+            let id: MessageID = report.failure == .tls ? .tlsFailed : .runFailed
             return complain(
                 report.scope, "run \(error)",
                 JournalEntry(id, "\(report.scope): \(verb): \(error)", fields: fields + Self.make([("CISTERN_ERROR", error)])))
@@ -145,18 +151,17 @@ struct JournalNarrator: Sendable {
         return JournalEntry(.sourceRecovered, "\(scope): current again", fields: Self.fields(scope, nil))
     }
 
-    private mutating func saveFailed(_ reason: String, isFatal: Bool, isRetried: Bool) -> JournalEntry? {
-        if isFatal {
-            return JournalEntry(
-                .storeCorrupt, "the store cannot be trusted any more, the daemon ends: \(reason)", fields: Self.make([("CISTERN_ERROR", reason)]))
-        }
+    private mutating func saveFailed(_ reason: String, _ cause: SaveFailureCause) -> JournalEntry? {
         let fields = Self.make([("CISTERN_ERROR", reason)])
-        if isRetried {
-            let text = "the document cannot be saved, nothing is lost, it is tried again: \(reason)"
-            return say(
-                "save", Self.isDisk(reason) ? JournalEntry(.diskLow, text, fields: fields) : JournalEntry(text, priority: .error, fields: fields))
+        let retried = "the document cannot be saved, nothing is lost, it is tried again: \(reason)"
+        switch cause {
+        case .full: return say("save", JournalEntry(.diskLow, retried, fields: fields))
+        case .passing: return say("save", JournalEntry(retried, priority: .error, fields: fields))
+        case .disk: return JournalEntry(.storeCorrupt, "the store cannot be trusted any more, the daemon ends: \(reason)", fields: fields)
+        case .refused:
+            return JournalEntry(
+                "the store refused changes; they were rolled back and will be fetched again: \(reason)", priority: .error, fields: fields)
         }
-        return JournalEntry("the store refused changes; they were rolled back and will be fetched again: \(reason)", priority: .error, fields: fields)
     }
 
     // MARK: Repetition
@@ -181,10 +186,5 @@ struct JournalNarrator: Sendable {
 
     private mutating func forget(_ scope: ResourceScope) {
         for kind in complaints.removeValue(forKey: scope) ?? [] { collapser.reset(kind) }
-    }
-
-    private static func isDisk(_ reason: String) -> Bool {
-        let reason = reason.lowercased()
-        return reason.contains("min_free_disk") || reason.contains("full") || reason.contains("no space")
     }
 }

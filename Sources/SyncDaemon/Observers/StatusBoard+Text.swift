@@ -9,7 +9,7 @@ extension StatusBoard {
         if resources.isEmpty { return "No sources configured" }
         if let trouble = trouble(at: now) { return "Degraded: " + join([trouble + "; " + okText, unverified]) }
         if let running { return "Polling " + join([running, okText, unverified]) }
-        if let held { return "Waiting: " + join([held, okText, unverified]) }
+        if let held { return "Waiting: " + join([held.description, okText, unverified]) }
         return "Idle: " + join([okText, nextText(at: now), objectsText, unverified])
     }
 
@@ -39,7 +39,7 @@ extension StatusBoard {
     /// What is wrong; `nil` if nothing is.
     func trouble(at now: Date) -> String? {
         if let saveError { return "cannot save: \(Self.short(saveError))" }
-        if let held, held.contains("min_free_disk") { return held }
+        if let held, held.isLowDisk { return held.description }
         let degraded = resources.filter(\.value.isTroubled).sorted { $0.value.order < $1.value.order }
         guard let (scope, worst) = degraded.first else { return nil }
         // Where all of a source is in trouble, it is the source that is in trouble.

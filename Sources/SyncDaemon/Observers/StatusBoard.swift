@@ -1,6 +1,5 @@
 import Foundation
 import SyncConfiguration
-import SyncControl
 import SyncPipeline
 
 /// The present as told by events. A value: what was recorded, and the sentence that follows from it.
@@ -29,7 +28,7 @@ struct StatusBoard: Sendable {
     private(set) var next: (scope: ResourceScope, at: Date)?
     var lastSave: Date?
     private(set) var saveError: String?
-    private(set) var held: String?
+    private(set) var held: HoldCause?
     var isStopping = false
 
     init(configuration: CisternConfiguration) {
@@ -51,18 +50,16 @@ struct StatusBoard: Sendable {
         if let scope = next?.scope, resources[scope] == nil { next = nil }
     }
 
-    mutating func seed(_ snapshots: [StatusSnapshot.Resource], at now: Date) {
-        for snapshot in snapshots {
-            let parts = snapshot.scope.split(separator: "/", maxSplits: 1).map(String.init)
-            guard parts.count == 2 else { continue }
-            change(ResourceScope(source: parts[0], resource: parts[1])) { resource in
-                resource.objects = snapshot.objects
-                resource.nextPollAt = snapshot.nextPollAt
-                resource.isDegraded = snapshot.state == .degraded
-                resource.heldDeletes = snapshot.heldDeletes ?? 0
-                if snapshot.consecutiveFailures > 0 {
-                    resource.failingSince = snapshot.lastSuccessAt ?? now
-                    resource.failure = Self.failure(status: snapshot.httpStatus)
+    mutating func seed(_ statuses: [ResourceStatus], at now: Date) {
+        for status in statuses {
+            change(status.scope) { resource in
+                resource.objects = status.objects
+                resource.nextPollAt = status.nextPollAt
+                resource.isDegraded = status.health == .degraded
+                resource.heldDeletes = status.heldDeletes
+                if status.consecutiveFailures > 0 {
+                    resource.failingSince = status.lastSuccess ?? now
+                    resource.failure = Self.failure(status: status.httpStatus)
                 }
             }
         }
@@ -97,13 +94,13 @@ struct StatusBoard: Sendable {
             }
         case .scheduled(let scope, let moment):
             next = if let scope, let moment { (scope, moment) } else { nil }
-        case .saveFailed(let reason, _, _): saveError = reason
+        case .saveFailed(let reason, _): saveError = reason
         case .saveRecovered:
             saveError = nil
             lastSave = now
-        case .held(let reason): held = reason
+        case .held(let cause): held = cause
         case .resumed: held = nil
-        case .quarantined, .deletesHeld, .authenticationRejected, .refused: break
+        case .quarantined, .deletesHeld, .authenticationRejected, .refused, .rowsChangedElsewhere: break
         }
     }
 
@@ -131,7 +128,7 @@ struct StatusBoard: Sendable {
             case .cancelled, .parked: break
             }
         }
-        if report.outcome == .succeeded, report.counts.inserted + report.counts.updated + report.counts.deleted > 0 { lastSave = now }
+        if report.outcome == .succeeded, report.counts.changes > 0 { lastSave = now }
     }
 
     private mutating func change(_ scope: ResourceScope, _ body: (inout Resource) -> Void) {
@@ -149,9 +146,4 @@ struct StatusBoard: Sendable {
         default: "sends what cannot be used"
         }
     }
-}
-
-extension RecordCounts {
-    /// How many records were looked at.
-    var records: Int { inserted + updated + unchanged + quarantined }
 }

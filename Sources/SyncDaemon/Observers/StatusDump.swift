@@ -31,16 +31,15 @@ enum StatusDump {
             ])
     }
 
-    private static func resource(_ resource: StatusSnapshot.Resource, at now: Date) -> Line {
-        var text = "\(resource.scope): \(resource.state.rawValue)"
+    private static func resource(_ resource: ResourceStatus, at now: Date) -> Line {
+        var text = "\(resource.scope): \(resource.health.rawValue)"
         if let age = resource.ageSeconds { text += ", last success \(RelativeTime.text(age)) ago" }
         if let next = resource.nextPollAt { text += ", next poll in \(RelativeTime.text(next.timeIntervalSince(now)))" }
         if let objects = resource.objects { text += ", \(objects) objects" }
-        if let held = resource.heldDeletes { text += ", \(held) deletions held back" }
+        if resource.heldDeletes > 0 { text += ", \(resource.heldDeletes) deletions held back" }
         if let error = resource.error { text += "; \(error)" }
-        let parts = resource.scope.split(separator: "/", maxSplits: 1).map(String.init)
-        var fields = [("CISTERN_SOURCE", parts.first ?? ""), ("CISTERN_RESOURCE", parts.count > 1 ? parts[1] : "")]
-        fields.append(("CISTERN_STATE", resource.state.rawValue))
+        var fields = [("CISTERN_SOURCE", resource.scope.source), ("CISTERN_RESOURCE", resource.scope.resource)]
+        fields.append(("CISTERN_STATE", resource.health.rawValue))
         if let status = resource.httpStatus { fields.append(("CISTERN_HTTP_STATUS", "\(status)")) }
         return Line(text: text, fields: fields)
     }

@@ -26,7 +26,7 @@ public final class StatusRecorder: Sendable {
     }
 
     /// What was known before the first event: from the pipeline's stored state.
-    public func seed(_ resources: [StatusSnapshot.Resource]) {
+    public func seed(_ resources: [ResourceStatus]) {
         let now = now()
         board.withLock { $0.seed(resources, at: now) }
     }
@@ -59,6 +59,6 @@ public final class StatusRecorder: Sendable {
 
     /// What the document's part of a snapshot says about saving.
     public var document: (lastSave: Date?, error: String?, held: String?) {
-        board.withLock { ($0.lastSave, $0.saveError.map { RemoteText.line($0) }, $0.held.map { RemoteText.line($0) }) }
+        board.withLock { ($0.lastSave, $0.saveError.map { RemoteText.line($0) }, $0.held.map { RemoteText.line("\($0)") }) }
     }
 }

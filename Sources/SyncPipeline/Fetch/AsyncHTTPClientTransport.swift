@@ -4,6 +4,7 @@ import NIOCore
 import NIOHTTP1
 import NIOPosix
 import NIOSSL
+import Secrets
 import SyncConfiguration
 
 /// The transport of the daemon, on AsyncHTTPClient: HTTP/1.1.
@@ -12,15 +13,16 @@ import SyncConfiguration
 /// is not read. An address that may not be connected to is refused when the connection stands, before the first byte of a request.
 public final class AsyncHTTPClientTransport: HTTPTransport {
     private let clients: HostClients
+    private let options: TransportOptions
 
     /// A transport with its own pool. It must be shut down.
     /// - Parameters:
     ///   - options: what all its connections have in common.
     ///   - secrets: reads the certificate authority if it is kept as a credential.
-    /// - Throws: `FetchError` of the class `tls` if the certificate authority cannot be read.
-    public init(_ options: TransportOptions, secrets: SecretResolver = .none) throws {
+    /// - Throws: `FetchError` of the class `tls` if the certificate authority cannot be read, `credential` if that is no credential; `CancellationError`.
+    public init(_ options: TransportOptions, secrets: SecretResolver = .none) async throws {
         var shared = HTTPClient.Configuration()
-        shared.tlsConfiguration = try Self.tls(options.tls, secrets: secrets)
+        shared.tlsConfiguration = try await Self.tls(options.tls, secrets: secrets)
         shared.redirectConfiguration = .disallow
         shared.decompression = .disabled
         // HTTP/2 is left out of this version: an exchange over it was seen to stall, and a stalled mirror is worse than a second connection.
@@ -31,6 +33,7 @@ public final class AsyncHTTPClientTransport: HTTPTransport {
             idleTimeout: .seconds(30), concurrentHTTP1ConnectionsPerHostSoftLimit: max(options.connectionsPerHost, 1))
         // A refused connection is known at once and repeated under our own rules; the pool would try until the time is up.
         shared.connectionPool.retryConnectionEstablishment = false
+        self.options = options
         clients = HostClients { [shared] host in
             let check = ConnectionCheck(
                 host: host, refusesPrivateAddresses: !options.allowsPrivateNetworks, verifiesCertificates: options.tls.verify)
@@ -56,8 +59,26 @@ public final class AsyncHTTPClientTransport: HTTPTransport {
                 body: HTTPBody(ClassifiedBody(body: response.body, lease: lease)))
         } catch {
             try Task.checkCancellation()
-            throw await TransportFailure.classify(error, host: host)
+            let failure = await TransportFailure.classify(error, host: host)
+            guard failure.kind == .tls, let detail = await explanation(of: error, for: request.address.origin) else { throw failure }
+            try Task.checkCancellation()
+            throw FetchError(.tls, detail: detail)
         }
+    }
+
+    /// Why the certificate was not believed; nil if that is not what failed, or cannot be found out.
+    private func explanation(of error: any Error, for origin: Origin) async -> String? {
+        let isOtherName = (error as? NIOSSLExtraError) == .failedToValidateHostname
+        guard isOtherName || "\(error)".contains("CERTIFICATE_VERIFY_FAILED") else { return nil }
+        let chain = await CertificateInspection(
+            host: origin.host, port: origin.port, refusesPrivateAddresses: !options.allowsPrivateNetworks,
+            timeout: .milliseconds(min(options.connectTimeout.milliseconds, 10_000))
+        ).chain()
+        guard let leaf = chain.first else { return nil }
+        let now = Date()
+        let fault =
+            isOtherName ? .otherNames(CertificateFacts.names(of: leaf)) : CertificateFault(refused: chain.map(CertificateFacts.init), now: now)
+        return fault.sentence(host: origin.host, now: now, authority: options.tls.ca)
     }
 
     /// Closes all connections.
@@ -65,7 +86,7 @@ public final class AsyncHTTPClientTransport: HTTPTransport {
         await clients.shutdown()
     }
 
-    private static func tls(_ options: SyncConfiguration.TLSConfiguration, secrets: SecretResolver) throws -> NIOSSL.TLSConfiguration {
+    private static func tls(_ options: SyncConfiguration.TLSConfiguration, secrets: SecretResolver) async throws -> NIOSSL.TLSConfiguration {
         var configuration = NIOSSL.TLSConfiguration.makeClientConfiguration()
         // How long a goodbye is waited for; nothing depends on it.
         configuration.shutdownTimeout = .seconds(1)
@@ -78,11 +99,13 @@ public final class AsyncHTTPClientTransport: HTTPTransport {
             case .system: configuration.trustRoots = .default
             case .file(let path): configuration.trustRoots = .certificates(try NIOSSLCertificate.fromPEMFile(path))
             case .credential(let id):
-                let text = try secrets.secret(.credential(id), form: .lines)
-                configuration.trustRoots = .certificates(try NIOSSLCertificate.fromPEMBytes(Array(text.utf8)))
+                let text = try await secrets.secret(.credential(id), form: .lines)
+                configuration.trustRoots = .certificates(try text.withUnsafeBytes { try NIOSSLCertificate.fromPEMBytes(Array($0)) })
             }
         } catch let error as FetchError {
             throw error
+        } catch is CancellationError {
+            throw CancellationError()
         } catch {
             throw FetchError(.tls, detail: "tls.ca cannot be read: \(error)", attempts: 0)
         }

@@ -1,3 +1,4 @@
+import Foundation
 import NIOCore
 import NIOSSL
 
@@ -25,7 +26,7 @@ struct ConnectionCheck: Sendable {
     }
 
     /// Looks at the address a connection really leads to, whatever the name said when it was looked up.
-    private func checkAddress(_ channel: any Channel) throws {
+    func checkAddress(_ channel: any Channel) throws {
         guard refusesPrivateAddresses else { return }
         let text = channel.remoteAddress?.ipAddress
         guard let address = text.flatMap(NetworkAddress.init), address.isPublic else {
@@ -41,11 +42,10 @@ struct ConnectionCheck: Sendable {
         guard verifiesCertificates, NetworkAddress(host) == nil,
             let tls = try? channel.pipeline.syncOperations.handler(type: NIOSSLClientHandler.self)
         else { return }
-        let names = (tls.peerCertificate?._subjectAlternativeNames()).map { names in
-            names.filter { $0.nameType == .dnsName }.map { String(decoding: $0.contents, as: UTF8.self) }
-        }
-        guard names?.contains(where: { Self.covers($0, host) }) == true else {
-            throw FetchError(.tls, detail: "the certificate does not name \(host)")
+        let names = tls.peerCertificate.map(CertificateFacts.names) ?? []
+        // An address among them does not stand for a name.
+        guard names.contains(where: { NetworkAddress($0) == nil && Self.covers($0, host) }) else {
+            throw FetchError(.tls, detail: CertificateFault.otherNames(names).sentence(host: host, now: Date()))
         }
     }
 

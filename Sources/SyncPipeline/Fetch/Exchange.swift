@@ -33,12 +33,12 @@ struct Exchange: Sendable {
 
     /// Makes the exchange.
     /// - Throws: `FetchError`.
-    func run(_ page: PageRequest, validators: ConditionalGET?) async throws -> Response {
+    func run(_ page: PageRequest, credential: Credential, validators: ConditionalGET?) async throws -> Response {
         let watch = ExchangeWatch(limits: settings.http, start: clock.instant)
         let settled = Settled()
         do {
             return try await withThrowingTaskGroup(of: Response?.self) { group in
-                group.addTask { try await follow(page, validators: validators, watch: watch, settled: settled) }
+                group.addTask { try await follow(page, credential: credential, validators: validators, watch: watch, settled: settled) }
                 group.addTask {
                     try await guardTime(watch)
                     return nil
@@ -78,13 +78,13 @@ struct Exchange: Sendable {
     // MARK: The recipe
 
     private func follow(
-        _ page: PageRequest, validators: ConditionalGET?, watch: ExchangeWatch, settled: Settled
+        _ page: PageRequest, credential: Credential, validators: ConditionalGET?, watch: ExchangeWatch, settled: Settled
     ) async throws -> Response {
         var redirects = RedirectPolicy(reach: settings.http.redirects, limit: settings.http.maxRedirects, first: page.address)
         var address = page.address
         while true {
             try checkAddress(address)
-            let request = settings.request(page, at: address, validators: validators, cookies: cookies)
+            let request = settings.request(page, at: address, credential: credential, validators: validators, cookies: cookies)
             watch.sent(at: clock.instant)
             let head = try await transport.send(request)
             watch.receivedHead(at: clock.instant)

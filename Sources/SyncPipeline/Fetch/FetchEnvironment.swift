@@ -16,6 +16,8 @@ public struct FetchEnvironment: Sendable {
     public let cookies: RunCookies?
     /// Is told what happens. Called on no particular thread.
     public let observe: @Sendable (FetchEvent) -> Void
+    /// Until when the server wants to be left alone, whichever fetch it told so; nil if it may be asked. Asked again before every further attempt.
+    public let notBefore: @Sendable () -> Date?
     /// Is told that a server asked for a wait, and awaited before it begins: what must survive the process is stored then.
     public let willWait: @Sendable (Date) async -> Void
 
@@ -23,7 +25,7 @@ public struct FetchEnvironment: Sendable {
     public init(
         settings: FetchSettings, transport: any HTTPTransport, clock: any SyncClock, random: RandomSource = .system,
         slots: RequestSlots? = nil, cookies: RunCookies? = RunCookies(), observe: @escaping @Sendable (FetchEvent) -> Void = { _ in },
-        willWait: @escaping @Sendable (Date) async -> Void = { _ in }
+        notBefore: @escaping @Sendable () -> Date? = { nil }, willWait: @escaping @Sendable (Date) async -> Void = { _ in }
     ) {
         self.settings = settings
         self.transport = transport
@@ -32,6 +34,7 @@ public struct FetchEnvironment: Sendable {
         self.slots = slots
         self.cookies = cookies
         self.observe = observe
+        self.notBefore = notBefore
         self.willWait = willWait
     }
 }

@@ -1,7 +1,7 @@
 import NIOHTTP1
 public import SyncConfiguration
 
-/// Everything that requests for one resource have in common, ready to use: limits, rules, headers and credentials.
+/// Everything that requests for one resource have in common: limits, rules, headers, and where the credentials come from.
 public struct FetchSettings: Sendable {
     /// The first address, parameters included, credentials not.
     public let first: HTTPAddress
@@ -13,7 +13,7 @@ public struct FetchSettings: Sendable {
     public let success: Set<Int>
     /// The types a body may have.
     public let mediaTypes: [MediaType]
-    /// The credentials, and what keeps them out of messages.
+    /// Reads the credentials, and keeps them out of messages.
     public let authentication: Authentication
     /// Whether addresses that are not public may be connected to.
     public let allowsPrivateNetworks: Bool
@@ -28,7 +28,7 @@ public struct FetchSettings: Sendable {
     ///   - daemon: name and contact of the default `User-Agent`.
     ///   - version: the version in the default `User-Agent`.
     ///   - secrets: reads the secrets that the configuration refers to.
-    /// - Throws: `FetchError` of the class `credential` if a secret cannot be used, `refused` if the address cannot be asked.
+    /// - Throws: `FetchError` of the class `refused` if the address cannot be asked.
     public init(resource: ResourceConfiguration, daemon: DaemonConfiguration, version: String, secrets: SecretResolver) throws {
         do {
             first = try HTTPAddress(resource.url).setting(resource.parameters.map { ($0.name, $0.value) })
@@ -41,8 +41,7 @@ public struct FetchSettings: Sendable {
         mediaTypes = resource.parse.contentTypes.compactMap(MediaType.init)
         let overridden = Set(resource.headers.map { $0.name.lowercased() })
         headers = resource.http.headers.filter { !overridden.contains($0.name.lowercased()) } + resource.headers
-        authentication = try Authentication(
-            resource.authentication, origin: first.origin, headers: headers, secrets: secrets)
+        authentication = Authentication(resource.authentication, origin: first.origin, headers: headers, secrets: secrets)
         switch resource.http.allowPrivateNetworks {
         case .allow: allowsPrivateNetworks = true
         case .refuse: allowsPrivateNetworks = false
@@ -57,7 +56,9 @@ public struct FetchSettings: Sendable {
     public var redactor: Redactor { authentication.redactor }
 
     /// The request for a page as it goes on the wire, credentials included if its origin is the one they belong to.
-    func request(_ page: PageRequest, at address: HTTPAddress, validators: ConditionalGET?, cookies: RunCookies?) -> HTTPRequest {
+    func request(
+        _ page: PageRequest, at address: HTTPAddress, credential: Credential, validators: ConditionalGET?, cookies: RunCookies?
+    ) -> HTTPRequest {
         var request = HTTPRequest(address: address, headers: [:])
         request.headers.add(name: "User-Agent", value: userAgent)
         request.headers.add(name: "Accept", value: mediaTypes.map(\.description).joined(separator: ", "))
@@ -67,7 +68,7 @@ public struct FetchSettings: Sendable {
         }
         if http.conditional == .auto { validators?.apply(to: &request.headers) }
         cookies?.apply(to: &request)
-        authentication.apply(to: &request)
+        credential.apply(to: &request)
         return request
     }
 }

@@ -5,7 +5,7 @@ public import SyncConfiguration
 /// What one page says about the listing it belongs to: all that the paginator needs, and nothing else.
 ///
 /// It can be stored beside a page's validators. A page that was not modified then leads on as it did when it was read.
-public struct PageFacts: Sendable, Hashable, Codable {
+public struct PageFacts: Sendable, Hashable {
     /// The number of records on the page.
     public var records: Int
     /// The digest of the body.
@@ -34,6 +34,12 @@ public struct PageFacts: Sendable, Hashable, Codable {
     public var unidentified = 0
     /// Whether an object stood where nobody had declared that records stand.
     public var isLoneObject = false
+
+    /// Whether the page is one of a listing, and says how it goes on. One that is not may come with the validators of the page that it stands for – an
+    /// error with status 200 –, and an answer "not modified" to them would be about that.
+    var isSound: Bool {
+        !isLoneObject && unreadable.isEmpty && !hasConflictingLinks && !hasUnreadableLink && (records == 0 || rejected < records)
+    }
 
     /// Facts from their parts.
     public init(

@@ -39,7 +39,8 @@ public struct PageFetch: Sendable {
             switch await verdict(attempt: attempt, start: start) {
             case .done(let outcome):
                 return outcome
-            case .again(let error):
+            case .again(var error):
+                obey(environment.notBefore(), &error)
                 if let parked = parking(error) { return parked }
                 guard attempt < environment.settings.retry.attempts else { return .failed(error) }
                 let wish = error.notBefore.map { environment.clock.wallTime.duration(to: $0) } ?? .zero
@@ -47,8 +48,20 @@ public struct PageFetch: Sendable {
                 environment.observe(.retrying(error, delay: delay))
                 if let until = error.notBefore { await environment.willWait(until) }
                 do { try await environment.clock.sleep(for: delay) } catch { return .cancelled }
+                // The server may have told another fetch meanwhile.
+                while let until = environment.notBefore() {
+                    obey(until, &error)
+                    if let parked = parking(error) { return parked }
+                    let rest = environment.clock.wallTime.duration(to: until)
+                    environment.observe(.retrying(error, delay: rest))
+                    do { try await environment.clock.sleep(for: rest) } catch { return .cancelled }
+                }
             }
         }
+    }
+
+    private func obey(_ until: Date?, _ error: inout FetchError) {
+        if let until { error.notBefore = max(error.notBefore ?? until, until) }
     }
 
     // MARK: One attempt
@@ -57,16 +70,19 @@ public struct PageFetch: Sendable {
         let exchange = Exchange(
             transport: environment.transport, settings: environment.settings, clock: environment.clock, cookies: environment.cookies)
         do {
+            // Before the slot is taken: who waits for a token holds up nobody else.
+            let credential = try await environment.settings.authentication.credential()
             let sent = environment.settings.http.conditional == .auto ? validators : nil
             let response: Exchange.Response
             if let slots = environment.slots {
-                response = try await slots.run { try await exchange.run(request, validators: sent) }
+                response = try await slots.run { try await exchange.run(request, credential: credential, validators: sent) }
             } else {
-                response = try await exchange.run(request, validators: sent)
+                response = try await exchange.run(request, credential: credential, validators: sent)
             }
             return judge(response, validators: sent, attempt: attempt, start: start)
         } catch var error as FetchError {
-            error.attempts = attempt
+            error.attempts = error.kind == .credential ? attempt - 1 : attempt
+            if error.url.isEmpty { error.url = environment.settings.redactor.redact(request.address) }
             return judge(error)
         } catch {
             return .done(.cancelled)
@@ -78,13 +94,13 @@ public struct PageFetch: Sendable {
         let isRetried: Bool
         switch error.kind {
         case .cancelled: return .done(.cancelled)
-        case .refused, .tooLarge, .credential: return .done(.refused(error))
+        case .refused, .tooLarge: return .done(.refused(error))
         case .connect: isRetried = retried.contains(.connect)
         case .timeout: isRetried = retried.contains(.timeout)
         case .reset: isRetried = retried.contains(.reset)
         case .shortBody: isRetried = retried.contains(.shortBody)
         case .dnsTemporary: isRetried = retried.contains(.dnsTemporary)
-        case .dnsNotFound, .tls, .malformed, .corruptBody, .contentType, .status: isRetried = false
+        case .credential, .dnsNotFound, .tls, .malformed, .corruptBody, .contentType, .status: isRetried = false
         }
         return isRetried && isMethodRetried ? .again(error) : .done(.failed(error))
     }

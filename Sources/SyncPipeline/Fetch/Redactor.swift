@@ -1,36 +1,72 @@
 import Foundation
+import Secrets
+import Synchronization
 
 /// Takes credentials out of everything that may be printed or stored.
-public struct Redactor: Sendable, CustomStringConvertible, CustomReflectable {
+///
+/// It learns each one when it is read, and knows it for as long as itself is there, which is a run: a server may echo one that has been replaced since.
+public final class Redactor: Sendable, CustomStringConvertible, CustomReflectable {
     /// What stands in the place of a credential.
     public static let mask = "[redacted]"
 
-    /// Longest first, so that a secret that contains another one goes as a whole.
-    private let needles: [String]
+    /// Shorter secrets are not looked for: that would garble every message without hiding anything.
+    private static let shortest = 4
 
-    /// A redactor for these secrets, in all the forms they are sent in. Secrets of fewer than four characters are not looked for: that
-    /// would garble every message without hiding anything.
+    /// Every secret in all the forms it is sent in. Longest first, so that a secret that contains another one goes as a whole.
+    private let needles = Mutex<[Secret]>([])
+
+    /// A redactor for these secrets. Secrets of fewer than four characters are not looked for.
     public init(secrets: [String] = []) {
-        var forms: Set<String> = []
-        for secret in secrets where secret.utf8.count >= 4 {
-            forms.insert(secret)
-            // As it comes back in a name of a host or a scheme.
-            forms.insert(secret.lowercased())
-            forms.insert(HTTPAddress.encode(secret))
-            forms.insert(Data(secret.utf8).base64EncodedString())
-            if let encoded = secret.addingPercentEncoding(withAllowedCharacters: .urlQueryAllowed) { forms.insert(encoded) }
+        for secret in secrets { learn(Secret(Array(secret.utf8))) }
+    }
+
+    /// Takes this secret out, too, from now on.
+    func learn(_ secret: Secret) {
+        guard secret.count >= Self.shortest else { return }
+        needles.withLock { needles in
+            guard !needles.contains(where: { $0.isEqual(to: secret) }) else { return }
+            let forms = [
+                secret, secret.lowercased(), secret.percentEncoded(keeping: "-._~"), secret.percentEncoded(keeping: "!$&'()*+,-./:;=?@_~"),
+                secret.base64(),
+            ]
+            for form in forms where !needles.contains(where: { $0.isEqual(to: form) }) { needles.append(form) }
+            needles.sort { $0.count > $1.count }
         }
-        needles = forms.sorted { ($0.utf8.count, $0) > ($1.utf8.count, $1) }
     }
 
     /// `text` without the secrets.
     public func redact(_ text: String) -> String {
-        needles.reduce(text) { $0.replacingOccurrences(of: $1, with: Self.mask) }
+        let needles = needles.withLock { $0 }
+        guard !needles.isEmpty else { return text }
+        var bytes = Array(text.utf8), isFound = false
+        for needle in needles {
+            while let place = Self.place(of: needle, in: bytes) {
+                isFound = true
+                bytes.replaceSubrange(place, with: [Self.placeholder])
+            }
+        }
+        guard isFound else { return text }
+        // A byte that no UTF-8 holds stood for the mask until now, so that no secret is found inside of a mask.
+        return bytes.split(separator: Self.placeholder, omittingEmptySubsequences: false).map { String(decoding: $0, as: UTF8.self) }
+            .joined(separator: Self.mask)
     }
 
     /// Whether `text` holds one of the secrets.
     public func finds(in text: String) -> Bool {
-        needles.contains { text.contains($0) }
+        let bytes = Array(text.utf8)
+        return needles.withLock { $0 }.contains { Self.place(of: $0, in: bytes) != nil }
+    }
+
+    private static let placeholder: UInt8 = 0xFF
+
+    private static func place(of needle: Secret, in bytes: [UInt8]) -> Range<Int>? {
+        guard bytes.count >= needle.count else { return nil }
+        return needle.withUnsafeBytes { needle in
+            for start in 0...(bytes.count - needle.count) where bytes[start] == needle[0] {
+                if bytes[start..<start + needle.count].elementsEqual(needle) { return start..<start + needle.count }
+            }
+            return nil
+        }
     }
 
     /// The address as it may be printed: without the secrets, and without the values of parameters whose name says that they are one.

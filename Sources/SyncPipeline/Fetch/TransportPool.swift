@@ -3,28 +3,32 @@ import Synchronization
 /// The transports of a daemon: one for each set of options, made when it is first needed, all shut down together.
 public final class TransportPool: Sendable {
     private let transports = Mutex<[TransportOptions: any HTTPTransport]>([:])
-    private let make: @Sendable (TransportOptions) throws -> any HTTPTransport
+    private let make: @Sendable (TransportOptions) async throws -> any HTTPTransport
 
     /// A pool of transports that open real connections.
     /// - Parameter secrets: reads certificate authorities that are kept as credentials.
     public init(secrets: SecretResolver) {
-        make = { try AsyncHTTPClientTransport($0, secrets: secrets) }
+        make = { try await AsyncHTTPClientTransport($0, secrets: secrets) }
     }
 
     /// A pool that makes its transports otherwise.
-    public init(make: @escaping @Sendable (TransportOptions) throws -> any HTTPTransport) {
+    public init(make: @escaping @Sendable (TransportOptions) async throws -> any HTTPTransport) {
         self.make = make
     }
 
     /// The transport for these options.
     /// - Throws: what making it throws.
-    public func transport(for options: TransportOptions) throws -> any HTTPTransport {
-        try transports.withLock { transports in
-            if let transport = transports[options] { return transport }
-            let transport = try make(options)
-            transports[options] = transport
-            return transport
+    public func transport(for options: TransportOptions) async throws -> any HTTPTransport {
+        if let transport = transports.withLock({ $0[options] }) { return transport }
+        let made = try await make(options)
+        let other: (any HTTPTransport)? = transports.withLock { transports in
+            defer { transports[options] = transports[options] ?? made }
+            return transports[options]
         }
+        guard let other else { return made }
+        // Somebody else made it meanwhile, and it is in use.
+        await made.shutdown()
+        return other
     }
 
     /// Shuts down every transport whose options are not among `options`, as a reload does once nothing uses them any more.

@@ -6,6 +6,7 @@ extension PipelineState {
     mutating func conclude(_ now: Moment) -> [Output] {
         beginWhatIsDue(now)
         noticeLongRuns(now)
+        saveWhileStopping()
         endWhatIsLate(now)
         judgeFreshness(now)
         announceNext(now)
@@ -18,24 +19,35 @@ extension PipelineState {
 
     private mutating func noticeLongRuns(_ now: Moment) {
         guard phase == .running else { return }
-        for (scope, resource) in resources.sorted(by: { $0.key < $1.key }) {
-            guard let run = resource.run, !run.isNoticed, run.started.advanced(by: Self.noticeable) <= now.instant else { continue }
+        for (scope, run) in runs where !run.isNoticed {
+            guard run.started.advanced(by: Self.noticeable) <= now.instant else { continue }
             resources[scope]?.run?.isNoticed = true
             record(scope, now)
         }
     }
 
+    /// What runs, in order.
+    private var runs: [(scope: ResourceScope, run: Run)] {
+        resources.compactMap { scope, resource in resource.run.map { (scope, $0) } }.sorted { $0.0 < $1.0 }
+    }
+
+    /// Runs may wait for a commit, and what they leave behind when they end is to be committed before the stop has ended.
+    private mutating func saveWhileStopping() {
+        guard phase == .stopping, isUnsaved, !isSaving else { return }
+        isSaving = true
+        isUnsaved = false
+        outputs.append(.save)
+    }
+
     private mutating func endWhatIsLate(_ now: Moment) {
-        for (scope, resource) in resources.sorted(by: { $0.key < $1.key }) {
-            guard let run = resource.run, !run.isCancelled else { continue }
+        for (scope, run) in runs where !run.isCancelled {
             if run.deadline <= now.instant || (stopTime ?? .never) <= now.instant { cancel(scope) }
         }
         guard phase == .stopping, let stopTime else { return }
-        let isIdle = isSettled && resources.values.allSatisfy { $0.run == nil }
+        let isIdle = !isSaving && !isUnsaved && resources.values.allSatisfy { $0.run == nil }
         guard isIdle || stopTime.advanced(by: Self.patience) <= now.instant else { return }
         phase = .stopped
-        for (scope, resource) in resources.sorted(by: { $0.key < $1.key }) {
-            guard let run = resource.run else { continue }
+        for (scope, run) in runs {
             // Whatever holds it, nobody waits for it any longer.
             for waiter in run.waiters { outputs.append(.answer(waiter: waiter, nil)) }
             resources[scope]?.run?.waiters = []
@@ -133,6 +145,7 @@ extension PipelineState {
             var status = resource.status
             status.nextPollAt = resource.due.map { now.wall(of: $0) }
             status.parkedUntil = pacing[resource.place].flatMap { $0 > now.instant ? now.wall(of: $0) : nil }
+            status.judge(at: now.wall)
             return status
         }
     }

@@ -9,8 +9,8 @@ extension PipelineState {
         /// `schedules` are those in the store, also of resources that are in no configuration any more.
         case configured(
             [ResourceConfiguration], DaemonConfiguration, stored: [ResourceScope: ResourceStatus], schedules: [ResourceScope: StoredSchedule] = [:])
-        /// The process before came to an unclean end while runs of these were open, so many times in a row. Said before the configuration.
-        case suspected([ResourceScope: Int])
+        /// The process before ended while runs of these were open. Said before the configuration.
+        case leftOpen([ResourceScope: Suspicion])
         /// Polling may begin. Unless `isArmed`, only what is asked for is polled.
         case started(isArmed: Bool)
         /// The time has come that `Output.wake` named, or may have.

@@ -74,7 +74,7 @@ extension PipelineState {
         let runsUntil = resource.run.flatMap { $0.isNoticed ? $0.deadline : nil }
         store(
             StoredSchedule(
-                scope: scope, nextPollAt: next.map { now.wall(of: $0) }, parkedUntil: end.map { now.wall(of: $0) },
+                scope: scope, startedAt: resource.startedAt, nextPollAt: next.map { now.wall(of: $0) }, parkedUntil: end.map { now.wall(of: $0) },
                 isPaused: resource.status.isPaused, isEnabled: resource.status.isEnabled, isRemoved: resource.isRemoved,
                 lastSuccess: resource.status.lastSuccess, staleAt: now.wall(of: resource.staleTime), runsUntil: runsUntil.map { now.wall(of: $0) }))
     }
@@ -83,6 +83,7 @@ extension PipelineState {
     private mutating func store(_ schedule: StoredSchedule) {
         guard recorded.updateValue(schedule, forKey: schedule.scope) != schedule else { return }
         outputs.append(.store(schedule))
+        isUnsaved = true
     }
 
     /// Has what no configuration has any more stored as such.

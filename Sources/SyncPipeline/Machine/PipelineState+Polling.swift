@@ -49,6 +49,7 @@ extension PipelineState {
                     isWaitedFor: !resource.waiters.isEmpty, acceptsDeletes: resource.acceptsDeletes, isFull: resource.isFull)))
         resource.run = Run(id: runCount, started: now.instant, deadline: now.instant.advanced(by: limit), waiters: resource.waiters)
         resource.lastStarted = now.instant
+        resource.startedAt = now.wall
         resource.due = nil
         resource.asked = nil
         resource.waiters = []

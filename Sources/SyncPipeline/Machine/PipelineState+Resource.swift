@@ -23,7 +23,9 @@ extension PipelineState {
         /// When it is polled next; nil while it runs, is paused or disabled.
         var due: SyncInstant?
         var run: Run?
+        /// When its last run began, in whatever process: on the clock that decides, and on the one that is stored.
         var lastStarted: SyncInstant?
+        var startedAt: Date?
         /// When everything was last seen, or waiting for it began.
         var freshSince: SyncInstant
         /// The interval in force, which the server may have lengthened.

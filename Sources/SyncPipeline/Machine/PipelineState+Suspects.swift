@@ -41,7 +41,7 @@ extension PipelineState {
 
     /// How long after a start it is left alone.
     func suspicionDelay(_ scope: ResourceScope) -> Duration {
-        guard let count = suspects[scope], count > 1 else { return .zero }
+        guard let count = suspects[scope]?.ends, count > 1 else { return .zero }
         return min(.seconds(60 << min(count - 1, 20)), Self.longestDelay)
     }
 }

@@ -31,15 +31,19 @@ struct PipelineState: Sendable {
     /// Who must not be asked, and until when.
     var pacing: [PacingPlace: SyncInstant] = [:]
     var isArmed = false
-    var isSettled = false
+    /// While stopping: whether a commit is under way, and whether there is anything that it has not.
+    var isSaving = false
+    var isUnsaved = false
     var stopTime: SyncInstant?
     var runCount = 0
     var wakeTime: SyncInstant?
     var announced: (scope: ResourceScope, due: SyncInstant)?
     /// What is stored, or about to be.
     var recorded: [ResourceScope: StoredSchedule] = [:]
-    /// How many unclean ends in a row came while their runs were open; until they have had a run that ended.
-    var suspects: [ResourceScope: Int] = [:]
+    /// Whose runs were open when the process before came to an unclean end; until they have had a run that ended.
+    var suspects: [ResourceScope: Suspicion] = [:]
+    /// When runs began that were open when the process before ended.
+    var cutOff: [ResourceScope: Date] = [:]
     let chance: RandomSource
     /// What comes out of the input at hand.
     var outputs: [Output] = []
@@ -52,7 +56,9 @@ struct PipelineState: Sendable {
     /// Takes in what happened, and says what is to be done.
     mutating func handle(_ input: Input, at now: Moment) -> [Output] {
         switch input {
-        case .suspected(let found): suspects = found
+        case .leftOpen(let found):
+            suspects = found.filter { $0.value.ends > 0 }
+            cutOff = found.mapValues(\.began)
         case .configured(let plans, let daemon, let stored, let schedules):
             recorded.merge(schedules) { mine, _ in mine }
             configure(plans, daemon, stored, now)
@@ -72,7 +78,7 @@ struct PipelineState: Sendable {
         case .paused(let scope): pause(scope, now)
         case .resumed(let scope): resume(scope, now)
         case .stopping(let grace): stop(grace, now)
-        case .settled: isSettled = true
+        case .settled: isSaving = false
         }
         return conclude(now)
     }
@@ -97,7 +103,11 @@ struct PipelineState: Sendable {
             let scope = ResourceScope(source: plan.source, resource: plan.name)
             if resources[scope] == nil {
                 let status = stored[scope] ?? ResourceStatus(scope)
-                resources[scope] = Resource(plan, status, at: now)
+                var resource = Resource(plan, status, at: now)
+                // A run that was cut off has asked, too.
+                resource.startedAt = [cutOff[scope], recorded[scope]?.startedAt].compactMap { $0 }.max()
+                resource.lastStarted = resource.startedAt.map { min(now.instant(of: $0), now.instant) }
+                resources[scope] = resource
                 schedule(scope, daemon: daemon, stored: status.nextPollAt, now)
             } else {
                 reconfigure(scope, plan, daemon, now)
@@ -191,7 +201,7 @@ struct PipelineState: Sendable {
                     resources[scope]?.waiters = []
                 }
             }
-            outputs.append(.save)
+            isUnsaved = true
         }
         let end = now.instant.advanced(by: max(grace, .zero))
         stopTime = min(stopTime ?? end, end)

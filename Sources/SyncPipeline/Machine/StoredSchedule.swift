@@ -5,6 +5,8 @@ import OpenCoreData
 /// runs conclude; each writes columns of its own.
 struct StoredSchedule: Sendable, Hashable {
     let scope: ResourceScope
+    /// When it was polled last: `min_interval` counts from then, whatever process that was.
+    var startedAt: Date?
     /// A restart polls no sooner.
     var nextPollAt: Date?
     /// What the server asked for; nil once that has passed.
@@ -21,25 +23,8 @@ struct StoredSchedule: Sendable, Hashable {
     var runsUntil: Date?
 
     func write(in worker: NSManagedObjectContext) throws {
-        var row = try StateRow.find(StateModel.resource, key: [.string(scope.source), .string(scope.resource)], in: worker)
-        row["nextPollAt"] = AttributeValue(nextPollAt)
-        row["parkedUntil"] = AttributeValue(parkedUntil)
-        row["isPaused"] = .bool(isPaused)
-        row["isEnabled"] = .bool(isEnabled)
-        row["isRemoved"] = .bool(isRemoved)
-        row["lastSuccess"] = AttributeValue(lastSuccess)
-        row["staleAt"] = AttributeValue(staleAt)
-        row["runsUntil"] = AttributeValue(runsUntil)
+        var row = try ResourceTable.row(of: scope, in: worker)
+        row.schedule = self
         row.write(in: worker)
-    }
-}
-
-extension StoredSchedule {
-    /// As it is stored.
-    init(_ scope: ResourceScope, _ row: StateRow) {
-        self.init(
-            scope: scope, nextPollAt: row.date("nextPollAt"), parkedUntil: row.date("parkedUntil"), isPaused: row.bool("isPaused"),
-            isEnabled: row.bool("isEnabled"), isRemoved: row.bool("isRemoved"), lastSuccess: row.date("lastSuccess"),
-            staleAt: row.date("staleAt"), runsUntil: row.date("runsUntil"))
     }
 }

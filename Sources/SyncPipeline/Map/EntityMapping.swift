@@ -68,7 +68,7 @@ final class EntityMapping: @unchecked Sendable {
             attributes.append(
                 AttributeField(
                     field: index, slot: slot,
-                    conversion: ValueConversion(attribute: attribute, path: paths.first?.text ?? "$"),
+                    conversion: ValueConversion(attribute: attribute, path: paths.first?.description ?? "$"),
                     isRequired: !attribute.isOptional, fallback: layout.defaults[slot]))
         }
         self.attributes = attributes
@@ -84,7 +84,7 @@ final class EntityMapping: @unchecked Sendable {
         var fields: [JSONField] = configuration.attributes.map { attribute in
             let isRaw = attribute.type == .json
             return JSONField(
-                attribute.name, paths: Self.paths(attribute.paths, attribute.name, entity: configuration).map(Self.compile),
+                attribute.name, paths: Self.paths(attribute.paths, attribute.name, entity: configuration),
                 capture: isRaw ? .raw : .value)
         }
         for relationship in configuration.relationships {
@@ -101,24 +101,14 @@ final class EntityMapping: @unchecked Sendable {
             relationships.append(
                 RelationshipField(
                     field: fields.count, place: place, destination: relationship.destination, match: relationship.match,
-                    path: paths.first?.text ?? "$", inverseSlot: inverseSlot, isOrdered: isOrdered))
-            fields.append(JSONField(relationship.name, paths: paths.map(Self.compile), capture: .record(destination.plan)))
+                    path: paths.first?.description ?? "$", inverseSlot: inverseSlot, isOrdered: isOrdered))
+            fields.append(JSONField(relationship.name, paths: paths, capture: .record(destination.plan)))
         }
         plan.define(fields)
     }
 
-    private static func paths(_ paths: [JSONPathText], _ property: String, entity: EntityConfiguration) -> [JSONPathText] {
-        paths.isEmpty ? NameMatch.candidates(for: property, in: entity).map { JSONPathText(segments: [.key($0)]) } : paths
-    }
-
-    static func compile(_ path: JSONPathText) -> JSONPath {
-        JSONPath(
-            segments: path.segments.map { segment in
-                switch segment {
-                case .key(let key): .key(key)
-                case .index(let index): .index(index)
-                }
-            })
+    private static func paths(_ paths: [JSONPath], _ property: String, entity: EntityConfiguration) -> [JSONPath] {
+        paths.isEmpty ? NameMatch.candidates(for: property, in: entity).map { JSONPath(keys: [$0]) } : paths
     }
 }
 
@@ -152,7 +142,7 @@ package struct ModelMapping: Sendable {
     func fingerprint(of resource: ResourceConfiguration) -> String {
         let limits = resource.limits
         let parts: [Any?] = [
-            fingerprint, resource.records, resource.pagination, resource.parse, resource.schema, resource.http.headers, resource.headers,
+            fingerprint, resource.records, resource.pagination, resource.parse, resource.http.headers, resource.headers,
             limits.maxRecordsPerPage, limits.maxDepth, limits.maxString, limits.maxKey, limits.maxNumberDigits, limits.maxMembers,
         ]
         let text = parts.map { $0.map { String(describing: $0) } ?? "" }.joined(separator: "\n")

@@ -41,22 +41,28 @@ public enum ModelBuilder {
     /// A new, editable model. The configuration was validated when it was read.
     public static func model(for configuration: ModelConfiguration) -> NSManagedObjectModel {
         var entities: [String: NSEntityDescription] = [:]
+        // Set at once where they are complete: an entity looks at all its properties whenever they change.
+        var properties: [String: [NSPropertyDescription]] = [:]
         for entity in configuration.entities {
             let description = NSEntityDescription()
             description.name = entity.name
-            description.properties = entity.attributes.map { attribute($0, isKey: entity.key.contains($0.name)) } + bookkeeping()
-            description.uniquenessConstraints = entity.key.isEmpty ? [] : [entity.key]
+            properties[entity.name] = entity.attributes.map { attribute($0, isKey: entity.key.contains($0.name)) } + bookkeeping()
             description.userInfo = [ViewAnnotation.liveWhereNull: Bookkeeping.deletedAt.rawValue]
             entities[entity.name] = description
         }
+        let sides = relationships(of: configuration, entities: entities)
         for entity in configuration.entities {
-            guard let source = entities[entity.name] else { continue }
-            for relationship in entity.relationships { add(relationship, to: source, entities: entities) }
+            properties[entity.name, default: []] += entity.relationships.compactMap { sides[entity.name]?[$0.name] }
         }
+        let pairs = inverses(of: sides, configuration, entities: entities, properties: &properties)
         for entity in configuration.entities {
-            for relationship in entity.relationships { connect(relationship, of: entity.name, entities: entities) }
+            entities[entity.name]?.properties = properties[entity.name] ?? []
+            entities[entity.name]?.uniquenessConstraints = entity.key.isEmpty ? [] : [entity.key]
         }
-        return NSManagedObjectModel(entities: Array(entities.values) + StateModel.entities(mirroring: configuration.entities))
+        for (side, inverse) in pairs where side.inverseRelationship == nil { side.inverseRelationship = inverse }
+        let model = NSManagedObjectModel(entities: Array(entities.values) + StateModel.entities(mirroring: configuration.entities))
+        model.versionIdentifiers = ["\(configuration.version)"]
+        return model
     }
 
     /// A row that something else named first has nothing but its key, so the store must not insist on more; records are held to what is
@@ -106,32 +112,43 @@ public enum ModelBuilder {
         }
     }
 
-    private static func add(
-        _ relationship: RelationshipConfiguration, to source: NSEntityDescription, entities: [String: NSEntityDescription]
-    ) {
-        guard let destination = entities[relationship.destination] else { return }
-        let description = NSRelationshipDescription(
-            name: relationship.name, destination: destination, toMany: relationship.isToMany, deleteRule: rule(relationship.onDelete),
-            isOrdered: relationship.isOrdered)
-        source.properties.append(description)
+    /// The relationships of the configuration, by entity and name.
+    private static func relationships(
+        of configuration: ModelConfiguration, entities: [String: NSEntityDescription]
+    ) -> [String: [String: NSRelationshipDescription]] {
+        var sides: [String: [String: NSRelationshipDescription]] = [:]
+        for entity in configuration.entities {
+            for relationship in entity.relationships {
+                guard let destination = entities[relationship.destination] else { continue }
+                sides[entity.name, default: [:]][relationship.name] = NSRelationshipDescription(
+                    name: relationship.name, destination: destination, toMany: relationship.isToMany, deleteRule: rule(relationship.onDelete),
+                    isOrdered: relationship.isOrdered)
+            }
+        }
+        return sides
     }
 
-    private static func connect(
-        _ relationship: RelationshipConfiguration, of entity: String, entities: [String: NSEntityDescription]
-    ) {
-        guard let side = entities[entity]?.relationshipsByName[relationship.name], side.inverseRelationship == nil,
-            let destination = entities[relationship.destination]
-        else { return }
-        if let name = relationship.inverse.name {
-            side.inverseRelationship = destination.relationshipsByName[name]
-            return
+    /// What belongs together. Every relationship gets another end, so that deleting either object leaves no dangling reference; one that nobody
+    /// declares is made here, joins the destination's properties, and is seen by nobody.
+    private static func inverses(
+        of sides: [String: [String: NSRelationshipDescription]], _ configuration: ModelConfiguration, entities: [String: NSEntityDescription],
+        properties: inout [String: [NSPropertyDescription]]
+    ) -> [(NSRelationshipDescription, NSRelationshipDescription)] {
+        var pairs: [(NSRelationshipDescription, NSRelationshipDescription)] = []
+        for entity in configuration.entities {
+            for relationship in entity.relationships {
+                guard let side = sides[entity.name]?[relationship.name], let source = entities[entity.name] else { continue }
+                if let name = relationship.inverse.name {
+                    if let inverse = sides[relationship.destination]?[name] { pairs.append((side, inverse)) }
+                    continue
+                }
+                let inverse = NSRelationshipDescription(name: "cistern\(entity.name)_\(relationship.name)", destination: source, toMany: true)
+                inverse.userInfo = [ViewAnnotation.column: ""]
+                properties[relationship.destination, default: []].append(inverse)
+                pairs.append((side, inverse))
+            }
         }
-        // Every relationship gets another end, so that deleting either object leaves no dangling reference. It is seen by nobody.
-        guard let source = entities[entity] else { return }
-        let inverse = NSRelationshipDescription(name: "cistern\(entity)_\(relationship.name)", destination: source, toMany: true)
-        inverse.userInfo = [ViewAnnotation.column: ""]
-        destination.properties.append(inverse)
-        side.inverseRelationship = inverse
+        return pairs
     }
 
     private static func rule(_ rule: RelationshipConfiguration.DeleteRule) -> NSDeleteRule {

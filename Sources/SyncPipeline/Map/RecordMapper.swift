@@ -1,16 +1,16 @@
-package import Foundation
+import Foundation
 import JSONReader
-package import OpenCoreData
-package import SyncConfiguration
+import OpenCoreData
+import SyncConfiguration
 
 /// Turns the records of one page into changes of a worker context. Used on the context's queue.
 ///
 /// Records are gathered in batches; each batch looks its objects up by key, one query an entity, and writes what differs. Values go from
 /// the JSON token into the row; no managed object is made.
-package final class RecordMapper {
-    package private(set) var counts = RecordCounts()
+final class RecordMapper {
+    private(set) var counts = RecordCounts()
     /// What was set aside, as much of it as is kept: the first of them.
-    package private(set) var rejected: [RejectedRecord] = []
+    private(set) var rejected: [RejectedRecord] = []
     /// How many records were set aside.
     private(set) var rejectedRecords = 0
     /// How many of those could not even be told by their key.
@@ -39,13 +39,6 @@ package final class RecordMapper {
     var order: [Draft] = []
     private let batchSize: Int
     private let reached: (ParseProbe.Stage) -> Void
-
-    package convenience init(
-        mapping: ModelMapping, entity: String, context: NSManagedObjectContext, now: Date, run: Int64, limits: LimitsConfiguration
-    ) throws {
-        try self.init(
-            mapping: mapping, entity: entity, context: context, now: now, run: run, limits: limits, maxRejected: limits.maxBadRecords, probe: nil)
-    }
 
     /// How many of the things that were set aside are kept of a page.
     private static let keptRejections = 1000
@@ -123,7 +116,7 @@ package final class RecordMapper {
     // MARK: Writing
 
     /// Looks up and writes what was gathered.
-    package func flush() throws {
+    func flush() throws {
         reached(.lookingUp)
         try lookUp()
         reached(.writing)

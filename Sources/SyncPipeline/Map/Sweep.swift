@@ -1,5 +1,4 @@
 import Foundation
-import OpenCoreData
 import SyncConfiguration
 
 /// What is concluded from what a complete listing did not contain. Pure: a judgement over key sets; nothing is touched here.
@@ -12,6 +11,8 @@ struct Sweep: Sendable {
         var missing = MissingKeys()
         /// Which guard held deletions back, in words; nil if none did.
         var guardName: String?
+        /// The model's rules hold them, which nobody can accept: an acceptance is used up all the same.
+        var isDenied = false
         /// How many rows the guard protected.
         var held = 0
     }
@@ -35,9 +36,11 @@ struct Sweep: Sendable {
     ///   - missing: how often each row was missing before.
     ///   - isAccepted: somebody let the held deletions through.
     ///   - others: rows that other resources vouch for; they are let go of, and stay.
+    ///   - denials: what the model's rules have against removing a row.
     ///   - listing: nil: one that was read as a whole just now.
     func verdict(
-        known: Set<Int64>, seen: Set<Int64>, missing before: MissingKeys, isAccepted: Bool, others: Set<Int64> = [], listing: Listing? = nil
+        known: Set<Int64>, seen: Set<Int64>, missing before: MissingKeys, isAccepted: Bool, others: Set<Int64> = [],
+        denials: [Int64: Denial] = [:], listing: Listing? = nil
     ) -> Verdict {
         var verdict = Verdict()
         let absent = known.subtracting(seen)
@@ -48,14 +51,45 @@ struct Sweep: Sendable {
         verdict.missing.forget(released)
         ripe.subtract(released)
         guard !ripe.isEmpty else { return verdict }
+        let denied = Self.denied(ripe, denials)
+        if let first = denied.min(), let denial = denials[first] {
+            verdict.guardName = "on_delete = \"deny\" of \(denial.relationship)"
+            verdict.isDenied = true
+            verdict.held = denied.count
+            ripe.subtract(denied)
+            if ripe.isEmpty { return verdict }
+        }
         if !isAccepted, let name = guardName(ripe: ripe.count, known: known.count, seen: seen.count) {
             verdict.guardName = name
-            verdict.held = ripe.count
+            verdict.held += ripe.count
             return verdict
         }
         verdict.doomed = ripe
         verdict.missing.forget(ripe)
         return verdict
+    }
+
+    /// What the model's rules have against removing a row.
+    struct Denial: Sendable, Hashable {
+        /// The first relationship with such a rule that leads to living rows: `Team.people`.
+        let relationship: String
+        /// Those of them that are of the same entity: if they go as well, they are no reason.
+        var peers: Set<Int64> = []
+        /// Others hold it, which do not go with it.
+        var isHeldByOthers = false
+    }
+
+    /// Those of the rows that may not go, as something would be left without them.
+    private static func denied(_ ripe: Set<Int64>, _ denials: [Int64: Denial]) -> Set<Int64> {
+        var denied: Set<Int64> = []
+        while true {
+            let more = ripe.subtracting(denied).filter { key in
+                guard let denial = denials[key] else { return false }
+                return denial.isHeldByOthers || !denial.peers.isSubset(of: ripe.subtracting(denied))
+            }
+            if more.isEmpty { return denied }
+            denied.formUnion(more)
+        }
     }
 
     private func count(_ absent: Set<Int64>, _ before: MissingKeys, _ listing: Listing?, into missing: inout MissingKeys) {
@@ -79,53 +113,5 @@ struct Sweep: Sendable {
             return "max_fraction = \(configuration.maxFraction) of \(known)"
         }
         return nil
-    }
-}
-
-/// Removes rows: as tombstones, or for good.
-struct Removal {
-    let entity: EntityMapping
-    let action: DeletionConfiguration.Action
-    let now: Date
-    let run: Int64
-
-    /// Removes the rows with these keys in `context`. Returns those that there were.
-    func remove(_ keys: Set<Int64>, in context: NSManagedObjectContext) throws -> Set<Int64> {
-        let rows = try entity.rows(keys, in: context)
-        var removed: Set<Int64> = []
-        for (id, row) in rows {
-            switch action {
-            case .delete: context.delete(context.object(with: id))
-            case .tombstone:
-                let slots = entity.bookkeeping
-                guard row[slots.deletedAt].isNull else { continue }
-                let copy = row.copy()
-                copy.update(slots.deletedAt, to: AttributeValue(now))
-                copy.update(slots.lastChanged, to: AttributeValue(now))
-                copy.update(slots.run, to: .int64(run))
-                context.updateRow(id, to: copy, changed: SlotSet([slots.deletedAt, slots.lastChanged, slots.run]), base: row)
-            }
-            removed.insert(id.key)
-        }
-        return removed
-    }
-
-    /// Deletes for good those of these tombstones that are still the ones made in that second: a row may have come back since, and gone again for
-    /// another resource.
-    func purge(_ keys: Set<Int64>, madeAt second: Int64, in context: NSManagedObjectContext) throws {
-        for (id, row) in try entity.rows(keys, in: context) {
-            guard case .date(let time) = row[entity.bookkeeping.deletedAt], Int64(time.rounded(.down)) == second else { continue }
-            context.delete(context.object(with: id))
-        }
-    }
-
-    /// All tombstones of the entity, by the second they were made in.
-    func tombstones(in context: NSManagedObjectContext) throws -> [Int64: KeySet] {
-        let request = NSFetchRequest<NSManagedObject>(entityName: entity.name)
-        request.predicate = NSPredicate(format: "%K != nil", ModelBuilder.Bookkeeping.deletedAt.rawValue)
-        return try context.fetch(request).reduce(into: [:]) { found, object in
-            guard let time = object.value(forKey: ModelBuilder.Bookkeeping.deletedAt.rawValue) as? Date else { return }
-            found[MissingKeys.second(time), default: KeySet()].keys.insert(object.objectID.key)
-        }
     }
 }

@@ -23,13 +23,13 @@ struct EnvelopePlan {
 
     init(_ pagination: PaginationConfiguration) {
         var fields: [JSONField] = [], names: [String] = []
-        func field(_ path: JSONPathText?, _ name: String) -> Int? {
+        func field(_ path: JSONPath?, _ name: String) -> Int? {
             guard let path else { return nil }
-            fields.append(JSONField(path.text, path: EntityMapping.compile(path)))
-            names.append("\(name) at \(path.text)")
+            fields.append(JSONField("\(path)", path: path))
+            names.append("\(name) at \(path)")
             return fields.count - 1
         }
-        var cursorPath: JSONPathText?
+        var cursorPath: JSONPath?
         if case .cursor(let cursor) = pagination.kind, case .path(let path) = cursor.origin { cursorPath = path }
         cursorField = field(cursorPath, "the cursor")
         hasMoreField = field(pagination.stop.hasMore, "has_more")

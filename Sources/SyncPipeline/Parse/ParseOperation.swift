@@ -1,7 +1,5 @@
 import Foundation
-import JSONReader
 import OpenCoreData
-import SyncConfiguration
 import Synchronization
 
 /// What a parsed and saved page came to.
@@ -27,9 +25,7 @@ final class ParseOperation: Operation, @unchecked Sendable {
     /// What to parse, and how.
     struct Input: Sendable {
         let document: UIManagedDocument
-        let resource: ResourceConfiguration
-        let mapping: ModelMapping
-        let settings: FetchSettings
+        let recipe: PageRecipe
         let scope: ResourceScope
         let run: Int64
         let pageNumber: Int
@@ -39,7 +35,8 @@ final class ParseOperation: Operation, @unchecked Sendable {
         /// False: the page is not to be recognised by what it was, for its request does not say which page it is.
         let isRemembered: Bool
         let page: FetchedPage
-        let remainingBadRecords: Int
+        /// How many records the pages before have set aside.
+        let badRecords: Int
         let now: Date
         let probe: ParseProbe?
     }
@@ -93,38 +90,21 @@ final class ParseOperation: Operation, @unchecked Sendable {
 
     /// The page, and the rows that it says nothing about but that they are not in a list any more.
     private func parse(in worker: NSManagedObjectContext) throws -> (page: ParsedPage, dropped: [NSManagedObjectID]) {
-        let resource = input.resource, scope = input.scope
-        let mapper = try RecordMapper(
-            mapping: input.mapping, entity: resource.entity, context: worker, now: input.now, run: input.run, limits: resource.limits,
-            maxRejected: input.remainingBadRecords, probe: input.probe.map { probe in (probe.batchSize, { probe.reached(scope, $0) }) },
+        let scope = input.scope
+        let reading = try input.recipe.read(
+            input.page, into: worker, run: input.run, now: input.now, badRecords: input.badRecords,
+            probe: input.probe.map { probe in (probe.batchSize, { probe.reached(scope, $0) }) },
             isCancelled: { [weak self] in self?.isCancelled ?? true })
-        let envelope = EnvelopePlan(resource.pagination)
-        let reader = JSONRecordReader()
-        let summary = try reader.read(
-            body: input.page.body, records: resource.records.map(EntityMapping.compile) ?? .root,
-            plan: mapper.plan, envelope: envelope.plan, limits: JSONReaderLimits(resource.limits)
-        ) { record in
-            if self.isCancelled { throw SyncError.cancelled }
-            try mapper.add(record)
-        }
-        try mapper.flush()
-        let said = envelope.values(summary)
-        var facts = PageFacts(
-            page: input.page, pagination: resource.pagination, settings: input.settings, records: summary.recordCount,
-            cursor: said.cursor, hasMore: said.hasMore, total: said.total, totalPages: said.totalPages)
-        facts.unreadable = said.unreadable
-        facts.rejected = mapper.rejectedRecords
-        facts.unidentified = mapper.unidentified
-        facts.isLoneObject = resource.records == nil && summary.recordList == .singleObject
+        let facts = reading.facts, mapper = reading.mapper
         let members = mapper.members
         var listed = try mapper.listedRows()
         listed.keys.subtract(members.keys)
         // The validators of a part are the whole's: nothing could be told from them.
-        let isRemembered = input.isRemembered && !input.page.isPartial
+        let isRemembered = input.isRemembered && !input.page.isPartial && facts.isSound
         try StoredRequest(
             validators: isRemembered ? input.page.validators : nil, facts: isRemembered ? facts : nil, run: input.run
         ).store(
-            members: members, listed: listed, scope: input.scope, key: input.requestKey, fingerprint: input.fingerprint, now: input.now, in: worker)
+            members: members, listed: listed, scope: input.scope, key: input.requestKey, fingerprint: input.fingerprint, in: worker)
         try quarantine(mapper.rejected, in: worker)
         let page = ParsedPage(
             facts: facts, counts: mapper.counts, rejected: mapper.rejected, firstRejection: mapper.firstRejection, members: members,
@@ -134,19 +114,10 @@ final class ParseOperation: Operation, @unchecked Sendable {
 
     private func quarantine(_ records: [RejectedRecord], in worker: NSManagedObjectContext) throws {
         for record in records {
-            // The same bad record, seen again, is counted and not multiplied.
-            let digest = BodyDigest(of: "\(input.scope)\n\(record.hash)").description
-            var row = try StateRow.find(StateModel.quarantine, key: [.string(digest)], in: worker)
-            row["source"] = .string(input.scope.source)
-            row["resource"] = .string(input.scope.resource)
-            row["run"] = .int64(input.run)
-            row["page"] = .int64(Int64(input.pageNumber))
-            row["record"] = .int64(Int64(record.record))
-            row["reason"] = .string(RemoteText.line(input.settings.redactor.redact(record.reason)))
-            row["path"] = .string(record.path)
-            row["raw"] = .string(record.raw)
-            row["seenAt"] = AttributeValue(input.now)
-            row["count"] = .int64(row.integer("count") + 1)
+            var row = try QuarantineTable.row(BodyDigest(of: "\(input.scope)\n\(record.hash)"), in: worker)
+            row.take(
+                record, reason: RemoteText.line(input.recipe.settings.redactor.redact(record.reason)), of: input.scope, run: input.run,
+                page: input.pageNumber, now: input.now)
             row.write(in: worker)
         }
     }
@@ -162,17 +133,5 @@ extension Result where Failure == any Error {
         if error is Conflict { return true }
         let refusal = error as NSError
         return refusal.domain == CocoaError.errorDomain && refusal.code == CocoaError.Code.managedObjectMerge.rawValue
-    }
-}
-
-extension JSONReaderLimits {
-    /// What a resource's `limits` table says.
-    init(_ limits: LimitsConfiguration) {
-        self.init()
-        maxDepth = limits.maxDepth
-        maxString = limits.maxString.bytes
-        maxKey = limits.maxKey.bytes
-        maxNumberDigits = limits.maxNumberDigits
-        maxRecordsPerPage = limits.maxRecordsPerPage
     }
 }

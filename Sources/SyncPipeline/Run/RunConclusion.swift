@@ -18,6 +18,8 @@ struct RunConclusion: Sendable, Hashable {
         let live: Set<Int64>
         /// Those that other resources vouch for.
         let others: Set<Int64>
+        /// What the model's rules have against removing a row.
+        var denials: [Int64: Sweep.Denial] = [:]
         /// Somebody let the held deletions through.
         let isAccepted: Bool
         let endedAt: Date
@@ -39,7 +41,7 @@ struct RunConclusion: Sendable, Hashable {
             } else {
                 verdict = Sweep(configuration: deletion).verdict(
                     known: known.live, seen: seen, missing: state.missing, isAccepted: known.isAccepted || state.mayDelete,
-                    others: known.others,
+                    others: known.others, denials: known.denials,
                     listing: Sweep.Listing(run: state.number, time: known.endedAt, oldestPage: tally.oldestReading))
             }
         }

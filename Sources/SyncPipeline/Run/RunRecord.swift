@@ -7,6 +7,7 @@ struct RunRecord: Sendable {
     let run: UUID
     let scope: ResourceScope
     let cause: RunCause
+    let mapping: ModelMapping
     let entity: EntityMapping
     let deletion: DeletionConfiguration
     let tally: RunTally
@@ -55,22 +56,35 @@ struct RunRecord: Sendable {
         let others = mayRemove ? try RunState.vouched(among: absent, of: entity.name, byOthersThan: scope, in: worker) : []
         let conclusion = RunConclusion(
             tally, state: state, deletion: deletion,
-            RunConclusion.Circumstances(live: live, others: others, isAccepted: acceptsDeletes, endedAt: endedAt))
+            RunConclusion.Circumstances(
+                live: live, others: others, denials: mayRemove ? try denials(isLive, in: worker) : [:], isAccepted: acceptsDeletes,
+                endedAt: endedAt))
         var missing = conclusion.verdict.missing
-        let deleted = conclusion.isListing ? try sweep(conclusion.verdict, &missing, in: worker) : []
+        let (deleted, gone) = conclusion.isListing ? try sweep(conclusion.verdict, &missing, in: worker) : ([], [:])
         try writeResource(conclusion, missing, count: tally.seen.keys.count, in: worker)
         try forgetRequests(stored, isListing: conclusion.isListing, in: worker)
         try tidyQuarantine(isListing: conclusion.isListing, in: worker)
         try writeRun(deleted: deleted.count, in: worker)
-        let removed = goneRows(deleted, in: worker)
+        let removed = goneRows(gone, in: worker)
         try worker.save()
         return Outcome(verdict: conclusion.verdict, known: members.count, deleted: deleted.count, removed: removed)
     }
 
+    /// What the model's rules have against removing these rows.
+    private func denials(
+        _ rows: [NSManagedObjectID: RowSnapshot], in worker: NSManagedObjectContext
+    ) throws -> [Int64: Sweep.Denial] {
+        guard deletion.detect == .snapshot else { return [:] }
+        let rules = DeleteRules(mapping: mapping, context: worker)
+        return try rows.reduce(into: [:]) { denials, row in
+            denials[row.key.key] = try rules.denial(of: row.key, row.value, forGood: deletion.action == .delete)
+        }
+    }
+
     private func sweep(
         _ verdict: Sweep.Verdict, _ missing: inout MissingKeys, in worker: NSManagedObjectContext
-    ) throws -> Set<Int64> {
-        let removal = Removal(entity: entity, action: deletion.action, now: endedAt, run: state.number)
+    ) throws -> (deleted: Set<Int64>, gone: [String: Set<Int64>]) {
+        let removal = Removal(mapping: mapping, entity: entity, action: deletion.action, now: endedAt, run: state.number)
         if state.fingerprint == nil, deletion.detect == .snapshot {
             // Tombstones of the time when nobody wrote down whose they were.
             let taken = try RunState.tombstones(of: entity.name, byOthersThan: scope, in: worker)
@@ -80,21 +94,22 @@ struct RunRecord: Sendable {
         }
         let last = MissingKeys.second(deletion.purgeCutoff(endedAt))
         for (second, keys) in missing.tombstones where second <= last {
-            try removal.purge(keys.keys, madeAt: second, in: worker)
-            missing.tombstones[second] = nil
+            let waiting = try removal.purge(keys.keys, madeAt: second, in: worker)
+            missing.tombstones[second] = waiting.isEmpty ? nil : KeySet(waiting)
         }
-        guard !verdict.doomed.isEmpty else { return [] }
-        let removed = try removal.remove(verdict.doomed, in: worker)
-        if deletion.action == .tombstone, !removed.isEmpty {
-            missing.tombstones[MissingKeys.second(endedAt), default: KeySet()].keys.formUnion(removed)
+        guard !verdict.doomed.isEmpty else { return ([], [:]) }
+        let (removed, all) = try removal.remove(verdict.doomed, in: worker)
+        let buried = all[entity.name] ?? []
+        if deletion.action == .tombstone, !buried.isEmpty {
+            missing.tombstones[MissingKeys.second(endedAt), default: KeySet()].keys.formUnion(buried)
         }
-        return removed
+        return (removed, all)
     }
 
     /// The rows that this conclusion removes, by entity.
-    private func goneRows(_ removed: Set<Int64>, in worker: NSManagedObjectContext) -> [String: Set<Int64>] {
+    private func goneRows(_ removed: [String: Set<Int64>], in worker: NSManagedObjectContext) -> [String: Set<Int64>] {
         worker.processPendingChanges()
-        var gone: [String: Set<Int64>] = removed.isEmpty ? [:] : [entity.name: removed]
+        var gone = removed
         for object in worker.deletedObjects { gone[object.entity.name ?? "", default: []].insert(object.objectID.key) }
         return gone
     }
@@ -120,40 +135,37 @@ struct RunRecord: Sendable {
     private func writeResource(
         _ conclusion: RunConclusion, _ missing: MissingKeys, count: Int, in worker: NSManagedObjectContext
     ) throws {
-        var row = try StateRow.find(StateModel.resource, key: [.string(scope.source), .string(scope.resource)], in: worker)
+        var row = try ResourceTable.row(of: scope, in: worker)
         let verdict = conclusion.verdict
         try StoredKeys.set(conclusion.members.data, .members, of: scope, in: worker)
         try StoredKeys.set(missing.data, .missing, of: scope, in: worker)
-        row["listing"] = conclusion.isSettled ? .data(tally.listing) : .null
-        row["mapping"] = .string(fingerprint)
+        row.listing = conclusion.isSettled ? tally.listing : nil
+        row.mapping = fingerprint
         if conclusion.isListing {
-            row["heldDeletes"] = .int64(Int64(verdict.held))
-            if verdict.guardName == nil { row["mayDelete"] = .bool(false) }
-            row["completeAt"] = AttributeValue(endedAt)
-            row["completeRun"] = .int64(state.number)
-            row["rows"] = .int64(Int64(count))
+            row.heldDeletes = verdict.held
+            if verdict.guardName == nil || verdict.isDenied { row.mayDelete = false }
+            row.completeAt = endedAt
+            row.completeRun = state.number
+            row.rows = count
         }
-        row["runNumber"] = .int64(state.number)
-        row["pages"] = .int64(Int64(tally.pages))
-        row["httpStatus"] = AttributeValue(tally.status)
-        row["lastError"] = AttributeValue(tally.outcome == .succeeded ? nil : tally.error.map { RemoteText.line($0) })
+        row.runNumber = state.number
+        row.pages = tally.pages
+        row.httpStatus = tally.status
+        row.lastError = tally.outcome == .succeeded ? nil : tally.error.map { RemoteText.line($0) }
         let failed = tally.outcome == .failed || tally.outcome == .parked
-        row["consecutiveFailures"] = .int64(failed ? row.integer("consecutiveFailures") + 1 : 0)
+        row.consecutiveFailures = failed ? row.consecutiveFailures + 1 : 0
         row.write(in: worker)
     }
 
     /// Forgets pages that the listing does not have any more, and what the others vouched for before it. Of a listing that never comes to its end,
     /// those of the last runs are kept, in case they are asked for again; the resource itself vouches for the rows of the others.
     private func forgetRequests(_ stored: [StoredKeys.Entry], isListing: Bool, in worker: NSManagedObjectContext) throws {
-        let request = NSFetchRequest<NSManagedObject>(entityName: StateModel.request)
-        request.predicate = NSPredicate(format: "scope == %@", "\(scope)")
         var forgotten: Set<String> = []
-        for object in try worker.fetch(request) {
-            guard let key = object.value(forKey: "request") as? String, !tally.requestKeys.contains(key) else { continue }
-            let run = (object.value(forKey: "run") as? NSNumber)?.int64Value ?? 0
-            guard isListing || (run > state.completeRun && run <= state.number - Self.unfinished) else { continue }
-            forgotten.insert(key)
-            worker.delete(object)
+        for row in try StateRow<RequestTable>.all(where: [.isEqual(\.scope, "\(scope)")], in: worker) {
+            guard !tally.requestKeys.contains(row.request) else { continue }
+            guard isListing || (row.run > state.completeRun && row.run <= state.number - Self.unfinished) else { continue }
+            forgotten.insert(row.request)
+            row.delete(in: worker)
         }
         for entry in stored where !entry.request.isEmpty {
             if forgotten.contains(entry.request) || (isListing && entry.kind == .previous) { entry.delete(in: worker) }
@@ -164,41 +176,34 @@ struct RunRecord: Sendable {
     /// as bad as it was.
     private func tidyQuarantine(isListing: Bool, in worker: NSManagedObjectContext) throws {
         guard tally.wroteAnything else { return }
-        let request = NSFetchRequest<NSManagedObject>(entityName: StateModel.quarantine)
-        request.predicate = NSPredicate(format: "source == %@ AND resource == %@", scope.source, scope.resource)
-        request.sortDescriptors = [NSSortDescriptor(key: "seenAt", ascending: false), NSSortDescriptor(key: "record", ascending: true)]
+        let rows = try StateRow<QuarantineTable>.all(
+            where: [.isEqual(\.source, scope.source), .isEqual(\.resource, scope.resource)], sortedBy: [.down(\.seenAt), .up(\.record)], in: worker)
         var kept = 0
-        for object in try worker.fetch(request) {
-            let page = (object.value(forKey: "page") as? NSNumber)?.intValue ?? 0
-            let run = (object.value(forKey: "run") as? NSNumber)?.int64Value ?? 0
-            let isGone = run < state.number && (tally.readPages.contains(page) || (isListing && page > tally.pages))
+        for row in rows {
+            let isGone = row.run < state.number && (tally.readPages.contains(row.page) || (isListing && row.page > tally.pages))
             if !isGone { kept += 1 }
-            if isGone || kept > Self.quarantine { worker.delete(object) }
+            if isGone || kept > Self.quarantine { row.delete(in: worker) }
         }
     }
 
     private func writeRun(deleted: Int, in worker: NSManagedObjectContext) throws {
-        var row = try StateRow.find(
-            StateModel.run, key: [.string(scope.source), .string(scope.resource), .int64(state.number)], in: worker)
-        row["uuid"] = .uuid(run)
-        row["cause"] = .string(cause.rawValue)
-        row["startedAt"] = AttributeValue(startedAt)
-        row["endedAt"] = AttributeValue(endedAt)
-        row["outcome"] = .string(tally.outcome.rawValue)
-        row["isComplete"] = .bool(tally.isComplete)
-        row["pages"] = AttributeValue(tally.pages)
-        row["bytes"] = AttributeValue(tally.bytes)
-        row["inserted"] = AttributeValue(tally.counts.inserted)
-        row["updated"] = AttributeValue(tally.counts.updated)
-        row["unchanged"] = AttributeValue(tally.counts.unchanged)
-        row["deleted"] = AttributeValue(deleted)
-        row["quarantined"] = AttributeValue(tally.counts.quarantined)
-        row["httpStatus"] = AttributeValue(tally.status)
-        row["error"] = AttributeValue(tally.error.map { RemoteText.line($0) })
+        var row = try RunTable.row(of: scope, state.number, in: worker), counts = tally.counts
+        counts.deleted = deleted
+        row.uuid = run
+        row.cause = cause
+        row.startedAt = startedAt
+        row.endedAt = endedAt
+        row.outcome = tally.outcome
+        row.isComplete = tally.isComplete
+        row.pages = tally.pages
+        row.bytes = tally.bytes
+        row.take(counts)
+        row.httpStatus = tally.status
+        row.error = tally.error.map { RemoteText.line($0) }
         row.write(in: worker)
-        let old = NSFetchRequest<NSManagedObject>(entityName: StateModel.run)
-        old.predicate = NSPredicate(
-            format: "source == %@ AND resource == %@ AND number <= %lld", scope.source, scope.resource, state.number - Self.history)
-        for object in try worker.fetch(old) { worker.delete(object) }
+        let old = try StateRow<RunTable>.all(
+            where: [.isEqual(\.source, scope.source), .isEqual(\.resource, scope.resource), .isAtMost(\.number, state.number - Self.history)],
+            in: worker)
+        for row in old { row.delete(in: worker) }
     }
 }

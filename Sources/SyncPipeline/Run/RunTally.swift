@@ -11,6 +11,7 @@ struct RunTally: Sendable {
     var counts = RecordCounts()
     var status: Int?
     var error: String?
+    var failure: RunFailure?
     var parkedUntil: Date?
     /// The rows that the pages list which the run read; those of the others are told by `unmodified`.
     var seen = KeySet()
@@ -65,7 +66,7 @@ struct RunTally: Sendable {
     }
 
     /// Tells two listings apart that are not made of the same readings of the same pages.
-    var listing: Data { Data(BodyDigest(of: readings).description.utf8) }
+    var listing: BodyDigest { BodyDigest(of: readings) }
 
     private mutating func take(_ facts: PageFacts, _ request: String, readIn run: Int64) {
         readings += "\(run) \(request)\n"
@@ -75,10 +76,18 @@ struct RunTally: Sendable {
         oldestReading = min(oldestReading, run)
     }
 
+    /// The run failed of this.
+    mutating func fail(_ error: any Error) {
+        outcome = .failed
+        failure = RunFailure(error)
+        self.error = error.inWords
+    }
+
     /// Takes in how the listing ended, and judges it.
     mutating func end(_ end: PaginationEnd, limits: LimitsConfiguration) {
         if rejected > 0, rejected >= records || Double(rejected) > limits.maxBadFraction * Double(records) {
             outcome = .failed
+            failure = .page
             let limit = rejected >= records ? "" : ", more than limits.max_bad_fraction = \(limits.maxBadFraction)"
             error =
                 "\(rejected) of \(records) records were set aside\(limit)"

@@ -49,13 +49,20 @@ final class PageTrust: Sendable {
         state.withLock { $0.known[Page(scope: scope, request: request)] = nil }
     }
 
-    /// Whether the rows that a page vouches for are what its records say. Looks at all of them once in the life of a process, and otherwise only at
-    /// those in doubt. On the context's queue; throws what reading throws.
+    /// Somebody else has written to the file: all rows are looked at again.
+    func forgetAll() {
+        state.withLock { $0.known = [:] }
+    }
+
+    /// Whether the rows that a page vouches for are what its records say. Looks at all of them once in the life of a process, and after others have
+    /// written to the file; otherwise only at those in doubt. On the context's queue; throws what reading throws.
     ///
-    /// - Parameter members: reads the rows that the page's records are; nil: they cannot be told. Not called where nothing came into doubt.
+    /// - Parameters:
+    ///   - found: told how many rows were not as they had been written: they are from now on rows whose records have to be read.
+    ///   - members: reads the rows that the page's records are; nil: they cannot be told. Not called where nothing came into doubt.
     func holds(
         _ request: String, of scope: ResourceScope, entity: EntityMapping, in context: NSManagedObjectContext,
-        members: () throws -> KeySet?
+        found: (Int) -> Void = { _ in }, members: () throws -> KeySet?
     ) throws -> Bool {
         let page = Page(scope: scope, request: request)
         let (known, doubts) = state.withLock { ($0.known[page], $0.doubts[entity.name] ?? 0) }
@@ -68,6 +75,10 @@ final class PageTrust: Sendable {
             return doubtful
         }
         let asked = known == nil ? members.keys : doubtful
+        if known == nil, let coordinator = context.endOfChain {
+            let changed = try coordinator.adoptRows(asked, of: entity.entity, emptying: ModelBuilder.Bookkeeping.hash.rawValue)
+            if !changed.isEmpty { found(changed.count) }
+        }
         let rows = try entity.rows(asked, in: context)
         let isWhole = rows.count == asked.count && rows.values.allSatisfy(entity.bookkeeping.isWhole)
         state.withLock { state in

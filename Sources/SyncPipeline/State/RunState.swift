@@ -2,17 +2,16 @@ import Foundation
 import OpenCoreData
 
 /// What a resource's earlier runs left behind.
-struct RunState: Sendable {
+struct RunState: Sendable, Hashable {
     /// The number of the run that begins now.
     var number: Int64
     /// Which readings of which pages the last complete listing was, if the resource vouches for their rows and no others.
-    var listing: Data?
+    var listing: BodyDigest?
     /// How many rows it held.
-    var rows: Int64
+    var rows: Int
     var missing: MissingKeys
     var mayDelete: Bool
-    var failures: Int64
-    var hadError: Bool
+    var failures: Int
     var lastSuccess: Date?
     var completeAt: Date?
     /// The number of the run that read the last complete listing; 0: none did.
@@ -20,8 +19,8 @@ struct RunState: Sendable {
     var parkedUntil: Date?
     var nextPollAt: Date?
     var isPaused: Bool
-    var heldDeletes: Int64
-    var httpStatus: Int64
+    var heldDeletes: Int
+    var httpStatus: Int?
     var lastError: String?
     /// What decided what bodies became then; nil: before that was recorded.
     var fingerprint: String?
@@ -29,9 +28,9 @@ struct RunState: Sendable {
     /// - Parameter entity: what records become now. Rows of another entity are none of the resource's any more. Nil: whatever it was.
     static func load(scope: ResourceScope, document: UIManagedDocument, entity: String? = nil) async throws -> RunState {
         try await document.withWorker { worker in
-            let row = try StateRow.find(StateModel.resource, key: [.string(scope.source), .string(scope.resource)], in: worker)
-            let isSame = isOurs(row.string("mapping"), entity)
-            return RunState(row, isSame: isSame, missing: isSame ? try StoredKeys.data(.missing, of: scope, in: worker) : nil)
+            let row = try ResourceTable.row(of: scope, in: worker), isSame = isOurs(row.mapping, entity)
+            let missing = isSame ? try StoredKeys.data(.missing, of: scope, in: worker) : nil
+            return row.state(isSame: isSame, missing: MissingKeys(missing ?? Data()))
         }
     }
 
@@ -39,11 +38,9 @@ struct RunState: Sendable {
     static func loadAll(document: UIManagedDocument) async throws -> ([ResourceScope: ResourceStatus], [ResourceScope: StoredSchedule]) {
         try await document.withWorker { worker in
             var statuses: [ResourceScope: ResourceStatus] = [:], schedules: [ResourceScope: StoredSchedule] = [:]
-            for row in try StateRow.all(StateModel.resource, in: worker) {
-                guard let source = row.string("source"), let resource = row.string("resource") else { continue }
-                let scope = ResourceScope(source: source, resource: resource)
-                statuses[scope] = ResourceStatus(scope, RunState(row, isSame: true, missing: nil))
-                schedules[scope] = StoredSchedule(scope, row)
+            for row in try StateRow<ResourceTable>.all(in: worker) where !row.source.isEmpty {
+                statuses[row.scope] = ResourceStatus(row.scope, row.state())
+                schedules[row.scope] = row.schedule
             }
             return (statuses, schedules)
         }
@@ -61,7 +58,7 @@ struct RunState: Sendable {
     static func members(
         among stored: [StoredKeys.Entry], scope: ResourceScope, entity: String, in worker: NSManagedObjectContext
     ) throws -> Set<Int64> {
-        let (resources, pages) = try mappings(NSPredicate(format: "scope == %@", "\(scope)"), in: worker)
+        let (resources, pages) = try mappings([.isEqual(\.scope, "\(scope)")], in: worker)
         return stored.reduce(into: []) { members, entry in
             guard entry.kind == .members || entry.kind == .previous else { return }
             let mapping = entry.request.isEmpty ? resources[entry.scope] : pages[Page(scope: entry.scope, request: entry.request)]
@@ -88,17 +85,11 @@ struct RunState: Sendable {
 
     /// What decided what bodies became, by resource and by page; of these pages, where they are chosen.
     private static func mappings(
-        _ chosen: NSPredicate? = nil, in worker: NSManagedObjectContext
+        _ chosen: [RowCondition<RequestTable>] = [], in worker: NSManagedObjectContext
     ) throws -> (resources: [String: String], pages: [Page: String]) {
         var resources: [String: String] = [:], pages: [Page: String] = [:]
-        for row in try StateRow.all(StateModel.resource, in: worker) {
-            guard let source = row.string("source"), let resource = row.string("resource") else { continue }
-            resources["\(ResourceScope(source: source, resource: resource))"] = row.string("mapping")
-        }
-        for row in try StateRow.all(StateModel.request, where: chosen, in: worker) {
-            guard let scope = row.string("scope"), let request = row.string("request") else { continue }
-            pages[Page(scope: scope, request: request)] = row.string("mapping")
-        }
+        for row in try StateRow<ResourceTable>.all(in: worker) { resources["\(row.scope)"] = row.mapping }
+        for row in try StateRow.all(where: chosen, in: worker) { pages[Page(scope: row.scope, request: row.request)] = row.mapping }
         return (resources, pages)
     }
 
@@ -114,21 +105,8 @@ struct RunState: Sendable {
     /// Whether an outcome must be remembered although no row changed.
     func mustWrite(_ outcome: RunOutcome) -> Bool {
         switch outcome {
-        case .succeeded, .cancelled: failures > 0 || hadError || completeAt == nil || mayDelete
+        case .succeeded, .cancelled: failures > 0 || lastError != nil || completeAt == nil || mayDelete
         case .incomplete, .failed, .parked: true
         }
-    }
-}
-
-extension RunState {
-    fileprivate init(_ row: StateRow, isSame: Bool, missing: Data?) {
-        self.init(
-            number: row.integer("runNumber") + 1, listing: isSame ? row.data("listing") : nil, rows: row.integer("rows"),
-            missing: MissingKeys(missing ?? Data()), mayDelete: isSame && row.bool("mayDelete"), failures: row.integer("consecutiveFailures"),
-            hadError: row.string("lastError") != nil, lastSuccess: row.date("lastSuccess"), completeAt: isSame ? row.date("completeAt") : nil,
-            completeRun: row.integer("completeRun"),
-            parkedUntil: row.date("parkedUntil"), nextPollAt: row.date("nextPollAt"), isPaused: row.bool("isPaused"),
-            heldDeletes: row.integer("heldDeletes"), httpStatus: row.integer("httpStatus"), lastError: row.string("lastError"),
-            fingerprint: row.string("mapping"))
     }
 }

@@ -1,32 +1,29 @@
+import Foundation
 import SyncConfiguration
 
 /// The status of the mirror as plain SQL: views over the views of the pipeline's own entities. Readable by everybody who can open the file.
 enum StatusViews {
-    /// The SQL name of an attribute.
-    static func column(_ name: String) -> String {
-        switch name {
-        case "number": "run"
-        case "isComplete": "complete"
-        default: NameMatch.snakeCase(name)
-        }
+    static func views(mirroring entities: [EntityConfiguration]) -> [String: String] {
+        ["cistern_status": status, "cistern_tombstone": tombstones(entities)]
     }
 
-    static func views(mirroring entities: [EntityConfiguration]) -> [String: String] {
-        [
-            // One row a resource. `age_s` is computed when it is read.
-            "cistern_status": """
-            SELECT source, resource, '' AS partition, \
-            CASE WHEN is_removed THEN 'removed' WHEN NOT is_enabled THEN 'disabled' WHEN is_paused THEN 'paused' \
-            WHEN julianday(runs_until) > julianday('now') THEN 'running' \
-            WHEN consecutive_failures > 0 OR held_deletes > 0 OR julianday(stale_at) <= julianday('now') THEN 'degraded' \
-            WHEN last_success IS NULL THEN 'pending' ELSE 'ok' END AS state, \
-            last_success, CAST((julianday('now') - julianday(last_success)) * 86400 AS INTEGER) AS age_s, \
-            CASE WHEN NOT is_removed THEN next_poll_at END AS next_poll_at, NULL AS cursor, \
-            pages, rows, http_status, consecutive_failures, NULL AS breaker, complete_at, last_error AS error, held_deletes \
-            FROM cistern_resource
-            """,
-            "cistern_tombstone": tombstones(entities),
-        ]
+    /// One row a resource. `age_s` is computed when it is read.
+    static var status: String {
+        func sql<Value>(_ column: KeyPath<ResourceTable, Column<Value>>) -> String { ResourceTable.columns[keyPath: column].sql }
+        func day(_ column: KeyPath<ResourceTable, Column<Date?>>) -> String { "julianday(\(sql(column)))" }
+        return """
+            SELECT \(sql(\.source)) AS source, \(sql(\.resource)) AS resource, '' AS partition, \
+            CASE WHEN \(sql(\.isRemoved)) THEN 'removed' WHEN NOT \(sql(\.isEnabled)) THEN 'disabled' WHEN \(sql(\.isPaused)) THEN 'paused' \
+            WHEN \(day(\.runsUntil)) > julianday('now') THEN 'running' \
+            WHEN \(sql(\.consecutiveFailures)) > 0 OR \(sql(\.heldDeletes)) > 0 OR \(day(\.staleAt)) <= julianday('now') THEN 'degraded' \
+            WHEN \(sql(\.lastSuccess)) IS NULL THEN 'pending' ELSE 'ok' END AS state, \
+            \(sql(\.lastSuccess)) AS last_success, CAST((julianday('now') - \(day(\.lastSuccess))) * 86400 AS INTEGER) AS age_s, \
+            CASE WHEN NOT \(sql(\.isRemoved)) THEN \(sql(\.nextPollAt)) END AS next_poll_at, NULL AS cursor, \
+            \(sql(\.pages)) AS pages, \(sql(\.rows)) AS rows, \(sql(\.httpStatus)) AS http_status, \
+            \(sql(\.consecutiveFailures)) AS consecutive_failures, NULL AS breaker, \(sql(\.completeAt)) AS complete_at, \
+            \(sql(\.lastError)) AS error, \(sql(\.heldDeletes)) AS held_deletes \
+            FROM \(ResourceTable.view ?? ResourceTable.entity)
+            """
     }
 
     /// Every entity's tombstones in one list, by key.
@@ -34,9 +31,10 @@ enum StatusViews {
         guard !entities.isEmpty else {
             return "SELECT NULL AS entity, NULL AS key, NULL AS deleted_at, NULL AS run WHERE 0"
         }
+        let deletedAt = ModelBuilder.Bookkeeping.deletedAt.column ?? "NULL", run = ModelBuilder.Bookkeeping.run.column ?? "NULL"
         return entities.map { entity in
             let key = entity.key.map { "\"\($0)\"" }.joined(separator: " || ',' || ")
-            return "SELECT '\(entity.name)' AS entity, CAST(\(key) AS TEXT) AS key, _deleted_at AS deleted_at, _run AS run "
+            return "SELECT '\(entity.name)' AS entity, CAST(\(key) AS TEXT) AS key, \(deletedAt) AS deleted_at, \(run) AS run "
                 + "FROM \"\(entity.name)_tombstone\""
         }.joined(separator: " UNION ALL ")
     }

@@ -4,7 +4,7 @@ import OpenCoreData
 /// Sets of primary keys that outlive the process: what pages and listings vouch for. Each lies in a row of its own, apart from the rows that every
 /// poll reads and writes, so that who asks for none pays for none. Used on the context's queue.
 enum StoredKeys {
-    enum Kind: String {
+    enum Kind: String, ColumnValue {
         /// Of a resource: the rows that complete listings held, and those that pages saved since. Of a page: the rows that its records are.
         case members
         /// What a page vouched for until its last reading, and no complete listing has judged yet.
@@ -17,26 +17,31 @@ enum StoredKeys {
 
     /// A set with the names that it goes by.
     struct Entry {
-        fileprivate let row: StateRow
+        fileprivate let row: StateRow<KeysTable>
         let kind: Kind
         let scope: String
         /// The page; empty: it is the resource's own.
         let request: String
 
-        var data: Data { row.data("keys") ?? Data() }
+        var data: Data { row.keys ?? Data() }
         /// Nil: it is damaged.
         var keys: Set<Int64>? { KeySet(data)?.keys }
+
+        /// Nil: it is none of this version's.
+        fileprivate init?(_ row: StateRow<KeysTable>) {
+            guard let kind = row.kind else { return nil }
+            self.row = row
+            self.kind = kind
+            scope = row.scope
+            request = row.request
+        }
 
         func delete(in worker: NSManagedObjectContext) { row.delete(in: worker) }
     }
 
-    private static func row(_ kind: Kind, _ scope: ResourceScope, _ request: String, in worker: NSManagedObjectContext) throws -> StateRow {
-        try StateRow.find(StateModel.keys, key: [.string("\(scope)"), .string(request), .string(kind.rawValue)], in: worker)
-    }
-
     /// The compact form; nil: nothing is stored.
     static func data(_ kind: Kind, of scope: ResourceScope, page request: String = "", in worker: NSManagedObjectContext) throws -> Data? {
-        try row(kind, scope, request, in: worker).data("keys")
+        try KeysTable.row(kind, of: scope, request, in: worker).keys
     }
 
     /// Nil where nothing is stored, or what is stored is damaged.
@@ -48,28 +53,19 @@ enum StoredKeys {
     static func set(
         _ data: Data?, _ kind: Kind, of scope: ResourceScope, page request: String = "", in worker: NSManagedObjectContext
     ) throws {
-        var row = try row(kind, scope, request, in: worker)
+        var row = try KeysTable.row(kind, of: scope, request, in: worker)
         guard let data else { return row.delete(in: worker) }
-        row["keys"] = .data(data)
+        row.keys = data
         row.write(in: worker)
     }
 
     /// Everything that is stored of a resource and its pages.
     static func entries(of scope: ResourceScope, in worker: NSManagedObjectContext) throws -> [Entry] {
-        try entries(NSPredicate(format: "scope == %@", "\(scope)"), in: worker)
+        try StateRow.all(where: [.isEqual(\.scope, "\(scope)")], in: worker).compactMap(Entry.init)
     }
 
     /// What is stored of other resources and their pages.
     static func entries(_ kinds: [Kind], ofOthersThan scope: ResourceScope, in worker: NSManagedObjectContext) throws -> [Entry] {
-        try entries(NSPredicate(format: "scope != %@ AND kind IN %@", "\(scope)", kinds.map(\.rawValue)), in: worker)
-    }
-
-    private static func entries(_ predicate: NSPredicate, in worker: NSManagedObjectContext) throws -> [Entry] {
-        try StateRow.all(StateModel.keys, where: predicate, in: worker).compactMap { row in
-            guard let scope = row.string("scope"), let request = row.string("request"), let kind = row.string("kind").flatMap(Kind.init) else {
-                return nil
-            }
-            return Entry(row: row, kind: kind, scope: scope, request: request)
-        }
+        try StateRow.all(where: [.isNot(\.scope, "\(scope)"), .isAmong(\.kind, kinds)], in: worker).compactMap(Entry.init)
     }
 }

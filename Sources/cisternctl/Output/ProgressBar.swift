@@ -18,7 +18,7 @@ struct ProgressBar {
         case .parked(let scope, _): say(scope, "the server asks to wait")
         case .runFinished(let run):
             done = min(done + 1, max(total, done + 1))
-            current.removeAll { $0.scope == run.scope }
+            current.removeAll { $0.scope == run.scope.description }
         case .finished, .failed: break
         }
     }

@@ -13,7 +13,8 @@ struct StatusTable {
         console.out("")
         console.table(table)
         for resource in snapshot.resources {
-            guard let held = resource.heldDeletes, held > 0 else { continue }
+            let held = resource.heldDeletes
+            guard held > 0 else { continue }
             console.out("")
             console.out("\(resource.scope): \(held) deletions are held back. If the loss is real: cisternctl accept-deletes \(resource.scope)")
         }
@@ -48,7 +49,7 @@ struct StatusTable {
         ])
         for resource in snapshot.resources {
             table.rows.append([
-                TextTable.Cell(resource.scope), TextTable.Cell(resource.state.rawValue, Self.colour(resource.state)),
+                TextTable.Cell("\(resource.scope)"), TextTable.Cell(resource.health.rawValue, Self.colour(resource.health)),
                 TextTable.Cell(resource.ageSeconds.map { RelativeTime.text($0) } ?? "never"), TextTable.Cell(next(resource)),
                 TextTable.Cell(resource.objects.map(String.init) ?? ""), TextTable.Cell(Self.lastRun(resource)),
                 TextTable.Cell(Self.cause(resource)),
@@ -57,24 +58,24 @@ struct StatusTable {
         return table
     }
 
-    private func next(_ resource: StatusSnapshot.Resource) -> String {
-        if resource.state == .running { return "now" }
+    private func next(_ resource: ResourceStatus) -> String {
+        if resource.health == .running { return "now" }
         return resource.nextPollAt.map { RelativeTime.text($0.timeIntervalSince(now)) } ?? ""
     }
 
-    private static func lastRun(_ resource: StatusSnapshot.Resource) -> String {
+    private static func lastRun(_ resource: ResourceStatus) -> String {
         if let page = resource.runningPage { return "page \(page), \(resource.runningRecords ?? 0) records" }
-        guard let run = resource.lastRun else { return "" }
+        guard let run = resource.lastReport else { return "" }
         return RunText.changes(run)
     }
 
-    private static func cause(_ resource: StatusSnapshot.Resource) -> String {
+    private static func cause(_ resource: ResourceStatus) -> String {
         var text = resource.error ?? ""
         if resource.consecutiveFailures > 1 { text = "\(resource.consecutiveFailures) times: " + text }
         return text
     }
 
-    private static func colour(_ state: StatusSnapshot.ResourceState) -> TextTable.Colour? {
+    private static func colour(_ state: ResourceStatus.Health) -> TextTable.Colour? {
         switch state {
         case .ok: .green
         case .running: nil

@@ -25,14 +25,15 @@ struct CheckVerb: Verb {
     func run(in surroundings: Surroundings) async throws -> ControlExitCode {
         let reading = surroundings.reader(options).read()
         var problems = reading.problems
+        var errors = reading.errorCount
         if let configuration = reading.configuration {
             do {
                 _ = try SyncPipeline.model(for: configuration)
             } catch {
                 problems.append(ConfigurationProblem(file: reading.files.first ?? "", message: "\(error)"))
+                errors += 1
             }
         }
-        let errors = problems.count { $0.severity == .error }
         if options.json {
             let rows = problems.map {
                 Problem(
@@ -42,7 +43,7 @@ struct CheckVerb: Verb {
             try surroundings.console.json(rows, pretty: true)
         } else {
             for problem in problems { surroundings.console.out("\(problem)") }
-            surroundings.console.out(Self.summary(reading, errors: errors, warnings: problems.count - errors))
+            surroundings.console.out(Self.summary(reading, errors: errors, warnings: reading.warningCount))
         }
         return errors == 0 ? .success : .configuration
     }

@@ -40,7 +40,7 @@ struct QuarantineList: Verb {
             let now = surroundings.now()
             for record in records {
                 table.rows.append([
-                    TextTable.Cell(String(record.id.prefix(12))), TextTable.Cell(record.scope),
+                    TextTable.Cell(String(record.digest.prefix(12))), TextTable.Cell("\(record.scope)"),
                     TextTable.Cell(RelativeTime.text(now.timeIntervalSince(record.seenAt)) + " ago"), TextTable.Cell("\(record.count)"),
                     TextTable.Cell(record.reason),
                 ])
@@ -73,12 +73,12 @@ struct QuarantineShow: Verb {
             return .success
         }
         let console = surroundings.console
-        console.out("id        \(record.id)")
+        console.out("id        \(record.digest)")
         console.out("resource  \(record.scope)")
-        console.out("place     run \(record.run), page \(record.page)" + (record.record.map { ", record \($0)" } ?? ""))
+        console.out("place     run \(record.run), page \(record.page), record \(record.record)")
         console.out("seen      \(record.seenAt.formatted(.iso8601)), \(record.count) time\(record.count == 1 ? "" : "s")")
-        console.out("reason    \(record.reason)" + (record.path.map { " at \($0)" } ?? ""))
-        if let raw = record.raw { console.block("\n\(raw)") }
+        console.out("reason    \(record.reason)" + (record.path.isEmpty ? "" : " at \(record.path)"))
+        if !record.raw.isEmpty { console.block("\n\(record.raw)") }
         return .success
     }
 }

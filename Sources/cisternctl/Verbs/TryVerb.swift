@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import Secrets
 import SyncConfiguration
 import SyncControl
 import SyncPipeline
@@ -9,6 +10,9 @@ struct TryVerb: Verb {
     static let configuration = CommandConfiguration(
         commandName: "try", abstract: "Fetch a page, show the answer and what would be stored. Writes nothing.",
         discussion: "Ends with 0, 65 if records cannot be mapped, 69 if the server cannot be reached, 76 for a bad answer, 77 for credentials.")
+
+    /// What the packaged service makes its credentials of: who runs this is not passed them.
+    private static let credentialSources = "/etc/cistern/credentials"
 
     @OptionGroup var options: CommonOptions
 
@@ -27,13 +31,13 @@ struct TryVerb: Verb {
     }
 
     func run(in surroundings: Surroundings) async throws -> ControlExitCode {
-        let configuration = try surroundings.configuration(options)
+        let configuration = try surroundings.configuration(options, telling: { $0.keyPath.hasSuffix("auth") })
         guard let resource = configuration.resource(scope: scope) else {
             let known = configuration.sources.flatMap(\.resources).map(\.scope).joined(separator: ", ")
             throw ControlError(
                 "there is no resource \"\(scope)\"", advice: known.isEmpty ? "the configuration has none" : "there are \(known)", code: .usage)
         }
-        let secrets = ToolSecrets(environment: surroundings.environment).resolver
+        let secrets = SecretResolver(SecretReader(environment: surroundings.environment, sources: Self.credentialSources))
         let transports = TransportPool(secrets: secrets)
         do {
             let fetched = try await PageTrial.run(

@@ -5,12 +5,17 @@ import Testing
 extension Workshop {
     /// Has a daemon of its own bring everything over and then end as it is asked to. The runs it came to, by the name of the resource.
     @discardableResult
-    func importEverything(sourceLocation: SourceLocation = #_sourceLocation) async throws -> [String: RunSummary] {
+    func importEverything(sourceLocation: SourceLocation = #_sourceLocation) async throws -> [String: RunReport] {
         let daemon = try await daemon()
         let runs = try await sync()
         daemon.signal(SIGTERM)
         #expect(await daemon.end() == 0, sourceLocation: sourceLocation)
         return runs
+    }
+
+    /// `cisternctl verify --local`.
+    func verify() async throws -> (status: Int32, output: [String], errors: [String]) {
+        try await run(Self.binary("cisternctl"), ["verify", "--local", "--config", "\(folder)/cisternd.toml"])
     }
 
     /// Rows that only one of two databases has, at most five a query and side: `main.` is this one's, `other.` the other's.

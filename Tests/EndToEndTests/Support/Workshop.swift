@@ -103,12 +103,12 @@ final class Workshop: Sendable {
     }
 
     /// `cisternctl sync --wait`: the runs it came to, by the name of the resource.
-    func sync(_ scope: String? = nil) async throws -> [String: RunSummary] {
+    func sync(_ scope: String? = nil) async throws -> [String: RunReport] {
         let words = ["sync", "--wait", "--json", "--socket", "\(folder)/run/control.sock"] + (scope.map { [$0] } ?? [])
         let result = try await run(Self.binary("cisternctl"), words)
         for line in result.output {
             guard let event = try? ControlCoding.decode(SyncProgress.self, from: Data(line.utf8)) else { continue }
-            if case .finished(let runs) = event { return Dictionary(uniqueKeysWithValues: runs.map { ($0.scope, $0) }) }
+            if case .finished(let runs) = event { return Dictionary(uniqueKeysWithValues: runs.map { ("\($0.scope)", $0) }) }
         }
         throw Child.Failure(description: "sync --wait ended with \(result.status): \((result.output + result.errors).joined(separator: "\n"))")
     }

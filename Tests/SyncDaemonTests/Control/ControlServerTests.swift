@@ -98,7 +98,7 @@ import Testing
             let version = try await bench.client.version()
             #expect(version == ControlVersion(name: "cisternd", version: "1.2.3", pid: getpid()))
             let status = try await bench.client.status()
-            #expect(status.resources.map(\.scope) == ["iso/countries", "iso/languages"])
+            #expect(status.resources.map(\.scope) == [Example.countries, Example.languages])
             #expect(status.daemon.state == "ready")
             #expect(status.daemon.watchdog == .init(enabled: true, intervalSeconds: 60))
             #expect(status.generatedAt == Example.start)
@@ -138,13 +138,13 @@ import Testing
             }
             let lines = ProgressList()
             let runs = try await bench.client.sync(scope: "iso/countries", full: false) { lines.append($0) }
-            #expect(runs == [RunSummary(report)])
+            #expect(runs == [report])
             #expect(
                 lines.all == [
                     .accepted(resources: ["iso/countries"]), .runStarted(scope: "iso/countries"),
                     .page(scope: "iso/countries", page: 1, records: 100, notModified: false),
-                    .page(scope: "iso/countries", page: 2, records: 200, notModified: false), .runFinished(RunSummary(report)),
-                    .finished(runs: [RunSummary(report)]),
+                    .page(scope: "iso/countries", page: 2, records: 200, notModified: false), .runFinished(report),
+                    .finished(runs: [report]),
                 ])
         }
     }
@@ -173,7 +173,7 @@ import Testing
 
     @Test func pausedResourcesAreNotExpected() async throws {
         try await withBench { bench in
-            bench.pipeline.answer { $0.resources[1].state = .paused }
+            bench.pipeline.answer { $0.resources[1] = ResourceStatus(Example.languages, .paused) }
             let lines = ProgressList()
             _ = try await bench.client.sync(scope: nil, full: false) { lines.append($0) }
             #expect(lines.all.first == .accepted(resources: ["iso/countries"]))
@@ -192,7 +192,8 @@ import Testing
     @Test func theQuarantineIsListedUpToTheLimit() async throws {
         try await withBench { bench in
             let records = (0..<3).map { (number: Int) in
-                QuarantineRecord(id: "r\(number)", scope: "iso/countries", run: 1, page: 1, record: number, reason: "no key", seenAt: Example.start)
+                QuarantineEntry(
+                    digest: "r\(number)", scope: Example.countries, run: 1, page: 1, record: number, reason: "no key", seenAt: Example.start)
             }
             bench.pipeline.answer { $0.records = records }
             let two = try await bench.client.quarantine(limit: 2)
@@ -280,7 +281,7 @@ import Testing
         async let stopped: Void = bench.server.stop(grace: .seconds(60))
         gate.open()
         let summaries = try await runs
-        #expect(summaries == [RunSummary(Example.report())])
+        #expect(summaries == [Example.report()])
         await stopped
         await client.shutdown()
     }

@@ -1,5 +1,6 @@
 import Dispatch
 import SyncConfiguration
+import SyncReports
 import Synchronization
 import Systemd
 import Testing
@@ -51,34 +52,34 @@ import Testing
     }
 
     @Test func aSchedulerMayBeAMinuteLate() {
-        pipeline.set(activity: PipelineActivity(overdue: .seconds(60)))
+        pipeline.set(PipelineLiveness(schedulerOverdue: .seconds(60)))
         #expect(verdicts(liveness())["scheduler"] == .alive)
-        pipeline.set(activity: PipelineActivity(overdue: .seconds(61)))
+        pipeline.set(PipelineLiveness(schedulerOverdue: .seconds(61)))
         #expect(verdicts(liveness())["scheduler"] == .failed("the next poll is 61s overdue"))
     }
 
     @Test func aResourceThatNothingWouldPollAgainFailsAtOnce() {
-        pipeline.set(activity: PipelineActivity(forgotten: "iso/countries"))
+        pipeline.set(PipelineLiveness(forgotten: Example.countries))
         #expect(verdicts(liveness())["scheduler"] == .failed("iso/countries has neither a due time nor a run"))
     }
 
     @Test func anOperationMayBeAMinuteBeyondItsLimit() {
-        pipeline.set(activity: PipelineActivity(lateOperation: "a run", lateBy: .seconds(60)))
+        pipeline.set(PipelineLiveness(longestOverrun: .seconds(60)))
         #expect(verdicts(liveness())["operations"] == .alive)
-        pipeline.set(activity: PipelineActivity(lateOperation: "a run", lateBy: .seconds(75)))
+        pipeline.set(PipelineLiveness(longestOverrun: .seconds(75)))
         #expect(verdicts(liveness())["operations"] == .failed("a run is 75s beyond its limit"))
     }
 
     @Test func workThatStandsStillFailsAfterTheLongestAllowedWait() {
         // No resources: nothing may wait, so a minute is the limit.
         let liveness = liveness()
-        pipeline.set(activity: PipelineActivity(progress: 5, isBusy: true))
+        pipeline.set(PipelineLiveness(progress: 5, isBusy: true))
         #expect(verdicts(liveness)["movement"] == .alive)
         clock.advance(.seconds(60))
         #expect(verdicts(liveness)["movement"] == .alive)
         clock.advance(.seconds(20))
         #expect(verdicts(liveness)["movement"] == .failed("nothing was finished for 80s"))
-        pipeline.set(activity: PipelineActivity(progress: 6, isBusy: true))
+        pipeline.set(PipelineLiveness(progress: 6, isBusy: true))
         #expect(verdicts(liveness)["movement"] == .alive)
     }
 

@@ -89,19 +89,23 @@ import Testing
         #expect(narrator.entry(for: .refused(scope: Example.countries, url: "u", reason: "private", isAddress: true))?.messageID == .redirectRefused)
         #expect(
             narrator.entry(for: .refused(scope: Example.countries, url: "u", reason: "too large", isAddress: false))?.messageID == .responseRefused)
-        let tls = narrator.entry(for: .runFinished(Example.report(Example.countries, .failed, status: nil, error: "https://x: TLS failed (expired)")))
+        let tls = narrator.entry(for: .runFinished(Example.report(Example.countries, .failed, status: nil, error: "expired", failure: .tls)))
         #expect(tls?.messageID == .tlsFailed)
+        // What a server sent decides nothing.
+        let said = narrator.entry(
+            for: .runFinished(Example.report(Example.countries, .failed, status: 500, error: "status 500: “TLS failed”", failure: .fetch)))
+        #expect(said?.messageID == .runFailed)
     }
 
     @Test func aFullDiskIsCriticalAndCollapses() {
         var narrator = JournalNarrator()
-        let full = SyncEvent.saveFailed(reason: "database or disk is full", isFatal: false, isRetried: true)
+        let full = SyncEvent.saveFailed(reason: "nothing more fits", cause: .full)
         let said = (1...9).compactMap { _ in narrator.entry(for: full) }
         #expect(said.count == 4)
         #expect(said.allSatisfy { $0.messageID == .diskLow && $0.priority == .critical })
         #expect(narrator.entry(for: .saveRecovered)?.message == "saving works again")
         #expect(narrator.entry(for: full)?.message.hasSuffix("times)") == false)
-        #expect(narrator.entry(for: .saveFailed(reason: "disk I/O error", isFatal: true, isRetried: false))?.messageID == .storeCorrupt)
+        #expect(narrator.entry(for: .saveFailed(reason: "disk I/O error", cause: .disk))?.messageID == .storeCorrupt)
     }
 
     @Test func lessUrgentEntriesAreLeftOut() {

@@ -41,7 +41,7 @@ import Testing
 
     @Test func idleSaysWhatIsThere() {
         var board = board([.scheduled(next: issues, at: now.addingTimeInterval(240))])
-        board.seed([.init(scope: "iso/countries", state: .ok, objects: 81_000), .init(scope: "github/issues", state: .ok, objects: 234)], at: now)
+        board.seed([ResourceStatus(Example.countries, .ok, objects: 81_000), ResourceStatus(issues, .ok, objects: 234)], at: now)
         #expect(board.text(at: now) == "Idle: 3 sources ok, next github/issues in 4min, 81234 objects")
         board.record(.runFinished(Example.report(issues, counts: Example.counts(10, unchanged: 234))), at: now)
         #expect(board.text(at: now).hasSuffix(", 81244 objects"))
@@ -100,7 +100,7 @@ import Testing
     @Test func aSaveThatFailsComesBeforeEverything() {
         var board = board([
             .runFinished(Example.report(issues, .failed, status: nil)),
-            .saveFailed(reason: "database or disk is full", isFatal: false, isRetried: true),
+            .saveFailed(reason: "database or disk is full", cause: .full),
         ])
         #expect(board.text(at: now) == "Degraded: cannot save: database or disk is full; 2 of 3 sources ok")
         board.record(.saveRecovered, at: now)
@@ -109,9 +109,9 @@ import Testing
 
     @Test func aLowDiskIsDegradedAndABacklogIsNot() {
         #expect(
-            board([.held(reason: "only 3 MiB are free, less than store.min_free_disk = 256MiB")]).text(at: now)
+            board([.held(.lowDisk(free: 3 << 20, minimum: "256MiB"))]).text(at: now)
                 .hasPrefix("Degraded: only 3 MiB are free"))
-        var board = board([.held(reason: "20000 changed objects wait for the disk")])
+        var board = board([.held(.unsavedChanges(20_000))])
         #expect(board.text(at: now) == "Waiting: 20000 changed objects wait for the disk, 3 sources ok")
         board.record(.resumed, at: now)
         #expect(board.text(at: now) == "Idle: 3 sources ok")

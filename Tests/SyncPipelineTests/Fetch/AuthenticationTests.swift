@@ -13,65 +13,68 @@ import Testing
 
     private func request(
         _ configuration: AuthenticationConfiguration, to url: String = "https://api.example/items?x=1", secret: String = "abc123"
-    ) throws -> HTTPRequest {
+    ) async throws -> HTTPRequest {
         let settings = try Fixture.settings("https://api.example/items", secrets: Fixture.secret(secret)) {
             $0.authentication = configuration
             $0.headers = [HeaderField(name: "X-Tenant", value: "seven")]
         }
         let page = PageRequest(address: try HTTPAddress(url))
-        return settings.request(page, at: page.address, validators: nil, cookies: nil)
+        return settings.request(
+            page, at: page.address, credential: try await settings.authentication.credential(), validators: nil, cookies: nil)
     }
 
-    @Test func bearerGoesIntoItsHeader() throws {
-        #expect(try request(.bearer(.init(token: reference))).headers["Authorization"] == ["Bearer abc123"])
-        let own = try request(.bearer(.init(token: reference, header: "X-Token", scheme: "")))
+    @Test func bearerGoesIntoItsHeader() async throws {
+        #expect(try await request(.bearer(.init(token: reference))).headers["Authorization"] == ["Bearer abc123"])
+        let own = try await request(.bearer(.init(token: reference, header: "X-Token", scheme: "")))
         #expect(own.headers["X-Token"] == ["abc123"])
         #expect(own.headers["Authorization"] == [])
     }
 
-    @Test func basicIsEncoded() throws {
+    @Test func basicIsEncoded() async throws {
         let basic = AuthenticationConfiguration.basic(.init(username: .name("Aladdin"), password: reference))
-        #expect(try request(basic, secret: "open sesame\n").headers["Authorization"] == ["Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ=="])
+        #expect(try await request(basic, secret: "open sesame").headers["Authorization"] == ["Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ=="])
     }
 
-    @Test func apiKeysGoWhereTheyAreConfigured() throws {
-        #expect(try request(.apiKey(.init(value: reference))).headers["X-Api-Key"] == ["abc123"])
-        #expect(try request(.apiKey(.init(name: "sid", in: .cookie, value: reference))).headers["Cookie"] == ["sid=abc123"])
-        let query = try request(.apiKey(.init(name: "k", in: .query, value: reference)), to: "https://api.example/items?k=old&x=1")
+    @Test func apiKeysGoWhereTheyAreConfigured() async throws {
+        #expect(try await request(.apiKey(.init(value: reference))).headers["X-Api-Key"] == ["abc123"])
+        #expect(try await request(.apiKey(.init(name: "sid", in: .cookie, value: reference))).headers["Cookie"] == ["sid=abc123"])
+        let query = try await request(.apiKey(.init(name: "k", in: .query, value: reference)), to: "https://api.example/items?k=old&x=1")
         #expect(query.address.description == "https://api.example/items?x=1&k=abc123")
     }
 
     @Test(arguments: ["https://other.example/items", "http://api.example/items", "https://api.example:8443/items", "https://sub.api.example/"])
-    func anotherOriginGetsNothing(url: String) throws {
+    func anotherOriginGetsNothing(url: String) async throws {
         let kinds: [AuthenticationConfiguration] = [
             .bearer(.init(token: reference)), .basic(.init(username: .name("u"), password: reference)), .apiKey(.init(value: reference)),
             .apiKey(.init(name: "k", in: .query, value: reference)), .apiKey(.init(name: "k", in: .cookie, value: reference)),
         ]
         for kind in kinds {
-            let request = try request(kind, to: url)
+            let request = try await request(kind, to: url)
             #expect(Set(request.headers.map { $0.name.lowercased() }) == ["user-agent", "accept", "accept-encoding"])
             #expect(request.address.description == url)
         }
     }
 
-    @Test func storedAddressesHoldNoKey() throws {
+    @Test func storedAddressesHoldNoKey() async throws {
         let settings = try Fixture.settings("https://api.example/items", secrets: Fixture.secret("abc123")) {
             $0.authentication = .apiKey(.init(name: "k", in: .query, value: reference))
         }
         let echoed = try HTTPAddress("https://api.example/items?k=abc123&page=2")
         #expect(settings.authentication.stripping(echoed).description == "https://api.example/items?page=2")
+        _ = try await settings.authentication.credential()
         #expect(settings.authentication.leaks(to: try HTTPAddress("https://other.example/?copy=abc123")))
         #expect(!settings.authentication.leaks(to: try HTTPAddress("https://api.example/?copy=abc123")))
     }
 
-    @Test func nothingPrintsASecret() throws {
+    @Test func nothingPrintsASecret() async throws {
         let settings = try Fixture.settings("https://api.example/items", secrets: Fixture.secret(secret)) {
             $0.authentication = .basic(.init(username: .name("user"), password: reference))
         }
         let page = PageRequest(address: settings.first)
-        let request = settings.request(page, at: page.address, validators: nil, cookies: nil)
+        let credential = try await settings.authentication.credential()
+        let request = settings.request(page, at: page.address, credential: credential, validators: nil, cookies: nil)
         let pair = Data("user:\(secret)".utf8).base64EncodedString()
-        for value in [request, settings, settings.authentication, settings.redactor] as [Any] {
+        for value in [request, settings, credential, settings.authentication, settings.redactor] as [Any] {
             var dumped = ""
             dump(value, to: &dumped)
             for printed in [dumped, "\(value)", String(reflecting: value)] {
@@ -95,12 +98,12 @@ import Testing
         #expect(Redactor().redact(address) == "https://a.example/x?page=2&access_token=[redacted]&sig=[redacted]&key")
     }
 
-    @Test func unusableSecretsAreNamedNotShown() throws {
+    @Test func unusableSecretsAreNamedNotShown() async throws {
         for (bad, configuration) in [
             ("a\nb secret", AuthenticationConfiguration.bearer(.init(token: reference))),
             ("a;b secret", .apiKey(.init(name: "k", in: .cookie, value: reference))), ("", .bearer(.init(token: reference))),
         ] {
-            let error = #expect(throws: FetchError.self) { try request(configuration, secret: bad) }
+            let error = await #expect(throws: FetchError.self) { try await request(configuration, secret: bad) }
             #expect(error?.kind == .credential)
             #expect(error?.description.contains("b secret") == false)
             #expect(error?.description.contains("token") == true)

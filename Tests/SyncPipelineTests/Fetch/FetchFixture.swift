@@ -1,6 +1,7 @@
 import CZlib
 import Foundation
 import NIOHTTP1
+import Secrets
 import SyncConfiguration
 import SyncPipeline
 
@@ -20,7 +21,7 @@ enum Fixture {
     }
 
     /// A resolver that knows `secret` under every reference.
-    static func secret(_ secret: String) -> SecretResolver { SecretResolver { _, _ in secret } }
+    static func secret(_ secret: String) -> SecretResolver { SecretResolver { _, _ in Secret(Array(secret.utf8)) } }
 
     /// A success with a JSON body and a length.
     static func response(_ body: String, status: Int = 200, headers: [(String, String)] = []) -> [UInt8] {

@@ -14,7 +14,7 @@ extension LoopbackTesting {
         _ body: (RawHTTPServer, any HTTPTransport) async throws -> Value
     ) async throws -> Value {
         let server = try await RawHTTPServer(script)
-        let transport = try AsyncHTTPClientTransport(options)
+        let transport = try await AsyncHTTPClientTransport(options)
         do {
             let value = try await body(server, transport)
             await transport.shutdown()

@@ -302,14 +302,14 @@ import Testing
         let server = try await RawHTTPServer(.close)
         let url = server.url()
         await server.shutdown()
-        let transport = try AsyncHTTPClientTransport(.test)
+        let transport = try await AsyncHTTPClientTransport(.test)
         #expect(try await fetch(url, transport).error?.kind == .connect)
         await transport.shutdown()
     }
 
     // N7
     @Test func aNameThatDoesNotExistIsNamed() async throws {
-        let transport = try AsyncHTTPClientTransport(.test)
+        let transport = try await AsyncHTTPClientTransport(.test)
         let kind = try await fetch("http://cistern-does-not-exist.invalid/", transport) { $0.http.allowPrivateNetworks = .allow }.error?.kind
         // Without a resolver the machine cannot tell that a name does not exist.
         #expect(kind == .dnsNotFound || kind == .dnsTemporary)
@@ -319,7 +319,7 @@ import Testing
     // N6
     @Test func plainTextWhereTLSIsExpectedIsNamed() async throws {
         let server = try await RawHTTPServer(greeting: Array("220 mail.example ready\r\n".utf8))
-        let transport = try AsyncHTTPClientTransport(.test)
+        let transport = try await AsyncHTTPClientTransport(.test)
         #expect(try await fetch("https://127.0.0.1:\(server.port)/", transport).error?.kind == .tls)
         await transport.shutdown()
         await server.shutdown()

@@ -96,7 +96,7 @@ import Testing
                 // On a connection of its own: what the bad one left on its connection may answer this one.
                 var options = TransportOptions.test
                 options.connectionsPerHost = 1
-                let other = try AsyncHTTPClientTransport(options)
+                let other = try await AsyncHTTPClientTransport(options)
                 guard case .page = try await fetch(server.url("/good"), other) else { throw Unexpected() }
                 await other.shutdown()
             }
@@ -106,7 +106,7 @@ import Testing
     @Test(arguments: ["HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n[]", "HTTP/1.1 100 Continue\r\n\r\n", "HTTP/1.1 000 x\r\n\r\n", "x"])
     func anAnswerBeforeTheQuestionIsNoTrap(greeting: String) async throws {
         let server = try await RawHTTPServer(greeting: Array(greeting.utf8)) { _, _ in [.send(Fixture.response("[1]")), .keepAlive] }
-        let transport = try AsyncHTTPClientTransport(.test)
+        let transport = try await AsyncHTTPClientTransport(.test)
         for _ in 0..<20 { _ = try await fetch(server.url(), transport) }
         await transport.shutdown()
         await server.shutdown()

@@ -9,15 +9,16 @@ import Testing
 @Suite(.serialized, .timeLimit(.minutes(60))) struct TLSTests {
     /// Asks a server with a certificate for `names`, with the TLS options a test wants; returns the outcome and what the server saw.
     private func ask(
-        names: [String], host: String = "127.0.0.1", steps: [RawHTTPServer.Step] = [.send(Fixture.response("[]")), .close],
+        names: [String], host: String = "127.0.0.1", validity: ClosedRange<Int>? = nil, authority: String? = nil,
+        steps: [RawHTTPServer.Step] = [.send(Fixture.response("[]")), .close],
         secrets: SecretResolver = Fixture.secret("topsecret"), _ change: (inout SyncConfiguration.TLSConfiguration, TestIdentity) -> Void
     ) async throws -> (FetchOutcome, [RawHTTPServer.Request]) {
-        let identity = try TestIdentity(for: names)
+        let identity = try TestIdentity(for: names, validity: validity, authority: authority)
         defer { identity.remove() }
         let server = try await RawHTTPServer(identity: identity) { _, _ in steps }
         var options = TransportOptions.test
         change(&options.tls, identity)
-        let transport = try AsyncHTTPClientTransport(options, secrets: secrets)
+        let transport = try await AsyncHTTPClientTransport(options, secrets: secrets)
         let settings = try Fixture.settings("https://\(host):\(server.port)/", secrets: Fixture.secret("topsecret")) {
             $0.retry.attempts = 1
             $0.http.waitLong()
@@ -41,13 +42,13 @@ import Testing
         let identity = try TestIdentity(for: ["IP:127.0.0.1"])
         defer { identity.remove() }
         let pem = try String(contentsOfFile: identity.certificate, encoding: .utf8)
-        _ = try AsyncHTTPClientTransportProbe.make(ca: .credential("ca"), secrets: Fixture.secret(pem))
-        let error = #expect(throws: FetchError.self) {
-            try AsyncHTTPClientTransportProbe.make(ca: .credential("ca"), secrets: Fixture.secret("no certificate"))
+        try await AsyncHTTPClientTransportProbe.make(ca: .credential("ca"), secrets: Fixture.secret(pem))
+        let error = await #expect(throws: FetchError.self) {
+            try await AsyncHTTPClientTransportProbe.make(ca: .credential("ca"), secrets: Fixture.secret("no certificate"))
         }
         #expect(error?.kind == .tls)
-        let missing = #expect(throws: FetchError.self) {
-            try AsyncHTTPClientTransportProbe.make(ca: .file("/does/not/exist.pem"), secrets: .none)
+        let missing = await #expect(throws: FetchError.self) {
+            try await AsyncHTTPClientTransportProbe.make(ca: .file("/does/not/exist.pem"), secrets: .none)
         }
         #expect(missing?.kind == .tls)
     }
@@ -64,6 +65,63 @@ import Testing
             #expect(outcome.error?.kind == .tls, "\(names) \(host)")
             #expect(requests.isEmpty)
         }
+    }
+
+    /// What is wrong with a certificate, and what the error says.
+    struct Fault: Sendable, CustomTestStringConvertible {
+        var testDescription: String
+        var names = ["IP:127.0.0.1"]
+        var host = "127.0.0.1"
+        var validity: ClosedRange<Int>?
+        var authority: String?
+        /// Whether `tls.ca` names the authority.
+        var isKnown = true
+        var words: [String]
+    }
+
+    static let faults = [
+        Fault(
+            testDescription: "expired", validity: 2020...2021,
+            words: ["the certificate of 127.0.0.1 expired on Fri, 01 Jan 2021 00:00:00 GMT", "has to renew it", "the clock of this machine says"]),
+        Fault(
+            testDescription: "expired, of a known authority", validity: 2020...2021, authority: "Our own authority",
+            words: ["the certificate of 127.0.0.1 expired on Fri, 01 Jan 2021"]),
+        Fault(
+            testDescription: "not yet valid", validity: 2090...2091,
+            words: ["the certificate of 127.0.0.1 is not valid before Sun, 01 Jan 2090 00:00:00 GMT", "the clock of this machine says"]),
+        Fault(
+            testDescription: "signed by itself", isKnown: false,
+            words: ["the certificate of 127.0.0.1 is signed by itself, and this machine does not know it", "name its file with tls.ca"]),
+        Fault(
+            testDescription: "of an unknown authority", authority: "Our own authority", isKnown: false,
+            words: ["is signed by an authority that this machine does not know, “Our own authority”", "tls.ca", "update ca-certificates"]),
+        Fault(
+            testDescription: "for another address", names: ["IP:127.0.0.2", "DNS:a.example"],
+            words: ["the certificate of 127.0.0.1 is made out to 127.0.0.2, a.example, not to 127.0.0.1"]),
+        Fault(
+            testDescription: "for another name", names: ["DNS:a.example", "DNS:b.example"], host: "localhost",
+            words: ["the certificate of localhost is made out to a.example, b.example, not to localhost", "in the URL"]),
+        Fault(
+            testDescription: "for the address only", names: ["IP:127.0.0.1"], host: "localhost",
+            words: ["the certificate of localhost is made out to 127.0.0.1, not to localhost"]),
+    ]
+
+    @Test(arguments: faults) func theErrorSaysWhatIsWrongWithTheCertificate(fault: Fault) async throws {
+        let (outcome, requests) = try await ask(names: fault.names, host: fault.host, validity: fault.validity, authority: fault.authority) {
+            if fault.isKnown { $0.ca = .file($1.authority) }
+        }
+        let error = try #require(outcome.error)
+        #expect(error.kind == .tls)
+        for words in fault.words { #expect(error.description.contains(words), "\(error)") }
+        #expect(requests.isEmpty)
+    }
+
+    @Test func whichAuthorityWasAskedIsSaid() async throws {
+        let other = try TestIdentity(for: ["IP:127.0.0.1"], authority: "Another")
+        defer { other.remove() }
+        let (outcome, _) = try await ask(names: ["IP:127.0.0.1"], authority: "Our own authority") { tls, _ in tls.ca = .file(other.authority) }
+        let error = try #require(outcome.error)
+        #expect(error.description.contains("that tls.ca = \"\(other.authority)\" does not know, “Our own authority”"), "\(error)")
     }
 
     @Test func aCertificateForTheNameIsBelieved() async throws {
@@ -101,10 +159,10 @@ import Testing
 
 /// Makes a transport, and shuts it down, only to see whether its options are accepted.
 private enum AsyncHTTPClientTransportProbe {
-    static func make(ca: SyncConfiguration.TLSConfiguration.CertificateAuthority, secrets: SecretResolver) throws {
+    static func make(ca: SyncConfiguration.TLSConfiguration.CertificateAuthority, secrets: SecretResolver) async throws {
         var options = TransportOptions.test
         options.tls.ca = ca
-        let transport = try AsyncHTTPClientTransport(options, secrets: secrets)
-        Task { await transport.shutdown() }
+        let transport = try await AsyncHTTPClientTransport(options, secrets: secrets)
+        await transport.shutdown()
     }
 }

@@ -108,7 +108,8 @@ import Testing
         #expect(
             outputs.stored == [
                 StoredSchedule(
-                    scope: people, nextPollAt: next, lastSuccess: bench.now.wall, staleAt: bench.now.wall.addingTimeInterval(3 * 3600))
+                    scope: people, startedAt: bench.now.wall, nextPollAt: next, lastSuccess: bench.now.wall,
+                    staleAt: bench.now.wall.addingTimeInterval(3 * 3600))
             ])
         #expect(outputs.reports.map(\.nextPollAt) == [next])
         #expect(bench.state.wakeTime == bench.now.instant.advanced(by: .hours(1)))
@@ -247,6 +248,9 @@ import Testing
         #expect(outputs == [.endAfterPage(people, run: 1), .save, .wake(bench.now.instant.advanced(by: .seconds(20)))])
         #expect(bench.pass(.seconds(3)).cancelled == [])
         #expect(!bench.end(people, .cancelled).contains(.stopped))
+        // What the run left behind is committed as well.
+        let settled = bench.tell(.settled)
+        #expect(settled.contains(.save) && !settled.contains(.stopped))
         #expect(bench.tell(.settled).contains(.stopped))
     }
 

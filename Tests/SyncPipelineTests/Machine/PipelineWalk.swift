@@ -36,7 +36,7 @@ struct PipelineWalk {
     private var lastRun = 0
     private var stopEnd: SyncInstant?
     /// How many kills in a row came while a run was open, and when this process began.
-    private var kills: [ResourceScope: Int] = [:]
+    private var kills: [ResourceScope: Suspicion] = [:]
     private var suspects: Set<ResourceScope> = []
     private var begin = SyncInstant(sinceOrigin: .zero)
     private var isStopped = false
@@ -57,7 +57,7 @@ struct PipelineWalk {
     // MARK: Steps
 
     private mutating func step() {
-        if isStopped { return start(isFirst: false) }
+        if isStopped { return goOn() }
         let scope = Self.scopes[random.next(upTo: Self.scopes.count)]
         switch random.next(upTo: 20) {
         case 0..<5: pass([.zero, .seconds(1), .seconds(30), .minutes(10), .hours(1), .hours(5)][random.next(upTo: 6)])
@@ -86,15 +86,16 @@ struct PipelineWalk {
         bench.state = PipelineState(chance: RandomSource { 0.5 })
         open = []
         waiters = [:]
-        lastStarted = [:]
+        // What was cut off is known.
+        lastStarted = kills.mapValues { bench.now.instant(of: $0.began) }
         lastRun = 0
         stopEnd = nil
         isStopped = false
         loaded = nil
         plans = Self.scopes.map { plan($0) }
-        suspects = Set(kills.keys)
+        suspects = Set(kills.filter { $0.value.ends > 0 }.keys)
         begin = bench.now.instant
-        tell(.suspected(kills), "suspect \(kills)")
+        tell(.leftOpen(kills), "suspect \(kills.mapValues(\.ends))")
         tell(.configured(plans, MachineBench.daemon(), stored: storedStatuses(), schedules: stored), "configure")
         tell(.started(isArmed: true), "start")
         guard !isFirst else { return }
@@ -180,10 +181,22 @@ struct PipelineWalk {
         if random.next(upTo: 2) == 0 { tell(.settled, "settled") }
     }
 
+    /// A kill.
     private mutating func restart() {
-        // A kill.
-        for run in open { kills[run.scope, default: 0] += 1 }
+        leaveOpen(1)
         start(isFirst: false)
+    }
+
+    /// After a stop, which does not wait for a run for ever.
+    private mutating func goOn() {
+        leaveOpen(0)
+        start(isFirst: false)
+    }
+
+    private mutating func leaveOpen(_ ends: Int) {
+        for run in open {
+            kills[run.scope] = Suspicion(ends: (kills[run.scope]?.ends ?? 0) + ends, began: bench.now.wall(of: run.started))
+        }
     }
 
     /// In the end every run ends, every stop has ended, and everything that is to be polled has been polled.
@@ -192,7 +205,7 @@ struct PipelineWalk {
             pass(.seconds(21))
             if failure == nil, !isStopped { fail("the stop did not end") }
         }
-        if isStopped { start(isFirst: false) }
+        if isStopped { goOn() }
         loaded = nil
         var polled: Set<ResourceScope> = []
         // The longest wait there is, a day, and what may be open now.

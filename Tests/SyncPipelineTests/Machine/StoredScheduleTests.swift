@@ -56,6 +56,17 @@ import Testing
         #expect(disabled.stored.map(\.isEnabled) == [false] && disabled.stored.map(\.nextPollAt) == [nil])
     }
 
+    // What was disabled or gone meanwhile has no stored next poll; its limit still counts.
+    @Test(arguments: [false, true]) func theLimitBetweenTwoPollsCountsAcrossProcesses(isAsked: Bool) {
+        var bench = MachineBench()
+        let left = StoredSchedule(scope: people, startedAt: bench.now.wall.addingTimeInterval(-4))
+        bench.configure([MachineBench.plan(people)], schedules: [left])
+        #expect(bench.tell(.started(isArmed: true)).started == [])
+        if isAsked { #expect(bench.tell(.asked(people, .control)).started == []) }
+        #expect(bench.pass(.seconds(5.5)).started == [])
+        #expect(bench.pass(.seconds(0.5)).started == [people])
+    }
+
     // What a crash left open is over when the next process begins.
     @Test func theNextProcessEndsTheRunThatTheLastOneLeftOpen() {
         var bench = MachineBench()

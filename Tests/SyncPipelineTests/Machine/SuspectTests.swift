@@ -10,9 +10,10 @@ import Testing
     private let teams = MachineBench.teams
     private let news = MachineBench.news
 
-    private func bench(_ suspects: [ResourceScope: Int]) -> MachineBench {
+    /// - Parameter began: how long ago the runs began that were open.
+    private func bench(_ suspects: [ResourceScope: Int], began: Duration = .hours(2)) -> MachineBench {
         var bench = MachineBench()
-        bench.tell(.suspected(suspects))
+        bench.tell(.leftOpen(suspects.mapValues { Suspicion(ends: $0, began: bench.now.wall.advanced(by: .zero - began)) }))
         bench.configure([people, teams, news].map { MachineBench.plan($0) })
         return bench
     }
@@ -91,5 +92,23 @@ import Testing
         bench.end(teams)
         bench.end(news)
         #expect(bench.tell(.asked(people, .control)).started == [people])
+    }
+
+    @Test func theLimitBetweenTwoPollsCountsFromTheRunThatWasCutOff() {
+        var bench = bench([people: 1], began: .seconds(4))
+        #expect(bench.tell(.started(isArmed: true)).started == [teams, news].sorted())
+        bench.end(teams)
+        bench.end(news)
+        #expect(bench.tell(.asked(people, .control)).started == [])
+        let interval = MachineBench.plan(people).schedule.minInterval.duration
+        #expect(bench.pass(interval - .seconds(5)).started == [])
+        #expect(bench.pass(.seconds(1)).started == [people])
+    }
+
+    @Test func whatAStopDidNotWaitForIsPolledWithTheOthersWhenItsLimitAllows() {
+        var bench = bench([people: 0], began: .seconds(4))
+        let interval = MachineBench.plan(people).schedule.minInterval.duration
+        #expect(bench.tell(.started(isArmed: true)).started == [teams, news].sorted())
+        #expect(bench.pass(interval - .seconds(4)).started == [people])
     }
 }

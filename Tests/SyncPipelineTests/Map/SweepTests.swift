@@ -60,4 +60,21 @@ import Testing
         #expect(verdict.doomed == Set(11...100))
         #expect(verdict.guardName == nil)
     }
+
+    @Test func whatTheModelDeniesStaysAndTheOthersGo() {
+        let denials: [Int64: Sweep.Denial] = [
+            1: .init(relationship: "Team.people", isHeldByOthers: true),
+            // Held by one that stays, by one that goes as well, and by each other.
+            2: .init(relationship: "Item.parts", peers: [1]), 3: .init(relationship: "Item.parts", peers: [4]),
+            5: .init(relationship: "Item.parts", peers: [6]), 6: .init(relationship: "Item.parts", peers: [5]),
+        ]
+        let sweep = sweep { $0.confirmRuns = 1 }
+        let verdict = sweep.verdict(
+            known: known, seen: known.subtracting([1, 2, 3, 4, 5, 6]), missing: MissingKeys(), isAccepted: true, denials: denials)
+        #expect(verdict.doomed == [3, 4, 5, 6])
+        #expect(verdict.held == 2 && verdict.isDenied)
+        #expect(verdict.guardName == "on_delete = \"deny\" of Team.people")
+        // They are missing all the same, and go when nothing holds them any more.
+        #expect(Set(verdict.missing.counts.keys) == [1, 2])
+    }
 }

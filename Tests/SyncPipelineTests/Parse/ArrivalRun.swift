@@ -307,10 +307,10 @@ final class ArrivalRun: Sendable {
                 lines.append((name, ArrivalLedger.line(name, try Self.read(row, id, names: names, in: worker))))
             }
             var members: [String: [ThingName]] = [:]
-            for row in try StateRow.all(StateModel.resource, in: worker) {
-                guard let source = row.string("source"), let entity = sources.first(where: { $0.name == source })?.entity else { continue }
-                let scope = ResourceScope(source: source, resource: row.string("resource") ?? "")
-                let keys = try StoredKeys.keys(.members, of: scope, in: worker)?.keys ?? []
+            for row in try StateRow<ResourceTable>.all(in: worker) {
+                let source = row.source
+                guard let entity = sources.first(where: { $0.name == source })?.entity else { continue }
+                let keys = try StoredKeys.keys(.members, of: row.scope, in: worker)?.keys ?? []
                 let known = Dictionary(uniqueKeysWithValues: names.filter { $0.value.entity == entity }.map { ($0.key.key, $0.value) })
                 members[source] = keys.map { known[$0] ?? ThingName(entity: "nothing", key: Int($0)) }.sorted()
             }

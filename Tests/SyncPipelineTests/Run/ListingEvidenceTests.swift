@@ -28,6 +28,18 @@ import Testing
         try await fixture.end()
     }
 
+    // A server may answer an error with the validators of the page in whose place it stands.
+    @Test(arguments: [#"{"error": "later"}"#, #"[{"id": "one"}]"#]) func whatIsNoListingIsNotRememberedAsOne(_ body: String) async throws {
+        let fixture = try await api.fixture(ScriptedAPI.people())
+        people(body, etag: "\"1\"")
+        #expect(try await fixture.sync().first?.isComplete == false)
+        people(#"[{"id": 1}]"#, etag: "\"1\"")
+        let report = try #require(try await fixture.sync().first)
+        #expect(report.isComplete && report.notModifiedPages == 0)
+        #expect(try await fixture.live() == ["1"])
+        try await fixture.end()
+    }
+
     @Test func whatCannotBeToldByItsKeyIsNoProofOfAnyAbsence() async throws {
         let fixture = try await api.fixture(ScriptedAPI.people())
         people(#"[{"id": 1}, {"id": 2}, {"id": 3}]"#)

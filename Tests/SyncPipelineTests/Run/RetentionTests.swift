@@ -112,12 +112,12 @@ import Testing
             api.set("/people?cursor=\(run)", "[{\"id\": \(run)00}]", headers: ["Link": "</people?missing=\(run)>; rel=next"])
             #expect(try await fixture.sync().first?.outcome == .failed)
         }
-        #expect(try await fixture.values("request", of: StateModel.request).count <= 4)
-        #expect(Set(try await fixture.values("request", of: StateModel.keys)).count <= 5)
+        #expect(try await fixture.values("request", of: RequestTable.entity).count <= 4)
+        #expect(Set(try await fixture.values("request", of: KeysTable.entity)).count <= 5)
         api.set("/people", #"[{"id": 1}, {"id": 100}]"#)
         #expect(try await fixture.sync().first?.counts.deleted == 14)
         #expect(try await fixture.live() == ["1", "100"])
-        #expect(try await fixture.values("request", of: StateModel.request).count == 1)
+        #expect(try await fixture.values("request", of: RequestTable.entity).count == 1)
         try await fixture.end()
     }
 

@@ -76,6 +76,33 @@ final class ScriptedAPI: Sendable {
             entities: entities(attributes))
     }
 
+    /// Teams, their people and the tasks of these, which are theirs: what becomes of the people of a team that goes is `rule`. People know their team by
+    /// its key.
+    static func teams(onDelete rule: String) -> String {
+        """
+        [entity.Team]
+        key = ["id"]
+        [entity.Team.attributes]
+        id = { type = "int64", optional = false }
+        name = { type = "string" }
+        [entity.Team.relationships]
+        people = { to = "Person", many = true, inverse = "team", on_delete = "\(rule)" }
+        [entity.Person]
+        key = ["id"]
+        [entity.Person.attributes]
+        id = { type = "int64", optional = false }
+        [entity.Person.relationships]
+        team = { to = "Team", match = "key", inverse = "people" }
+        tasks = { to = "Task", many = true, match = "embedded", inverse = "person", on_delete = "cascade" }
+        [entity.Task]
+        key = ["id"]
+        [entity.Task.attributes]
+        id = { type = "int64", optional = false }
+        [entity.Task.relationships]
+        person = { to = "Person", match = "key", inverse = "tasks" }
+        """
+    }
+
     static func entities(_ attributes: String = "") -> String {
         """
         [entity.Person]

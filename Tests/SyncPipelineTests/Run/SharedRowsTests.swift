@@ -47,27 +47,12 @@ import Testing
         }
     }
 
-    private static let teams = """
-        [entity.Team]
-        key = ["id"]
-        [entity.Team.attributes]
-        id = { type = "int64", optional = false }
-        [entity.Team.relationships]
-        people = { to = "Person", many = true, inverse = "team", on_delete = "cascade" }
-        [entity.Person]
-        key = ["id"]
-        [entity.Person.attributes]
-        id = { type = "int64", optional = false }
-        [entity.Person.relationships]
-        team = { to = "Team", match = "key", inverse = "people" }
-        """
-
     @Test func aPageIsNotBelievedAsItWasWhereItsRowsWentByTheModelsRules() async throws {
         let fixture = try await api.fixture(
             ScriptedAPI.configuration(
                 ScriptedAPI.resource(
                     "teams", of: "Team", #"deletion = { detect = "snapshot", action = "delete", confirm_runs = 1, max_fraction = 1.0 }"#),
-                ScriptedAPI.resource("people"), entities: Self.teams))
+                ScriptedAPI.resource("people"), entities: ScriptedAPI.teams(onDelete: "cascade")))
         api.set("/teams", #"[{"id": 1}, {"id": 2}]"#)
         api.set("/people", #"[{"id": 5, "team": 1}, {"id": 6, "team": 2}]"#, etag: "\"1\"")
         try await fixture.sync("api/teams")

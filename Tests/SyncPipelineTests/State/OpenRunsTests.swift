@@ -1,4 +1,7 @@
 import Foundation
+import NIOHTTP1
+import SyncTestSupport
+import Synchronization
 import Testing
 
 @testable import SyncPipeline
@@ -16,14 +19,15 @@ import Testing
     }
 
     /// What a process that ends now leaves behind.
-    private var left: [ResourceScope: Int] { OpenRuns(folder: folder).suspects }
+    private var left: [ResourceScope: Int] { OpenRuns(folder: folder).suspects.mapValues(\.ends).filter { $0.value > 0 } }
+    private let time = Date(timeIntervalSince1970: 1_735_689_600)
 
     @Test func aRunThatEndsLeavesNothingAndAnOpenOneItsName() throws {
         defer { try? FileManager.default.removeItem(at: folder) }
         let runs = OpenRuns(folder: folder)
         #expect(runs.suspects.isEmpty)
-        runs.begin(one)
-        runs.begin(two)
+        runs.begin(one, at: time)
+        runs.begin(two, at: time)
         #expect(left == [one: 1, two: 1])
         runs.end(two)
         #expect(left == [one: 1])
@@ -35,27 +39,70 @@ import Testing
         defer { try? FileManager.default.removeItem(at: folder) }
         for count in 1...3 {
             let runs = OpenRuns(folder: folder)
-            #expect(runs.suspects == (count == 1 ? [:] : [one: count - 1]))
-            runs.begin(one)
+            #expect(runs.suspects.mapValues(\.ends) == (count == 1 ? [:] : [one: count - 1]))
+            runs.begin(one, at: time)
         }
         // A process that did not ask it again knows no more of it.
-        OpenRuns(folder: folder).begin(two)
+        OpenRuns(folder: folder).begin(two, at: time)
         #expect(left == [one: 3, two: 1])
         let runs = OpenRuns(folder: folder)
-        runs.begin(one)
+        runs.begin(one, at: time)
         runs.end(one)
         #expect(left == [two: 1])
+    }
+
+    @Test func theNextProcessLearnsWhenTheLastRunThatWasOpenBegan() throws {
+        defer { try? FileManager.default.removeItem(at: folder) }
+        OpenRuns(folder: folder).begin(one, at: time)
+        let runs = OpenRuns(folder: folder)
+        #expect(runs.suspects == [one: Suspicion(ends: 1, began: time)])
+        runs.begin(two, at: time.addingTimeInterval(1))
+        #expect(OpenRuns(folder: folder).suspects[one] == Suspicion(ends: 1, began: time))
+        runs.begin(one, at: time.addingTimeInterval(90.5))
+        #expect(OpenRuns(folder: folder).suspects[one] == Suspicion(ends: 2, began: time.addingTimeInterval(90.5)))
     }
 
     @Test func anOrderlyEndLeavesNobodyUnderSuspicion() throws {
         defer { try? FileManager.default.removeItem(at: folder) }
         let runs = OpenRuns(folder: folder)
-        runs.begin(one)
-        runs.forgetOpen()
+        runs.begin(one, at: time)
+        runs.close()
         #expect(left.isEmpty)
+        // That it ends after all comes too late.
+        runs.end(one)
+        #expect(OpenRuns(folder: folder).suspects == [one: Suspicion(ends: 0, began: time)])
     }
 
-    @Test(arguments: ["", "x\n", "1\n", "0 a/b\n", "-3 a/b\n", "1 ab\n", "99999999999999999999 a/b\n", "\u{0}\u{FF}", ".\n1 a/b\n"])
+    @Test func aStopThatGoesOnWithoutARunLeavesNobodyUnderSuspicion() async throws {
+        let fixture = try await PipelineFixture(ScriptedAPI.people()) { _, _ in
+            .response(status: 200, headers: [:], body: Array("[{\"id\": 1}]".utf8))
+        }
+        let (parses, parsing) = AsyncStream.makeStream(of: Void.self)
+        let isHeld = DispatchSemaphore(value: 0)
+        fixture.pipeline.parseProbe.withLock {
+            $0 = ParseProbe(batchSize: 1) { _, _ in
+                parsing.yield()
+                isHeld.wait()
+            }
+        }
+        fixture.clock.advance(by: .seconds(3600))
+        try await fixture.pipeline.sync(nil, cause: .control, wait: false)
+        for await _ in parses { break }
+        #expect(OpenRuns(folder: fixture.folder).suspects.count == 1)
+        let stop = Task { await fixture.pipeline.stop(grace: .zero) }
+        // The patience of a stop with what it has cancelled.
+        await fixture.clock.deadlines { $0.contains { $0 == SyncInstant(sinceOrigin: .seconds(3601)) } }
+        fixture.clock.advance(by: .seconds(1))
+        await stop.value
+        #expect(OpenRuns(folder: fixture.folder).suspects.values.map(\.ends) == [0])
+        for _ in 0..<2 { isHeld.signal() }
+        try await fixture.end()
+    }
+
+    @Test(arguments: [
+        "", "x\n", "1\n", "1 0\n", "1 a/b\n", "-3 0 a/b\n", "1 0 ab\n", "1 x a/b\n", "99999999999999999999 0 a/b\n", "\u{0}\u{FF}",
+        ".\n1 0 a/b\n",
+    ])
     func aDamagedFileTellsNothing(_ text: String) throws {
         defer { try? FileManager.default.removeItem(at: folder) }
         try text.write(to: file, atomically: false, encoding: .utf8)
@@ -67,7 +114,7 @@ import Testing
         let other = folder.appendingPathComponent("other")
         try "mine".write(to: other, atomically: false, encoding: .utf8)
         try FileManager.default.createSymbolicLink(at: file, withDestinationURL: other)
-        OpenRuns(folder: folder).begin(one)
+        OpenRuns(folder: folder).begin(one, at: time)
         #expect(try String(contentsOf: other, encoding: .utf8) == "mine")
     }
 }

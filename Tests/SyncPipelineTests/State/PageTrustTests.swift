@@ -120,9 +120,9 @@ import Testing
         var fixture = try await Self.fixture(server)
         try await fixture.sync()
         fixture = try await Self.damaging(fixture, server) { worker in
-            for var row in try StateRow.all(StateModel.keys, in: worker) where row.string("kind") == "members" {
-                guard let data = row.data("keys"), let set = KeySet(data), !set.keys.isEmpty else { continue }
-                row["keys"] = .data(KeySet(set.keys.union(1000..<1100)).data)
+            for var row in try StateRow<KeysTable>.all(in: worker) where row.kind == .members {
+                guard let data = row.keys, let set = KeySet(data), !set.keys.isEmpty else { continue }
+                row.keys = KeySet(set.keys.union(1000..<1100)).data
                 row.write(in: worker)
             }
         }

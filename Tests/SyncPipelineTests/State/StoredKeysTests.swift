@@ -11,10 +11,10 @@ import Testing
     private let api = ScriptedAPI()
 
     /// Makes the sets of these kinds unreadable.
-    private static func damage(_ kinds: Set<String>, in fixture: PipelineFixture) async throws {
+    private static func damage(_ kinds: Set<StoredKeys.Kind>, in fixture: PipelineFixture) async throws {
         try await fixture.document.withWorker { worker in
-            for var row in try StateRow.all(StateModel.keys, in: worker) where kinds.contains(row.string("kind") ?? "") {
-                row["keys"] = .data(Data([0x80]))
+            for var row in try StateRow<KeysTable>.all(in: worker) where row.kind.map(kinds.contains) == true {
+                row.keys = Data([0x80])
                 row.write(in: worker)
             }
             try worker.save()
@@ -34,7 +34,7 @@ import Testing
         let fixture = try await fixture()
         pages(#"[{"id": 3}]"#, etag: "\"1\"")
         #expect(try await fixture.sync().first?.counts.inserted == 3)
-        try await Self.damage(["members", "previous", "listed"], in: fixture)
+        try await Self.damage([.members, .previous, .listed], in: fixture)
         for _ in 1...3 {
             let report = try #require(try await fixture.sync().first)
             #expect(report.outcome == .succeeded && report.isComplete && report.notModifiedPages == 2)
@@ -46,7 +46,7 @@ import Testing
         let fixture = try await fixture()
         pages(#"[{"id": 3}]"#, etag: "\"1\"")
         try await fixture.sync()
-        try await Self.damage(["members"], in: fixture)
+        try await Self.damage([.members], in: fixture)
         pages(#"[{"id": 3}, {"id": 4}]"#, etag: "\"2\"")
         let refused = try #require(try await fixture.sync().first)
         #expect(refused.outcome == .failed && refused.error?.contains("cannot be read from the store") == true)

@@ -1,15 +1,18 @@
 import Foundation
 import SyncControl
+import SyncReports
 import Testing
 
 @testable import cisternctl
 
 @Suite struct ProgressBarTests {
-    private func run(_ scope: String, _ outcome: String = "succeeded", inserted: Int = 0, error: String? = nil) -> RunSummary {
+    private func run(_ resource: String, _ outcome: RunOutcome = .succeeded, inserted: Int = 0, error: String? = nil) -> RunReport {
         let start = Date(timeIntervalSince1970: 0)
-        return RunSummary(
-            scope: scope, run: UUID(), cause: "control", startedAt: start, endedAt: start.addingTimeInterval(3), outcome: outcome,
-            complete: outcome == "succeeded", pages: 2, inserted: inserted, error: error)
+        var counts = RecordCounts()
+        counts.inserted = inserted
+        return RunReport(
+            run: UUID(), scope: ResourceScope(source: "a", resource: resource), cause: .control, startedAt: start,
+            endedAt: start.addingTimeInterval(3), outcome: outcome, isComplete: outcome == .succeeded, pages: 2, counts: counts, error: error)
     }
 
     @Test func theBarCountsResourcesAndShowsWhatMoves() {
@@ -21,13 +24,13 @@ import Testing
         #expect(bar.line(width: 80) == "[--------------------] 0/4  a/b: page 2, 200 records")
         bar.take(.runStarted(scope: "a/c"))
         #expect(bar.line(width: 80) == "[--------------------] 0/4  a/c: started (and 1 more)")
-        bar.take(.runFinished(run("a/c")))
+        bar.take(.runFinished(run("c")))
         #expect(bar.line(width: 80) == "[#####---------------] 1/4  a/b: page 2, 200 records")
         bar.take(.page(scope: "a/b", page: 3, records: 200, notModified: true))
         #expect(bar.line(width: 80) == "[#####---------------] 1/4  a/b: page 3, not modified")
         bar.take(.retrying(scope: "a/b", page: 3, attempt: 1, delaySeconds: 4, reason: "reset"))
         #expect(bar.line(width: 80) == "[#####---------------] 1/4  a/b: page 3, attempt 1 failed, next in 4s")
-        for scope in ["a/b", "a/d", "a/e"] { bar.take(.runFinished(run(scope))) }
+        for resource in ["b", "d", "e"] { bar.take(.runFinished(run(resource))) }
         #expect(bar.line(width: 80) == "[####################] 4/4")
     }
 
@@ -41,9 +44,9 @@ import Testing
     @Test func plainReadersGetALineForEachEndAndNoneForEachPage() {
         #expect(ProgressBar.plainLine(.accepted(resources: ["a/b"])) == "polling 1 resource")
         #expect(ProgressBar.plainLine(.page(scope: "a/b", page: 1, records: 1, notModified: false)) == nil)
-        #expect(ProgressBar.plainLine(.runFinished(run("a/b", inserted: 12))) == "a/b: 12 inserted (2 pages, 3s)")
+        #expect(ProgressBar.plainLine(.runFinished(run("b", inserted: 12))) == "a/b: 12 inserted (2 pages, 3s)")
         #expect(
-            ProgressBar.plainLine(.runFinished(run("a/b", "failed", error: "cannot connect")))
+            ProgressBar.plainLine(.runFinished(run("b", .failed, error: "cannot connect")))
                 == "a/b: failed: cannot connect (2 pages, nothing changed)")
     }
 }

@@ -1,5 +1,6 @@
 import Foundation
 import SyncControl
+import SyncReports
 import Synchronization
 import Testing
 
@@ -9,10 +10,11 @@ import Testing
     private let start = Date(timeIntervalSince1970: 1_800_000_000)
 
     private var snapshot: StatusSnapshot {
-        let failing = StatusSnapshot.Resource(
-            scope: "github/issues", state: .degraded, ageSeconds: 7200, nextPollAt: start.addingTimeInterval(60 + 18 * 60), objects: 700,
+        let failing = ResourceStatus(
+            ResourceScope(source: "github", resource: "issues"), .degraded, ageSeconds: 7200, nextPollAt: start.addingTimeInterval(60 + 18 * 60),
+            objects: 700,
             error: "cannot connect", consecutiveFailures: 3, heldDeletes: 40)
-        let running = StatusSnapshot.Resource(scope: "iso/countries", state: .running, runningPage: 7, runningRecords: 700)
+        let running = ResourceStatus(ResourceScope(source: "iso", resource: "countries"), .running, runningPage: 7, runningRecords: 700)
         return StatusSnapshot(
             generatedAt: start.addingTimeInterval(60),
             daemon: .init(

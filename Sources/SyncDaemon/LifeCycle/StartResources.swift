@@ -1,0 +1,69 @@
+import Glibc
+
+/// What a process needs of the machine before it is any use to start it. Where that cannot be had, the libraries below trap or wait for ever, at any
+/// place and without a word; so it is tried first, in a way that may fail.
+public enum StartResources {
+    /// Threads, for queues, connections and the store, and the stacks of theirs.
+    static let threads = 24
+    /// Open files, beside those that are open already.
+    static let files = 40
+    /// Address space, in bytes, beside the stacks.
+    static let memory = 192 << 20
+
+    /// Takes what is needed, all at once, and gives it back. To be called before the second thread starts.
+    /// - Returns: what cannot be had, and what to do; nil if everything can.
+    public static func shortage() -> String? {
+        guard let block = mmap(nil, memory, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0), block != MAP_FAILED else {
+            return "cisternd cannot start: \(memory >> 20) MiB of memory cannot be had: \(reason(errno)); raise LimitAS= or ulimit -v"
+        }
+        defer { munmap(block, memory) }
+        if let (count, code) = shortageOfFiles() {
+            return "cisternd cannot start: of \(files) files \(count) can be opened: \(reason(code)); raise LimitNOFILE= or ulimit -n"
+        }
+        if let (count, code) = shortageOfThreads() {
+            return
+                "cisternd cannot start: of \(threads) threads \(count) can be made: \(reason(code)); raise TasksMax=, LimitNPROC=, ulimit -u or ulimit -v"
+        }
+        return nil
+    }
+
+    private static func reason(_ code: Int32) -> String { String(cString: strerror(code)) }
+
+    private static func shortageOfFiles() -> (had: Int, code: Int32)? {
+        var opened: [Int32] = []
+        defer { for descriptor in opened { close(descriptor) } }
+        while opened.count < files {
+            let descriptor = open("/dev/null", O_RDONLY | O_CLOEXEC)
+            if descriptor < 0 { return (opened.count, errno) }
+            opened.append(descriptor)
+        }
+        return nil
+    }
+
+    /// The threads wait for a lock until all of them are there.
+    private static func shortageOfThreads() -> (had: Int, code: Int32)? {
+        let gate = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
+        pthread_mutex_init(gate, nil)
+        pthread_mutex_lock(gate)
+        var made: [pthread_t] = []
+        var code: Int32 = 0
+        while made.count < threads, code == 0 {
+            var thread = pthread_t()
+            code = pthread_create(
+                &thread, nil,
+                { gate in
+                    if let gate = gate?.assumingMemoryBound(to: pthread_mutex_t.self) {
+                        pthread_mutex_lock(gate)
+                        pthread_mutex_unlock(gate)
+                    }
+                    return nil
+                }, gate)
+            if code == 0 { made.append(thread) }
+        }
+        pthread_mutex_unlock(gate)
+        for thread in made { pthread_join(thread, nil) }
+        pthread_mutex_destroy(gate)
+        gate.deallocate()
+        return code == 0 ? nil : (made.count, code)
+    }
+}

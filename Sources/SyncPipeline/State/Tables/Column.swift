@@ -1,0 +1,67 @@
+import OpenCoreData
+import SyncConfiguration
+
+/// A column of one of the pipeline's own tables. It is declared once; the model, the views, and who reads or writes it, take it from there.
+struct Column<Value: ColumnValue>: TableColumn {
+    let name: String
+    let sql: String
+    let isShown: Bool
+    let isKey: Bool
+    /// Somebody else may have written into the store: what no count can have come to is brought into bounds, so that one more can be counted.
+    private let isCount: Bool
+    private let fallback: Value
+
+    /// - Parameters:
+    ///   - sql: its name in views, where that is not its own in SQL's spelling.
+    ///   - isShown: whether its table's view has it.
+    ///   - isKey: whether it is a part of its table's key. The parts are in the order of their declaration.
+    ///   - fallback: what it reads as where nothing was ever written.
+    init(_ name: String, sql: String? = nil, isShown: Bool = true, isKey: Bool = false, isCount: Bool = false, or fallback: Value) {
+        self.name = name
+        self.sql = sql ?? NameMatch.snakeCase(name)
+        self.isShown = isShown
+        self.isKey = isKey
+        self.isCount = isCount
+        self.fallback = fallback
+    }
+
+    var type: NSAttributeDescription.AttributeType { Value.columnType }
+    var unwritten: AttributeValue { fallback.stored }
+
+    func value(_ stored: AttributeValue) -> Value {
+        guard isCount, case .int64(let number) = stored else { return Value(stored) ?? fallback }
+        return Value(.int64(min(max(number, 0), .max / 2))) ?? fallback
+    }
+}
+
+/// A column, whatever it holds.
+protocol TableColumn: Sendable {
+    var name: String { get }
+    var sql: String { get }
+    var isShown: Bool { get }
+    var isKey: Bool { get }
+    var type: NSAttributeDescription.AttributeType { get }
+    /// What is stored of the value that the column reads as where nothing was written.
+    var unwritten: AttributeValue { get }
+}
+
+extension Column where Value: ExpressibleByNilLiteral {
+    /// A column that may be empty.
+    init(_ name: String, isShown: Bool = true, isCount: Bool = false) {
+        self.init(name, isShown: isShown, isCount: isCount, or: nil)
+    }
+}
+
+extension Column<String> {
+    static func key(_ name: String) -> Column { Column(name, isKey: true, or: "") }
+}
+
+extension Column<Bool> {
+    static func flag(_ name: String, sql: String? = nil) -> Column { Column(name, sql: sql, or: false) }
+}
+
+extension Column where Value: FixedWidthInteger {
+    static func count(_ name: String, sql: String? = nil, isKey: Bool = false) -> Column {
+        Column(name, sql: sql, isKey: isKey, isCount: true, or: 0)
+    }
+}

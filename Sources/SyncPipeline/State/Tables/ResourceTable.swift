@@ -1,0 +1,83 @@
+import Foundation
+import OpenCoreData
+
+/// How each resource stands: what its runs concluded, and what of its schedule outlives the process. Each writes columns of its own.
+struct ResourceTable: StateTable {
+    static let entity = "CisternResource"
+    static let view: String? = "cistern_resource"
+    static let columns = ResourceTable()
+
+    let source = Column.key("source")
+    let resource = Column.key("resource")
+
+    // What runs conclude.
+    let completeAt = Column<Date?>("completeAt")
+    let runNumber = Column<Int64>.count("runNumber")
+    let consecutiveFailures = Column<Int>.count("consecutiveFailures")
+    let httpStatus = Column<Int?>("httpStatus", isCount: true)
+    let lastError = Column<String?>("lastError")
+    let pages = Column<Int>.count("pages")
+    let rows = Column<Int>.count("rows")
+    /// Which readings of which pages the last complete listing was, if the resource vouches for their rows and no others.
+    let listing = Column<BodyDigest?>("listing", isShown: false)
+    let heldDeletes = Column<Int>.count("heldDeletes")
+    let mayDelete = Column.flag("mayDelete")
+    let mapping = Column<String?>("mapping")
+    /// The run that read the last complete listing.
+    let completeRun = Column<Int64>.count("completeRun")
+
+    // The schedule.
+    let lastSuccess = Column<Date?>("lastSuccess")
+    let startedAt = Column<Date?>("startedAt", isShown: false)
+    let nextPollAt = Column<Date?>("nextPollAt")
+    let parkedUntil = Column<Date?>("parkedUntil")
+    let isPaused = Column.flag("isPaused")
+    let isEnabled = Column.flag("isEnabled")
+    let isRemoved = Column.flag("isRemoved")
+    let staleAt = Column<Date?>("staleAt")
+    let runsUntil = Column<Date?>("runsUntil")
+
+    static func row(of scope: ResourceScope, in worker: NSManagedObjectContext) throws -> StateRow<ResourceTable> {
+        try StateRow.find(key: scope.source, scope.resource, in: worker)
+    }
+}
+
+extension StateRow<ResourceTable> {
+    var scope: ResourceScope { ResourceScope(source: self.source, resource: self.resource) }
+
+    /// What of the schedule is stored.
+    var schedule: StoredSchedule {
+        get {
+            StoredSchedule(
+                scope: scope, startedAt: self.startedAt, nextPollAt: self.nextPollAt, parkedUntil: self.parkedUntil, isPaused: self.isPaused,
+                isEnabled: self.isEnabled, isRemoved: self.isRemoved,
+                lastSuccess: self.lastSuccess, staleAt: self.staleAt, runsUntil: self.runsUntil)
+        }
+        set {
+            self.startedAt = newValue.startedAt
+            self.nextPollAt = newValue.nextPollAt
+            self.parkedUntil = newValue.parkedUntil
+            self.isPaused = newValue.isPaused
+            self.isEnabled = newValue.isEnabled
+            self.isRemoved = newValue.isRemoved
+            self.lastSuccess = newValue.lastSuccess
+            self.staleAt = newValue.staleAt
+            self.runsUntil = newValue.runsUntil
+        }
+    }
+
+    /// What earlier runs left behind.
+    ///
+    /// - Parameters:
+    ///   - isSame: records become rows of the same entity as then.
+    ///   - missing: what is remembered of missing rows.
+    func state(isSame: Bool = true, missing: MissingKeys = MissingKeys()) -> RunState {
+        RunState(
+            number: self.runNumber + 1, listing: isSame ? self.listing : nil, rows: self.rows, missing: missing, mayDelete: isSame && self.mayDelete,
+            failures: self.consecutiveFailures, lastSuccess: self.lastSuccess, completeAt: isSame ? self.completeAt : nil,
+            completeRun: self.completeRun,
+            parkedUntil: self.parkedUntil, nextPollAt: self.nextPollAt, isPaused: self.isPaused, heldDeletes: self.heldDeletes,
+            httpStatus: self.httpStatus,
+            lastError: self.lastError, fingerprint: self.mapping)
+    }
+}

@@ -1,0 +1,93 @@
+import Foundation
+import OpenCoreData
+
+/// One row of a table, found by key and written where it differs. Its columns are properties. Used on the context's queue.
+@dynamicMemberLookup
+struct StateRow<Table: StateTable> {
+    private let entity: NSEntityDescription
+    private var id: NSManagedObjectID?
+    private let base: RowSnapshot?
+    private var row: RowSnapshot
+    private var changed = SlotSet()
+
+    /// The row with this key, or a new one.
+    static func find(key parts: any ColumnValue..., in context: NSManagedObjectContext) throws -> StateRow {
+        let entity = try entity(in: context), key = parts.map(\.stored)
+        let located = try context.findOrReserve(entity, constraint: 0, keys: [UniqueKey(key)]).first
+        if let located, let found = located.row { return StateRow(entity: entity, id: located.id, base: found, row: found) }
+        var made = StateRow(entity: entity, id: located?.id, base: nil, row: RowSnapshot.defaults(entity.layout))
+        for (index, slot) in entity.layout.constraints[0].enumerated() {
+            made.row.update(slot, to: key[index])
+            made.changed.insert(slot)
+        }
+        return made
+    }
+
+    /// The rows that meet all conditions, in this order, `limit` after the first `skip`; all of them, where nothing is asked.
+    static func all(
+        where conditions: [RowCondition<Table>] = [], sortedBy order: [RowOrder<Table>] = [], skip: Int = 0, limit: Int = 0,
+        in context: NSManagedObjectContext
+    ) throws -> [StateRow] {
+        let entity = try entity(in: context)
+        var plan = FetchPlan(entity: entity)
+        if !conditions.isEmpty { plan.predicate = NSCompoundPredicate(andPredicateWithSubpredicates: conditions.map(\.predicate)).node }
+        plan.sort = order.map(\.key)
+        plan.offset = skip
+        plan.limit = limit
+        return try context.fetch(plan).compactMap { found in
+            found.row.map { StateRow(entity: entity, id: found.id, base: $0, row: $0) }
+        }
+    }
+
+    private static func entity(in context: NSManagedObjectContext) throws -> NSEntityDescription {
+        guard let entity = context.endOfChain?.managedObjectModel.entitiesByName[Table.entity] else {
+            throw SyncError.unknownEntity(Table.entity)
+        }
+        return entity
+    }
+
+    private init(entity: NSEntityDescription, id: NSManagedObjectID?, base: RowSnapshot?, row: RowSnapshot) {
+        self.entity = entity
+        self.id = id
+        self.base = base
+        self.row = row
+    }
+
+    var isNew: Bool { base == nil }
+
+    subscript<Value>(dynamicMember path: KeyPath<Table, Column<Value>>) -> Value {
+        get {
+            let column = Table.columns[keyPath: path]
+            return column.value(row[column.name])
+        }
+        set { set(Table.columns[keyPath: path], to: newValue.stored) }
+    }
+
+    /// What is stored in a column, whatever it is.
+    func stored(_ column: any TableColumn) -> AttributeValue { row[column.name] }
+
+    mutating func set(_ column: any TableColumn, to value: AttributeValue) {
+        guard let slot = entity.layout.slot(of: column.name), row[slot] != value else { return }
+        if row === base { row = row.copy() }
+        row.update(slot, to: value)
+        changed.insert(slot)
+    }
+
+    /// Records what was set. Nothing if nothing was.
+    mutating func write(in context: NSManagedObjectContext) {
+        guard !changed.isEmpty else { return }
+        if let id, let base {
+            context.updateRow(id, to: row, changed: changed, base: base)
+        } else {
+            let made = id ?? context.makeID(for: entity)
+            context.insertRow(made, row, set: changed)
+            id = made
+        }
+        changed = SlotSet()
+    }
+
+    /// Deletes the row.
+    func delete(in context: NSManagedObjectContext) {
+        if let id, base != nil { context.delete(context.object(with: id)) }
+    }
+}

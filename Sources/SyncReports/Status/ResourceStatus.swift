@@ -1,0 +1,139 @@
+public import Foundation
+
+/// How a resource stands.
+public struct ResourceStatus: Sendable, Hashable {
+    /// In a word.
+    public enum Health: String, Sendable, Hashable, Codable, CaseIterable {
+        /// Current.
+        case ok
+        /// A run is open.
+        case running
+        /// Failing, older than `max_age`, or with deletions held back.
+        case degraded
+        case paused
+        /// Switched off in the configuration.
+        case disabled
+        /// Not fetched yet.
+        case pending
+    }
+
+    public let scope: ResourceScope
+    /// As it was when the status was taken.
+    public package(set) var health: Health
+    public package(set) var isEnabled: Bool
+    public package(set) var isPaused: Bool
+    /// Older than its `max_age`, or with deletions held back.
+    public package(set) var isDegraded: Bool
+    /// When everything was last seen, changed or not.
+    public package(set) var lastSuccess: Date?
+    /// Seconds since then, when the status was taken.
+    public package(set) var ageSeconds: TimeInterval?
+    /// When everything the server has was last seen.
+    public package(set) var completeAt: Date?
+    public package(set) var nextPollAt: Date?
+    public package(set) var parkedUntil: Date?
+    public package(set) var lastReport: RunReport?
+    public package(set) var httpStatus: Int?
+    /// What went wrong in the last run.
+    public package(set) var error: String?
+    public package(set) var consecutiveFailures: Int
+    /// How many rows complete runs would remove, held back by a guard.
+    public package(set) var heldDeletes: Int
+    /// Which guard.
+    public package(set) var guardName: String?
+    /// The page being read; nil if no run is under way.
+    public package(set) var runningPage: Int?
+    /// Records of the open run so far.
+    public package(set) var runningRecords: Int?
+    /// The rows that the last complete run vouched for.
+    public package(set) var objects: Int?
+
+    public init(
+        _ scope: ResourceScope, _ health: Health = .pending, lastSuccess: Date? = nil, ageSeconds: TimeInterval? = nil, completeAt: Date? = nil,
+        nextPollAt: Date? = nil, objects: Int? = nil, httpStatus: Int? = nil, error: String? = nil, consecutiveFailures: Int = 0,
+        heldDeletes: Int = 0, runningPage: Int? = nil, runningRecords: Int? = nil, lastReport: RunReport? = nil
+    ) {
+        self.scope = scope
+        self.health = health
+        isEnabled = health != .disabled
+        isPaused = health == .paused
+        isDegraded = health == .degraded
+        self.lastSuccess = lastSuccess
+        self.ageSeconds = ageSeconds
+        self.completeAt = completeAt
+        self.nextPollAt = nextPollAt
+        self.objects = objects
+        self.httpStatus = httpStatus
+        self.error = error
+        self.consecutiveFailures = consecutiveFailures
+        self.heldDeletes = heldDeletes
+        self.runningPage = runningPage
+        self.runningRecords = runningRecords
+        self.lastReport = lastReport
+    }
+
+    /// Says how it stands at a time, from everything else that is known.
+    package mutating func judge(at now: Date) {
+        ageSeconds = lastSuccess.map { max(0, now.timeIntervalSince($0)) }
+        health = present
+    }
+
+    private var present: Health {
+        if !isEnabled { return .disabled }
+        if isPaused { return .paused }
+        if runningPage != nil { return .running }
+        if isDegraded || consecutiveFailures > 0 { return .degraded }
+        return lastSuccess == nil ? .pending : .ok
+    }
+}
+
+extension ResourceStatus: Codable {
+    private enum CodingKeys: String, CodingKey {
+        case scope, objects, error
+        case health = "state"
+        case lastSuccess = "last_success_at"
+        case completeAt = "complete_at"
+        case ageSeconds = "age_s"
+        case nextPollAt = "next_poll_at"
+        case httpStatus = "http_status"
+        case consecutiveFailures = "consecutive_failures"
+        case heldDeletes = "held_deletes"
+        case runningPage = "running_page"
+        case runningRecords = "running_records"
+        case lastReport = "last_run"
+    }
+
+    public init(from decoder: any Decoder) throws {
+        let values = try decoder.container(keyedBy: CodingKeys.self)
+        self.init(
+            try values.decode(ResourceScope.self, forKey: .scope), try values.decode(Health.self, forKey: .health),
+            lastSuccess: try values.decodeIfPresent(Date.self, forKey: .lastSuccess),
+            ageSeconds: try values.decodeIfPresent(Double.self, forKey: .ageSeconds),
+            completeAt: try values.decodeIfPresent(Date.self, forKey: .completeAt),
+            nextPollAt: try values.decodeIfPresent(Date.self, forKey: .nextPollAt), objects: try values.decodeIfPresent(Int.self, forKey: .objects),
+            httpStatus: try values.decodeIfPresent(Int.self, forKey: .httpStatus), error: try values.decodeIfPresent(String.self, forKey: .error),
+            consecutiveFailures: try values.decode(Int.self, forKey: .consecutiveFailures),
+            heldDeletes: try values.decodeIfPresent(Int.self, forKey: .heldDeletes) ?? 0,
+            runningPage: try values.decodeIfPresent(Int.self, forKey: .runningPage),
+            runningRecords: try values.decodeIfPresent(Int.self, forKey: .runningRecords),
+            lastReport: try values.decodeIfPresent(RunReport.self, forKey: .lastReport))
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var values = encoder.container(keyedBy: CodingKeys.self)
+        try values.encode(scope, forKey: .scope)
+        try values.encode(health, forKey: .health)
+        try values.encodeIfPresent(lastSuccess, forKey: .lastSuccess)
+        try values.encodeIfPresent(ageSeconds, forKey: .ageSeconds)
+        try values.encodeIfPresent(completeAt, forKey: .completeAt)
+        try values.encodeIfPresent(nextPollAt, forKey: .nextPollAt)
+        try values.encodeIfPresent(objects, forKey: .objects)
+        try values.encodeIfPresent(httpStatus, forKey: .httpStatus)
+        try values.encodeIfPresent(error, forKey: .error)
+        try values.encode(consecutiveFailures, forKey: .consecutiveFailures)
+        if heldDeletes > 0 { try values.encode(heldDeletes, forKey: .heldDeletes) }
+        try values.encodeIfPresent(runningPage, forKey: .runningPage)
+        try values.encodeIfPresent(runningRecords, forKey: .runningRecords)
+        try values.encodeIfPresent(lastReport, forKey: .lastReport)
+    }
+}

@@ -1,0 +1,68 @@
+import Foundation
+import NIOHTTP1
+import SyncConfiguration
+import SyncTestSupport
+import Synchronization
+import Testing
+
+@testable import SyncPipeline
+
+/// A server that told another fetch to leave it alone is left alone by the retries of this one, too.
+@Suite struct SiblingPacingTests {
+    private final class Told: Sendable {
+        private let end = Mutex<Date?>(nil)
+        var until: Date? {
+            get { end.withLock { $0 } }
+            set { end.withLock { $0 = newValue } }
+        }
+    }
+
+    private let clock = ManualClock()
+    private let told = Told()
+
+    private func fetch(_ transport: StubTransport) throws -> PageFetch {
+        let settings = try Fixture.settings("https://a.example/items"), clock = clock, told = told
+        return PageFetch(
+            PageRequest(address: settings.first),
+            environment: FetchEnvironment(
+                settings: settings, transport: transport, clock: clock, random: RandomSource { 0.5 },
+                notBefore: { told.until.flatMap { $0 > clock.wallTime ? $0 : nil } }))
+    }
+
+    private func tell(_ wait: Duration) { told.until = clock.wallTime.advanced(by: wait) }
+
+    private func waits(for duration: Duration) async {
+        let end = clock.instant.advanced(by: duration)
+        await clock.deadlines { $0 == [end] }
+    }
+
+    @Test(arguments: [false, true]) func aRetryWaitsForWhatAnotherWasTold(isToldBefore: Bool) async throws {
+        let transport = StubTransport(
+            .response(status: 503), .response(status: 200, headers: ["Content-Type": "application/json"], body: Array("[]".utf8)))
+        if isToldBefore { tell(.seconds(100)) }
+        let task = Task { [fetch = try fetch(transport)] in await fetch.run() }
+        if !isToldBefore {
+            await waits(for: .milliseconds(500))
+            tell(.seconds(100))
+            clock.advance(by: .milliseconds(500))
+        }
+        let rest = isToldBefore ? Duration.seconds(100) : .seconds(99.5)
+        await waits(for: rest)
+        #expect(transport.requests.count == 1)
+        clock.advance(by: rest)
+        guard case .page = await task.value else { throw Unexpected() }
+        #expect(transport.requests.count == 2)
+    }
+
+    @Test func aWaitThatIsTooLongForARunParksIt() async throws {
+        let transport = StubTransport(.response(status: 503))
+        let task = Task { [fetch = try fetch(transport)] in await fetch.run() }
+        await waits(for: .milliseconds(500))
+        tell(.seconds(3600))
+        clock.advance(by: .milliseconds(500))
+        guard case .parked(let end, _) = await task.value else { throw Unexpected() }
+        #expect(end == told.until && transport.requests.count == 1)
+    }
+
+    private struct Unexpected: Error {}
+}

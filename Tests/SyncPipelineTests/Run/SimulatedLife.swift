@@ -1,0 +1,376 @@
+import Foundation
+import GRDB
+import OpenCoreDataTestSupport
+import SyncConfiguration
+import SyncTestSupport
+import Synchronization
+
+@testable import OpenCoreData
+@testable import SyncPipeline
+
+/// The processes of a simulation, one after the other, and what is done to them.
+struct SimulatedLife {
+    private struct Process {
+        let folder: URL
+        let document: UIManagedDocument
+        let pipeline: SyncPipeline
+    }
+
+    /// Somebody who waits for reports.
+    private final class Waiter: Sendable {
+        let isDone = Atomic<Bool>(false)
+    }
+
+    private let simulation: Simulation
+    private var process: Process?
+    private var plan = Simulation.Plan()
+    private var waiters: [Waiter] = []
+    /// Somebody else who has locked the file for writing.
+    private var lock: DatabaseQueue?
+    /// Whether something could not be written since the last time that all was.
+    private var isBehind = false
+    private var count = 0
+
+    init(_ simulation: Simulation) {
+        self.simulation = simulation
+    }
+
+    private var clock: ManualClock { simulation.clock }
+
+    // MARK: Steps
+
+    mutating func begin(_ plan: Simulation.Plan) async throws {
+        self.plan = plan
+        try await start(in: simulation.folder.appendingPathComponent("0"))
+    }
+
+    mutating func step(_ random: inout SeededNumbers) async throws {
+        let list = SimulatedServer.lists[random.next(upTo: SimulatedServer.lists.count)]
+        switch random.next(upTo: 40) {
+        case 0..<18:
+            simulation.answer(
+                random.chance(30) ? SimulatedServer.Lie.allCases[random.next(upTo: SimulatedServer.Lie.allCases.count)] : nil, using: &random)
+        case 18..<25: pass([.seconds(1), .seconds(16), .seconds(61), .seconds(600), .seconds(3600), .seconds(18_000)][random.next(upTo: 6)])
+        case 25, 26: passToNextDeadline()
+        case 27, 28: try await sync(list.scope, waits: false)
+        case 29, 30: try await sync(list.scope, waits: true)
+        case 31: try await pause(list.scope)
+        case 32: try await resume(list.scope)
+        case 33: try await reload(Simulation.Plan(using: &random))
+        case 34, 35: simulation.change(using: &random)
+        case 36: try random.chance(60) ? unlock() : lockFile()
+        case 37: try await stop(&random)
+        case 38: try await kill()
+        default: try await save()
+        }
+        try await rest()
+        try await check()
+    }
+
+    private func pass(_ duration: Duration) {
+        simulation.tell("\(duration) pass")
+        clock.advance(by: duration)
+        simulation.documentClock.advance(by: duration.inSeconds)
+    }
+
+    private func passToNextDeadline() {
+        let next = clock.deadlines.first.map { max(clock.instant.duration(to: $0), .zero) } ?? .seconds(1)
+        pass(next)
+    }
+
+    private mutating func sync(_ scope: ResourceScope, waits: Bool) async throws {
+        guard let pipeline = process?.pipeline, !plan.removed.contains(scope) else { return }
+        simulation.tell("sync \(scope)\(waits ? " and wait" : "")") { $0.ask(scope) }
+        guard waits else {
+            _ = try await pipeline.sync("\(scope)", cause: .signal, wait: false)
+            return
+        }
+        let waiter = Waiter()
+        waiters.append(waiter)
+        let simulation = simulation, since = clock.wallTime
+        Task {
+            let reports = try? await pipeline.sync("\(scope)", cause: .control, wait: true)
+            for report in reports ?? [] where report.scope != scope || report.startedAt < since && report.outcome != .parked {
+                simulation.tell("") {
+                    $0.fail("somebody who waits for \(scope) since \(since) got the report of \(report.scope) of \(report.startedAt)")
+                }
+            }
+            waiter.isDone.store(true, ordering: .releasing)
+        }
+    }
+
+    private func pause(_ scope: ResourceScope) async throws {
+        guard !plan.removed.contains(scope) else { return }
+        simulation.tell("pause \(scope)")
+        try? await process?.pipeline.pause("\(scope)")
+    }
+
+    private func resume(_ scope: ResourceScope) async throws {
+        guard !plan.removed.contains(scope) else { return }
+        simulation.tell("resume \(scope)") { $0.resume(scope) }
+        try? await process?.pipeline.resume("\(scope)")
+    }
+
+    private mutating func reload(_ plan: Simulation.Plan) async throws {
+        self.plan = plan
+        simulation.tell("reload, every \(plan.every.sorted { $0.key < $1.key }.map(\.value)), disabled \(plan.disabled), removed \(plan.removed)")
+        try await process?.pipeline.reload(PipelineFixture.configuration(plan.configuration))
+    }
+
+    private func save() async throws {
+        simulation.tell("save")
+        try? await process?.document.save()
+    }
+
+    // MARK: Faults
+
+    private mutating func lockFile() throws {
+        guard let process, lock == nil else { return }
+        simulation.tell("somebody locks the file")
+        lock = try Self.locked(process.document.storeURL)
+        isBehind = true
+    }
+
+    private static func locked(_ file: URL) throws -> DatabaseQueue {
+        var configuration = Configuration()
+        configuration.busyMode = .timeout(10)
+        configuration.allowsUnsafeTransactions = true
+        let queue = try DatabaseQueue(path: file.path, configuration: configuration)
+        try queue.inDatabase { try $0.execute(sql: "BEGIN IMMEDIATE") }
+        return queue
+    }
+
+    private static func release(_ queue: DatabaseQueue) throws {
+        try queue.inDatabase { try $0.execute(sql: "ROLLBACK") }
+        try queue.close()
+    }
+
+    private mutating func unlock() throws {
+        guard let queue = lock else { return }
+        simulation.tell("the file is not locked any more")
+        try Self.release(queue)
+        lock = nil
+        // The document tries again within a minute.
+        pass(.seconds(61))
+    }
+
+    // MARK: Processes
+
+    private mutating func start(in folder: URL) async throws {
+        let number = simulation.nextProcess(), simulation = simulation
+        let configuration = try PipelineFixture.configuration(plan.configuration)
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        let document = UIManagedDocument(
+            fileURL: folder, model: try SyncPipeline.model(for: configuration), autosavePolicy: AutosavePolicy(interval: 15),
+            clock: simulation.documentClock)
+        document.persistentStoreOptions = [
+            NSPersistentStoreTimeoutOption: 0.0, SQLiteRowSumsOption: true, NSSQLitePragmasOption: ["synchronous": "off"],
+        ]
+        try document.openStore(creating: true)
+        let transport = StubTransport { request, _ in try await simulation.ask(request, by: number) }
+        let pipeline = try SyncPipeline(
+            document: document, configuration: configuration, transports: TransportPool { _ in transport }, clock: clock, secrets: .none,
+            version: "test", random: RandomSource { 0.5 }
+        ) { simulation.heard($0, from: number) }
+        process = Process(folder: folder, document: document, pipeline: pipeline)
+        try await pipeline.start(armed: true)
+        try await rest()
+    }
+
+    /// A stop ends within its grace and two seconds, whatever is under way.
+    private mutating func stop(_ random: inout SeededNumbers) async throws {
+        guard let process else { return }
+        let grace = [0, 3, 20][random.next(upTo: 3)], pipeline = process.pipeline
+        simulation.tell("stop within \(grace) s")
+        let stop = Task { await pipeline.stop(grace: .seconds(grace)) }
+        func hasStopped() -> Bool { pipeline.state.withLock { $0.machine.phase } == .stopped }
+        // The task may be late.
+        while pipeline.state.withLock({ $0.machine.phase }) == .running { await Task.yield() }
+        let end = clock.instant.advanced(by: .seconds(grace + 2))
+        while clock.instant < end, !hasStopped() {
+            try await rest(until: hasStopped)
+            if hasStopped() { break }
+            if random.chance(30) { simulation.answer(nil, using: &random) } else { pass(.seconds(1)) }
+        }
+        try await rest(until: hasStopped)
+        guard hasStopped() else { throw Simulation.Failure(words: "the stop has not ended after \(grace) s and two more") }
+        await stop.value
+        try unlock()
+        try await process.document.close()
+        simulation.tell("another process") { [isBehind] in $0.restart(isKill: false, isForgetful: isBehind) }
+        isBehind = false
+        try await start(in: process.folder)
+    }
+
+    /// The process ends between two instructions: what is in the file is what the next one finds.
+    private mutating func kill() async throws {
+        guard let process else { return }
+        count += 1
+        let next = simulation.folder.appendingPathComponent("\(count)")
+        let isForgetful = isBehind
+        // Nobody writes meanwhile.
+        let guardian = lock == nil ? try Self.locked(process.document.storeURL) : nil
+        try FileManager.default.copyItem(at: process.folder, to: next)
+        try guardian.map(Self.release)
+        _ = simulation.nextProcess()
+        simulation.tell("a kill, and another process") { $0.restart(isKill: true, isForgetful: isForgetful) }
+        try await abandon(process)
+        isBehind = false
+        try await start(in: next)
+    }
+
+    /// Takes down what a kill would have taken with it.
+    private mutating func abandon(_ process: Process) async throws {
+        try unlock()
+        let waiter = Waiter()
+        Task {
+            await process.pipeline.stop(grace: .zero)
+            waiter.isDone.store(true, ordering: .releasing)
+        }
+        while !waiter.isDone.load(ordering: .acquiring) {
+            await Task.yield()
+            if clock.deadlines.isEmpty == false { clock.advance(by: .milliseconds(100)) }
+        }
+        try? await process.document.close()
+        try? FileManager.default.removeItem(at: process.folder)
+    }
+
+    mutating func end() async throws {
+        if let process { try await abandon(process) }
+        process = nil
+    }
+
+    // MARK: Rest
+
+    /// Against hangs only.
+    private static let patience = Duration.seconds(1800)
+
+    /// Waits until everything waits: for an answer, for the clock, or for a commit; or until `isEnough`.
+    private func rest(until isEnough: () -> Bool = { false }) async throws {
+        guard let process else { return }
+        let limit = ContinuousClock.now.advanced(by: Self.patience)
+        var calm = 0
+        while calm < 3 {
+            if isEnough() { return }
+            calm = isResting(process) ? calm + 1 : 0
+            if calm == 2 {
+                try? await process.pipeline.writer.written()
+                if !isResting(process) { calm = 0 }
+            }
+            if ContinuousClock.now > limit { throw Simulation.Failure(words: "nothing comes to rest: \(unrest(process))") }
+            await Task.yield()
+        }
+    }
+
+    private func unrest(_ process: Process) -> String {
+        let (wake, runs) = process.pipeline.state.withLock { ($0.machine.wakeTime, $0.runs.mapValues(\.run.progress)) }
+        return
+            "wake \(wake.map { clock.instant.duration(to: $0) } ?? .zero), runs \(runs), asked \(simulation.pendingScopes), \(clock.deadlines.count) sleep"
+    }
+
+    private func isResting(_ process: Process) -> Bool {
+        let now = clock.instant
+        let (wake, runs, isBusy) = process.pipeline.state.withLock { state in
+            (state.machine.wakeTime, state.runs.mapValues(\.run.progress), state.isDelivering || !state.outbox.isEmpty || state.machine.isSaving)
+        }
+        if process.document.status.withLock({ $0.isSaving }) { return false }
+        if isBusy || wake.map({ $0 <= now }) ?? false { return false }
+        let asked = simulation.pendingScopes, isUnsaved = process.document.hasUnsavedChanges
+        var sleepers = asked.count + (wake == nil ? 0 : 1)
+        for (scope, progress) in runs where !asked.contains(scope) {
+            if let until = progress.waitsUntil, until > now {
+                sleepers += 1
+            } else if !(progress.waitsForDisk && isUnsaved) {
+                return false
+            }
+        }
+        return asked.allSatisfy { runs[$0] != nil } && clock.deadlines.count == sleepers
+    }
+
+    // MARK: Checks
+
+    private mutating func check() async throws {
+        guard let process else { return }
+        let wasCommitted = !process.document.hasUnsavedChanges
+        let rows = try await rows(process)
+        let isCommitted = wasCommitted && !process.document.hasUnsavedChanges
+        if isCommitted && lock == nil { isBehind = false }
+        simulation.tell("") { $0.compare(rows, isCommitted: isCommitted) }
+        if let forgotten = process.pipeline.liveness.forgotten { throw Simulation.Failure(words: "\(forgotten) is forgotten") }
+        if let failure = simulation.failure { throw Simulation.Failure(words: failure) }
+    }
+
+    /// The names of the rows that are no tombstones.
+    private func rows(_ process: Process) async throws -> [String: [Int: String]] {
+        try await process.document.withWorker { worker in
+            try SimulatedServer.keys.keys.reduce(into: [:]) { rows, entity in
+                let request = NSFetchRequest<NSManagedObject>(entityName: entity)
+                request.predicate = NSPredicate(format: "cisternDeletedAt == nil")
+                rows[entity] = try worker.fetch(request).reduce(into: [:]) { found, object in
+                    found[object.value(forKey: "id") as? Int ?? 0] = object.value(forKey: "name") as? String ?? "nil"
+                }
+            }
+        }
+    }
+
+    /// In the end nothing is in the way any more, and servers tell the truth: everything comes to what they have.
+    mutating func settle(_ random: inout SeededNumbers) async throws {
+        try unlock()
+        try await reload(Simulation.Plan())
+        for list in SimulatedServer.lists { try await resume(list.scope) }
+        try await rest()
+        let before = simulation.ask { $1.completions }
+        var isSettled = false
+        for _ in 0..<80 where !isSettled {
+            try await answerAll(&random)
+            let after = simulation.ask { $1.completions }
+            isSettled = SimulatedServer.lists.allSatisfy { (after[$0.scope] ?? 0) >= (before[$0.scope] ?? 0) + 3 }
+            if isSettled { isSettled = try await difference() == nil }
+            pass(.seconds(3600))
+            try await rest()
+        }
+        if let file = process?.document.storeURL, case let report = try SQLiteStoreVerification.verify(file), !report.isSound {
+            throw Simulation.Failure(words: "rows are not as they were written: \(report)")
+        }
+        if let difference = try await difference() { throw Simulation.Failure(words: difference) }
+        if !isSettled { throw Simulation.Failure(words: "not everything is read completely any more") }
+        if let waiter = waiters.firstIndex(where: { !$0.isDone.load(ordering: .acquiring) }) {
+            throw Simulation.Failure(words: "the \(waiter + 1). of those who waited for a sync still waits")
+        }
+        try await checkStatus()
+    }
+
+    private mutating func answerAll(_ random: inout SeededNumbers) async throws {
+        while !simulation.pendingScopes.isEmpty {
+            simulation.answer(nil, using: &random)
+            try await rest()
+        }
+        pass(.seconds(16))
+        try await rest()
+        try await check()
+    }
+
+    private func difference() async throws -> String? {
+        guard let process else { return nil }
+        let rows = try await rows(process)
+        for (entity, found) in rows {
+            var wanted: [Int: String] = [:]
+            for list in SimulatedServer.lists where list.entity == entity {
+                wanted.merge(simulation.ask { server, _ in server.names[list.scope] ?? [:] }) { $1 }
+            }
+            if found != wanted { return "\(entity): there is \(found.sorted { $0.key < $1.key }) and should be \(wanted.sorted { $0.key < $1.key })" }
+        }
+        return nil
+    }
+
+    private func checkStatus() async throws {
+        guard let process else { return }
+        let lastSuccess = simulation.ask { $1.lastSuccess }
+        for status in await process.pipeline.status().resources {
+            if status.lastSuccess != lastSuccess[status.scope] {
+                throw Simulation.Failure(words: "\(status.scope) says \(String(describing: status.lastSuccess)) was its last success")
+            }
+            if status.isDegraded || status.consecutiveFailures > 0 { throw Simulation.Failure(words: "\(status)") }
+        }
+    }
+}

@@ -1,0 +1,205 @@
+import Foundation
+import SyncConfiguration
+import SyncTestSupport
+
+@testable import SyncPipeline
+
+/// What must be true of a pipeline, whatever its servers and its surroundings do: kept up with what happens, and asked after every step.
+struct SimulationRules {
+    /// How a list is read at the moment.
+    private struct Reading {
+        /// The last answer to the request of each page.
+        var pages: [Int: SimulatedServer.Reply] = [:]
+        /// The answer that came last.
+        var latest: SimulatedServer.Reply?
+        var isWild: Bool { pages.values.contains { $0.evidence == .lie } }
+        var isProof: Bool { !pages.isEmpty && pages.values.allSatisfy { $0.evidence == .proof } }
+        var listed: Set<Int> { pages.values.reduce(into: []) { $0.formUnion($1.listed) } }
+    }
+
+    /// What a list has said over time.
+    private struct Testimony {
+        /// The rows of its last complete listing, and of what was read since.
+        var vouched: Set<Int> = []
+        /// Those of them whose records could be read.
+        var rows: Set<Int> = []
+        /// In how many complete listings in a row a row was missing.
+        var missing: [Int: Int] = [:]
+    }
+
+    static let minInterval = Duration.seconds(60)
+    static let confirmRuns = 2
+    /// Times are rounded on their way through dates.
+    private static let rounding = Duration.milliseconds(2)
+
+    private var readings: [ResourceScope: Reading] = [:]
+    private var testimonies: [ResourceScope: Testimony] = [:]
+    private var committedTestimonies: [ResourceScope: Testimony] = [:]
+    /// What the rows are, by what was saved; and what they were when everything was committed last.
+    private var applied: [String: [Int: String]] = [:]
+    private var committed: [String: [Int: String]] = [:]
+    private var live: [String: Set<Int>] = [:]
+    private var isAfterKill = false
+    /// Until when each server wants to be left alone.
+    private var told: [String: SyncInstant] = [:]
+    private var lastStarted: [ResourceScope: SyncInstant] = [:]
+    /// Who was asked for since its last run began; and what began in this process.
+    private var asked: Set<ResourceScope> = []
+    private var begun: Set<ResourceScope> = []
+    private(set) var lastSuccess: [ResourceScope: Date] = [:]
+    /// Complete runs of each list, all told.
+    private(set) var completions: [ResourceScope: Int] = [:]
+    /// The first thing that was wrong.
+    private(set) var failure: String?
+
+    mutating func fail(_ text: String) { failure = failure ?? text }
+
+    // MARK: What is done
+
+    mutating func ask(_ scope: ResourceScope) { asked.insert(scope) }
+
+    mutating func resume(_ scope: ResourceScope) {
+        asked.insert(scope)
+        told[scope.source] = nil
+    }
+
+    /// Another process begins.
+    ///
+    /// - Parameters:
+    ///   - isKill: what was not committed may be gone.
+    ///   - isForgetful: nothing could be written for some time: what servers asked for, and what is due when, may be gone, too.
+    mutating func restart(isKill: Bool, isForgetful: Bool) {
+        begun = []
+        asked = []
+        readings = [:]
+        isAfterKill = isKill
+        if isForgetful {
+            told = [:]
+            lastStarted = [:]
+            lastSuccess = [:]
+        }
+        guard isKill else { return }
+        for (scope, testimony) in testimonies {
+            let before = committedTestimonies[scope] ?? Testimony()
+            testimonies[scope]?.vouched.formIntersection(before.vouched)
+            testimonies[scope]?.rows.formIntersection(before.rows)
+            testimonies[scope]?.missing = testimony.missing.merging(before.missing, uniquingKeysWith: max)
+        }
+    }
+
+    // MARK: What happens
+
+    /// A request arrives.
+    mutating func request(_ scope: ResourceScope, isConditional: Bool, at now: SyncInstant) {
+        if let end = told[scope.source], now.duration(to: end) > Self.rounding { fail("\(scope) was asked before its server allowed it") }
+        if readings[scope] == nil { fail("\(scope) was asked outside of a run") }
+    }
+
+    mutating func answer(_ scope: ResourceScope, _ reply: SimulatedServer.Reply, at now: SyncInstant) {
+        readings[scope]?.pages[reply.page] = reply
+        readings[scope]?.latest = reply
+        if let wait = reply.wait { told[scope.source] = max(told[scope.source] ?? now, now.advanced(by: wait)) }
+    }
+
+    mutating func happened(_ event: SyncEvent, at now: SyncInstant) {
+        switch event {
+        case .runStarted(let start): begin(start.scope, at: now)
+        case .pageSaved(let page): save(page.scope, page.page)
+        case .pageNotModified(let scope, _, let page): save(scope, page)
+        case .runFinished(let report): end(report)
+        default: break
+        }
+    }
+
+    private mutating func begin(_ scope: ResourceScope, at now: SyncInstant) {
+        let isUnasked = asked.remove(scope) == nil
+        if isUnasked || begun.contains(scope), let last = lastStarted[scope], last.duration(to: now) < Self.minInterval - Self.rounding {
+            fail("\(scope) was polled \(last.duration(to: now)) after its last poll")
+        }
+        if readings[scope] != nil { fail("\(scope) runs twice") }
+        begun.insert(scope)
+        lastStarted[scope] = now
+        readings[scope] = Reading()
+    }
+
+    /// The page of this number, counted from 1 in the order of reading, is in the main context, or was there and is still what the server has.
+    private mutating func save(_ scope: ResourceScope, _ number: Int) {
+        guard let list = SimulatedServer.list(scope), let reading = readings[scope] else { return fail("\(scope) saved a page outside of a run") }
+        guard let reply = reading.latest else { return fail("\(scope) saved page \(number) that nobody gave it") }
+        applied[list.entity, default: [:]].merge(reply.rows) { $1 }
+        testimonies[scope, default: Testimony()].vouched.formUnion(reply.listed)
+        testimonies[scope, default: Testimony()].rows.formUnion(reply.rows.keys)
+    }
+
+    private mutating func end(_ report: RunReport) {
+        let scope = report.scope
+        defer { readings[scope] = nil }
+        guard let reading = readings[scope] else { return }
+        if report.outcome == .succeeded { lastSuccess[scope] = report.endedAt }
+        guard report.outcome == .succeeded, report.isComplete else { return }
+        if reading.isWild { return fail("\(scope) counts as complete: \(reading.pages.values.filter { $0.evidence == .lie }.map(\.words))") }
+        completions[scope, default: 0] += 1
+        if reading.pages.values.contains(where: { $0.evidence == .noProof }) { return }
+        var testimony = testimonies[scope] ?? Testimony()
+        let listed = reading.listed
+        for key in testimony.vouched.union(testimony.missing.keys) {
+            testimony.missing[key] = listed.contains(key) ? nil : (testimony.missing[key] ?? 0) + 1
+        }
+        testimony.vouched = listed
+        testimony.rows.formIntersection(listed)
+        testimonies[scope] = testimony
+    }
+
+    // MARK: What must be true
+
+    /// At rest: the rows there are, with their names, and whether all of it is committed.
+    mutating func compare(_ rows: [String: [Int: String]], isCommitted: Bool) {
+        for (entity, found) in rows {
+            let wanted = applied[entity] ?? [:]
+            for (key, name) in found {
+                let isKnown = wanted[key] == name || isAfterKill && committed[entity]?[key] == name
+                if !isKnown { fail("\(entity) \(key) is \(name) and should be \(wanted[key] ?? "nothing")") }
+            }
+            let before = (isAfterKill ? nil : live[entity]) ?? []
+            for key in before.subtracting(found.keys) { remove(key, of: entity) }
+            if isAfterKill { lost(entity, found) }
+            for key in wanted.keys where found[key] == nil && !before.contains(key) && !isAfterKill && isListedNow(key, entity) {
+                fail("\(entity) \(key) is listed, was saved, and is no row")
+            }
+            applied[entity] = found.merging(isAfterKill ? [:] : wanted) { found, _ in found }
+            live[entity] = Set(found.keys)
+        }
+        isAfterKill = false
+        guard isCommitted else { return }
+        committed = rows
+        committedTestimonies = testimonies
+    }
+
+    /// What was committed is there after a kill.
+    private mutating func lost(_ entity: String, _ found: [Int: String]) {
+        for key in (committed[entity] ?? [:]).keys where found[key] == nil && isListedNow(key, entity) {
+            fail("\(entity) \(key) was committed, and is gone after a kill")
+        }
+    }
+
+    private func isListedNow(_ key: Int, _ entity: String) -> Bool {
+        SimulatedServer.lists.contains { $0.entity == entity && testimonies[$0.scope]?.rows.contains(key) == true }
+    }
+
+    private mutating func remove(_ key: Int, of entity: String) {
+        let lists = SimulatedServer.lists.filter { $0.entity == entity }
+        if let other = lists.first(where: { testimonies[$0.scope]?.vouched.contains(key) == true }) {
+            return fail("\(entity) \(key) was removed, and \(other.scope) vouches for it")
+        }
+        // A run that has drawn its conclusions may still wait for them to be committed.
+        let isProven = lists.contains { list in
+            let open = readings[list.scope].map { $0.isProof && !$0.listed.contains(key) } ?? false
+            return (testimonies[list.scope]?.missing[key] ?? 0) + (open ? 1 : 0) >= Self.confirmRuns
+        }
+        if !isProven { fail("\(entity) \(key) was removed without \(Self.confirmRuns) complete listings that did not have it") }
+    }
+}
+
+extension SimulatedServer {
+    static func list(_ scope: ResourceScope) -> List? { lists.first { $0.scope == scope } }
+}

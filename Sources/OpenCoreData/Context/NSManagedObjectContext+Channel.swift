@@ -171,6 +171,7 @@ extension NSManagedObjectContext: PersistentStoreChannel {
 
     /// Within the chain's lock.
     func takeIn(_ admission: Admission) {
+        if parent == nil, !admission.identities.isEmpty { level.pushRecorder?.turned(turn(by: admission)) }
         level.merge(admission.changes)
         if admission.changes.deletedCount > 0 && level.deletionStamp == nil { level.deletionStamp = chain.stamp(with: rowCache) &- level.changeCount }
         chain.replace(admission.identities)

@@ -16,17 +16,24 @@ extension NSManagedObjectContext {
     /// Hands changes one level down, the merge policy settling what it may.
     ///
     /// Towards a store `mergePolicy` is asked; towards a parent context `parentConflictPolicy`, if there is one.
-    func handOver(_ changes: ChangeSet) throws -> SaveOutcome {
+    ///
+    /// - Parameter turned: objects that turned out to be others at levels above, of which nobody has heard yet.
+    func handOver(_ changes: ChangeSet, turning turned: [NSManagedObjectID: NSManagedObjectID] = [:]) throws -> SaveOutcome {
         let below = channel(to: "save"), asked = watched
         var outcome = SaveOutcome(changes: changes), received = ReceivedChanges()
         do {
-            try settlingConflicts(&outcome) { changes in
+            try settlingConflicts(&outcome) { outcome in
+                let changes = outcome.changes
                 var handed = changes
                 if parent != nil {
                     try readWatched(besides: changes)
                 } else if !changes.isEmpty {
                     // Checked by the store, in the transaction that writes the changes: nobody comes between.
                     handed.watched = watched.filter { changes[$0.key] == nil }
+                }
+                let identities = turned.merging(outcome.identities) { $1 }
+                if parent == nil, !identities.isEmpty, let recorder = chain.withLock({ level.pushRecorder }) {
+                    try recorder.willCommit(PushTurn(identities, at: changes.journaled?.upperBound))
                 }
                 received = try below.receive(handed, from: self)
             }
@@ -44,10 +51,10 @@ extension NSManagedObjectContext {
 
     /// Tries to hand changes over until no conflict is left. Each round settles every conflict found; another writer may cause new ones, but
     /// not for ever.
-    func settlingConflicts<T>(_ outcome: inout SaveOutcome, _ handOver: (ChangeSet) throws -> T) throws -> T {
+    func settlingConflicts<T>(_ outcome: inout SaveOutcome, _ handOver: (SaveOutcome) throws -> T) throws -> T {
         for _ in 0..<20 {
             do {
-                return try handOver(outcome.changes)
+                return try handOver(outcome)
             } catch let conflict as StoreConflict {
                 try settle(conflict, in: &outcome)
                 outcome.isSettled = true

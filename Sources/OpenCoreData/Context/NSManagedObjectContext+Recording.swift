@@ -77,6 +77,22 @@ extension NSManagedObjectContext {
         }
     }
 
+    /// What a journal has to know of objects that turn out to be others as these changes come in. Within the chain's lock, before they do.
+    func turn(by admission: Admission) -> PushTurn {
+        var turn = PushTurn(admission.identities, at: admission.changes.journaled?.upperBound)
+        for id in Set(admission.identities.values) {
+            turn.changes.set(id, admission.changes[id])
+            if let change = changeInChain(of: id), change.kind == .inserted { turn.rows[id] = change.row }
+        }
+        return turn
+    }
+
+    /// Objects turned out to be others as this context, the last of its chain, was saved. Within the chain's lock.
+    func didSave(turning identities: [NSManagedObjectID: NSManagedObjectID], of changes: ChangeSet) {
+        chain.replace(identities)
+        if !identities.isEmpty { level.pushRecorder?.turned(PushTurn(identities, at: changes.journaled?.upperBound)) }
+    }
+
     /// Rows that only exist as unsaved inserts from here down, made here and not pushed: what a push changes of them or refers to would hang
     /// in the air without them.
     private func unsavedRows(

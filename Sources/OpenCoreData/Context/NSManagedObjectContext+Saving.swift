@@ -26,7 +26,7 @@ extension NSManagedObjectContext {
         decided = []
         chain.withLock {
             level.didSave()
-            if parent == nil { chain.replace(saved.identities) }
+            if parent == nil { didSave(turning: saved.identities, of: changes) }
         }
         undoRecorder?.didSave()
         finish(saved)

@@ -41,7 +41,8 @@ extension NSManagedObjectContext {
             for (index, context) in contexts.enumerated().dropFirst() {
                 let sender = contexts[index - 1]
                 var handed = SaveOutcome(changes: carried)
-                carried = try sender.settlingConflicts(&handed) { changes in
+                carried = try sender.settlingConflicts(&handed) { handed in
+                    let changes = handed.changes
                     try sender.readWatched(besides: changes)
                     return try context.readingNeededRows { read in
                         try chain.withLock {
@@ -61,7 +62,7 @@ extension NSManagedObjectContext {
                 try root.saveMetadata()
                 saved = SaveOutcome(changes: carried)
             } else {
-                saved = try root.handOver(carried)
+                saved = try root.handOver(carried, turning: became)
             }
         } catch {
             takeBack(error)
@@ -75,8 +76,8 @@ extension NSManagedObjectContext {
         chain.withLock {
             for context in contexts { context.level.didSave() }
             // Those of the lower levels first: an object may have become one that became another.
-            chain.replace(saved.identities)
-            chain.replace(became)
+            root.didSave(turning: saved.identities, of: carried)
+            root.didSave(turning: became, of: carried)
         }
         for (index, context) in contexts.enumerated() {
             context.undoRecorder?.didSave()

@@ -9,8 +9,29 @@ package protocol PushRecorder: AnyObject, Sendable {
     func write(_ changes: ChangeSet, needing rows: [NSManagedObjectID: RowSnapshot]) throws -> UInt64
     /// These entries (or what they say of certain rows) were thrown away. Returns at once: may be called with locks held.
     func forget(_ entries: ClosedRange<UInt64>, only ids: Set<NSManagedObjectID>?)
+    /// A save that is about to be written makes others of these objects: what entries that come after it say of them is said of the others, if it is
+    /// written. Throws if that can't be written down; then the save must not be made.
+    func willCommit(_ turn: PushTurn) throws
     /// What these entries say is in the store, and the store knows it.
     func didCommit(through entry: UInt64)
+    /// Objects have turned out to be others. Returns at once: may be called with locks held. It is written down before the next push is.
+    func turned(_ turn: PushTurn)
+}
+
+/// New objects turned out to be others, which had their unique keys: what entries say of them from then on is said of the others.
+package struct PushTurn: Sendable {
+    /// The last entry that was part of what was handed on when that was found; nil: whichever is the last.
+    package var entry: UInt64?
+    package let identities: [NSManagedObjectID: NSManagedObjectID]
+    /// What became of the others then: it takes the place of what the entries up to there say of those that are none any more.
+    package var changes = ChangeSet()
+    /// The others, where they are new and were never pushed.
+    package var rows: [NSManagedObjectID: RowSnapshot] = [:]
+
+    package init(_ identities: [NSManagedObjectID: NSManagedObjectID], at entry: UInt64?) {
+        self.identities = identities
+        self.entry = entry
+    }
 }
 
 extension Optional<ClosedRange<UInt64>> {

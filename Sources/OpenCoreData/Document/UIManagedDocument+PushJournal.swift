@@ -147,7 +147,7 @@ extension UIManagedDocument {
         }
         try root.performAndWait {
             var outcome = NSManagedObjectContext.SaveOutcome(changes: changes)
-            _ = try root.settlingConflicts(&outcome) { try coordinator.receive($0, from: root) }
+            _ = try root.settlingConflicts(&outcome) { try coordinator.receive($0.changes, from: root) }
         }
     }
 

@@ -43,7 +43,8 @@ extension ChangeSet {
         set(id, PendingRow(kind: there?.kind ?? .updated, row: row, changed: changed, base: there?.kind == .inserted ? nil : base))
     }
 
-    private func replacing(_ identity: (NSManagedObjectID) -> NSManagedObjectID?) -> ChangeSet {
+    /// The same changes, in which what is said of some objects is said of others.
+    func replacing(_ identity: (NSManagedObjectID) -> NSManagedObjectID?) -> ChangeSet {
         var result = self
         forEach { id, change in
             guard let row = change.row, let renamed = row.replacing(identity) else { return }
@@ -84,7 +85,7 @@ extension ChangeSet {
 }
 
 extension RelationshipKey {
-    fileprivate func replacing(_ identity: (NSManagedObjectID) -> NSManagedObjectID?) -> RelationshipKey {
+    func replacing(_ identity: (NSManagedObjectID) -> NSManagedObjectID?) -> RelationshipKey {
         guard let other = identity(owner) else { return self }
         if other.layout === owner.layout { return RelationshipKey(owner: other, toMany: toMany) }
         // An object of a subentity may turn out to be one of another entity of its tree.

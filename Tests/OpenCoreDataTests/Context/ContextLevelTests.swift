@@ -20,7 +20,9 @@ import Testing
         func inTurn<T>(_ body: () throws -> T) rethrows -> T { try body() }
         func unrecorded(_ ids: Set<NSManagedObjectID>) -> Set<NSManagedObjectID> { [] }
         func write(_ changes: ChangeSet, needing rows: [NSManagedObjectID: RowSnapshot]) throws -> UInt64 { 0 }
+        func willCommit(_ turn: PushTurn) {}
         func didCommit(through entry: UInt64) {}
+        func turned(_ turn: PushTurn) {}
         func forget(_ entries: ClosedRange<UInt64>, only ids: Set<NSManagedObjectID>?) { forgotten.withLock { $0.append((entries, ids)) } }
     }
 

@@ -201,7 +201,9 @@ import Testing
         func write(_ changes: ChangeSet, needing rows: [NSManagedObjectID: RowSnapshot]) throws
             -> UInt64
         { 1 }
+        func willCommit(_ turn: PushTurn) {}
         func didCommit(through entry: UInt64) {}
+        func turned(_ turn: PushTurn) {}
         func forget(_ entries: ClosedRange<UInt64>, only ids: Set<NSManagedObjectID>?) {
             forgotten.withLock { $0.append(ids) }
         }

@@ -440,7 +440,9 @@ import Testing
         func unrecorded(_ ids: Set<NSManagedObjectID>) -> Set<NSManagedObjectID> { ids }
         func write(_ changes: ChangeSet, needing rows: [NSManagedObjectID: RowSnapshot]) throws -> UInt64 { 1 }
         func forget(_ entries: ClosedRange<UInt64>, only ids: Set<NSManagedObjectID>?) {}
+        func willCommit(_ turn: PushTurn) {}
         func didCommit(through entry: UInt64) {}
+        func turned(_ turn: PushTurn) {}
     }
 
     // G7, GB31

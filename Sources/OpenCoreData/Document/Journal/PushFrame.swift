@@ -7,6 +7,8 @@ package struct PushFrame {
         case push = 1
         /// Entries that were thrown away: first, last, and whose rows, or all.
         case forget = 2
+        /// Objects that turned out to be others: a `PushRecordWriter`'s bytes.
+        case turn = 3
     }
 
     package let kind: Kind

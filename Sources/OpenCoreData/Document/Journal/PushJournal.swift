@@ -6,7 +6,7 @@ import Synchronization
 ///
 /// The files are numbered by the first entry that they may hold; entries are added to the last one. A file goes when all of its entries are
 /// settled: committed or thrown away. `docs/decisions/0015-push-journal.md` says why it is as it is.
-// `io` and `forgotten` guard what changes; the gate orders pushes.
+// `io` and `notes` guard what changes; the gate orders pushes.
 final class PushJournal: PushRecorder, @unchecked Sendable {
     private struct State {
         /// Nil when it has ended.
@@ -22,6 +22,11 @@ final class PushJournal: PushRecorder, @unchecked Sendable {
         var insertions: [NSManagedObjectID: UInt64] = [:]
     }
 
+    private enum Note {
+        case forget(PushForget)
+        case turn(PushTurn)
+    }
+
     private let place: PushJournalPlace
     private let isSynchronized: Bool
     private let header: PushJournalHeader
@@ -30,8 +35,8 @@ final class PushJournal: PushRecorder, @unchecked Sendable {
     /// Recursive: an archived value may run code of its own, and that may save.
     private let gate = NSRecursiveLock()
     private let io: Mutex<State>
-    /// Thrown away, and not written down yet.
-    private let forgotten = Mutex<[PushForget]>([])
+    /// Thrown away, or turned out to be others, and not written down yet.
+    private let notes = Mutex<[Note]>([])
     private let queue = DispatchQueue(label: "UIManagedDocument push journal")
 
     /// A new file begins where the last one has grown beyond this.
@@ -76,7 +81,7 @@ final class PushJournal: PushRecorder, @unchecked Sendable {
         }
         do {
             return try io.withLock { state in
-                try writeForgotten(&state)
+                try writeNotes(&state)
                 let number = state.last + 1
                 try add(PushFrame.bytes(.push, number, records.bytes), &state)
                 state.last = number
@@ -119,18 +124,40 @@ final class PushJournal: PushRecorder, @unchecked Sendable {
         return file
     }
 
-    // MARK: Forgetting
+    // MARK: Notes
 
-    func forget(_ entries: ClosedRange<UInt64>, only ids: Set<NSManagedObjectID>?) {
-        forgotten.withLock { $0.append(PushForget(entries: entries, ids: ids)) }
+    func forget(_ entries: ClosedRange<UInt64>, only ids: Set<NSManagedObjectID>?) { add(.forget(PushForget(entries: entries, ids: ids))) }
+
+    func turned(_ turn: PushTurn) { add(.turn(turn)) }
+
+    private func add(_ note: Note) {
+        notes.withLock { $0.append(note) }
         // The caller may be the main queue, with locks held. What is not written yet goes before the next push.
         queue.async { [self] in
-            try? io.withLock { try writeForgotten(&$0) }
+            try? io.withLock { try writeNotes(&$0) }
         }
     }
 
+    func willCommit(_ turn: PushTurn) throws {
+        do {
+            try io.withLock { try write(turn, isCommitted: false, &$0) }
+        } catch {
+            throw NSError.coreData(
+                .persistentStoreSave,
+                "The save was not made: the document's push journal can't be written. Nothing was changed; make room and save again.",
+                underlying: error)
+        }
+    }
+
+    /// - Parameter isCommitted: false: it holds only if the store says that it has what was saved.
+    private func write(_ turn: PushTurn, isCommitted: Bool, _ state: inout State) throws {
+        var records = PushRecordWriter(stores: header.stores)
+        try records.turn(turn, at: turn.entry ?? (isCommitted ? state.last : 0), isCommitted: isCommitted)
+        try add(PushFrame.bytes(.turn, state.last, records.bytes), &state)
+    }
+
     private func forgetInsertions(_ state: inout State) {
-        for forget in forgotten.withLock({ $0 }) {
+        for case .forget(let forget) in notes.withLock({ $0 }) {
             if let ids = forget.ids {
                 for id in ids { state.insertions[id] = nil }
             } else {
@@ -139,16 +166,22 @@ final class PushJournal: PushRecorder, @unchecked Sendable {
         }
     }
 
-    private func writeForgotten(_ state: inout State) throws {
+    private func writeNotes(_ state: inout State) throws {
         forgetInsertions(&state)
-        let waiting = forgotten.withLock { $0 }
-        for forget in waiting where forget.entries.upperBound > state.settled {
-            var records = PushRecordWriter(stores: header.stores)
-            records.forget(forget)
-            try add(PushFrame.bytes(.forget, state.last, records.bytes), &state)
+        let waiting = notes.withLock { $0 }
+        for note in waiting {
+            switch note {
+            case .forget(let forget) where forget.entries.upperBound > state.settled:
+                var records = PushRecordWriter(stores: header.stores)
+                records.forget(forget)
+                try add(PushFrame.bytes(.forget, state.last, records.bytes), &state)
+            // Of entries that are settled nobody asks any more.
+            case .turn(let turn) where state.settled < state.last: try write(turn, isCommitted: true, &state)
+            case .forget, .turn: continue
+            }
         }
-        forgotten.withLock { $0.removeFirst(waiting.count) }
-        for forget in waiting where forget.ids == nil {
+        notes.withLock { $0.removeFirst(waiting.count) }
+        for case .forget(let forget) in waiting where forget.ids == nil {
             state.gone.insert(integersIn: Int(forget.entries.lowerBound)...Int(forget.entries.upperBound))
         }
         settle(state.settled, &state)
@@ -203,8 +236,8 @@ final class PushJournal: PushRecorder, @unchecked Sendable {
             state.insertions = [:]
             state.gone = []
             state.lock = nil
-            // Taken out only within `io`, as in `writeForgotten`.
-            forgotten.withLock { $0 = [] }
+            // Taken out only within `io`, as in `writeNotes`.
+            notes.withLock { $0 = [] }
         }
     }
 

@@ -8,6 +8,16 @@ struct PushJournalFolder {
         let records: [PushRecord]
     }
 
+    /// Objects that turned out to be others after an entry.
+    struct Turn {
+        let entry: UInt64
+        /// False: it holds only if the store has everything through that entry.
+        let isCommitted: Bool
+        let identities: [NSManagedObjectID: NSManagedObjectID]
+        /// What became of the others then.
+        let records: [PushRecord]
+    }
+
     /// A file that can't be read or applied, whole or from some place on.
     struct Problem {
         let url: URL
@@ -17,6 +27,8 @@ struct PushJournalFolder {
     private(set) var files: [URL] = []
     /// In the order of their numbers.
     private(set) var entries: [Entry] = []
+    /// Those that took place, in their order.
+    private(set) var turns: [Turn] = []
     private var forgotten: [ClosedRange<UInt64>] = []
     private var forgottenRows: [NSManagedObjectID: [ClosedRange<UInt64>]] = [:]
     private(set) var problems: [Problem] = []
@@ -45,6 +57,7 @@ struct PushJournalFolder {
         last = mark
         for url in files { try read(url, coordinator, after: mark) }
         entries.sort { $0.number < $1.number }
+        turns = turns.enumerated().sorted { ($0.element.entry, $0.offset) < ($1.element.entry, $1.offset) }.map(\.element)
     }
 
     private mutating func read(_ url: URL, _ coordinator: NSPersistentStoreCoordinator, after mark: UInt64) throws {
@@ -59,7 +72,7 @@ struct PushJournalFolder {
         }
         let (frames, end) = PushFrame.read(bytes[found.end...])
         for frame in frames { last = max(last, frame.number) }
-        if end != .damaged && frames.allSatisfy({ $0.number <= mark }) { return }
+        if end != .damaged && frames.allSatisfy({ $0.number <= mark && $0.kind != .turn }) { return }
         if let refusal = found.header.refusal(by: coordinator) {
             return problems.append(Problem(url: url, sentence: "\(url.lastPathComponent) was not applied: \(refusal)."))
         }
@@ -78,6 +91,9 @@ struct PushJournalFolder {
                 case .push where frame.number <= mark: continue
                 case .push: entries.append(Entry(number: frame.number, records: try reader.records(frame.payload)))
                 case .forget: note(try reader.forget(frame.payload))
+                case .turn:
+                    let turn = try reader.turn(frame.payload)
+                    if turn.isCommitted || turn.entry <= mark { turns.append(turn) }
                 }
             } catch {
                 problems.append(
@@ -94,6 +110,11 @@ struct PushJournalFolder {
     /// Whether an entry was thrown away.
     func isForgotten(_ entry: UInt64) -> Bool { forgotten.contains { $0.contains(entry) } }
 
-    /// Whether what an entry says of an object's row was thrown away.
-    func isForgotten(_ entry: UInt64, _ id: NSManagedObjectID) -> Bool { forgottenRows[id]?.contains { $0.contains(entry) } ?? false }
+    /// Whether that of an entry was thrown away: what it says of an object's row.
+    func isForgotten(_ entry: UInt64, _ record: PushRecord) -> Bool {
+        switch record {
+        case .pairs, .order: false
+        default: forgottenRows[record.id]?.contains { $0.contains(entry) } ?? false
+        }
+    }
 }

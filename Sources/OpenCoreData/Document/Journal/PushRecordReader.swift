@@ -33,7 +33,21 @@ struct PushRecordReader {
     }
 
     func records(_ payload: ArraySlice<UInt8>) throws -> [PushRecord] {
-        var reader = ByteReader(payload), result: [PushRecord] = []
+        var reader = ByteReader(payload)
+        return try records(&reader)
+    }
+
+    func turn(_ payload: ArraySlice<UInt8>) throws -> PushJournalFolder.Turn {
+        var reader = ByteReader(payload)
+        let entry: UInt64 = try reader.fixed(), isCommitted = try reader.byte() == 1
+        let ids = try ids(&reader), others = try self.ids(&reader)
+        guard ids.count == others.count else { throw ByteReader.Malformed() }
+        return PushJournalFolder.Turn(
+            entry: entry, isCommitted: isCommitted, identities: Dictionary(zip(ids, others)) { $1 }, records: try records(&reader))
+    }
+
+    private func records(_ reader: inout ByteReader) throws -> [PushRecord] {
+        var result: [PushRecord] = []
         while !reader.isAtEnd {
             guard let tag = PushRecord.Tag(rawValue: try reader.byte()) else { throw ByteReader.Malformed() }
             let (id, form) = try reference(&reader, isTemporary: tag == .insert || tag == .foundation)

@@ -55,6 +55,15 @@ struct PushRecordWriter {
         if let some = forget.ids { ids(some) }
     }
 
+    /// Entry, u8 whether it is committed, those that are none any more, the others, and what became of these. Throws 134030 as `write` does.
+    mutating func turn(_ turn: PushTurn, at entry: UInt64, isCommitted: Bool) throws {
+        writer.fixed(entry)
+        writer.byte(isCommitted ? 1 : 0)
+        ids(turn.identities.keys)
+        ids(turn.identities.values)
+        try write(turn.changes, needing: turn.rows)
+    }
+
     private mutating func tag(_ tag: PushRecord.Tag, _ id: NSManagedObjectID) {
         writer.byte(tag.rawValue)
         reference(id)

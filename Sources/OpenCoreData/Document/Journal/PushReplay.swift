@@ -15,6 +15,8 @@ struct PushReplay {
     private let coordinator: NSPersistentStoreCoordinator
     /// What the stores hold of the objects that the entries are about.
     private var stored: [NSManagedObjectID: RowSnapshot] = [:]
+    /// Those that turned out to be others, where the replay has come to.
+    private var identities: [NSManagedObjectID: NSManagedObjectID] = [:]
     private(set) var changes = ChangeSet()
     private(set) var refused: [Refused] = []
     private(set) var pushes = 0
@@ -22,7 +24,8 @@ struct PushReplay {
     init(_ folder: PushJournalFolder, coordinator: NSPersistentStoreCoordinator) throws {
         self.folder = folder
         self.coordinator = coordinator
-        stored = try coordinator.storedRows(for: Array(Set(folder.entries.flatMap { $0.records.map(\.id) })))
+        let named = folder.entries.flatMap { $0.records.map(\.id) } + folder.turns.flatMap { $0.identities.flatMap { [$0, $1] } }
+        stored = try coordinator.storedRows(for: Array(Set(named)))
         compose()
         giveOtherKeys()
         try dropDangling()
@@ -33,18 +36,45 @@ struct PushReplay {
 
     private mutating func compose() {
         let level = ContextLevel(chain: ContextChain.scratch)
+        var turns = folder.turns[...]
         for entry in folder.entries where !folder.isForgotten(entry.number) {
+            while let turn = turns.first, turn.entry < entry.number { take(turns.removeFirst(), over: level) }
             pushes += 1
-            var pushed = ChangeSet()
-            for record in entry.records { apply(record, of: entry, to: &pushed, over: level) }
-            level.merge(pushed)
+            take(entry.records, of: entry.number, over: level)
         }
+        for turn in turns { take(turn, over: level) }
         changes = level.pending
     }
 
-    private mutating func apply(
-        _ record: PushRecord, of entry: PushJournalFolder.Entry, to pushed: inout ChangeSet, over level: ContextLevel
-    ) {
+    private mutating func take(_ records: [PushRecord], of entry: UInt64, over level: ContextLevel) {
+        var pushed = ChangeSet()
+        for record in records where !folder.isForgotten(entry, record) {
+            if let record = record.replacing(current) { apply(record, to: &pushed, over: level) }
+        }
+        level.merge(pushed)
+    }
+
+    /// Objects that turned out to be others are left out from here on, and what became of the others counts.
+    private mutating func take(_ turn: PushJournalFolder.Turn, over level: ContextLevel) {
+        // What is in the store as itself was saved after all.
+        for (id, other) in turn.identities where stored[id] == nil {
+            if current(other) == id { identities[other] = nil }
+            identities[id] = other
+        }
+        var changes = level.pending
+        for id in turn.identities.keys where identities[id] != nil { changes.set(id, nil) }
+        level.pending = changes.replacing(current)
+        if !folder.isForgotten(turn.entry) { take(turn.records, of: turn.entry, over: level) }
+    }
+
+    /// What an object turned out to be; nil: nothing else.
+    private func current(_ id: NSManagedObjectID) -> NSManagedObjectID? {
+        guard var result = identities[id] else { return nil }
+        while let next = identities[result] { result = next }
+        return result
+    }
+
+    private mutating func apply(_ record: PushRecord, to pushed: inout ChangeSet, over level: ContextLevel) {
         let id = record.id
         switch record {
         case .pairs(let key, let pairs):
@@ -53,7 +83,7 @@ struct PushReplay {
         case .order(let key, let order):
             pushed.orders[key] = order
             return
-        default: if folder.isForgotten(entry.number, id) { return }
+        default: break
         }
         let earlier = pushed[id] ?? level.change(of: id)
         switch record {

@@ -121,7 +121,9 @@ import Testing
         }
 
         func forget(_ entries: ClosedRange<UInt64>, only ids: Set<NSManagedObjectID>?) {}
+        func willCommit(_ turn: PushTurn) {}
         func didCommit(through entry: UInt64) {}
+        func turned(_ turn: PushTurn) {}
     }
 
     // GB31

@@ -66,7 +66,7 @@ public final class SyncPipeline: Sendable {
         self.secrets = secrets
         self.version = version
         self.observe = observer
-        slots = RequestSlots(max(1, configuration.daemon.maxParallelRequests))
+        slots = RequestSlots(max(1, configuration.daemon.maxParallelRequests), clock: clock)
         writer = ScheduleWriter(document: document)
         openRuns = OpenRuns(folder: document.fileURL)
         state = Mutex(
@@ -221,7 +221,9 @@ public final class SyncPipeline: Sendable {
             if running.run.progress.waitsUntil != nil { running.task.cancel() }
         case .cancel(let scope, let id): running(scope, id)?.task.cancel()
         case .wake(let instant): timer.withLock { $0 }?.set(instant)
-        case .store(let schedule): writer.write(schedule)
+        case .store(let schedule):
+            writer.write(schedule)
+            forgetStart(of: schedule.scope)
         case .save:
             Task {
                 try? await writer.written()
@@ -257,6 +259,19 @@ public final class SyncPipeline: Sendable {
                 }
             }
             state.runs[order.scope] = Running(id: order.id, run: run, task: task)
+        }
+    }
+
+    /// That a run began is remembered beside the store until the store says so.
+    private func forgetStart(of scope: ResourceScope) {
+        guard let began = openRuns.ended(scope) else { return }
+        Task {
+            do {
+                try await writer.written()
+                openRuns.stored(scope, began: began)
+            } catch {
+                // What cannot be stored stays there.
+            }
         }
     }
 

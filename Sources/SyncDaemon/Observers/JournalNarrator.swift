@@ -178,8 +178,14 @@ struct JournalNarrator: Sendable {
         }
     }
 
+    /// A server that words each error anew must not fill the journal: when a resource has had so many, all others count as one.
+    private static let mostComplaints = 8
+
+    /// - Parameter what: what kind of complaint it is, and after that what about.
     private mutating func complain(_ scope: ResourceScope, _ what: String, _ entry: JournalEntry) -> JournalEntry? {
-        let kind = "\(scope) \(what)"
+        var kind = "\(scope) \(what)"
+        let known = complaints[scope] ?? []
+        if known.count >= Self.mostComplaints && !known.contains(kind) { kind = "\(scope) \(what.prefix { $0 != " " })" }
         complaints[scope, default: []].insert(kind)
         return say(kind, entry)
     }

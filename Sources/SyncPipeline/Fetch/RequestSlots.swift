@@ -1,71 +1,129 @@
 import Synchronization
 
 /// Limits how many requests are under way at once, first come, first served. A fetch that waits for its next attempt holds no slot.
+///
+/// Where others wait, a request that has taken long gives its slot up and goes on beside the others, so that servers that never answer do not keep
+/// everybody from asking anybody: a certain number of such requests may be under way besides.
 public final class RequestSlots: Sendable {
+    /// How long a request keeps its slot where others wait for one.
+    static let patience = Duration.seconds(5)
+    /// How many go on without one, for each slot.
+    static let slowForEach = 8
+
+    private struct Waiter {
+        let id: Int
+        let continuation: CheckedContinuation<Bool, Never>
+        /// Looks for a slot that was kept for too long.
+        let search: Task<Void, Never>
+
+        func answer(_ hasSlot: Bool) {
+            search.cancel()
+            continuation.resume(returning: hasSlot)
+        }
+    }
+
     private struct State {
         var free: Int
-        var waiting: [(id: Int, continuation: CheckedContinuation<Bool, Never>)] = []
+        /// Who has a slot, since when.
+        var holders: [Int: SyncInstant] = [:]
+        /// Who goes on without the slot that it had.
+        var slow: Set<Int> = []
+        var waiting: [Waiter] = []
         var cancelled: Set<Int> = []
         var nextID = 0
     }
 
     private let state: Mutex<State>
+    private let clock: any SyncClock
+    private let mostSlow: Int
 
     /// So many slots.
     /// - Precondition: there is at least one.
-    public init(_ count: Int) {
+    public init(_ count: Int, clock: any SyncClock) {
         precondition(count > 0, "there must be at least one request slot")
         state = Mutex(State(free: count))
+        self.clock = clock
+        mostSlow = count * Self.slowForEach
     }
 
     /// Runs `body` in a slot.
     /// - Throws: `CancellationError` if the task is cancelled while it waits, and what `body` throws.
     func run<Value>(_ body: () async throws -> Value) async throws -> Value {
-        guard await take() else { throw CancellationError() }
-        defer { give() }
-        return try await body()
-    }
-
-    private func take() async -> Bool {
         let id = state.withLock { state in
             state.nextID += 1
             return state.nextID
         }
+        guard await take(id) else { throw CancellationError() }
+        defer { give(id) }
+        return try await body()
+    }
+
+    private func take(_ id: Int) async -> Bool {
         let taken = await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 let answer: Bool? = state.withLock { state in
                     if state.cancelled.remove(id) != nil { return false }
                     if state.free > 0 {
                         state.free -= 1
+                        state.holders[id] = clock.instant
                         return true
                     }
-                    state.waiting.append((id, continuation))
+                    state.waiting.append(Waiter(id: id, continuation: continuation, search: Task { [weak self] in await self?.search(for: id) }))
                     return nil
                 }
                 if let answer { continuation.resume(returning: answer) }
             }
         } onCancel: {
-            let waiting = state.withLock { state in
+            let waiter = state.withLock { state in
                 guard let index = state.waiting.firstIndex(where: { $0.id == id }) else {
                     state.cancelled.insert(id)
-                    return nil as CheckedContinuation<Bool, Never>?
+                    return nil as Waiter?
                 }
-                return state.waiting.remove(at: index).continuation
+                return state.waiting.remove(at: index)
             }
-            waiting?.resume(returning: false)
+            waiter?.answer(false)
         }
         state.withLock { _ = $0.cancelled.remove(id) }
         return taken
     }
 
-    private func give() {
-        let next = state.withLock { state in
-            guard !state.waiting.isEmpty else {
-                state.free += 1
-                return nil as CheckedContinuation<Bool, Never>?
+    /// As long as somebody waits: has those go on without a slot that have had theirs for too long.
+    private func search(for id: Int) async {
+        while true {
+            let now = clock.instant
+            state.withLock { takeFromSlowest(now, &$0) }?.answer(true)
+            let next: SyncInstant? = state.withLock { state in
+                guard state.waiting.contains(where: { $0.id == id }) else { return nil }
+                let oldest = state.holders.values.min()?.advanced(by: Self.patience) ?? now
+                return oldest > now ? oldest : now.advanced(by: Self.patience)
             }
-            return state.waiting.removeFirst().continuation
+            guard let next else { return }
+            do { try await clock.sleep(until: next) } catch { return }
         }
-        next?.resume(returning: true)
+    }
+
+    /// The slot of the one that has had it longest, if that is too long, goes to who has waited longest.
+    private func takeFromSlowest(_ now: SyncInstant, _ state: inout State) -> Waiter? {
+        guard state.slow.count < mostSlow, !state.waiting.isEmpty, let slowest = state.holders.min(by: { ($0.value, $0.key) < ($1.value, $1.key) }),
+            slowest.value.advanced(by: Self.patience) <= now
+        else { return nil }
+        state.slow.insert(slowest.key)
+        return pass(slowest.key, &state)
+    }
+
+    private func give(_ id: Int) {
+        state.withLock { state in state.slow.remove(id) == nil ? pass(id, &state) : nil }?.answer(true)
+    }
+
+    /// The slot of one goes to the one that has waited longest, who is to be told; nil: it is free.
+    private func pass(_ id: Int, _ state: inout State) -> Waiter? {
+        state.holders[id] = nil
+        guard !state.waiting.isEmpty else {
+            state.free += 1
+            return nil
+        }
+        let next = state.waiting.removeFirst()
+        state.holders[next.id] = clock.instant
+        return next
     }
 }

@@ -4,14 +4,14 @@ import Synchronization
 
 /// A resource whose run was open when a process ended.
 struct Suspicion: Hashable, Sendable {
-    /// How many unclean ends in a row that were; 0: the end was in order, and did not wait for the run.
+    /// How many unclean ends in a row that were; 0: the end was in order, and did not wait for the run, or the run had ended.
     var ends: Int
     /// When the last of those runs began, by the wall clock.
     var began: Date
 }
 
 /// Which runs are open, in a file beside the store: after an unclean end it tells the next process whose runs were open, since when, and how often in a
-/// row that was so. It is written without waiting for the disk: what ends a process leaves what it wrote. A file that cannot be written is done without.
+/// row that was so; and when those began that had ended while the store did not say so yet. It is written without waiting for the disk: what ends a process leaves what it wrote. A file that cannot be written is done without.
 final class OpenRuns: Sendable {
     /// The file's name in the document's folder.
     static let fileName = ".runs"
@@ -53,13 +53,22 @@ final class OpenRuns: Sendable {
 
     func begin(_ scope: ResourceScope, at time: Date) { change { $0.open[scope] = time } }
 
-    /// Its run has ended, however well.
+    /// Its run has ended, however well: nobody suspects it any more. When it began is kept until the store has it.
     func end(_ scope: ResourceScope) {
         change { state in
             if state.isClosed { return }
-            state.open[scope] = nil
-            state.ends[scope] = nil
+            state.ends[scope] = state.open.removeValue(forKey: scope).map { Suspicion(ends: 0, began: $0) }
         }
+    }
+
+    /// When the run of it began that has ended and of which only this file tells.
+    func ended(_ scope: ResourceScope) -> Date? {
+        state.withLock { state in state.open[scope] == nil && state.ends[scope]?.ends == 0 ? state.ends[scope]?.began : nil }
+    }
+
+    /// The store says when that run began.
+    func stored(_ scope: ResourceScope, began: Date) {
+        if ended(scope) == began { change { $0.ends[scope] = nil } }
     }
 
     /// The process ends in order: nobody is under suspicion for what it leaves open, whether or not that ends after all.

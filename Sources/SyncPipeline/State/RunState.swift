@@ -58,10 +58,10 @@ struct RunState: Sendable, Hashable {
     static func members(
         among stored: [StoredKeys.Entry], scope: ResourceScope, entity: String, in worker: NSManagedObjectContext
     ) throws -> Set<Int64> {
-        let (resources, pages) = try mappings([.isEqual(\.scope, "\(scope)")], in: worker)
+        let whole = try ResourceTable.row(of: scope, in: worker).mapping, pages = try mappings(of: [.isEqual(\.scope, "\(scope)")], in: worker)
         return stored.reduce(into: []) { members, entry in
             guard entry.kind == .members || entry.kind == .previous else { return }
-            let mapping = entry.request.isEmpty ? resources[entry.scope] : pages[Page(scope: entry.scope, request: entry.request)]
+            let mapping = entry.request.isEmpty ? whole : pages[Page(scope: entry.scope, request: entry.request)]
             if isOurs(mapping, entity) { members.formUnion(entry.keys ?? []) }
         }
     }
@@ -71,7 +71,7 @@ struct RunState: Sendable, Hashable {
         among keys: Set<Int64>, of entity: String, byOthersThan scope: ResourceScope, in worker: NSManagedObjectContext
     ) throws -> Set<Int64> {
         guard !keys.isEmpty else { return [] }
-        let (resources, pages) = try mappings(in: worker)
+        let resources = try mappings(in: worker), pages = try mappings(of: [], in: worker)
         return try StoredKeys.entries([.members, .previous], ofOthersThan: scope, in: worker).reduce(into: []) { vouched, entry in
             let mapping = entry.request.isEmpty ? resources[entry.scope] : pages[Page(scope: entry.scope, request: entry.request)]
             if ModelMapping.entity(ofFingerprint: mapping) == entity { vouched.formUnion(keys.intersection(entry.keys ?? [])) }
@@ -83,19 +83,19 @@ struct RunState: Sendable, Hashable {
         let request: String
     }
 
-    /// What decided what bodies became, by resource and by page; of these pages, where they are chosen.
-    private static func mappings(
-        _ chosen: [RowCondition<RequestTable>] = [], in worker: NSManagedObjectContext
-    ) throws -> (resources: [String: String], pages: [Page: String]) {
-        var resources: [String: String] = [:], pages: [Page: String] = [:]
-        for row in try StateRow<ResourceTable>.all(in: worker) { resources["\(row.scope)"] = row.mapping }
-        for row in try StateRow.all(where: chosen, in: worker) { pages[Page(scope: row.scope, request: row.request)] = row.mapping }
-        return (resources, pages)
+    /// What decided what bodies became, by resource.
+    private static func mappings(in worker: NSManagedObjectContext) throws -> [String: String] {
+        try StateRow<ResourceTable>.all(in: worker).reduce(into: [:]) { $0["\($1.scope)"] = $1.mapping }
+    }
+
+    /// The same of some pages.
+    private static func mappings(of chosen: [RowCondition<RequestTable>], in worker: NSManagedObjectContext) throws -> [Page: String] {
+        try StateRow.all(where: chosen, in: worker).reduce(into: [:]) { $0[Page(scope: $1.scope, request: $1.request)] = $1.mapping }
     }
 
     /// The tombstones of an entity that are other resources' to purge.
     static func tombstones(of entity: String, byOthersThan scope: ResourceScope, in worker: NSManagedObjectContext) throws -> Set<Int64> {
-        let resources = try mappings(in: worker).resources
+        let resources = try mappings(in: worker)
         return try StoredKeys.entries([.missing], ofOthersThan: scope, in: worker).reduce(into: []) { keys, entry in
             guard ModelMapping.entity(ofFingerprint: resources[entry.scope]) == entity else { return }
             for batch in MissingKeys(entry.data).tombstones.values { keys.formUnion(batch.keys) }

@@ -40,6 +40,23 @@ import Testing
         #expect(said.last == "iso/countries: the run failed: cannot connect (16 times)")
     }
 
+    @Test func aServerThatWordsEachErrorAnewDoesNotFillTheJournal() {
+        var narrator = JournalNarrator()
+        func said(_ numbers: ClosedRange<Int>) -> [String] {
+            numbers.compactMap { number in
+                narrator.entry(for: .runFinished(Example.report(Example.countries, .failed, status: 500, error: "status 500: “\(number)”")))?.message
+            }
+        }
+        #expect(said(1...8).count == 8)
+        let later = said(9...1000)
+        #expect(later.count == 10)
+        #expect(later.last == "iso/countries: the run failed: status 500: “520” (512 times)")
+        // What was said before is told apart still, and a success ends it all.
+        #expect(said(3...3) == ["iso/countries: the run failed: status 500: “3” (2 times)"])
+        _ = narrator.entry(for: .runFinished(Example.report()))
+        #expect(said(1001...1001) == ["iso/countries: the run failed: status 500: “1001”"])
+    }
+
     @Test func aRecoveryIsSaidOnceAndAFailureAfterItAnew() {
         var narrator = JournalNarrator()
         let failed = SyncEvent.runFinished(Example.report(Example.countries, .failed, status: 503, error: "status 503"))

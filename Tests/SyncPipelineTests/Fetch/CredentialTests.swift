@@ -100,7 +100,7 @@ import Testing
         let transport = StubTransport(.response(status: 200, headers: ["Content-Type": "application/json"], body: [0x5B, 0x5D]))
         let waiting = try Fixture.settings("https://a.example/items", secrets: issuer.resolver) { $0.authentication = Self.bearer }
         let other = try Fixture.settings("https://b.example/items")
-        let slots = RequestSlots(1)
+        let slots = RequestSlots(1, clock: ManualClock())
         func fetch(_ settings: FetchSettings) -> PageFetch {
             PageFetch(
                 PageRequest(address: settings.first),

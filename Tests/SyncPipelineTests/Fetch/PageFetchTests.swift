@@ -387,7 +387,7 @@ import Testing
             guard case .cancelled = await task.value else { throw Unexpected() }
             #expect(clock.deadlines.isEmpty)
         }
-        let slots = RequestSlots(1)
+        let slots = RequestSlots(1, clock: clock)
         let holder = Task { [fetch = try fetch(StubTransport(.silence), slots: slots)] in await fetch.run() }
         await clock.sleepers(atLeast: 1)
         let queued = Task { [fetch = try fetch(StubTransport(.silence), slots: slots)] in await fetch.run() }
@@ -400,7 +400,7 @@ import Testing
     // MARK: Slots
 
     @Test func aFetchThatWaitsHoldsNoSlot() async throws {
-        let slots = RequestSlots(1)
+        let slots = RequestSlots(1, clock: clock)
         let waiting = Task { [fetch = try fetch(StubTransport(.response(status: 503)), slots: slots)] in await fetch.run() }
         await clock.deadlines { $0 == [SyncInstant(sinceOrigin: .milliseconds(500))] }
         guard case .page = await (try fetch(StubTransport(ok()), slots: slots)).run() else { throw Unexpected() }
@@ -409,7 +409,7 @@ import Testing
     }
 
     @Test func noMoreRequestsRunThanThereAreSlots() async throws {
-        let slots = RequestSlots(3)
+        let slots = RequestSlots(3, clock: clock)
         let now = Mutex((running: 0, most: 0))
         let transport = StubTransport { [json] _, _ in
             now.withLock {

@@ -1,4 +1,5 @@
 import Foundation
+import GRDB
 import NIOHTTP1
 import SyncTestSupport
 import Synchronization
@@ -51,6 +52,24 @@ import Testing
         #expect(left == [two: 1])
     }
 
+    @Test func whenARunBeganIsKnownUntilTheStoreSaysSo() throws {
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let runs = OpenRuns(folder: folder)
+        runs.begin(one, at: time)
+        #expect(runs.ended(one) == nil)
+        runs.end(one)
+        #expect(runs.ended(one) == time)
+        #expect(OpenRuns(folder: folder).suspects == [one: Suspicion(ends: 0, began: time)])
+        runs.stored(one, began: time.addingTimeInterval(-1))
+        #expect(runs.ended(one) == time)
+        runs.stored(one, began: time)
+        #expect(runs.ended(one) == nil && OpenRuns(folder: folder).suspects.isEmpty)
+        // The next one has begun meanwhile.
+        runs.begin(one, at: time)
+        runs.stored(one, began: time)
+        #expect(OpenRuns(folder: folder).suspects == [one: Suspicion(ends: 1, began: time)])
+    }
+
     @Test func theNextProcessLearnsWhenTheLastRunThatWasOpenBegan() throws {
         defer { try? FileManager.default.removeItem(at: folder) }
         OpenRuns(folder: folder).begin(one, at: time)
@@ -71,6 +90,29 @@ import Testing
         // That it ends after all comes too late.
         runs.end(one)
         #expect(OpenRuns(folder: folder).suspects == [one: Suspicion(ends: 0, began: time)])
+    }
+
+    @Test func thatARunFoundNothingNewIsKnownBesideTheStoreUntilItIsCommitted() async throws {
+        let fixture = try await PipelineFixture(ScriptedAPI.people()) { request, _ in
+            request.headers.contains(name: "If-None-Match")
+                ? .response(status: 304, headers: ["ETag": "\"1\""])
+                : .response(status: 200, headers: ["ETag": "\"1\"", "Content-Type": "application/json"], body: Array("[{\"id\": 1}]".utf8))
+        }
+        try await fixture.sync()
+        // Nothing can be committed for as long as somebody else writes.
+        var configuration = Configuration()
+        configuration.allowsUnsafeTransactions = true
+        let queue = try DatabaseQueue(path: fixture.folder.appendingPathComponent("StoreContent/persistentStore").path, configuration: configuration)
+        try queue.inDatabase { try $0.execute(sql: "BEGIN IMMEDIATE") }
+        fixture.clock.advance(by: .seconds(3600))
+        try await fixture.pipeline.sync(nil, cause: .control, wait: false)
+        await fixture.told { $0.reports.count >= 2 }
+        #expect(fixture.reports.last?.notModifiedPages == 1)
+        while let left = OpenRuns(folder: fixture.folder).suspects.values.first, left.ends > 0 { await Task.yield() }
+        #expect(OpenRuns(folder: fixture.folder).suspects.values.map(\.began) == [fixture.clock.wallTime])
+        try queue.inDatabase { try $0.execute(sql: "ROLLBACK") }
+        while !OpenRuns(folder: fixture.folder).suspects.isEmpty { await Task.yield() }
+        try await fixture.end()
     }
 
     @Test func aStopThatGoesOnWithoutARunLeavesNobodyUnderSuspicion() async throws {

@@ -4,7 +4,7 @@ import OpenCoreDataTestSupport
 import Synchronization
 import Testing
 
-/// New objects that turn out to be others, which have their unique keys, between a push and a crash. (GB31, R5)
+/// New objects that turn out to be others, which have their unique keys, between a push and a crash. (GB31)
 @Suite struct PushJournalTurningTests {
     private let fixture: JournalFixture
     private let memory: InMemoryStore
@@ -63,7 +63,7 @@ import Testing
         #expect(try afterCrash() == [[1, 5, 3]])
     }
 
-    // R5: the push comes in while the store writes.
+    // The push comes in while the store writes.
     @Test(arguments: [false, true])
     func aPushThatNamesAnObjectWhileItBecomesAnotherIsSaidOfTheOther(_ isSavedThrough: Bool) async throws {
         try writeAnother("k")

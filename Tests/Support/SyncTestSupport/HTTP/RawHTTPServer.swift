@@ -15,6 +15,8 @@ public final class RawHTTPServer: Sendable {
         case send([UInt8])
         /// Sends bytes one at a time, with a pause before each.
         case drip([UInt8], every: TimeAmount)
+        /// Sends bytes one at a time, slowly.
+        public static func drip(_ bytes: [UInt8]) -> Step { .drip(bytes, every: .milliseconds(100)) }
         /// Sends the same bytes again and again until the other side goes away.
         case flood([UInt8])
         /// Waits until the other side goes away.

@@ -39,8 +39,10 @@ final class SyncRun: Sendable {
         var mustStop = false
         /// Somebody waits for the report.
         var isHurried = false
-        /// When the wait ends that it is in, for its next attempt.
-        var waitsUntil: SyncInstant?
+        /// When the waits end that requests are in, for their next attempts, by page.
+        var waits: [Int: SyncInstant] = [:]
+        /// When the wait ends that it is in.
+        var waitsUntil: SyncInstant? { waits[page] }
         /// It can do nothing until the disk does.
         var waitsForDisk = false
     }
@@ -160,7 +162,7 @@ final class SyncRun: Sendable {
                 await fetched?.giveUp()
                 outcome = await environment.fetchQueue.run(fetch(request, page: page, stored: stored, surroundings))
             }
-            step { $0.waitsUntil = nil }
+            step { $0.waits[page] = nil }
             let facts: PageFacts
             switch outcome {
             case .page(let fetched):
@@ -227,7 +229,10 @@ final class SyncRun: Sendable {
                 PageReport(
                     scope: scope, run: id, page: page, url: url, status: fetched.status,
                     bytes: fetched.received, counts: parsed.counts, duration: fetched.duration)))
-        return parsed.facts
+        var facts = parsed.facts
+        // Some services say null for a list of none. Where rows were listed before it does not prove that they are gone.
+        if facts.isNull, try await !hasListedRows() { facts.isNull = false }
+        return facts
     }
 
     private func stop(_ tally: inout RunTally, after outcome: FetchOutcome) {

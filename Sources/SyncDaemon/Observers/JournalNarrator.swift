@@ -107,8 +107,11 @@ struct JournalNarrator: Sendable {
         switch report.outcome {
         case .succeeded:
             let failed = failures.removeValue(forKey: report.scope) ?? 0
-            forget(report.scope)
-            let changes = report.counts.inWords
+            forget(report.scope, stillSetsAside: report.counts.quarantined > 0)
+            var counts = report.counts
+            // Of what was set aside an entry of its own tells, where that is new.
+            counts.quarantined = 0
+            let changes = counts.inWords.isEmpty ? "" : report.counts.inWords
             if failed > 0, !degraded.contains(report.scope) {
                 let what = changes.isEmpty ? "nothing changed" : changes
                 return JournalEntry(
@@ -190,7 +193,13 @@ struct JournalNarrator: Sendable {
         return say(kind, entry)
     }
 
-    private mutating func forget(_ scope: ResourceScope) {
-        for kind in complaints.removeValue(forKey: scope) ?? [] { collapser.reset(kind) }
+    /// - Parameter stillSetsAside: complaints of records that were set aside go on.
+    private mutating func forget(_ scope: ResourceScope, stillSetsAside: Bool) {
+        let kept = (complaints.removeValue(forKey: scope) ?? []).filter { kind in
+            if stillSetsAside && kind.hasPrefix("\(scope) quarantined") { return true }
+            collapser.reset(kind)
+            return false
+        }
+        if !kept.isEmpty { complaints[scope] = kept }
     }
 }

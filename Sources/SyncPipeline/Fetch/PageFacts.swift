@@ -34,11 +34,13 @@ public struct PageFacts: Sendable, Hashable {
     public var unidentified = 0
     /// Whether an object stood where nobody had declared that records stand.
     public var isLoneObject = false
+    /// Whether `null` stood there: no records, and no list of none either.
+    public var isNull = false
 
     /// Whether the page is one of a listing, and says how it goes on. One that is not may come with the validators of the page that it stands for – an
     /// error with status 200 –, and an answer "not modified" to them would be about that.
     var isSound: Bool {
-        !isLoneObject && unreadable.isEmpty && !hasConflictingLinks && !hasUnreadableLink && (records == 0 || rejected < records)
+        !isLoneObject && !isNull && unreadable.isEmpty && !hasConflictingLinks && !hasUnreadableLink && (records == 0 || rejected < records)
     }
 
     /// Facts from their parts.

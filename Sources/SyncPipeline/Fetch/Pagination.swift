@@ -126,6 +126,7 @@ public struct Pagination: Sendable {
         }
         if facts.hasConflictingLinks { doubts.append(.conflictingLinks) }
         if facts.isLoneObject { doubts.append(.loneObject) }
+        if facts.isNull { doubts.append(.null) }
         for what in facts.unreadable where !doubts.contains(.unreadable(what)) { doubts.append(.unreadable(what)) }
         if facts.records > 0, facts.rejected >= facts.records { doubts.append(.nothingMapped(page: pages)) }
     }

@@ -54,6 +54,8 @@ public struct PaginationEnd: Sendable, Hashable {
         case unreadable(String)
         /// An object stood where no list was declared.
         case loneObject
+        /// `null` stood where a list was expected, and rows were listed before.
+        case null
         /// Every record of this page was set aside.
         case nothingMapped(page: Int)
 
@@ -74,6 +76,7 @@ public struct PaginationEnd: Sendable, Hashable {
             case .linkUnreadable: "the Link header cannot be read"
             case .unreadable(let what): "\(what) cannot be read"
             case .loneObject: "an object where a list was expected; if it is the record, write records = \"$\""
+            case .null: "null where a list was expected, which does not say that what was listed is gone"
             case .nothingMapped(let page): "every record of page \(page) was set aside"
             }
         }

@@ -48,6 +48,7 @@ struct PageRecipe: Sendable {
         facts.rejected = mapper.rejectedRecords
         facts.unidentified = mapper.unidentified
         facts.isLoneObject = resource.records == nil && summary.recordList == .singleObject
+        facts.isNull = summary.recordList == .null
         return facts
     }
 }

@@ -20,9 +20,9 @@ extension SyncRun {
                     settings: surroundings.settings, transport: surroundings.transport, clock: environment.clock, random: environment.random,
                     slots: environment.slots, cookies: surroundings.cookies
                 ) { [self] event in
-                    step { $0.waitsUntil = nil }
+                    step { $0.waits[page] = nil }
                     if case .retrying(let error, let delay) = event {
-                        step { $0.waitsUntil = environment.clock.instant.advanced(by: delay) }
+                        step { $0.waits[page] = environment.clock.instant.advanced(by: delay) }
                         observe(.retrying(scope: scope, run: id, page: page, attempt: error.attempts, delay: delay, reason: "\(error)"))
                     }
                 } notBefore: { [environment] in
@@ -58,8 +58,8 @@ extension SyncRun {
             environment.observe(.parked(scope: scope, until: until))
             return false
         }
-        step { $0.waitsUntil = environment.clock.instant.advanced(by: wait) }
-        defer { step { $0.waitsUntil = nil } }
+        step { $0.waits[$0.page] = environment.clock.instant.advanced(by: wait) }
+        defer { step { $0.waits[$0.page] = nil } }
         try await environment.clock.sleep(for: wait)
         return true
     }
@@ -91,6 +91,14 @@ extension SyncRun {
             try await environment.clock.sleep(for: .seconds(10))
         }
         if isHeld { environment.observe(.resumed) }
+    }
+
+    /// Whether any row is known to have been listed, in a complete run or since.
+    func hasListedRows() async throws -> Bool {
+        let scope = scope
+        return try await environment.document.withWorker { worker in
+            try StoredKeys.entries(of: scope, in: worker).contains { ($0.kind == .members || $0.kind == .previous) && $0.keys?.isEmpty == false }
+        }
     }
 
     /// What is known of a page, if its rows are what it says.

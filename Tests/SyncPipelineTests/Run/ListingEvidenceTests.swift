@@ -224,4 +224,28 @@ import Testing
         #expect(report.outcome == .incomplete && report.error?.contains(rule) == true, "\(report.error ?? "")")
         try await fixture.end()
     }
+
+    // Some services say null for a list of none.
+    @Test(arguments: ["null", "{\"items\": null}"]) func nullProvesNothingOfRowsThatWereListed(_ body: String) async throws {
+        let api = ScriptedAPI(), isWrapped = body != "null"
+        api.set("/people", isWrapped ? "{\"items\": [{\"id\": 1}]}" : "[{\"id\": 1}]")
+        let fixture = try await api.fixture(ScriptedAPI.people(isWrapped ? "records = \"$.items\"" : ""))
+        try await fixture.sync()
+        for _ in 0..<2 {
+            api.set("/people", body, etag: "\"null\"")
+            let report = try #require(try await fixture.sync().first)
+            #expect(!report.isComplete && report.notModifiedPages == 0)
+            #expect(report.error?.contains("null where a list was expected") == true, "\(report.error ?? "")")
+            #expect(try await fixture.live() == ["1"])
+        }
+        try await fixture.end()
+    }
+
+    @Test func nullIsAnEmptyListWhereNothingWasEverListed() async throws {
+        let api = ScriptedAPI()
+        api.set("/people", "null")
+        let fixture = try await api.fixture(ScriptedAPI.people())
+        for _ in 0..<2 { #expect(try await fixture.sync().first?.isComplete == true) }
+        try await fixture.end()
+    }
 }

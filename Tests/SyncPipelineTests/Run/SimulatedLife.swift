@@ -284,7 +284,9 @@ struct SimulatedLife {
                 return false
             }
         }
-        return asked.allSatisfy { runs[$0] != nil } && clock.deadlines.count == sleepers
+        // One that has asked for the page ahead as well is still at the one before.
+        let isAtItsPage = asked.allSatisfy { scope in runs[scope].map { $0.page >= simulation.pagesAsked(scope) } ?? false }
+        return isAtItsPage && clock.deadlines.count == sleepers
     }
 
     // MARK: Checks

@@ -158,7 +158,7 @@ final class Simulation: Sendable {
                 world.withLock { world in
                     guard !isCancelled, world.process == process else { return continuation.resume(throwing: CancellationError()) }
                     let isConditional = request.headers.contains(name: "If-None-Match")
-                    world.rules.request(scope, isConditional: isConditional, at: clock.instant)
+                    world.rules.request(scope, "\(url)", isConditional: isConditional, at: clock.instant)
                     world.pending.append(Question(id: id, list: list, request: request, continuation: continuation))
                 }
             }
@@ -181,6 +181,7 @@ final class Simulation: Sendable {
     }
 
     var pendingScopes: [ResourceScope] { world.withLock { $0.pending.map(\.list.scope) } }
+    func pagesAsked(_ scope: ResourceScope) -> Int { world.withLock { $0.rules.pagesAsked(scope) } }
     var failure: String? { world.withLock { $0.rules.failure } }
 
     /// Answers one of the requests that wait; nothing where none does.
@@ -192,7 +193,7 @@ final class Simulation: Sendable {
             guard let question = numbers.element(waiting) else { return nil }
             world.pending.removeAll { $0.id == question.id }
             let reply = world.server.reply(to: question.request, of: question.list, lie, using: &numbers)
-            world.rules.answer(question.list.scope, reply, at: clock.instant)
+            world.rules.answer(question.list.scope, "\(question.request.address.url)", reply, at: clock.instant)
             world.history.append("\(question.list.scope) \(reply.page): \(reply.words)")
             return (question, reply)
         }

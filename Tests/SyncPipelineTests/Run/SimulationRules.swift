@@ -10,8 +10,9 @@ struct SimulationRules {
     private struct Reading {
         /// The last answer to the request of each page.
         var pages: [Int: SimulatedServer.Reply] = [:]
-        /// The answer that came last.
-        var latest: SimulatedServer.Reply?
+        /// The addresses that were asked for, in that order, and the last answer of each. A page may be asked for while the one before is being saved.
+        var addresses: [String] = []
+        var answers: [String: SimulatedServer.Reply] = [:]
         var isWild: Bool { pages.values.contains { $0.evidence == .lie } }
         var isProof: Bool { !pages.isEmpty && pages.values.allSatisfy { $0.evidence == .proof } }
         var listed: Set<Int> { pages.values.reduce(into: []) { $0.formUnion($1.listed) } }
@@ -90,14 +91,18 @@ struct SimulationRules {
     // MARK: What happens
 
     /// A request arrives.
-    mutating func request(_ scope: ResourceScope, isConditional: Bool, at now: SyncInstant) {
+    mutating func request(_ scope: ResourceScope, _ address: String, isConditional: Bool, at now: SyncInstant) {
+        if readings[scope]?.addresses.contains(address) == false { readings[scope]?.addresses.append(address) }
         if let end = told[scope.source], now.duration(to: end) > Self.rounding { fail("\(scope) was asked before its server allowed it") }
         if readings[scope] == nil { fail("\(scope) was asked outside of a run") }
     }
 
-    mutating func answer(_ scope: ResourceScope, _ reply: SimulatedServer.Reply, at now: SyncInstant) {
+    /// How many pages the run that is open has asked for.
+    func pagesAsked(_ scope: ResourceScope) -> Int { readings[scope]?.addresses.count ?? 0 }
+
+    mutating func answer(_ scope: ResourceScope, _ address: String, _ reply: SimulatedServer.Reply, at now: SyncInstant) {
         readings[scope]?.pages[reply.page] = reply
-        readings[scope]?.latest = reply
+        readings[scope]?.answers[address] = reply
         if let wait = reply.wait { told[scope.source] = max(told[scope.source] ?? now, now.advanced(by: wait)) }
     }
 
@@ -125,7 +130,8 @@ struct SimulationRules {
     /// The page of this number, counted from 1 in the order of reading, is in the main context, or was there and is still what the server has.
     private mutating func save(_ scope: ResourceScope, _ number: Int) {
         guard let list = SimulatedServer.list(scope), let reading = readings[scope] else { return fail("\(scope) saved a page outside of a run") }
-        guard let reply = reading.latest else { return fail("\(scope) saved page \(number) that nobody gave it") }
+        let address = number <= reading.addresses.count ? reading.addresses[number - 1] : ""
+        guard let reply = reading.answers[address] else { return fail("\(scope) saved page \(number) that nobody gave it") }
         applied[list.entity, default: [:]].merge(reply.rows) { $1 }
         testimonies[scope, default: Testimony()].vouched.formUnion(reply.listed)
         testimonies[scope, default: Testimony()].rows.formUnion(reply.rows.keys)

@@ -39,8 +39,10 @@ final class SyncRun: Sendable {
         var mustStop = false
         /// Somebody waits for the report.
         var isHurried = false
-        /// When the wait ends that it is in, for its next attempt.
-        var waitsUntil: SyncInstant?
+        /// When the waits end that requests are in, for their next attempts, by page.
+        var waits: [Int: SyncInstant] = [:]
+        /// When the wait ends that it is in.
+        var waitsUntil: SyncInstant? { waits[page] }
         /// It can do nothing until the disk does.
         var waitsForDisk = false
     }
@@ -49,10 +51,10 @@ final class SyncRun: Sendable {
     let resource: ResourceConfiguration
     let scope: ResourceScope
     let cause: RunCause
-    private let isFull: Bool
-    private let environment: Environment
+    let isFull: Bool
+    let environment: Environment
     /// What decides what a body becomes.
-    private let fingerprint: String
+    let fingerprint: String
     private let progressState: Mutex<Progress>
 
     /// - Parameter isFull: asks for every page without conditions.
@@ -112,12 +114,22 @@ final class SyncRun: Sendable {
     // MARK: Pages
 
     private func readPages(_ tally: inout RunTally, number: Int64) async throws {
+        var ahead: PageAhead?
+        do {
+            try await readPages(&tally, number: number, ahead: &ahead)
+            await ahead?.giveUp()
+        } catch {
+            await ahead?.giveUp()
+            throw error
+        }
+    }
+
+    private func readPages(_ tally: inout RunTally, number: Int64, ahead: inout PageAhead?) async throws {
         let settings = try FetchSettings(
             resource: resource, daemon: environment.daemon, version: environment.version, secrets: environment.secrets)
         let options = TransportOptions(resource: resource, settings: settings, daemon: environment.daemon)
-        let transport = try await environment.transports.transport(for: options)
+        let surroundings = Surroundings(settings: settings, transport: try await environment.transports.transport(for: options))
         let recipe = PageRecipe(resource: resource, mapping: environment.mapping, settings: settings)
-        let cookies = RunCookies()
         var pagination = Pagination(resource.pagination, limits: resource.limits, first: settings.first)
         let deadline = environment.clock.instant.advanced(by: resource.limits.maxRunTime.duration)
         var mustRead = false
@@ -137,30 +149,24 @@ final class SyncRun: Sendable {
             // Also where the page is read whatever is known of it: rows that are not as they were written must not count as unchanged.
             let known = try await storedRequest(request.key)
             let stored = mustRead || isFull || isRepeated || tally.isReadAnew ? nil : known
-            let observe = environment.observe, scope = scope, id = id
-            let fetch = PageFetch(
-                request, validators: stored?.validators, recognisesUnmodified: stored != nil,
-                environment: FetchEnvironment(
-                    settings: settings, transport: transport, clock: environment.clock, random: environment.random, slots: environment.slots,
-                    cookies: cookies
-                ) { [self] event in
-                    step { $0.waitsUntil = nil }
-                    if case .retrying(let error, let delay) = event {
-                        step { $0.waitsUntil = environment.clock.instant.advanced(by: delay) }
-                        observe(
-                            .retrying(
-                                scope: scope, run: id, page: page, attempt: error.attempts, delay: delay, reason: "\(error)"))
-                    }
-                } notBefore: { [environment] in
-                    environment.notBefore(scope)
-                } willWait: { [environment] until in
-                    await environment.willWait(scope, until)
-                })
-            let outcome = await environment.fetchQueue.run(FetchOperation(fetch))
-            step { $0.waitsUntil = nil }
+            let outcome: FetchOutcome, fetched = ahead
+            ahead = nil
+            if let fetched, !mustRead, fetched.request.key == request.key {
+                outcome = await fetched.outcome
+                // What the page before brought may have thrown doubt on the rows of this one.
+                if case .notModified = outcome, stored == nil || stored?.validators != fetched.stored?.validators {
+                    mustRead = true
+                    continue
+                }
+            } else {
+                await fetched?.giveUp()
+                outcome = await environment.fetchQueue.run(fetch(request, page: page, stored: stored, surroundings))
+            }
+            step { $0.waits[page] = nil }
             let facts: PageFacts
             switch outcome {
             case .page(let fetched):
+                if !isRepeated { ahead = try await pageAhead(of: fetched, pagination, tally, surroundings) }
                 facts = try await parse(
                     fetched, by: recipe, request: request, isRepeated: isRepeated, number: number, page: page, tally: &tally)
             case .notModified(let unmodified):
@@ -251,80 +257,7 @@ final class SyncRun: Sendable {
         tally.parkedUntil = outcome.notBefore ?? tally.parkedUntil
     }
 
-    /// The server told another resource to leave it alone. Waits, or parks the run and gives false where that takes too long for a run.
-    private func mayWait(until: Date, _ tally: inout RunTally) async throws -> Bool {
-        let wait = environment.clock.wallTime.duration(to: until)
-        guard wait <= resource.retry.retryAfterPark.duration else {
-            tally.outcome = .parked
-            tally.parkedUntil = until
-            tally.error = "the server asked to be left alone until \(HTTPDate.format(until))"
-            environment.observe(.parked(scope: scope, until: until))
-            return false
-        }
-        step { $0.waitsUntil = environment.clock.instant.advanced(by: wait) }
-        defer { step { $0.waitsUntil = nil } }
-        try await environment.clock.sleep(for: wait)
-        return true
-    }
-
-    /// Holds the run while the root context is behind, or the disk is low.
-    private func waitForRoom(until deadline: SyncInstant) async throws {
-        let limit = max(environment.documentLimits.autosaveChanges * 4, 1)
-        if environment.document.unsavedChangeCount >= limit {
-            environment.observe(.held(.unsavedChanges(environment.document.unsavedChangeCount)))
-            step { $0.waitsForDisk = true }
-            await environment.document.waitUntilUnsaved(isBelow: limit)
-            step { $0.waitsForDisk = false }
-            environment.observe(.resumed)
-        }
-        var isHeld = false
-        defer { if isHeld { step { $0.waitsForDisk = false } } }
-        while let free = DiskSpace.free(at: environment.document.fileURL), free < environment.store.minFreeDisk.bytes {
-            if !isHeld {
-                environment.observe(.held(.lowDisk(free: free, minimum: "\(environment.store.minFreeDisk)")))
-            }
-            isHeld = true
-            step { $0.waitsForDisk = true }
-            if progress.mustStop || environment.clock.instant >= deadline { throw SyncError.cancelled }
-            try await environment.clock.sleep(for: .seconds(10))
-        }
-        if isHeld { environment.observe(.resumed) }
-    }
-
-    /// Whether any row is known to have been listed, in a complete run or since.
-    private func hasListedRows() async throws -> Bool {
-        let scope = scope
-        return try await environment.document.withWorker { worker in
-            try StoredKeys.entries(of: scope, in: worker).contains { ($0.kind == .members || $0.kind == .previous) && $0.keys?.isEmpty == false }
-        }
-    }
-
-    /// What is known of a page, if its rows are what it says.
-    private func storedRequest(_ key: String) async throws -> StoredRequest? {
-        let scope = scope, fingerprint = fingerprint, trust = environment.trust, observe = environment.observe
-        guard let entity = environment.mapping.entities[resource.entity] else { return nil }
-        return try await environment.document.withWorker { worker in
-            guard let stored = try StoredRequest.load(scope: scope, key: key, fingerprint: fingerprint, in: worker) else { return nil }
-            let isTrusted = try trust.holds(key, of: scope, entity: entity, in: worker) { count in
-                observe(.rowsChangedElsewhere(scope: scope, count: count))
-            } members: {
-                try StoredKeys.keys(.members, of: scope, page: key, in: worker)
-            }
-            return isTrusted ? stored : nil
-        }
-    }
-
-    /// A server may give the same body a new tag: from then on the old one would be asked with for ever, and answered 200.
-    private func renew(_ stored: StoredRequest, by page: UnmodifiedPage, request: PageRequest) async throws {
-        let fresh = page.validators, scope = scope
-        guard fresh.etag != stored.validators?.etag || fresh.lastModified != stored.validators?.lastModified else { return }
-        try await environment.document.withWorker { worker in
-            try StoredRequest.renew(fresh, scope: scope, key: request.key, in: worker)
-            try worker.save()
-        }
-    }
-
-    private func step(_ change: (inout Progress) -> Void) {
+    func step(_ change: (inout Progress) -> Void) {
         progressState.withLock { progress in
             progress.steps += 1
             change(&progress)

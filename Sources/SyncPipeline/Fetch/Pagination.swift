@@ -101,6 +101,19 @@ public struct Pagination: Sendable {
         }
     }
 
+    /// The page that will come after the one that is asked for now, as far as its headers tell: nil where they do not, or where it is none that is
+    /// new. That it is asked for is decided when the page has been taken in.
+    ///
+    /// - Parameter headers: what the headers say; the number of records is not looked at.
+    func foreseen(_ headers: PageFacts) -> PageRequest? {
+        guard pages + 1 < maxPages, !headers.hasConflictingLinks, !headers.hasUnreadableLink, headers.refusedLink == nil else { return nil }
+        if case .cursor = kind, headers.cursor == nil { return nil }
+        var after = self
+        after.pages += 1
+        guard case .next(let next) = after.nextPage(headers), !seenTokens.contains(BodyDigest(of: next.key)) else { return nil }
+        return next
+    }
+
     // MARK: Rules
 
     /// What is remembered of a page for the judgement at the end.

@@ -22,13 +22,21 @@ final class ArrivalRun: Sendable {
     /// What the server is asked, beside what it answers.
     private struct Server {
         var world: ArrivalWorld
-        var random: SeededNumbers
+        var poll = 0
         var failing: Set<String> = []
+        /// The pages after those that were given out with their records, by source, in this poll: each is asked for while the one before it is
+        /// parsed, and when it is answered makes no difference.
+        var ahead: Set<PageName> = []
         /// The pages that were given out, by source, in this poll.
         var read: [String: [Int: [Saying]]] = [:]
         var seen: [String: Set<ThingName>] = [:]
         var failed: Set<String> = []
         var log: [String] = []
+    }
+
+    private struct PageName: Hashable {
+        let source: String
+        let page: Int
     }
 
     private static let workers = 3
@@ -54,7 +62,7 @@ final class ArrivalRun: Sendable {
             seed: seed, sources: sources, keepsTombstones: random.chance(60), teamsSayMembers: random.chance(60), tagsSayPeople: random.chance(60))
         for (source, _) in sources { plan.pages[source] = 1 + random.next(upTo: 3) }
         self.plan = plan
-        server = Mutex(Server(world: ArrivalWorld(plan, using: &random), random: SeededNumbers(seed + 1_000_000)))
+        server = Mutex(Server(world: ArrivalWorld(plan, using: &random)))
         batchSize = random.chance(50) ? 1 + random.next(upTo: 4) : 1000
         self.order = order
         gate = order == .seeded ? ArrivalGate() : nil
@@ -129,8 +137,9 @@ final class ArrivalRun: Sendable {
     private func answer(_ request: HTTPRequest) async -> StubTransport.Answer {
         let url = request.address.url
         let source = url.host.map { String($0.prefix { $0 != "." }) } ?? ""
-        await gate?.fetch(source)
         let page = url.query.flatMap { Int($0.dropFirst("page=".count)) } ?? 0
+        let isAhead = server.withLock { $0.ahead.remove(PageName(source: source, page: page)) != nil }
+        if !isAhead { await gate?.fetch(source) }
         let validator = request.headers.first(name: "If-None-Match")
         return server.withLock { server in
             let entity = plan.sources.first { $0.name == source }?.entity ?? ""
@@ -147,13 +156,16 @@ final class ArrivalRun: Sendable {
             server.seen[source, default: []].formUnion(records.map(\.name))
             if validator == tag {
                 server.log.append("\(source) \(page): 304")
-                if server.random.chance(70) { return .response(status: 304) }
+                // What is answered depends on who asks for what, not on when.
+                var random = SeededNumbers(plan.seed + 1_000_000 + server.poll * 1000 + page * 100 + source.utf8.reduce(0) { $0 &+ Int($1) } % 100)
+                if random.chance(70) { return .response(status: 304) }
             } else {
                 server.read[source, default: [:]][page] = records
                 server.log.append("\(source) \(page): \(body)")
             }
             var headers: HTTPHeaders = ["Content-Type": "application/json", "ETag": tag]
             if !isLast {
+                server.ahead.insert(PageName(source: source, page: page + 1))
                 headers.add(name: "Link", value: "<https://\(source).example/list?page=\(page + 1)>; rel=\"next\"")
             }
             return .response(status: 200, headers: headers, body: Array(body.utf8))
@@ -194,7 +206,7 @@ final class ArrivalRun: Sendable {
             let asked = isLast || random.chance(60) ? plan.sources.map(\.name) : plan.sources.map(\.name).filter { _ in random.chance(60) }
             let failing = isLast ? [] : Set(asked.filter { _ in random.chance(7) })
             server.withLock { server in
-                (server.read, server.seen, server.failed) = ([:], [:], [])
+                (server.read, server.seen, server.failed, server.ahead, server.poll) = ([:], [:], [], [], poll)
                 server.failing = failing
                 server.log.append("-- poll \(poll)")
             }

@@ -1,0 +1,128 @@
+import Foundation
+import OpenCoreData
+import SyncConfiguration
+
+/// What is asked for and when: requests, the page ahead, and what a run waits for before it asks.
+extension SyncRun {
+    /// What all requests of a run have in common.
+    struct Surroundings {
+        let settings: FetchSettings
+        let transport: any HTTPTransport
+        let cookies = RunCookies()
+    }
+
+    func fetch(_ request: PageRequest, page: Int, stored: StoredRequest?, _ surroundings: Surroundings) -> FetchOperation {
+        let observe = environment.observe, scope = scope, id = id
+        return FetchOperation(
+            PageFetch(
+                request, validators: stored?.validators, recognisesUnmodified: stored != nil,
+                environment: FetchEnvironment(
+                    settings: surroundings.settings, transport: surroundings.transport, clock: environment.clock, random: environment.random,
+                    slots: environment.slots, cookies: surroundings.cookies
+                ) { [self] event in
+                    step { $0.waits[page] = nil }
+                    if case .retrying(let error, let delay) = event {
+                        step { $0.waits[page] = environment.clock.instant.advanced(by: delay) }
+                        observe(.retrying(scope: scope, run: id, page: page, attempt: error.attempts, delay: delay, reason: "\(error)"))
+                    }
+                } notBefore: { [environment] in
+                    environment.notBefore(scope)
+                } willWait: { [environment] until in
+                    await environment.willWait(scope, until)
+                }))
+    }
+
+    /// Begins to fetch the page after one that is about to be parsed, where it is known that there is one: its headers lead there, or it was there
+    /// last time. Nil also where the run would have to wait before it.
+    func pageAhead(
+        of page: FetchedPage, _ pagination: Pagination, _ tally: RunTally, _ surroundings: Surroundings
+    ) async throws -> PageAhead? {
+        let headers = PageFacts(page: page, pagination: resource.pagination, settings: surroundings.settings, records: 1)
+        guard let next = pagination.foreseen(headers), !tally.requestKeys.contains(next.key), !progress.mustStop,
+            environment.notBefore(scope) == nil, environment.document.unsavedChangeCount < unsavedLimit, !isDiskLow
+        else { return nil }
+        let known = try await storedRequest(next.key)
+        if case .page = resource.pagination.kind, headers.nextLink == nil, known == nil { return nil }
+        let stored = isFull || tally.isReadAnew ? nil : known
+        return PageAhead(
+            next, stored: stored, fetch: fetch(next, page: pagination.pages + 2, stored: stored, surroundings), on: environment.fetchQueue)
+    }
+
+    /// The server told another resource to leave it alone. Waits, or parks the run and gives false where that takes too long for a run.
+    func mayWait(until: Date, _ tally: inout RunTally) async throws -> Bool {
+        let wait = environment.clock.wallTime.duration(to: until)
+        guard wait <= resource.retry.retryAfterPark.duration else {
+            tally.outcome = .parked
+            tally.parkedUntil = until
+            tally.error = "the server asked to be left alone until \(HTTPDate.format(until))"
+            environment.observe(.parked(scope: scope, until: until))
+            return false
+        }
+        step { $0.waits[$0.page] = environment.clock.instant.advanced(by: wait) }
+        defer { step { $0.waits[$0.page] = nil } }
+        try await environment.clock.sleep(for: wait)
+        return true
+    }
+
+    /// How many unsaved changes hold a run.
+    private var unsavedLimit: Int { max(environment.documentLimits.autosaveChanges * 4, 1) }
+
+    private var isDiskLow: Bool { DiskSpace.free(at: environment.document.fileURL).map { $0 < environment.store.minFreeDisk.bytes } ?? false }
+
+    /// Holds the run while the root context is behind, or the disk is low.
+    func waitForRoom(until deadline: SyncInstant) async throws {
+        let limit = unsavedLimit
+        if environment.document.unsavedChangeCount >= limit {
+            environment.observe(.held(.unsavedChanges(environment.document.unsavedChangeCount)))
+            step { $0.waitsForDisk = true }
+            await environment.document.waitUntilUnsaved(isBelow: limit)
+            step { $0.waitsForDisk = false }
+            environment.observe(.resumed)
+        }
+        var isHeld = false
+        defer { if isHeld { step { $0.waitsForDisk = false } } }
+        while let free = DiskSpace.free(at: environment.document.fileURL), free < environment.store.minFreeDisk.bytes {
+            if !isHeld {
+                environment.observe(.held(.lowDisk(free: free, minimum: "\(environment.store.minFreeDisk)")))
+            }
+            isHeld = true
+            step { $0.waitsForDisk = true }
+            if progress.mustStop || environment.clock.instant >= deadline { throw SyncError.cancelled }
+            try await environment.clock.sleep(for: .seconds(10))
+        }
+        if isHeld { environment.observe(.resumed) }
+    }
+
+    /// Whether any row is known to have been listed, in a complete run or since.
+    func hasListedRows() async throws -> Bool {
+        let scope = scope
+        return try await environment.document.withWorker { worker in
+            try StoredKeys.entries(of: scope, in: worker).contains { ($0.kind == .members || $0.kind == .previous) && $0.keys?.isEmpty == false }
+        }
+    }
+
+    /// What is known of a page, if its rows are what it says.
+    func storedRequest(_ key: String) async throws -> StoredRequest? {
+        let scope = scope, fingerprint = fingerprint, trust = environment.trust, observe = environment.observe
+        guard let entity = environment.mapping.entities[resource.entity] else { return nil }
+        return try await environment.document.withWorker { worker in
+            guard let stored = try StoredRequest.load(scope: scope, key: key, fingerprint: fingerprint, in: worker) else { return nil }
+            let isTrusted = try trust.holds(key, of: scope, entity: entity, in: worker) { count in
+                observe(.rowsChangedElsewhere(scope: scope, count: count))
+            } members: {
+                try StoredKeys.keys(.members, of: scope, page: key, in: worker)
+            }
+            return isTrusted ? stored : nil
+        }
+    }
+
+    /// A server may give the same body a new tag: from then on the old one would be asked with for ever, and answered 200.
+    func renew(_ stored: StoredRequest, by page: UnmodifiedPage, request: PageRequest) async throws {
+        let fresh = page.validators, scope = scope
+        guard fresh.etag != stored.validators?.etag || fresh.lastModified != stored.validators?.lastModified else { return }
+        try await environment.document.withWorker { worker in
+            try StoredRequest.renew(fresh, scope: scope, key: request.key, in: worker)
+            try worker.save()
+        }
+    }
+}

@@ -1,0 +1,100 @@
+import Foundation
+import NIOHTTP1
+import OpenCoreData
+import SyncTestSupport
+import Synchronization
+import Testing
+
+@testable import SyncPipeline
+
+/// A page is fetched while the one before it is parsed, where it is known that there is one.
+@Suite struct PageAheadTests {
+    private let api = ScriptedAPI()
+    private let linked = ScriptedAPI.people("pages = { kind = \"link-header\" }")
+    private let numbered = ScriptedAPI.people("pages = { kind = \"page\", param = \"page\", size = 2, size_param = \"size\" }")
+
+    private static func next(_ path: String) -> HTTPHeaders { ["Link": "<\(path)>; rel=\"next\""] }
+
+    private func paths(_ fixture: PipelineFixture, since count: Int = 0) -> [String] {
+        fixture.transport.requests.dropFirst(count).map { "\($0.address.url.path)\($0.address.url.query.map { "?\($0)" } ?? "")" }
+    }
+
+    @Test(.timeLimit(.minutes(5))) func itIsAskedForWhileTheOneBeforeIsParsed() async throws {
+        api.set("/people", "[{\"id\": 1}]", headers: Self.next("/people?page=2"))
+        api.set("/people?page=2", "[{\"id\": 2}]")
+        let isAsked = DispatchSemaphore(value: 0)
+        let fixture = try await PipelineFixture(linked) { [api] request, _ in
+            if request.address.url.query != nil { isAsked.signal() }
+            return api.answer(request)
+        }
+        let isFirst = Atomic<Bool>(true)
+        fixture.pipeline.parseProbe.withLock {
+            // The first page is not through before the second is asked for.
+            $0 = ParseProbe(batchSize: 10) { _, _ in if isFirst.exchange(false, ordering: .relaxed) { isAsked.wait() } }
+        }
+        let report = try #require(try await fixture.sync().first)
+        #expect(report.isComplete && report.pages == 2 && paths(fixture) == ["/people", "/people?page=2"])
+        try await fixture.end()
+    }
+
+    // A short form inside of a record of the page before has other values than the record itself.
+    @Test func anAnswerOfNotModifiedIsNotBelievedWhereThePageBeforeBroughtDoubt() async throws {
+        api.set("/people", "[{\"id\": 1, \"name\": \"a\"}]", etag: "\"1\"", headers: Self.next("/people?page=2"))
+        api.set("/people?page=2", "[{\"id\": 2, \"name\": \"b\"}]", etag: "\"2\"")
+        let fixture = try await api.fixture(
+            ScriptedAPI.people(
+                "pages = { kind = \"link-header\" }",
+                attributes: "[entity.Person.relationships]\nboss = { to = \"Person\", match = \"embedded\" }"))
+        try await fixture.sync()
+        api.set(
+            "/people", "[{\"id\": 1, \"name\": \"a\", \"boss\": {\"id\": 2, \"name\": \"x\"}}]", etag: "\"3\"", headers: Self.next("/people?page=2"))
+        let report = try #require(try await fixture.sync().first)
+        #expect(report.isComplete)
+        #expect(try await fixture.values("name", of: "Person") == ["a", "b"])
+        #expect(paths(fixture, since: 2) == ["/people", "/people?page=2", "/people?page=2"])
+        #expect(fixture.transport.requests.suffix(2).map { $0.headers.contains(name: "If-None-Match") } == [true, false])
+        try await fixture.end()
+    }
+
+    @Test func nobodyIsAskedForAPageThatIsNotKnownToBeThere() async throws {
+        api.set("/people?page=1&size=2", "[{\"id\": 1}, {\"id\": 2}]")
+        api.set("/people?page=2&size=2", "[{\"id\": 3}]")
+        api.set("/people?page=3&size=2", "[]")
+        let fixture = try await api.fixture(numbered)
+        for run in 0..<2 {
+            #expect(try await fixture.sync().first?.isComplete == true)
+            #expect(paths(fixture, since: run * 3) == (1...3).map { "/people?page=\($0)&size=2" })
+        }
+        try await fixture.end()
+    }
+
+    // What the second page would have answered never comes.
+    @Test(.timeLimit(.minutes(5))) func itIsGivenUpWhereTheRunEndsBeforeIt() async throws {
+        api.set("/people", "[{\"id\": 1}, ", headers: Self.next("/people?page=2"))
+        let fixture = try await PipelineFixture(linked) { [api] request, _ in request.address.url.query == nil ? api.answer(request) : .silence }
+        #expect(try await fixture.sync().first?.outcome == .failed)
+        // Nothing waits for the answer any more.
+        #expect(fixture.clock.deadlines.allSatisfy { $0 >= SyncInstant(sinceOrigin: .seconds(3660)) })
+        try await fixture.end()
+    }
+
+    @Test(.timeLimit(.minutes(5))) func aStopDoesNotWaitForIt() async throws {
+        api.set("/people", "[{\"id\": 1}]", headers: Self.next("/people?page=2"))
+        let fixture = try await PipelineFixture(linked) { [api] request, _ in request.address.url.query == nil ? api.answer(request) : .silence }
+        fixture.clock.advance(by: .seconds(3600))
+        try await fixture.pipeline.sync(nil, cause: .control, wait: false)
+        await fixture.told { events in events.contains { if case .pageSaved = $0 { true } else { false } } }
+        await fixture.pipeline.stop(grace: .zero)
+        #expect(fixture.reports.map(\.outcome) == [.cancelled])
+        try await fixture.end()
+    }
+
+    @Test func aLinkBackIsNotAskedForAhead() async throws {
+        api.set("/people", "[{\"id\": 1}]", headers: Self.next("/people?page=2"))
+        api.set("/people?page=2", "[{\"id\": 2}]", headers: Self.next("/people"))
+        let fixture = try await api.fixture(linked)
+        #expect(try await fixture.sync().first?.outcome == .failed)
+        #expect(paths(fixture) == ["/people", "/people?page=2"])
+        try await fixture.end()
+    }
+}

@@ -44,7 +44,7 @@ public final class SyncPipeline: Sendable {
     private let fetchQueue = OperationQueue()
     private let parseQueue = OperationQueue()
     private let trust = PageTrust()
-    private let slots: RequestSlots
+    let slots: RequestSlots
     private let openRuns: OpenRuns
     /// The last save failed.
     private let savesFail = Atomic(false)
@@ -292,6 +292,10 @@ public final class SyncPipeline: Sendable {
             trust: trust, parseProbe: parseProbe.withLock { $0 }, observe: observe
         ) { [weak self] scope in
             self.flatMap { pipeline in pipeline.state.withLock { $0.machine.pacingEnd(of: scope, at: pipeline.clock.moment) } }
+        } asks: { [weak self] scope in
+            guard let self else { return }
+            openRuns.begin(scope, at: clock.wallTime)
+            handle(.asking(scope))
         } willWait: { [weak self] scope, until in
             guard let self else { return }
             handle(.told(scope, until: until))

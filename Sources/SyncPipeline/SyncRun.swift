@@ -25,6 +25,8 @@ final class SyncRun: Sendable {
         let observe: @Sendable (SyncEvent) -> Void
         /// Until when the resource's server wants to be left alone, whoever it told so; nil if it may be asked.
         let notBefore: @Sendable (ResourceScope) -> Date?
+        /// Called when a run asks for its first page, each time.
+        let asks: @Sendable (ResourceScope) -> Void
         /// Called, and awaited, before a wait that a server asked for.
         let willWait: @Sendable (ResourceScope, Date) async -> Void
     }
@@ -140,7 +142,7 @@ final class SyncRun: Sendable {
                 throw SyncError.page("\(scope): the run took longer than limits.max_run_time = \(resource.limits.maxRunTime)")
             }
             try await waitForRoom(until: deadline)
-            if let until = environment.notBefore(scope), try await !mayWait(until: until, &tally) { return }
+            if ahead == nil, let until = environment.notBefore(scope), try await !mayWait(until: until, &tally) { return }
             let request = pagination.request
             let page = pagination.pages + 1
             step { $0.page = page }
@@ -178,8 +180,9 @@ final class SyncRun: Sendable {
                 tally.take(unmodified, request: request.key, facts: known, stored: stored)
                 try await renew(stored, by: unmodified, request: request)
                 environment.observe(.pageNotModified(scope: scope, run: id, page: page))
+            case .held:
+                continue
             default:
-                if let until = outcome.notBefore { await environment.willWait(scope, until) }
                 stop(&tally, after: outcome)
                 return
             }
@@ -252,7 +255,7 @@ final class SyncRun: Sendable {
             if case .refused = error.kind { isAddress = true }
             environment.observe(.refused(scope: scope, url: error.url, reason: "\(error)", isAddress: isAddress))
         case .cancelled: tally.outcome = .cancelled
-        case .page, .notModified, .failed: break
+        case .page, .notModified, .held, .failed: break
         }
         tally.parkedUntil = outcome.notBefore ?? tally.parkedUntil
     }

@@ -16,9 +16,10 @@ public struct FetchEnvironment: Sendable {
     public let cookies: RunCookies?
     /// Is told what happens. Called on no particular thread.
     public let observe: @Sendable (FetchEvent) -> Void
-    /// Until when the server wants to be left alone, whichever fetch it told so; nil if it may be asked. Asked again before every further attempt.
+    /// Until when the server wants to be left alone, whichever fetch it told so; nil if it may be asked. Asked before every attempt, when it has its
+    /// slot.
     public let notBefore: @Sendable () -> Date?
-    /// Is told that a server asked for a wait, and awaited before it begins: what must survive the process is stored then.
+    /// Is told that a server asked for a wait, and awaited before anybody else gets the slot: what must survive the process is stored then.
     public let willWait: @Sendable (Date) async -> Void
 
     /// An environment for one run.

@@ -8,6 +8,8 @@ public enum FetchOutcome: Sendable {
     case notModified(UnmodifiedPage)
     /// The server wants to be left alone for longer than a run should wait.
     case parked(until: Date, FetchError)
+    /// Nothing was asked: another fetch was told that the server wants to be left alone.
+    case held(until: Date)
     /// Status 401: the credentials are not accepted.
     case authenticationRejected(FetchError)
     /// A rule forbids the request or its answer: an address, a redirect, a cap. Trying again would not help.
@@ -20,13 +22,16 @@ public enum FetchOutcome: Sendable {
     /// The error, where there is one.
     public var error: FetchError? {
         switch self {
-        case .page, .notModified, .cancelled: nil
+        case .page, .notModified, .held, .cancelled: nil
         case .parked(_, let error), .authenticationRejected(let error), .refused(let error), .failed(let error): error
         }
     }
 
     /// Not to be asked again before then, if the server said so. Applies to everything of that origin and credential.
     public var notBefore: Date? {
-        if case .parked(let until, _) = self { until } else { error?.notBefore }
+        switch self {
+        case .parked(let until, _), .held(let until): until
+        default: error?.notBefore
+        }
     }
 }

@@ -26,37 +26,57 @@ public struct PageFetch: Sendable {
     private enum Verdict {
         case done(FetchOutcome)
         case again(FetchError)
+        /// The server said meanwhile that it wants to be left alone: nothing was asked.
+        case held(until: Date)
+
+        /// Until when the server that was asked wants to be left alone.
+        var notBefore: Date? {
+            switch self {
+            case .done(let outcome): outcome.notBefore
+            case .again(let error): error.notBefore
+            case .held: nil
+            }
+        }
     }
 
     /// Does it. Returns soon after the task is cancelled.
     public func run() async -> FetchOutcome {
         let start = environment.clock.instant
         let backoff = Backoff(environment.settings.retry)
-        var attempt = 0
+        var attempt = 1, failure: FetchError?
         while true {
-            attempt += 1
             environment.observe(.attempt(attempt))
+            var error: FetchError, delay = Duration.zero
             switch await verdict(attempt: attempt, start: start) {
-            case .done(let outcome):
-                return outcome
-            case .again(var error):
+            case .done(let outcome): return outcome
+            case .held(let until):
+                // The attempt is still to be made.
+                guard let failure else { return .held(until: until) }
+                error = failure
+            case .again(let again):
+                error = again
                 obey(environment.notBefore(), &error)
                 if let parked = parking(error) { return parked }
                 guard attempt < environment.settings.retry.attempts else { return .failed(error) }
                 let wish = error.notBefore.map { environment.clock.wallTime.duration(to: $0) } ?? .zero
-                let delay = max(backoff.delay(afterAttempt: attempt, random: environment.random.next()), wish)
+                delay = max(backoff.delay(afterAttempt: attempt, random: environment.random.next()), wish)
                 environment.observe(.retrying(error, delay: delay))
-                if let until = error.notBefore { await environment.willWait(until) }
-                do { try await environment.clock.sleep(for: delay) } catch { return .cancelled }
+                attempt += 1
+            }
+            do {
+                if delay > .zero { try await environment.clock.sleep(for: delay) }
                 // The server may have told another fetch meanwhile.
                 while let until = environment.notBefore() {
                     obey(until, &error)
                     if let parked = parking(error) { return parked }
                     let rest = environment.clock.wallTime.duration(to: until)
                     environment.observe(.retrying(error, delay: rest))
-                    do { try await environment.clock.sleep(for: rest) } catch { return .cancelled }
+                    try await environment.clock.sleep(for: rest)
                 }
+            } catch {
+                return .cancelled
             }
+            failure = error
         }
     }
 
@@ -73,13 +93,17 @@ public struct PageFetch: Sendable {
             // Before the slot is taken: who waits for a token holds up nobody else.
             let credential = try await environment.settings.authentication.credential()
             let sent = environment.settings.http.conditional == .auto ? validators : nil
-            let response: Exchange.Response
-            if let slots = environment.slots {
-                response = try await slots.run { try await exchange.run(request, credential: credential, validators: sent) }
-            } else {
-                response = try await exchange.run(request, credential: credential, validators: sent)
+            let ask = { () async throws -> Verdict in
+                // While this one waited for its slot another may have been told to wait.
+                if let until = environment.notBefore() { return .held(until: until) }
+                environment.observe(.asking(attempt))
+                let verdict = judge(
+                    try await exchange.run(request, credential: credential, validators: sent), validators: sent, attempt: attempt, start: start)
+                // Before the slot is given to another.
+                if let until = verdict.notBefore { await environment.willWait(until) }
+                return verdict
             }
-            return judge(response, validators: sent, attempt: attempt, start: start)
+            return if let slots = environment.slots { try await slots.run(ask) } else { try await ask() }
         } catch var error as FetchError {
             error.attempts = error.kind == .credential ? attempt - 1 : attempt
             if error.url.isEmpty { error.url = environment.settings.redactor.redact(request.address) }

@@ -13,13 +13,6 @@ public final class RequestSlots: Sendable {
     private struct Waiter {
         let id: Int
         let continuation: CheckedContinuation<Bool, Never>
-        /// Looks for a slot that was kept for too long.
-        let search: Task<Void, Never>
-
-        func answer(_ hasSlot: Bool) {
-            search.cancel()
-            continuation.resume(returning: hasSlot)
-        }
     }
 
     private struct State {
@@ -28,7 +21,15 @@ public final class RequestSlots: Sendable {
         var holders: [Int: SyncInstant] = [:]
         /// Who goes on without the slot that it had.
         var slow: Set<Int> = []
-        var waiting: [Waiter] = []
+        var waiting: [Waiter] = [] {
+            didSet {
+                guard waiting.isEmpty else { return }
+                search?.cancel()
+                search = nil
+            }
+        }
+        /// Looks for slots that were kept for too long, while anybody waits.
+        var search: Task<Void, Never>?
         var cancelled: Set<Int> = []
         var nextID = 0
     }
@@ -45,6 +46,9 @@ public final class RequestSlots: Sendable {
         self.clock = clock
         mostSlow = count * Self.slowForEach
     }
+
+    /// How many wait for a slot.
+    var waiting: Int { state.withLock { $0.waiting.count } }
 
     /// Runs `body` in a slot.
     /// - Throws: `CancellationError` if the task is cancelled while it waits, and what `body` throws.
@@ -68,7 +72,8 @@ public final class RequestSlots: Sendable {
                         state.holders[id] = clock.instant
                         return true
                     }
-                    state.waiting.append(Waiter(id: id, continuation: continuation, search: Task { [weak self] in await self?.search(for: id) }))
+                    state.waiting.append(Waiter(id: id, continuation: continuation))
+                    state.search = state.search ?? Task { [weak self] in await self?.search() }
                     return nil
                 }
                 if let answer { continuation.resume(returning: answer) }
@@ -81,23 +86,23 @@ public final class RequestSlots: Sendable {
                 }
                 return state.waiting.remove(at: index)
             }
-            waiter?.answer(false)
+            waiter?.continuation.resume(returning: false)
         }
         state.withLock { _ = $0.cancelled.remove(id) }
         return taken
     }
 
     /// As long as somebody waits: has those go on without a slot that have had theirs for too long.
-    private func search(for id: Int) async {
-        while true {
+    private func search() async {
+        while !Task.isCancelled {
             let now = clock.instant
-            state.withLock { takeFromSlowest(now, &$0) }?.answer(true)
-            let next: SyncInstant? = state.withLock { state in
-                guard state.waiting.contains(where: { $0.id == id }) else { return nil }
+            let (found, next) = state.withLock { state in
+                var found: [Waiter] = []
+                while let waiter = takeFromSlowest(now, &state) { found.append(waiter) }
                 let oldest = state.holders.values.min()?.advanced(by: Self.patience) ?? now
-                return oldest > now ? oldest : now.advanced(by: Self.patience)
+                return (found, oldest > now ? oldest : now.advanced(by: Self.patience))
             }
-            guard let next else { return }
+            for waiter in found { waiter.continuation.resume(returning: true) }
             do { try await clock.sleep(until: next) } catch { return }
         }
     }
@@ -112,7 +117,7 @@ public final class RequestSlots: Sendable {
     }
 
     private func give(_ id: Int) {
-        state.withLock { state in state.slow.remove(id) == nil ? pass(id, &state) : nil }?.answer(true)
+        state.withLock { state in state.slow.remove(id) == nil ? pass(id, &state) : nil }?.continuation.resume(returning: true)
     }
 
     /// The slot of one goes to the one that has waited longest, who is to be told; nil: it is free.

@@ -17,6 +17,8 @@ extension PipelineState {
         case due
         /// Somebody wants a poll that begins from now on, without conditions if `isFull`. Each `waiter` gets one answer.
         case asked(ResourceScope, RunCause, waiter: Int? = nil, acceptsDeletes: Bool = false, isFull: Bool = false)
+        /// Its run asks for its first page, for the first time or again: the limits between polls count from here.
+        case asking(ResourceScope)
         /// A server wants to be left alone; the run waits or is about to end.
         case told(ResourceScope, until: Date)
         case ended(ResourceScope, run: Int, SyncRun.Conclusion)

@@ -85,7 +85,7 @@ extension PipelineState {
     }
 
     private func nextPoll(_ resource: Resource, _ run: Run, _ outcome: RunOutcome, _ now: Moment) -> SyncInstant {
-        let started = now.wall(of: run.started)
+        let started = now.wall(of: resource.lastStarted ?? run.started)
         // What a stop cut off goes on soon after the next start.
         let isCutOff = phase == .stopping && outcome == .cancelled
         let next =

@@ -23,7 +23,8 @@ extension PipelineState {
         /// When it is polled next; nil while it runs, is paused or disabled.
         var due: SyncInstant?
         var run: Run?
-        /// When its last run began, in whatever process: on the clock that decides, and on the one that is stored.
+        /// When its last run asked for its first page, in whatever process, or began, where it did not come to ask: on the clock that decides, and on
+        /// the one that is stored.
         var lastStarted: SyncInstant?
         var startedAt: Date?
         /// When everything was last seen, or waiting for it began.

@@ -73,6 +73,12 @@ struct PipelineState: Sendable {
             if acceptsDeletes { resources[scope]?.acceptsDeletes = true }
             if isFull, resources[scope]?.isPollable == true { resources[scope]?.isFull = true }
             ask(scope, cause, waiter: waiter, now)
+        case .asking(let scope):
+            guard resources[scope]?.run != nil else { break }
+            resources[scope]?.lastStarted = now.instant
+            resources[scope]?.startedAt = now.wall
+            // Nothing follows from it before the run ends.
+            return []
         case .told(let scope, let until): tell(scope, until, now)
         case .ended(let scope, let run, let conclusion): end(scope, run, conclusion, now)
         case .paused(let scope): pause(scope, now)

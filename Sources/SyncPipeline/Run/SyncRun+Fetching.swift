@@ -20,8 +20,10 @@ extension SyncRun {
                     settings: surroundings.settings, transport: surroundings.transport, clock: environment.clock, random: environment.random,
                     slots: environment.slots, cookies: surroundings.cookies
                 ) { [self] event in
-                    step { $0.waits[page] = nil }
-                    if case .retrying(let error, let delay) = event {
+                    switch event {
+                    case .attempt: step { $0.waits[page] = nil }
+                    case .asking: if page == 1 { environment.asks(scope) }
+                    case .retrying(let error, let delay):
                         step { $0.waits[page] = environment.clock.instant.advanced(by: delay) }
                         observe(.retrying(scope: scope, run: id, page: page, attempt: error.attempts, delay: delay, reason: "\(error)"))
                     }

@@ -42,10 +42,10 @@ public struct Schedule: Sendable, Hashable {
 
     /// When the poll after a finished run is due.
     ///
-    /// Intervals count from the start of a run. A run that took longer than the interval does not lead to the next at once: at least
+    /// Intervals count from when a run asked for its first page. A run that took longer than the interval does not lead to the next at once: at least
     /// `min_interval` passes after its end.
     /// - Parameters:
-    ///   - started: when the run began.
+    ///   - started: when the run asked for its first page, the last time if it had to ask again.
     ///   - ended: when it ended.
     ///   - interval: from `interval(pacing:random:)`.
     ///   - notBefore: the server's `Retry-After`, if there was one.
@@ -87,7 +87,7 @@ public struct Schedule: Sendable, Hashable {
     /// When a resource is polled after somebody asked for it: as soon as the limits allow.
     /// - Parameters:
     ///   - now: the wall time.
-    ///   - lastStarted: when the last run began, if there was one.
+    ///   - lastStarted: when the last run asked for its first page, if there was one.
     ///   - parkedUntil: the end of a `Retry-After`, if there is one.
     public func pollOnRequest(now: Date, lastStarted: Date?, parkedUntil: Date?) -> Date {
         var due = now

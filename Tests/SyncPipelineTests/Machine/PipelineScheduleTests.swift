@@ -113,10 +113,11 @@ import Testing
               path = "/teams"
               pages = { kind = "link-header" }
             """
-        let asked = Gate(), release = Gate()
+        let asked = Gate(), release = Gate(), isTold = Atomic(false)
         let fixture = try await PipelineFixture(Self.toml(more: other), isArmed: true) { request, _ in
             switch request.address.url.path {
             case "/people":
+                if isTold.exchange(true, ordering: .relaxed) { return Self.list }
                 await asked.wait()
                 return .response(status: 503, headers: ["Retry-After": "120"])
             default:

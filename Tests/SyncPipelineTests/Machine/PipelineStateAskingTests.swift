@@ -28,6 +28,20 @@ import Testing
         #expect(bench.pass(.seconds(10)).orders.map(\.cause) == [.control])
     }
 
+    @Test func theLimitsCountFromWhenTheServerWasAsked() {
+        var bench = MachineBench.running()
+        bench.pass(.seconds(8))
+        // The run waited for a slot, or for what another was told.
+        #expect(bench.tell(.asking(people)) == [])
+        bench.pass(.seconds(4))
+        bench.end(people)
+        #expect(bench.due(people) == .hours(1) - .seconds(4))
+        #expect(bench.tell(.asked(people, .control)).started == [])
+        #expect(bench.due(people) == .seconds(6))
+        // As the next process will find it.
+        #expect(bench.state.recorded[people]?.startedAt == bench.now.wall.addingTimeInterval(-4))
+    }
+
     @Test func manyQuestionsAreOnePoll() {
         var bench = MachineBench.polled()
         for _ in 0..<1000 { #expect(bench.tell(.asked(people, .signal)).started == []) }

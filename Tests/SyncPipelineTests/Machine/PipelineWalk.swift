@@ -16,6 +16,8 @@ struct PipelineWalk {
         let id: Int
         let scope: ResourceScope
         let started: SyncInstant
+        /// When it asked for its first page, the last time.
+        var asked: SyncInstant?
         var isCancelled = false
     }
 
@@ -63,7 +65,8 @@ struct PipelineWalk {
         case 0..<5: pass([.zero, .seconds(1), .seconds(30), .minutes(10), .hours(1), .hours(5)][random.next(upTo: 6)])
         case 5..<7: ask(scope, waits: false)
         case 7..<9: ask(scope, waits: true)
-        case 9..<13: endRun()
+        case 9..<12: endRun()
+        case 12: askServer()
         case 13: tellRun()
         case 14: tell(.paused(scope), "pause \(scope)")
         case 15:
@@ -150,6 +153,14 @@ struct PipelineWalk {
         tell(.ended(run.scope, run: run.id, bench.conclusion(run.scope, run.id, outcome, parkedFor: wait)), "end \(run.scope) \(run.id) \(outcome)")
     }
 
+    private mutating func askServer() {
+        guard !open.isEmpty else { return }
+        let index = random.next(upTo: open.count), scope = open[index].scope
+        open[index].asked = bench.now.instant
+        lastStarted[scope] = bench.now.instant
+        tell(.asking(scope), "\(scope) asks its server")
+    }
+
     private mutating func forgive(_ scope: ResourceScope) {
         kills[scope] = nil
         suspects.remove(scope)
@@ -195,7 +206,7 @@ struct PipelineWalk {
 
     private mutating func leaveOpen(_ ends: Int) {
         for run in open {
-            kills[run.scope] = Suspicion(ends: (kills[run.scope]?.ends ?? 0) + ends, began: bench.now.wall(of: run.started))
+            kills[run.scope] = Suspicion(ends: (kills[run.scope]?.ends ?? 0) + ends, began: bench.now.wall(of: run.asked ?? run.started))
         }
     }
 

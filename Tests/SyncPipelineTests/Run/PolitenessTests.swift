@@ -36,17 +36,38 @@ import Testing
         #expect(most.withLock { $0 } == 2)
         try await fixture.end()
     }
+
+    // The second waits for the only slot while the first is answered.
+    @Test(.timeLimit(.minutes(60))) func whoWaitsForASlotHearsWhatTheServerSaidMeanwhile() async throws {
+        let toml = ScriptedAPI.configuration(["x", "y"].map { ScriptedAPI.resource($0) }.joined())
+            .replacing("[daemon]\n", with: "[daemon]\nmax_parallel_requests = 1\n")
+        let clock = Mutex<ManualClock?>(nil), isTold = Atomic(false)
+        let fixture = try await PipelineFixture(toml, savesAtOnce: true) { _, _ in
+            if isTold.exchange(true, ordering: .relaxed) {
+                return .response(status: 200, headers: ["Content-Type": "application/json"], body: Array("[]".utf8))
+            }
+            // Whoever waits for a slot looks again after a while.
+            let look = clock.withLock { $0 }?.instant.advanced(by: RequestSlots.patience)
+            while let clock = clock.withLock({ $0 }), !clock.deadlines.contains(where: { $0 == look }) { await Task.yield() }
+            return .response(status: 429, headers: ["Retry-After": "30"])
+        }
+        clock.withLock { $0 = fixture.clock }
+        _ = try await fixture.pipeline.sync(nil, cause: .control, wait: false)
+        while fixture.pipeline.state.withLock({ $0.runs.values.contains { $0.run.progress.waitsUntil == nil } }) { await Task.yield() }
+        #expect(fixture.transport.requests.count == 1)
+        fixture.clock.advance(by: .seconds(30))
+        try await fixture.finished(2)
+        #expect(fixture.transport.requests.count == 3)
+        #expect(fixture.reports.map(\.outcome) == [.succeeded, .succeeded])
+        try await fixture.end()
+    }
 }
 
 /// Random lives: `make stress`.
 @Suite(.enabled(if: ProcessInfo.processInfo.environment["CISTERN_STRESS"] == "1", "runs under make stress"))
 struct PolitenessStress {
     @Test func noServerIsAskedSoonerInFiveHundredLives() async throws {
-        for seed in 1000..<1500 {
-            guard let failure = try await PoliteLife.failure(seed: seed) else { continue }
-            Issue.record("\(failure)")
-            return
-        }
+        try await PoliteLife.live(1000..<1500)
     }
 }
 
@@ -111,9 +132,10 @@ private final class PoliteServers: Sendable {
         return number
     }
 
-    /// What was asked while a process ended, from this moment on, may be remembered or not.
+    /// What was asked and said while a process ended, from this moment on, may be remembered or not.
     func ended(since moment: Date) {
         state.withLock { state in
+            state.telling = [:]
             for name in Self.names {
                 if let last = state.asked[name], last >= moment { state.asked[name] = nil }
                 if state.given[name] != state.known[name] { (state.given[name], state.known[name]) = (nil, nil) }
@@ -199,32 +221,41 @@ private struct PoliteLife {
     private let servers: PoliteServers
     private let root: URL
     private let attempts: Int
+    private let slots: Int
     private var process: PipelineFixture
     private var every = 10
     private var number = 0
 
-    /// What is wrong with the life of this seed; nil: nothing.
-    static func failure(seed: Int) async throws -> String? {
-        var random = SeededNumbers(seed)
-        let attempts = random.chance(60) ? 1 : 4, servers = PoliteServers(seed + 1, isPatient: attempts > 1)
-        var life = try await PoliteLife(servers, attempts)
-        for _ in 0..<60 where servers.failure == nil { try await life.step(&random) }
-        let counts = servers.counts, now = life.process.clock.wallTime
-        try await life.end()
-        if let failure = servers.failure { return "seed \(seed): \(failure)" }
-        // A life in which nothing happens proves nothing.
-        return counts.requests < 10 || counts.conditional == 0 ? "seed \(seed): nobody asks: \(counts) until \(now)" : nil
+    /// Lives these seeds, up to the first of which something is wrong.
+    static func live(_ seeds: Range<Int>) async throws {
+        var requests = 0, conditional = 0
+        for seed in seeds {
+            FileHandle.standardError.write(Data("seed \(seed)\n".utf8))
+            var random = SeededNumbers(seed)
+            let attempts = random.chance(60) ? 1 : 4, servers = PoliteServers(seed + 1, isPatient: attempts > 1)
+            var life = try await PoliteLife(servers, attempts, slots: [1, 2, 8][random.next(upTo: 3)])
+            for _ in 0..<60 where servers.failure == nil { try await life.step(&random) }
+            try await life.end()
+            requests += servers.counts.requests
+            conditional += servers.counts.conditional
+            guard let failure = servers.failure else { continue }
+            Issue.record("seed \(seed): \(failure)")
+            return
+        }
+        // Lives in which nothing happens prove nothing.
+        #expect(requests > 20 * seeds.count && conditional > 5 * seeds.count)
     }
 
-    private init(_ servers: PoliteServers, _ attempts: Int) async throws {
+    private init(_ servers: PoliteServers, _ attempts: Int, slots: Int) async throws {
         self.servers = servers
         self.attempts = attempts
+        self.slots = slots
         root = FileManager.default.temporaryDirectory.appendingPathComponent("cistern-polite-\(UUID().uuidString)")
-        process = try await Self.start(servers, Self.configuration(10, attempts), root.appendingPathComponent("0"), now: nil)
+        process = try await Self.start(servers, Self.configuration(10, attempts, slots), root.appendingPathComponent("0"), now: nil)
         try await rest()
     }
 
-    private static func configuration(_ every: Int, _ attempts: Int) -> String {
+    private static func configuration(_ every: Int, _ attempts: Int, _ slots: Int) -> String {
         let sources = ["a", "b"].map {
             "[[source]]\nname = \"\($0)\"\nbase_url = \"https://\($0).example\"\n" + ["x", "y"].map { ScriptedAPI.resource($0) }.joined()
         }
@@ -233,6 +264,7 @@ private struct PoliteLife {
             [daemon]
             contact = "test@localhost"
             start = "now"
+            max_parallel_requests = \(slots)
             [defaults.schedule]
             every = "\(every)m"
             min_interval = "\(Int(PoliteServers.minInterval))s"
@@ -266,7 +298,7 @@ private struct PoliteLife {
         case 15, 16:
             every = [1, 10, 60, 600][random.next(upTo: 4)]
             servers.note("reload, every \(every) m", at: now)
-            try await process.pipeline.reload(PipelineFixture.configuration(Self.configuration(every, attempts)))
+            try await process.pipeline.reload(PipelineFixture.configuration(Self.configuration(every, attempts, slots)))
         case 17: try await stop()
         default: try await kill()
         }
@@ -288,7 +320,7 @@ private struct PoliteLife {
         servers.note("another process", at: now)
         try await abandon(process)
         servers.ended(since: now)
-        process = try await Self.start(servers, Self.configuration(every, attempts), process.folder, now: process.clock.wallTime)
+        process = try await Self.start(servers, Self.configuration(every, attempts, slots), process.folder, now: process.clock.wallTime)
     }
 
     /// What is in the files is what the next process finds. Nobody writes meanwhile.
@@ -302,13 +334,25 @@ private struct PoliteLife {
         let queue = try DatabaseQueue(path: process.document.storeURL.path, configuration: configuration)
         try await queue.writeWithoutTransaction { [old] database in
             try database.execute(sql: "BEGIN IMMEDIATE")
-            try FileManager.default.copyItem(at: old.folder, to: next)
+            try Self.copy(old.folder, to: next)
             try database.execute(sql: "ROLLBACK")
         }
         try queue.close()
         _ = servers.nextProcess()
         try await abandon(old)
-        process = try await Self.start(servers, Self.configuration(every, attempts), next, now: now)
+        process = try await Self.start(servers, Self.configuration(every, attempts, slots), next, now: now)
+    }
+
+    /// Files become shorter meanwhile, and FileManager waits for ever for what is gone.
+    private static func copy(_ folder: URL, to other: URL) throws {
+        let manager = FileManager.default
+        try manager.createDirectory(at: other, withIntermediateDirectories: true)
+        for name in try manager.contentsOfDirectory(atPath: folder.path) {
+            let file = folder.appendingPathComponent(name), target = other.appendingPathComponent(name)
+            var isFolder: ObjCBool = false
+            guard manager.fileExists(atPath: file.path, isDirectory: &isFolder) else { continue }
+            if isFolder.boolValue { try copy(file, to: target) } else { try Data(contentsOf: file).write(to: target) }
+        }
     }
 
     private func abandon(_ old: PipelineFixture) async throws {
@@ -347,11 +391,10 @@ private struct PoliteLife {
             (state.machine.wakeTime, state.runs.mapValues(\.run.progress), state.isDelivering || !state.outbox.isEmpty || state.machine.isSaving)
         }
         if isBusy || process.document.hasUnsavedChanges || wake.map({ $0 <= now }) ?? false { return false }
-        var sleepers = hung.count + (wake == nil ? 0 : 1)
-        for (scope, progress) in runs where !hung.contains("\(scope)") {
-            guard let until = progress.waitsUntil, until > now else { return false }
-            sleepers += 1
-        }
-        return process.clock.deadlines.count == sleepers
+        let waiting = process.pipeline.slots.waiting, idle = runs.filter { !hung.contains("\($0.key)") }
+        let sleeping = idle.values.count { $0.waitsUntil ?? now > now }
+        // One looks for a slot for all that wait for one.
+        let sleepers = hung.count + sleeping + (wake == nil ? 0 : 1) + (waiting == 0 ? 0 : 1)
+        return idle.count == sleeping + waiting && process.clock.deadlines.count == sleepers
     }
 }

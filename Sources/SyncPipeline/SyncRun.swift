@@ -154,12 +154,8 @@ final class SyncRun: Sendable {
             let outcome: FetchOutcome, fetched = ahead
             ahead = nil
             if let fetched, !mustRead, fetched.request.key == request.key {
+                // What the page before brought may have thrown doubt on its rows: then nothing is known of it any more, and 304 is not believed.
                 outcome = await fetched.outcome
-                // What the page before brought may have thrown doubt on the rows of this one.
-                if case .notModified = outcome, stored == nil || stored?.validators != fetched.stored?.validators {
-                    mustRead = true
-                    continue
-                }
             } else {
                 await fetched?.giveUp()
                 outcome = await environment.fetchQueue.run(fetch(request, page: page, stored: stored, surroundings))

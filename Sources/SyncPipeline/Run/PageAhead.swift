@@ -3,13 +3,10 @@ import Foundation
 /// A page that is fetched while the one before it is parsed.
 struct PageAhead: Sendable {
     let request: PageRequest
-    /// What was known of the page when it was asked for.
-    let stored: StoredRequest?
     private let task: Task<FetchOutcome, Never>
 
-    init(_ request: PageRequest, stored: StoredRequest?, fetch: FetchOperation, on queue: OperationQueue) {
+    init(_ request: PageRequest, fetch: FetchOperation, on queue: OperationQueue) {
         self.request = request
-        self.stored = stored
         task = Task { await queue.run(fetch) }
     }
 

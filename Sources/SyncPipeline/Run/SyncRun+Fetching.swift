@@ -47,7 +47,7 @@ extension SyncRun {
         if case .page = resource.pagination.kind, headers.nextLink == nil, known == nil { return nil }
         let stored = isFull || tally.isReadAnew ? nil : known
         return PageAhead(
-            next, stored: stored, fetch: fetch(next, page: pagination.pages + 2, stored: stored, surroundings), on: environment.fetchQueue)
+            next, fetch: fetch(next, page: pagination.pages + 2, stored: stored, surroundings), on: environment.fetchQueue)
     }
 
     /// The server told another resource to leave it alone. Waits, or parks the run and gives false where that takes too long for a run.

@@ -28,7 +28,7 @@ extension PipelineState {
 
     /// What runs, in order.
     private var runs: [(scope: ResourceScope, run: Run)] {
-        resources.compactMap { scope, resource in resource.run.map { (scope, $0) } }.sorted { $0.0 < $1.0 }
+        resources.running.sorted().compactMap { scope in resources[scope]?.run.map { (scope, $0) } }
     }
 
     /// Runs may wait for a commit, and what they leave behind when they end is to be committed before the stop has ended.
@@ -44,7 +44,7 @@ extension PipelineState {
             if run.deadline <= now.instant || (stopTime ?? .never) <= now.instant { cancel(scope) }
         }
         guard phase == .stopping, let stopTime else { return }
-        let isIdle = !isSaving && !isUnsaved && resources.values.allSatisfy { $0.run == nil }
+        let isIdle = !isSaving && !isUnsaved && resources.running.isEmpty
         guard isIdle || stopTime.advanced(by: Self.patience) <= now.instant else { return }
         phase = .stopped
         for (scope, run) in runs {
@@ -58,10 +58,11 @@ extension PipelineState {
     // MARK: Freshness
 
     private mutating func judgeFreshness(_ now: Moment) {
-        for (scope, resource) in resources where resource.isPollable {
+        for scope in resources.changes(at: now.instant) {
+            guard let resource = resources[scope], resource.isPollable else { continue }
             let isStale = resource.staleTime <= now.instant
             let isDegraded = isStale || resource.status.heldDeletes > 0
-            resources[scope]?.isStale = isStale
+            if isStale != resource.isStale { resources[scope]?.isStale = isStale }
             guard isDegraded != resource.status.isDegraded else { continue }
             resources[scope]?.status.isDegraded = isDegraded
             outputs.append(
@@ -74,11 +75,10 @@ extension PipelineState {
     // MARK: Next
 
     private mutating func announceNext(_ now: Moment) {
-        let next = resources.compactMap { scope, resource in resource.due.map { (scope: scope, due: $0) } }
-            .min { ($0.due, $0.scope) < ($1.due, $1.scope) }
-        guard next?.scope != announced?.scope || next?.due != announced?.due else { return }
+        let next = resources.due.entries.first
+        guard next != announced else { return }
         announced = next
-        outputs.append(.announce(.scheduled(next: next?.scope, at: next.map { now.wall(of: $0.due) })))
+        outputs.append(.announce(.scheduled(next: next?.scope, at: next.map { now.wall(of: $0.time) })))
     }
 
     private mutating func arrangeWake(_ now: Moment) {
@@ -91,21 +91,20 @@ extension PipelineState {
     private func nextWake(_ now: Moment) -> SyncInstant? {
         guard phase == .running || phase == .stopping else { return nil }
         var times: [SyncInstant] = []
-        for resource in resources.values {
-            if let run = resource.run, !run.isCancelled { times.append(run.deadline) }
-            if phase == .running, let run = resource.run, !run.isNoticed { times.append(run.started.advanced(by: Self.noticeable)) }
-            if phase == .running, resource.isPollable, !resource.isStale { times.append(resource.staleTime) }
+        for (_, run) in runs {
+            if !run.isCancelled { times.append(run.deadline) }
+            if phase == .running, !run.isNoticed { times.append(run.started.advanced(by: Self.noticeable)) }
         }
+        if phase == .running, let end = resources.current.entries.first { times.append(end.time) }
         if phase == .stopping, let stopTime {
-            let isCancelled = resources.values.allSatisfy { $0.run?.isCancelled ?? true }
+            let isCancelled = runs.allSatisfy(\.run.isCancelled)
             times.append(isCancelled ? stopTime.advanced(by: Self.patience) : stopTime)
         } else {
             nextPatienceEnd(after: now).map { times.append($0) }
-            let due = counted(at: now).map(\.due)
-            if let earliest = due.min() {
+            if let earliest = earliestDue(at: now) {
                 // The latest that may still be met together with the earliest.
-                let limit = earliest.advanced(by: Self.leeway)
-                times.append(due.filter { $0 <= limit }.max() ?? earliest)
+                let together = counted(until: earliest.advanced(by: Self.leeway), at: now)
+                times.append(together.last.flatMap { resources[$0]?.due } ?? earliest)
             }
         }
         return times.min()
@@ -122,7 +121,8 @@ extension PipelineState {
             if !resource.waiters.isEmpty, resource.asked == nil || !resource.isPollable { return "\(scope) keeps somebody waiting for nothing" }
             if let due = resource.due, let end = pacing[resource.place], due < end { return "\(scope) is due before its server allows it" }
         }
-        if phase == .running, wakeTime == nil, !counted(at: now).isEmpty { return "nothing wakes what is due" }
+        if let violation = resources.violation { return violation }
+        if phase == .running, wakeTime == nil, earliestDue(at: now) != nil { return "nothing wakes what is due" }
         if phase == .stopping, wakeTime == nil { return "nothing ends the stop" }
         return nil
     }
@@ -135,7 +135,7 @@ extension PipelineState {
 
     /// How far the earliest due time lies in the past.
     func overdue(at now: Moment) -> Duration {
-        guard phase == .running, let due = counted(at: now).map(\.due).min() else { return .zero }
+        guard phase == .running, let due = earliestDue(at: now) else { return .zero }
         return max(due.duration(to: now.instant), .zero)
     }
 

@@ -29,17 +29,17 @@ extension PipelineState {
     /// Begins what is due, the longest overdue first; what is under suspicion last, and alone.
     mutating func beginWhatIsDue(_ now: Moment) {
         guard phase == .running else { return }
-        let due = counted(at: now).filter { $0.due <= now.instant }.sorted { ($0.due, $0.scope) < ($1.due, $1.scope) }
-        for (scope, resource, _) in due where suspects[scope] == nil { begin(scope, resource, now) }
-        guard let suspect = due.first(where: { suspects[$0.scope] != nil }), heldBack(at: now) == .nobody else { return }
-        begin(suspect.scope, suspect.resource, now)
+        let due = counted(until: now.instant, at: now)
+        for scope in due where suspects[scope] == nil { begin(scope, now) }
+        guard let suspect = due.first(where: { suspects[$0] != nil }), heldBack(at: now) == .nobody else { return }
+        begin(suspect, now)
     }
 
     /// Whether its due time counts now.
     func isAwake(_ resource: Resource) -> Bool { resource.due != nil && resource.run == nil && (isArmed || resource.asked != nil) }
 
-    private mutating func begin(_ scope: ResourceScope, _ resource: Resource, _ now: Moment) {
-        var resource = resource
+    private mutating func begin(_ scope: ResourceScope, _ now: Moment) {
+        guard var resource = resources[scope] else { return }
         runCount += 1
         let limit = resource.plan.limits.maxRunTime.duration + Self.overrun
         outputs.append(

@@ -11,7 +11,7 @@ extension PipelineState {
     }
 
     func heldBack(at now: Moment) -> HeldBack {
-        guard !suspects.isEmpty, resources.contains(where: { $0.value.run != nil }) else { return .nobody }
+        guard !suspects.isEmpty, !resources.running.isEmpty else { return .nobody }
         let ends = suspects.keys.compactMap { scope in resources[scope].map { ($0.run != nil, patienceEnd(of: $0)) } }
         if ends.contains(where: { isOpen, end in isOpen && end > now.instant }) { return .everybody }
         return ends.contains { isOpen, end in !isOpen && end <= now.instant } ? .nobody : .suspects
@@ -29,14 +29,21 @@ extension PipelineState {
         return suspects.keys.compactMap { resources[$0].map(patienceEnd) }.filter { $0 > now.instant && $0 < .never }.min()
     }
 
-    /// Those whose time counts now, with their due times.
-    func counted(at now: Moment) -> [(scope: ResourceScope, resource: Resource, due: SyncInstant)] {
+    /// Those whose time counts now, the longest overdue first, as far as they are due at `limit`.
+    func counted(until limit: SyncInstant, at now: Moment) -> [ResourceScope] {
         let heldBack = heldBack(at: now)
-        if heldBack == .everybody { return [] }
-        return resources.compactMap { scope, resource in
-            guard let due = resource.due, isAwake(resource), heldBack == .nobody || suspects[scope] == nil else { return nil }
-            return (scope, resource, due)
-        }
+        return resources.due.until(limit).map(\.scope).filter { counts($0, heldBack) }
+    }
+
+    /// When the first is due whose time counts now.
+    func earliestDue(at now: Moment) -> SyncInstant? {
+        let heldBack = heldBack(at: now)
+        return resources.due.entries.first { counts($0.scope, heldBack) }?.time
+    }
+
+    private func counts(_ scope: ResourceScope, _ heldBack: HeldBack) -> Bool {
+        guard heldBack != .everybody, let resource = resources[scope], isAwake(resource) else { return false }
+        return heldBack == .nobody || suspects[scope] == nil
     }
 
     /// How long after a start it is left alone.

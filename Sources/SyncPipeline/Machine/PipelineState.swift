@@ -27,7 +27,7 @@ struct PipelineState: Sendable {
     static let patience = Duration.seconds(1)
 
     var phase = Phase.idle
-    var resources: [ResourceScope: Resource] = [:]
+    var resources = Resources()
     /// Who must not be asked, and until when.
     var pacing: [PacingPlace: SyncInstant] = [:]
     var isArmed = false
@@ -37,7 +37,7 @@ struct PipelineState: Sendable {
     var stopTime: SyncInstant?
     var runCount = 0
     var wakeTime: SyncInstant?
-    var announced: (scope: ResourceScope, due: SyncInstant)?
+    var announced: Timeline.Entry?
     /// What is stored, or about to be.
     var recorded: [ResourceScope: StoredSchedule] = [:]
     /// Whose runs were open when the process before came to an unclean end; until they have had a run that ended.

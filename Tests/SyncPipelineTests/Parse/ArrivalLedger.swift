@@ -21,7 +21,7 @@ struct ArrivalLedger {
 
     /// Everything a page says.
     mutating func read(_ records: [Saying], of source: String) {
-        for record in records { take(record, isRecord: true) }
+        for record in records where !record.isBroken { take(record, isRecord: true) }
         known[source, default: []].formUnion(records.map(\.name))
     }
 

@@ -24,6 +24,8 @@ final class ArrivalRun: Sendable {
         var world: ArrivalWorld
         var poll = 0
         var failing: Set<String> = []
+        /// What the sources vouched for before this poll.
+        var vouched: [String: Set<ThingName>] = [:]
         /// The pages after those that were given out with their records, by source, in this poll: each is asked for while the one before it is
         /// parsed, and when it is answered makes no difference.
         var ahead: Set<PageName> = []
@@ -93,6 +95,8 @@ final class ArrivalRun: Sendable {
             max_parallel_parses = \(Self.workers)
             [defaults.schedule]
             every = "1h"
+            [defaults.limits]
+            max_bad_fraction = 0.9
             \(sources.joined())
             [entity.Person]
             key = ["id"]
@@ -143,7 +147,7 @@ final class ArrivalRun: Sendable {
         let validator = request.headers.first(name: "If-None-Match")
         return server.withLock { server in
             let entity = plan.sources.first { $0.name == source }?.entity ?? ""
-            let pages = server.world.pages(source, entity)
+            let pages = server.world.pages(source, entity, vouched: server.vouched[source] ?? [])
             let isLast = page + 1 >= pages.count
             if server.failing.contains(source) && isLast {
                 server.failed.insert(source)
@@ -208,6 +212,7 @@ final class ArrivalRun: Sendable {
             server.withLock { server in
                 (server.read, server.seen, server.failed, server.ahead, server.poll) = ([:], [:], [], [], poll)
                 server.failing = failing
+                server.vouched = ledger.known
                 server.log.append("-- poll \(poll)")
             }
             let reports = try await sync(asked, fixture, using: &random)
@@ -286,9 +291,9 @@ final class ArrivalRun: Sendable {
 
     /// After a poll of everything each record that is listed is what its row is, whatever came before.
     private func staleRecord(_ ledger: ArrivalLedger) -> String? {
-        let world = server.withLock { $0.world }
+        let (world, vouched) = server.withLock { ($0.world, $0.vouched) }
         for (source, entity) in plan.sources {
-            for record in world.pages(source, entity).joined() {
+            for record in world.pages(source, entity, vouched: vouched[source] ?? []).joined() where !record.isBroken {
                 guard let row = ledger.rows[record.name] else { return "\(record.name) is listed and has no row" }
                 for (name, value) in record.values where row.values[name] != value { return "\(record.name).\(name) is stale" }
                 for (name, target) in record.ones where row.ones[name] != target?.name { return "\(record.name).\(name) is stale" }

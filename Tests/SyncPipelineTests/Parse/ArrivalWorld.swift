@@ -43,8 +43,11 @@ struct Saying {
     var values: [(String, String?)] = []
     var ones: [(String, Reference?)] = []
     var lists: [(String, [Reference])] = []
+    /// It cannot be understood but for its key.
+    var isBroken = false
 
     var json: String {
+        if isBroken { return "{\"id\": \(name.key), \(values.map { "\"\($0.0)\": {}" }.joined(separator: ", "))}" }
         var fields = ["\"id\": \(name.key)"]
         fields += values.map { name, value in "\"\(name)\": \(value.map { "\"\($0)\"" } ?? "null")" }
         fields += ones.map { name, target in "\"\(name)\": \(target.map(Self.json) ?? "null")" }
@@ -67,6 +70,8 @@ struct ArrivalWorld {
         var ones: [String: Int] = [:]
         var lists: [String: [Int]] = [:]
         var isListed = true
+        /// Its own record says nonsense.
+        var isBroken = false
     }
 
     /// What is fixed for a seed.
@@ -133,7 +138,9 @@ struct ArrivalWorld {
             guard let name = random.element(things.keys.sorted()) else { return }
             switch random.next(upTo: 10) {
             case 0: renew(name, using: &random)
-            case 1, 2: things[name]?.isListed.toggle()
+            case 1: things[name]?.isListed.toggle()
+            case 2 where random.chance(50): things[name]?.isListed.toggle()
+            case 2: things[name]?.isBroken.toggle()
             case 3, 4:
                 let index = random.next(upTo: Self.attributes[name.entity]?.count ?? 1)
                 things[name]?.values[index] = "v\(random.next(upTo: 50))"
@@ -164,19 +171,28 @@ struct ArrivalWorld {
 
     // MARK: What is said
 
-    /// The records of each page of a source. None is empty: an empty one would be the last.
-    func pages(_ source: String, _ entity: String) -> [[Saying]] {
+    /// The records of each page of a source. None is empty: an empty one would be the last. In none is everything broken: it would count for nothing.
+    ///
+    /// - Parameter vouched: what the source vouched for until now. Only of that records are broken; whether another row is there by then depends on
+    ///   who comes first.
+    func pages(_ source: String, _ entity: String, vouched: Set<ThingName>) -> [[Saying]] {
         let count = plan.pages[source] ?? 1
         let names = things.filter { $0.key.entity == entity && $0.value.isListed }.keys
         return (0..<count).map { page in
             names.filter { plan.fixed(source, $0) % count == page }
                 .sorted { plan.fixed(source, "order", $0) < plan.fixed(source, "order", $1) }.map(record)
-        }.filter { !$0.isEmpty }
+        }.filter { !$0.isEmpty }.map { records in
+            var records = records
+            for index in records.indices where !vouched.contains(records[index].name) { records[index].isBroken = false }
+            if records.allSatisfy(\.isBroken) { records[0].isBroken = false }
+            return records
+        }
     }
 
     private func record(_ name: ThingName) -> Saying {
         var saying = Saying(name: name)
         guard let thing = things[name] else { return saying }
+        saying.isBroken = thing.isBroken
         saying.values = zip(Self.attributes[name.entity] ?? [], thing.values).map { ($0, $1) }
         saying.ones = (Self.ones[name.entity] ?? []).map { one, entity in
             (one, thing.ones[one].map { reference(to: ThingName(entity: entity, key: $0), from: name, one) })

@@ -7,10 +7,7 @@ public final class Secret: Sendable, CustomStringConvertible, CustomDebugStringC
     private nonisolated(unsafe) let bytes: UnsafeMutableRawBufferPointer
 
     public init(_ content: some Collection<UInt8>) {
-        bytes = .allocate(byteCount: max(content.count, 1), alignment: 1)
-        bytes.initializeMemory(as: UInt8.self, repeating: 0)
-        // Best effort: LimitMEMLOCK= may be too low. Core dumps are off in the unit.
-        mlock(bytes.baseAddress!, bytes.count)
+        bytes = Self.pages(content.count)
         bytes.copyBytes(from: content)
         count = content.count
     }
@@ -21,11 +18,19 @@ public final class Secret: Sendable, CustomStringConvertible, CustomDebugStringC
     ///   - capacity: how many bytes there is room for.
     ///   - fill: writes the bytes, and returns how many it wrote.
     public init(capacity: Int, filledBy fill: (UnsafeMutableRawBufferPointer) -> Int) {
-        bytes = .allocate(byteCount: max(capacity, 1), alignment: 1)
-        bytes.initializeMemory(as: UInt8.self, repeating: 0)
-        mlock(bytes.baseAddress!, bytes.count)
-        count = fill(bytes)
+        bytes = Self.pages(capacity)
+        count = fill(UnsafeMutableRawBufferPointer(rebasing: bytes[..<max(capacity, 1)]))
         precondition(count <= capacity, "Secret: more bytes than there is room for")
+    }
+
+    /// Pages of its own, zeroed: pages are what is locked and unlocked, and who shared one would be unlocked with it.
+    private static func pages(_ count: Int) -> UnsafeMutableRawBufferPointer {
+        let page = Int(getpagesize())
+        let bytes = UnsafeMutableRawBufferPointer.allocate(byteCount: max((count + page - 1) / page, 1) * page, alignment: page)
+        bytes.initializeMemory(as: UInt8.self, repeating: 0)
+        // Best effort: LimitMEMLOCK= may be too low. Core dumps are off in the unit.
+        mlock(bytes.baseAddress!, bytes.count)
+        return bytes
     }
 
     deinit {

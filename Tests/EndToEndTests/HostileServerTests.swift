@@ -7,38 +7,38 @@ import Testing
 @Suite(.serialized) struct HostileServerTests {
     /// A daemon with a resource for each path, all of one server; nothing is polled until it is asked for.
     static func configuration(_ server: RawHTTPServer, paths: [String], log: String = "json") -> String {
-        var text = """
-            version = 1
-            [log]
-            format = "\(log)"
-            [daemon]
-            start = "wait"
-            [store]
-            min_free_disk = "1MiB"
-            [defaults.http]
-            first_byte_timeout = "1h"
-            idle_timeout = "1h"
-            total_timeout = "1h"
-            [defaults.retry]
-            attempts = 1
-            [defaults.schedule]
-            every = "1h"
-            min_interval = "1s"
-            [[source]]
-            name = "shop"
-            base_url = "\(server.url(""))"
+        let resources = paths.map { "[[source.resource]]\nname = \"\($0)\"\nentity = \"Item\"\npath = \"/\($0)\"\n" }
+        return configuration(server.url(""), resources: resources.joined(), log: log)
+    }
 
-            """
-        for path in paths {
-            text += "[[source.resource]]\nname = \"\(path)\"\nentity = \"Item\"\npath = \"/\(path)\"\n"
-        }
-        return text + """
-            [entity.Item]
-            key = ["id"]
-            [entity.Item.attributes]
-            id = { type = "int64", optional = false }
-            name = { type = "string" }
-            """
+    static func configuration(_ base: String, resources: String, log: String = "json") -> String {
+        """
+        version = 1
+        [log]
+        format = "\(log)"
+        [daemon]
+        start = "wait"
+        [store]
+        min_free_disk = "1MiB"
+        [defaults.http]
+        first_byte_timeout = "1h"
+        idle_timeout = "1h"
+        total_timeout = "1h"
+        [defaults.retry]
+        attempts = 1
+        [defaults.schedule]
+        every = "1h"
+        min_interval = "1s"
+        [[source]]
+        name = "shop"
+        base_url = "\(base)"
+        \(resources)
+        [entity.Item]
+        key = ["id"]
+        [entity.Item.attributes]
+        id = { type = "int64", optional = false }
+        name = { type = "string" }
+        """
     }
 
     static func answer(_ status: String, _ body: String, _ headers: String...) -> [UInt8] {

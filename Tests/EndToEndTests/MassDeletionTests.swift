@@ -208,36 +208,6 @@ import Testing
         return question.answer(question.body(page <= pages ? question.records() : []))
     }
 
-    private static func configuration(_ base: String, _ form: Form) -> String {
-        """
-        version = 1
-        [log]
-        format = "json"
-        [daemon]
-        start = "wait"
-        [store]
-        min_free_disk = "1MiB"
-        [defaults.http]
-        first_byte_timeout = "1h"
-        idle_timeout = "1h"
-        total_timeout = "1h"
-        [defaults.retry]
-        attempts = 1
-        [defaults.schedule]
-        every = "1h"
-        min_interval = "1s"
-        [[source]]
-        name = "shop"
-        base_url = "\(base)"
-        \(ways.enumerated().map { form.resource($1, $0) }.joined())
-        [entity.Item]
-        key = ["id"]
-        [entity.Item.attributes]
-        id = { type = "int64", optional = false }
-        name = { type = "string" }
-        """
-    }
-
     // The keys of the rows in the file say that none went and came back.
     @Test(.timeLimit(.minutes(60)), arguments: Form.allCases) func noLieEmptiesAMirror(_ form: Form) async throws {
         let number = Mutex(0), base = Mutex("")
@@ -247,7 +217,9 @@ import Testing
         base.withLock { $0 = server.url("") }
         let shop = try Workshop()
         defer { shop.close() }
-        try shop.configure(text: Self.configuration(server.url(""), form))
+        try shop.configure(
+            text: HostileServerTests.configuration(
+                server.url(""), resources: Self.ways.enumerated().map { form.resource($1, $0) }.joined()))
         var daemon = try await shop.daemon()
         let rows = "SELECT _pk, id, name FROM Item ORDER BY id", size = Self.pages * Self.perPage
         try await poll(shop, server, isLying: false)

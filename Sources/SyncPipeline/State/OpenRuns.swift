@@ -11,7 +11,8 @@ struct Suspicion: Hashable, Sendable {
 }
 
 /// Which runs are open, in a file beside the store: after an unclean end it tells the next process whose runs were open, since when, and how often in a
-/// row that was so; and when those began that had ended while the store did not say so yet. It is written without waiting for the disk: what ends a process leaves what it wrote. A file that cannot be written is done without.
+/// row that was so; and when those began that had ended while the store did not say so yet. It is written without waiting for the disk: what ends a
+/// process leaves what it wrote. A file that cannot be written is done without.
 final class OpenRuns: Sendable {
     /// The file's name in the document's folder.
     static let fileName = ".runs"

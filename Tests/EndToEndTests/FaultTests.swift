@@ -163,7 +163,6 @@ private final class FaultWorld: Sendable {
         Evidence.note(
             "faults: \(lives.count) lives, \(failed) with a call that failed, \(problems.count) that went wrong; ends by status: "
                 + statuses.joined(separator: ", "))
-        for problem in problems { Evidence.note(problem) }
         #expect(failed >= lives.count / 2, "of \(lives.count) lives \(failed) met their fault")
         #expect(problems.isEmpty, "\(problems.count) of \(lives.count) lives:\n\(problems.joined(separator: "\n"))")
     }
@@ -179,8 +178,10 @@ private final class FaultWorld: Sendable {
         defer { shop.close() }
         let (problems, status) = try await examine(shop, life), isMet = try FaultShim.counts(shop).failed > 0
         guard !problems.isEmpty else { return End(status: status, isMet: isMet, problem: nil) }
-        let log = ((try? String(contentsOfFile: "\(shop.folder)/first.log", encoding: .utf8)) ?? "").split(separator: "\n").suffix(6)
+        let lines = ((try? String(contentsOfFile: "\(shop.folder)/first.log", encoding: .utf8)) ?? "").split(separator: "\n")
+        let log = lines.filter { $0.contains("atal error") || $0.contains("BUG IN") } + lines.suffix(3)
         let text = "\(life): \(problems.joined(separator: "; "))\n    \(log.joined(separator: "\n    "))\n    at \(FaultShim.place(shop))"
+        Evidence.note(text)
         return End(status: status, isMet: isMet, problem: text)
     }
 

@@ -5,26 +5,13 @@ import Testing
 
 /// C1: `kill -9` at random moments of an import, again and again on one database. CISTERN_KILLS says how often, CISTERN_SEED repeats a run.
 @Suite struct KillTests {
-    /// A small generator with a known seed (SplitMix64).
-    private struct Random: RandomNumberGenerator {
-        var state: UInt64
-
-        mutating func next() -> UInt64 {
-            state &+= 0x9E37_79B9_7F4A_7C15
-            var value = state
-            value = (value ^ value >> 30) &* 0xBF58_476D_1CE4_E5B9
-            value = (value ^ value >> 27) &* 0x94D0_49BB_1331_11EB
-            return value ^ value >> 31
-        }
-    }
-
     private static let pages = 50
     private static let environment = ProcessInfo.processInfo.environment
     private static let kills = environment["CISTERN_KILLS"].flatMap { Int($0) } ?? 12
-    private static let seed = environment["CISTERN_SEED"].flatMap { UInt64($0) } ?? UInt64.random(in: 1...999_999)
+    private static let seed = SeededRandom.seed
 
     @Test(.timeLimit(.minutes(60))) func noKillLeavesAnythingHalfDone() async throws {
-        var random = Random(state: Self.seed)
+        var random = SeededRandom(state: Self.seed)
         let shop = try Workshop()
         defer { shop.close() }
         let server = try await shop.server("pages.py", ["--pages", "\(Self.pages)", "--records", "200", "--seed", "\(Self.seed % 1000)"])

@@ -82,6 +82,9 @@ extension SyncDaemon {
                 try await engine.pipeline.start()
             } catch {
                 listener.remove()
+                let failure = DocumentOpening.failure(error, package: configuration.document.path)
+                // What the disk or another program does is not broken in here, also where it is met after the store was opened.
+                guard failure.status == .software else { throw failure }
                 throw StartFailure(.software, "the stored state of the sources cannot be read: \(error.inWords)")
             }
             let server = try await serve(configuration, at: listener, engine: engine, desk: desk)

@@ -190,9 +190,10 @@ private final class FaultWorld: Sendable {
         let status = try await Self.live(shop, shim, life.fault)
         var problems: [String] = []
         let said = (try? String(contentsOfFile: "\(shop.folder)/first.log", encoding: .utf8)) ?? ""
-        if status == 128 + SIGALRM { problems.append("it hung") } else if status > 128 { problems.append("signal \(status - 128)") }
+        let isTrap = Fault.trapping.contains(life.fault.family) && [SIGILL, SIGTRAP].contains(status - 128)
+        if status == 128 + SIGALRM { problems.append("it hung") } else if status > 128, !isTrap { problems.append("signal \(status - 128)") }
         if status < 128, ![0, 71, 73, 74, 75, 78].contains(status) { problems.append("it ended with \(status)") }
-        if status != 0, said.isEmpty, life.fault.family != "log" { problems.append("it ended with \(status) without a word") }
+        if status != 0, !isTrap, said.isEmpty, life.fault.family != "log" { problems.append("it ended with \(status) without a word") }
 
         // A new store may not be there yet.
         let middle = (try? await shop.sql(Self.rows)) ?? []

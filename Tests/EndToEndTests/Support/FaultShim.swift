@@ -12,10 +12,20 @@ struct Fault: CustomStringConvertible {
         ("epoll", [ENOMEM, ENOSPC]), ("event", [EMFILE, ENOMEM]), ("thread", [EAGAIN]),
     ]
 
+    /// Where the event loops and threads of the libraries below (swift-nio, libdispatch, Foundation's run loop) are refused what they are made
+    /// of, they trap: there is no error to catch. The rows are held to all promises.
+    static let trapping: Set = ["epoll", "event", "thread"]
+
     let family: String
     let at: Int
     let code: Int32
     let keeps: Bool
+
+    init(family: String, at: Int, code: Int32, keeps: Bool) {
+        (self.family, self.at, self.code) = (family, at, code)
+        // Whoever is interrupted tries again, rightly, and would for ever.
+        self.keeps = keeps && code != EINTR
+    }
 
     var description: String { "\(family) \(at)\(keeps ? " and all after it" : "") fails with \(String(cString: strerror(code)))" }
 }

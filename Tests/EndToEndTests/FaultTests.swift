@@ -128,8 +128,9 @@ private final class FaultWorld: Sendable {
         return shop
     }
 
-    private static func sync(_ shop: Workshop) async throws -> (status: Int32, output: [String], errors: [String]) {
-        let words = ["60", try Workshop.binary("cisternctl"), "sync", "--wait", "--socket", "\(shop.folder)/run/control.sock"]
+    /// Where no connection is accepted any more, nobody answers at all.
+    private static func sync(_ shop: Workshop, seconds: Int) async throws -> (status: Int32, output: [String], errors: [String]) {
+        let words = ["\(seconds)", try Workshop.binary("cisternctl"), "sync", "--wait", "--socket", "\(shop.folder)/run/control.sock"]
         return try await shop.run("timeout", words)
     }
 
@@ -139,7 +140,7 @@ private final class FaultWorld: Sendable {
         // A line may be what gets lost.
         if fault?.family != "log" { _ = try? await daemon.line { $0.contains(MessageMark.ready) } }
         for _ in 1...50 where daemon.isRunning {
-            let result = try await sync(shop)
+            let result = try await sync(shop, seconds: 10)
             if result.status != 69 || !result.output.isEmpty { break }
         }
         daemon.signal(SIGTERM)
@@ -203,7 +204,7 @@ private final class FaultWorld: Sendable {
         let wanted = Self.names(2).sorted { $0.key < $1.key }.map { "\($0.key)|\($0.value)" }
         var rows: [String] = []
         for _ in 1...5 {
-            _ = try await Self.sync(shop)
+            _ = try await Self.sync(shop, seconds: 60)
             rows = try await shop.sql(Self.rows)
             if rows.map({ String($0.drop { $0 != "|" }.dropFirst()) }) == wanted { break }
         }

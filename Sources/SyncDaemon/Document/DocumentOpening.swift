@@ -96,7 +96,7 @@ struct DocumentOpening: Sendable {
                 .temporaryFailure, "the store in \(package) is locked by another program: \(text); end what writes to it", code: EBUSY)
         case 13:  // FULL
             return StartFailure(.ioError, "the disk under \(package) is full: \(text); make room", code: ENOSPC)
-        case 10:  // IOERR
+        case 10, 15:  // IOERR, PROTOCOL: its locks fail
             return StartFailure(.ioError, "the disk under \(package) reports an error: \(text); look at the kernel's log", code: EIO)
         case 11, 26:  // CORRUPT, NOTADB
             return StartFailure(

@@ -117,8 +117,10 @@ private final class FaultWorld: Sendable {
     private static func configure(_ shop: Workshop, _ server: RawHTTPServer) throws {
         let text = HostileServerTests.configuration(server, paths: ["a", "b"])
         try shop.configure(
-            text: text.replacing("[daemon]", with: "[daemon]\nshutdown_grace = \"1s\"").replacing("first_byte_timeout = \"1h\"", with: "first_byte_timeout = \"5s\"")
-                .replacing("[defaults.retry]", with: "[defaults.deletion]\ndetect = \"snapshot\"\nconfirm_runs = 1\n[defaults.retry]"))
+            text: text.replacing("[daemon]", with: "[daemon]\nshutdown_grace = \"1s\"").replacing(
+                "first_byte_timeout = \"1h\"", with: "first_byte_timeout = \"5s\""
+            )
+            .replacing("[defaults.retry]", with: "[defaults.deletion]\ndetect = \"snapshot\"\nconfirm_runs = 1\n[defaults.retry]"))
     }
 
     private static func workshop(_ server: RawHTTPServer, _ seed: Workshop?) async throws -> Workshop {
@@ -216,7 +218,9 @@ private final class FaultWorld: Sendable {
         if !life.isFresh { problems += Self.lost(before, rows, "in the end").filter { !$0.hasSuffix(" 3") } }
         problems += try await shop.damage()
         let verification = try await shop.verify()
-        if verification.status != 0 { problems.append("verify: \(verification.status) \(verification.output.suffix(3)) \(verification.errors.suffix(3))") }
+        if verification.status != 0 {
+            problems.append("verify: \(verification.status) \(verification.output.suffix(3)) \(verification.errors.suffix(3))")
+        }
         return (problems, status)
     }
 

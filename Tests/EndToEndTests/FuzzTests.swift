@@ -117,7 +117,8 @@ private func fuzz(_ answers: Int) async throws {
     while asked() < answers, daemon.isRunning {
         rounds += 1
         let before = asked()
-        let status = try await shop.run("timeout", ["120", Workshop.binary("cisternctl"), "sync", "--wait", "--socket", "\(shop.folder)/run/control.sock"])
+        let status = try await shop.run(
+            "timeout", ["120", Workshop.binary("cisternctl"), "sync", "--wait", "--socket", "\(shop.folder)/run/control.sock"])
         try #require(daemon.isRunning, "seed \(seed), round \(rounds): \(daemon.errors.suffix(5))")
         try #require(status.status != 124, "seed \(seed), round \(rounds): the sync hangs")
         #expect([0, 75].contains(try await shop.control("status").status), "seed \(seed), round \(rounds)")

@@ -4,15 +4,19 @@ import Foundation
 struct AnswerMutator {
     private static let json: [[UInt8]] =
         [
-            "null", "true", "1e999", "-0", "0.1", "123456789012345678901234567890", "-9223372036854775808", "9223372036854775808", "\"\\ud800\"", "\"\\u0000\"",
-            "[]", "{}", "[null]", "\"\"", "\"2024-13-45T99:99:99Z\"", "\u{FEFF}", "//", "NaN", "'x'", "01", "\"id\": 7,", "\"\\x\"", "\u{0}", "]", "}", "[", "{",
+            "null", "true", "1e999", "-0", "0.1", "123456789012345678901234567890", "-9223372036854775808", "9223372036854775808", "\"\\ud800\"",
+            "\"\\u0000\"",
+            "[]", "{}", "[null]", "\"\"", "\"2024-13-45T99:99:99Z\"", "\u{FEFF}", "//", "NaN", "'x'", "01", "\"id\": 7,", "\"\\x\"", "\u{0}", "]",
+            "}", "[", "{",
             ",", ":", "\"", "\\",
         ].map { Array($0.utf8) } + [
-            [0xC3, 0x28], [0xFF, 0xFE], [0xED, 0xA0, 0x80], Array(repeating: 0x5B, count: 5000), Array(String(repeating: "{\"a\":", count: 3000).utf8),
+            [0xC3, 0x28], [0xFF, 0xFE], [0xED, 0xA0, 0x80], Array(repeating: 0x5B, count: 5000),
+            Array(String(repeating: "{\"a\":", count: 3000).utf8),
             Array(repeating: 0x31, count: 2000), Array("\"\(String(repeating: "x", count: 100_000))\"".utf8),
         ]
     private static let statuses = [
-        "200 OK", "200", "200 ", "204 No Content", "206 Partial Content", "100 Continue", "301 Moved", "302 Found", "304 Not Modified", "400 No", "401 No",
+        "200 OK", "200", "200 ", "204 No Content", "206 Partial Content", "100 Continue", "301 Moved", "302 Found", "304 Not Modified", "400 No",
+        "401 No",
         "404 No", "410 Gone", "429 Busy", "500 No", "503 Busy", "999 x", "2000 x", "-1 x", "x", "", "200 \u{1B}[2J\r",
     ]
     private static let values: [(String, [String])] = [
@@ -23,11 +27,18 @@ struct AnswerMutator {
         ("ETag", ["\"a\"", "W/\"a\"", "a", "\"", "", "\"\u{FF}\"", String(repeating: "e", count: 20_000)]),
         ("Last-Modified", ["Thu, 01 Jan 1970 00:00:00 GMT", "tomorrow", "Thu, 99 Foo 99999 99:99:99 GMT"]),
         ("Retry-After", ["0", "1", "-1", "1e9", "999999999999999999999", "Fri, 31 Dec 9999 23:59:59 GMT", "soon"]),
-        ("Link", ["<?page=2>; rel=\"next\"", "<>; rel=next", "<http://[::1>; rel=\"next\"", "</>; rel", "<//>; rel=\"next\"", "<?page=2>; rel=\"next", ",,;=<>"]),
+        (
+            "Link",
+            [
+                "<?page=2>; rel=\"next\"", "<>; rel=next", "<http://[::1>; rel=\"next\"", "</>; rel", "<//>; rel=\"next\"", "<?page=2>; rel=\"next",
+                ",,;=<>",
+            ]
+        ),
         ("Location", ["/", "?x", "http://127.0.0.1:1/", "//", "http://", "file:///etc/passwd", "\u{FF}"]),
         ("Cache-Control", ["max-age=99999999999999999999", "max-age=-1", "no-store", "=,=", "max-age=\"1\""]),
         ("Date", ["Fri, 31 Dec 9999 23:59:59 GMT", "x"]), ("Age", ["-1", "99999999999999999999"]), ("Set-Cookie", ["a=b", "=", "a=\u{0}"]),
-        ("Connection", ["close", "upgrade", "keep-alive"]), ("Upgrade", ["h2c"]), ("X", ["", String(repeating: "y", count: 70_000)]), ("B ad", ["x"]), ("", ["x"]),
+        ("Connection", ["close", "upgrade", "keep-alive"]), ("Upgrade", ["h2c"]), ("X", ["", String(repeating: "y", count: 70_000)]), ("B ad", ["x"]),
+        ("", ["x"]),
     ]
 
     var random: SeededRandom
@@ -70,7 +81,9 @@ struct AnswerMutator {
             let piece = rest.prefix(Int.random(in: 1...max(1, bytes.count / 2), using: &random))
             rest = rest.dropFirst(piece.count)
             var size = String(piece.count, radix: 16)
-            if random.once(in: 12) { size = random.one(of: ["FFFFFFFFFFFFFFFF", "-1", "0x5", "", "0", " 5", "\(size);a=b", "zz", "7fffffffffffffff"]) }
+            if random.once(in: 12) {
+                size = random.one(of: ["FFFFFFFFFFFFFFFF", "-1", "0x5", "", "0", " 5", "\(size);a=b", "zz", "7fffffffffffffff"])
+            }
             framed += Array("\(size)\r\n".utf8) + piece + Array((random.once(in: 20) ? "" : "\r\n").utf8)
         }
         return random.once(in: 8) ? framed : framed + Array("0\r\n\(random.once(in: 8) ? "ETag: x\r\n" : "")\r\n".utf8)

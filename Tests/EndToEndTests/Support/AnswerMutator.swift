@@ -56,6 +56,10 @@ struct AnswerMutator {
         }
         if random.once(in: 3) { bytes = chunks(bytes, &headers) } else if !random.once(in: 6) { headers.append(("Content-Length", "\(bytes.count)")) }
         if random.once(in: 4) { status = random.one(of: Self.statuses) }
+        // What is read with some statuses only.
+        for (codes, name) in [(["429", "503"], "Retry-After"), (["301", "302"], "Location")] where codes.contains(String(status.prefix(3))) {
+            headers.append((name, random.one(of: Self.values.first { $0.0 == name }?.1 ?? [])))
+        }
         while random.once(in: 2) { change(&headers) }
         let version = random.once(in: 20) ? random.one(of: ["HTTP/1.0", "HTTP/2", "HTTP/9.9", "ICY", "HTTP/1.1\u{0}"]) : "HTTP/1.1"
         let end = random.once(in: 30) ? "\n" : "\r\n"

@@ -36,22 +36,32 @@ import Testing
         await clock.deadlines { $0 == [end] }
     }
 
-    @Test(arguments: [false, true]) func aRetryWaitsForWhatAnotherWasTold(isToldBefore: Bool) async throws {
-        let transport = StubTransport(
-            .response(status: 503), .response(status: 200, headers: ["Content-Type": "application/json"], body: Array("[]".utf8)))
-        if isToldBefore { tell(.seconds(100)) }
+    @Test(arguments: [false, true]) func aRetryWaitsForWhatAnotherWasTold(isToldMeanwhile: Bool) async throws {
+        let transport = StubTransport { [self] _, number in
+            if number > 0 { return .response(status: 200, headers: ["Content-Type": "application/json"], body: Array("[]".utf8)) }
+            // The other one is told while this one is answered.
+            if isToldMeanwhile { tell(.seconds(100)) }
+            return .response(status: 503)
+        }
         let task = Task { [fetch = try fetch(transport)] in await fetch.run() }
-        if !isToldBefore {
+        if !isToldMeanwhile {
             await waits(for: .milliseconds(500))
             tell(.seconds(100))
             clock.advance(by: .milliseconds(500))
         }
-        let rest = isToldBefore ? Duration.seconds(100) : .seconds(99.5)
+        let rest = isToldMeanwhile ? Duration.seconds(100) : .seconds(99.5)
         await waits(for: rest)
         #expect(transport.requests.count == 1)
         clock.advance(by: rest)
         guard case .page = await task.value else { throw Unexpected() }
         #expect(transport.requests.count == 2)
+    }
+
+    @Test func whatAnotherWasToldBeforeIsHeardBeforeTheFirstRequest() async throws {
+        let transport = StubTransport(.response(status: 200))
+        tell(.seconds(100))
+        guard case .held(let end) = await (try fetch(transport)).run() else { throw Unexpected() }
+        #expect(end == told.until && transport.requests.isEmpty)
     }
 
     @Test func aWaitThatIsTooLongForARunParksIt() async throws {

@@ -1,6 +1,7 @@
 import Foundation
 import Glibc
 import SyncControl
+import SyncTestSupport
 import Testing
 
 /// `kill -9` at random moments of the import of the world. CISTERN_GEO_KILLS says how often, CISTERN_SEED repeats a run.

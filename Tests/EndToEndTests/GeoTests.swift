@@ -1,5 +1,6 @@
 import Foundation
 import SyncControl
+import SyncTestSupport
 import Testing
 
 /// Three files of real data with references between them, from a real web server with ETags and gzip.

@@ -1,6 +1,7 @@
 import Foundation
 import Glibc
 import SyncControl
+import SyncTestSupport
 import Testing
 
 /// J1: the 318 files of JSONTestSuite, each as the body of a resource of one daemon.

@@ -1,6 +1,7 @@
 import Foundation
 import Glibc
 import SyncControl
+import SyncTestSupport
 import Testing
 
 /// C1: `kill -9` at random moments of an import, again and again on one database. CISTERN_KILLS says how often, CISTERN_SEED repeats a run.

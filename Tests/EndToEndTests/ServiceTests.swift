@@ -1,4 +1,5 @@
 import Foundation
+import SyncTestSupport
 import Testing
 
 /// The service under a real systemd, as a package would install it. One boot; each check is a line of the script in `in-box`.

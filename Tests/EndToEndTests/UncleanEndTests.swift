@@ -28,9 +28,9 @@ import Testing
             daemon.signal(process < 3 ? SIGKILL : SIGTERM)
             #expect(await daemon.end() == (process < 3 ? 128 + SIGKILL : 0), "\(process)")
             let left = try String(contentsOfFile: "\(shop.folder)/state/.runs", encoding: .utf8).split(separator: "\n")
-            #expect(left.first?.hasPrefix("\(process == 3 ? 20 : process) ") == true && left.first?.hasSuffix(" shop/deadly") == true, "\(left)")
+            #expect(left.first?.hasPrefix(process == 3 ? "20 " : "0\(process) ") == true && left.first?.hasSuffix(" shop/deadly") == true, "\(left)")
             // Of the others it is known at most when they were asked.
-            #expect(left.dropFirst().dropLast().allSatisfy { $0.hasPrefix("0 ") } && left.last == ".", "\(left)")
+            #expect(left.dropFirst().dropLast().allSatisfy { $0.hasPrefix("00 ") || $0.hasPrefix("-- ") } && left.last == ".", "\(left)")
             // Two minutes may pass before this test comes to its turn again, a day may not.
             if process == 2 { try "20 0 shop/deadly\n.\n".write(toFile: "\(shop.folder)/state/.runs", atomically: false, encoding: .utf8) }
             // The limits between two polls are not what this is about: with them whoever was asked longer ago is asked first.

@@ -19,15 +19,21 @@ final class OpenRuns: Sendable {
     /// Nobody counts further.
     private static let most = 30
     /// More than all names of a configuration take.
-    private static let longest = 1 << 20
+    private static let longest = 1 << 24
     /// What ends the list: bytes behind it are of an older, longer one.
     private static let end = "."
+    /// How many digits the count and the time of a line have, so that they can be replaced where they stand.
+    private static let countDigits = 2, timeDigits = 15
 
     private struct State {
         /// Unclean ends in a row, of resources that had no clean one since.
         var ends: [ResourceScope: Suspicion] = [:]
         var open: [ResourceScope: Date] = [:]
         var isClosed = false
+        /// Where the line of each resource begins, of those that have one; nil: the file is to be written anew.
+        var places: [ResourceScope: off_t]?
+        /// Where the next line goes.
+        var length: off_t = 0
 
         /// What the next process would learn if this one ended now.
         func suspicion(of scope: ResourceScope) -> Suspicion? {
@@ -52,11 +58,11 @@ final class OpenRuns: Sendable {
         if file >= 0 { Glibc.close(file) }
     }
 
-    func begin(_ scope: ResourceScope, at time: Date) { change { $0.open[scope] = time } }
+    func begin(_ scope: ResourceScope, at time: Date) { change(scope) { $0.open[scope] = time } }
 
     /// Its run has ended, however well: nobody suspects it any more. When it began is kept until the store has it.
     func end(_ scope: ResourceScope) {
-        change { state in
+        change(scope) { state in
             if state.isClosed { return }
             state.ends[scope] = state.open.removeValue(forKey: scope).map { Suspicion(ends: 0, began: $0) }
         }
@@ -69,34 +75,81 @@ final class OpenRuns: Sendable {
 
     /// The store says when that run began.
     func stored(_ scope: ResourceScope, began: Date) {
-        if ended(scope) == began { change { $0.ends[scope] = nil } }
+        change(scope) { state in
+            guard state.open[scope] == nil, state.ends[scope] == Suspicion(ends: 0, began: began) else { return }
+            state.ends[scope] = nil
+        }
     }
 
     /// The process ends in order: nobody is under suspicion for what it leaves open, whether or not that ends after all.
     func close() {
-        change { state in
+        guard file >= 0 else { return }
+        state.withLock { state in
             for (scope, began) in state.open { state.ends[scope] = Suspicion(ends: state.ends[scope]?.ends ?? 0, began: began) }
             state.open = [:]
             state.isClosed = true
+            writeAll(&state)
         }
     }
 
-    private func change(_ body: (inout State) -> Void) {
+    // MARK: The file
+
+    /// Changes what is known of a resource, and its line: the others' are not touched, however many there are.
+    private func change(_ scope: ResourceScope, _ body: (inout State) -> Void) {
         guard file >= 0 else { return }
         state.withLock { state in
+            let before = state.suspicion(of: scope)
             body(&state)
-            let lines = Set(state.ends.keys).union(state.open.keys).sorted().compactMap { scope in
-                state.suspicion(of: scope).map { "\($0.ends) \(Int64($0.began.timeIntervalSince1970 * 1000)) \(scope)" }
+            let suspicion = state.suspicion(of: scope)
+            guard state.places != nil else { return writeAll(&state) }
+            if suspicion == before { return }
+            if let place = state.places?[scope] {
+                if !write(Self.facts(suspicion), at: place) { state.places = nil }
+                return
             }
-            let bytes = Array((lines + [Self.end, ""]).joined(separator: "\n").utf8)
-            guard pwrite(file, bytes, bytes.count, 0) == bytes.count else { return }
-            _ = ftruncate(file, off_t(bytes.count))
+            let line = Self.facts(suspicion) + Array("\(scope)\n".utf8)
+            guard write(line + Array("\(Self.end)\n".utf8), at: state.length) else { return state.places = nil }
+            state.places?[scope] = state.length
+            state.length += off_t(line.count)
         }
+    }
+
+    /// Writes the file anew, with nobody in it of whom there is nothing to say.
+    private func writeAll(_ state: inout State) {
+        var bytes: [UInt8] = [], places: [ResourceScope: off_t] = [:]
+        for scope in Set(state.ends.keys).union(state.open.keys).sorted() {
+            places[scope] = off_t(bytes.count)
+            bytes += Self.facts(state.suspicion(of: scope)) + Array("\(scope)\n".utf8)
+        }
+        state.length = off_t(bytes.count)
+        bytes += Array("\(Self.end)\n".utf8)
+        state.places = write(bytes, at: 0) && ftruncate(file, off_t(bytes.count)) == 0 ? places : nil
+    }
+
+    private func write(_ bytes: [UInt8], at place: off_t) -> Bool { pwrite(file, bytes, bytes.count, place) == bytes.count }
+
+    /// The beginning of a line, equally long whatever it says; of somebody of whom there is nothing to say, no numbers.
+    private static func facts(_ suspicion: Suspicion?) -> [UInt8] {
+        func digits(_ number: Int64, _ count: Int) -> [UInt8] {
+            var rest = max(0, number), digits = [UInt8](repeating: UInt8(ascii: "0"), count: count)
+            for index in digits.indices.reversed() where rest > 0 {
+                digits[index] += UInt8(rest % 10)
+                rest /= 10
+            }
+            return digits + [UInt8(ascii: " ")]
+        }
+        guard let suspicion else {
+            return [countDigits, timeDigits].flatMap { [UInt8](repeating: UInt8(ascii: "-"), count: $0) + [UInt8(ascii: " ")] }
+        }
+        let time = Int64(exactly: (suspicion.began.timeIntervalSince1970 * 1000).rounded(.towardZero)) ?? 0
+        return digits(Int64(suspicion.ends), countDigits) + digits(time, timeDigits)
     }
 
     private static func read(_ file: Int32) -> [ResourceScope: Suspicion] {
-        var bytes = [UInt8](repeating: 0, count: longest)
-        let count = file >= 0 ? pread(file, &bytes, bytes.count, 0) : 0
+        var facts = stat()
+        guard file >= 0, fstat(file, &facts) == 0 else { return [:] }
+        var bytes = [UInt8](repeating: 0, count: min(longest, Int(facts.st_size)))
+        let count = pread(file, &bytes, bytes.count, 0)
         var found: [ResourceScope: Suspicion] = [:]
         for bytes in bytes.prefix(max(count, 0)).split(separator: UInt8(ascii: "\n")) {
             let line = String(decoding: bytes, as: UTF8.self)

@@ -70,6 +70,38 @@ import Testing
         #expect(OpenRuns(folder: folder).suspects == [one: Suspicion(ends: 1, began: time)])
     }
 
+    @Test func aRunTouchesItsOwnLineOnly() throws {
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let runs = OpenRuns(folder: folder)
+        for scope in [one, two] { runs.begin(scope, at: time) }
+        let both = try String(contentsOf: file, encoding: .utf8)
+        try both.replacing("api/two", with: "API/TWO").write(to: file, atomically: false, encoding: .utf8)
+        for _ in 0..<3 {
+            runs.end(one)
+            runs.stored(one, began: time)
+            runs.begin(one, at: time)
+        }
+        #expect(try String(contentsOf: file, encoding: .utf8) == both.replacing("api/two", with: "API/TWO"))
+        runs.end(one)
+        runs.stored(one, began: time)
+        #expect(OpenRuns(folder: folder).suspects == [ResourceScope(source: "API", resource: "TWO"): Suspicion(ends: 1, began: time)])
+        runs.close()
+        #expect(OpenRuns(folder: folder).suspects == [two: Suspicion(ends: 0, began: time)])
+    }
+
+    @Test func theFileHoldsNobodyOfThePastAfterAStart() throws {
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let runs = OpenRuns(folder: folder)
+        for index in 0..<50 { runs.begin(ResourceScope(source: "api", resource: "r\(index)"), at: time) }
+        for index in 0..<50 {
+            runs.end(ResourceScope(source: "api", resource: "r\(index)"))
+            runs.stored(ResourceScope(source: "api", resource: "r\(index)"), began: time)
+        }
+        #expect(OpenRuns(folder: folder).suspects.isEmpty)
+        OpenRuns(folder: folder).begin(one, at: time)
+        #expect(try String(contentsOf: file, encoding: .utf8) == "01 001735689600000 api/one\n.\n")
+    }
+
     @Test func theNextProcessLearnsWhenTheLastRunThatWasOpenBegan() throws {
         defer { try? FileManager.default.removeItem(at: folder) }
         OpenRuns(folder: folder).begin(one, at: time)

@@ -78,9 +78,11 @@ let package = Package(
                 .product(name: "NIOSSL", package: "swift-nio-ssl"),
             ],
             swiftSettings: strict + [.enableUpcomingFeature("InternalImportsByDefault")]),
+        .systemLibrary(name: "CEpoll"),
         .target(
             name: "SyncDaemon",
             dependencies: [
+                "CEpoll",
                 "OpenCoreData", "Secrets", "SyncConfiguration", "SyncControl", "SyncPipeline", "SyncReports", "Systemd",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Hummingbird", package: "hummingbird"),

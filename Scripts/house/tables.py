@@ -18,12 +18,12 @@ OWN_IMPORTS = {
     "SyncReports": set(),
     "SyncControl": {"SyncReports"},
     "SyncPipeline": {"OpenCoreData", "JSONReader", "Secrets", "SyncConfiguration", "SyncReports", "CZlib"},
-    "SyncDaemon": {"OpenCoreData", "Secrets", "SyncConfiguration", "SyncControl", "SyncPipeline", "SyncReports", "Systemd"},
+    "SyncDaemon": {"CEpoll", "OpenCoreData", "Secrets", "SyncConfiguration", "SyncControl", "SyncPipeline", "SyncReports", "Systemd"},
     "cisternd": {"SyncConfiguration", "SyncDaemon"},
     "cisternctl": {"OpenCoreData", "Secrets", "SyncConfiguration", "SyncControl", "SyncPipeline", "SyncReports"},
 }
 
-SYSTEM_MODULES = {"CSystemd", "CSwiftRuntime", "CZlib", "CXXHash"}
+SYSTEM_MODULES = {"CEpoll", "CSystemd", "CSwiftRuntime", "CZlib", "CXXHash"}
 
 # What any target may import: the language, its standard libraries and the C library.
 EVERYWHERE = {"Foundation", "FoundationEssentials", "Dispatch", "Synchronization", "Glibc", "Musl", "Swift"}

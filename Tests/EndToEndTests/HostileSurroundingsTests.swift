@@ -123,6 +123,18 @@ import Testing
         await server.shutdown()
     }
 
+    @Test(
+        .enabled(if: FaultShim.compiler != nil, "\(FaultShim.absent)"), .timeLimit(.minutes(60)),
+        arguments: [("epoll", 1), ("epoll", 2), ("event", 1), ("event", 2)])
+    func whereNothingCanBeWaitedForTheStartSaysSo(family: String, at: Int) async throws {
+        let (shop, server) = try await workshop()
+        defer { shop.close() }
+        let daemon = try await FaultShim(in: shop).launch(shop, Fault(family: family, at: at, code: ENOSPC, keeps: true))
+        #expect(await daemon.end() == 71)
+        #expect(daemon.errors.count == 1 && daemon.errors[0].contains("cisternd cannot start: nothing can be waited for"), "\(daemon.errors)")
+        await server.shutdown()
+    }
+
     // As where a quota is used up: the system does not say that the disk is full.
     @Test(.timeLimit(.minutes(60))) func whereFilesMayNotGrowAnyMoreTheDaemonWaitsForRoom() async throws {
         let long = String(repeating: "x", count: 500), records = (1...3000).map { "{\"id\": \($0), \"name\": \"\(long)\"}" }

@@ -1,3 +1,4 @@
+import CEpoll
 import Glibc
 
 /// What a process needs of the machine before it is any use to start it. Where that cannot be had, the libraries below trap or wait for ever, at any
@@ -20,6 +21,10 @@ public enum StartResources {
         if let (count, code) = shortageOfFiles() {
             return "cisternd cannot start: of \(files) files \(count) can be opened: \(reason(code)); raise LimitNOFILE= or ulimit -n"
         }
+        if let (call, code) = shortageOfEvents() {
+            return
+                "cisternd cannot start: nothing can be waited for, \(call) fails: \(reason(code)); raise fs.epoll.max_user_watches (sysctl) or LimitNOFILE="
+        }
         if let (count, code) = shortageOfThreads() {
             return
                 "cisternd cannot start: of \(threads) threads \(count) can be made: \(reason(code)); raise TasksMax=, LimitNPROC=, ulimit -u or ulimit -v"
@@ -36,6 +41,24 @@ public enum StartResources {
             let descriptor = open("/dev/null", O_RDONLY | O_CLOEXEC)
             if descriptor < 0 { return (opened.count, errno) }
             opened.append(descriptor)
+        }
+        return nil
+    }
+
+    /// What an event loop is made of.
+    private static func shortageOfEvents() -> (call: String, code: Int32)? {
+        let queue = epoll_create1(Int32(EPOLL_CLOEXEC))
+        guard queue >= 0 else { return ("epoll_create1", errno) }
+        defer { close(queue) }
+        let event = eventfd(0, Int32(EFD_CLOEXEC))
+        guard event >= 0 else { return ("eventfd", errno) }
+        defer { close(event) }
+        let timer = timerfd_create(CLOCK_MONOTONIC, Int32(TFD_CLOEXEC))
+        guard timer >= 0 else { return ("timerfd_create", errno) }
+        defer { close(timer) }
+        for descriptor in [event, timer] {
+            var interest = epoll_event(events: EPOLLIN.rawValue, data: epoll_data_t(fd: descriptor))
+            guard epoll_ctl(queue, EPOLL_CTL_ADD, descriptor, &interest) == 0 else { return ("epoll_ctl", errno) }
         }
         return nil
     }

@@ -59,6 +59,9 @@ final class DaemonDesk: Sendable {
     var configurationInForce: CisternConfiguration { facts.withLock { $0.configuration } }
     var generation: Int { facts.withLock { $0.generation } }
 
+    /// Whether READY was said.
+    var hasBeenReady: Bool { facts.withLock { $0.hasBeenReady } }
+
     /// Whether READY is said for the first time.
     func isFirstReady() -> Bool {
         facts.withLock { facts in

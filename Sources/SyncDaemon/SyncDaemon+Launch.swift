@@ -48,12 +48,12 @@ extension SyncDaemon {
         }
 
         /// Runs the daemon to its end.
-        public func run() async -> ExitStatus {
+        public func run(_ signals: Signals) async -> ExitStatus {
             let daemon = SyncDaemon(
                 options: Options(
                     configuration: configuration, environment: environment, version: SyncDaemon.version, notify: notify,
                     watchdogTimeout: watchdogTimeout, controlSocket: sockets.first, journal: journal,
-                    maxBlock: maxBlock),
+                    signals: signals, maxBlock: maxBlock),
                 parts: ManagedParts(environment: environment, notify: notify))
             if let failure { return daemon.end(failure) }
             return await daemon.run()

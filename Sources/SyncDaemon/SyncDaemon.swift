@@ -27,15 +27,15 @@ public final class SyncDaemon: Sendable {
         public var controlSocket: Int32?
         /// Where entries go before the configuration is known.
         public var journal: Journal
-        /// Whether signals are taken. They must be blocked already then.
-        public var takesSignals: Bool
+        /// Who hears the process's signals; nil: nobody does.
+        public var signals: Signals?
         /// A block of the main context that holds the main queue for longer is told in the journal; `nil`: none is.
         public var maxBlock: Duration?
         public var files: any ConfigurationFiles
 
         public init(
             configuration: String, environment: [String: String], version: String, notify: Notify, watchdogTimeout: Duration? = nil,
-            controlSocket: Int32? = nil, journal: Journal, takesSignals: Bool = true, maxBlock: Duration? = nil,
+            controlSocket: Int32? = nil, journal: Journal, signals: Signals? = nil, maxBlock: Duration? = nil,
             files: any ConfigurationFiles = DiskConfigurationFiles()
         ) {
             self.configuration = configuration
@@ -45,7 +45,7 @@ public final class SyncDaemon: Sendable {
             self.watchdogTimeout = watchdogTimeout
             self.controlSocket = controlSocket
             self.journal = journal
-            self.takesSignals = takesSignals
+            self.signals = signals
             self.maxBlock = maxBlock
             self.files = files
         }
@@ -75,12 +75,12 @@ public final class SyncDaemon: Sendable {
 
     /// Runs until it is told to stop, and returns how the process ends. Must be called once.
     public func run() async -> ExitStatus {
-        let signals = options.takesSignals ? Signals { self.deliver($0) } : nil
-        defer { signals?.stop() }
         let reporter = reporter
         let observation = ContextDiagnostic.observe { reporter.send(DiagnosticNarrator.entry(for: $0)) }
         defer { observation.cancel() }
         if let maxBlock = options.maxBlock { MainQueueLoad.budget = maxBlock }
+        options.signals?.listen(patience: { self.stopPatience }) { self.deliver($0) }
+        defer { options.signals?.stop() }
         do {
             return try await live()
         } catch let failure as StartFailure {
@@ -120,6 +120,13 @@ public final class SyncDaemon: Sendable {
             return mail.desk
         }
         desk?.tell(.signal(signal))
+    }
+
+    /// How long a stop may take that is asked for now. What stops in order is done long before: nothing of it waits without an end.
+    private var stopPatience: Duration {
+        let desk = mail.withLock { $0.desk }
+        guard let desk, desk.hasBeenReady else { return Signals.startPatience }
+        return desk.configurationInForce.daemon.shutdownGrace.duration + .seconds(10)
     }
 
     /// The process cannot go on: says why to everyone who may listen.

@@ -8,9 +8,9 @@ enum DaemonLaunch: Sendable {
     /// Print this to standard output, or to standard error, and end.
     case say(String, isError: Bool, ExitStatus)
     case check(config: String, environment: [String: String])
-    case serve(SyncDaemon.Launch)
+    case serve(SyncDaemon.Launch, Signals)
 
-    /// Reads the command line and takes what the service manager passed. Starts no thread.
+    /// Reads the command line and takes what the service manager passed. Starts no thread but the one that hears signals, last.
     static func prepare(arguments: [String]) -> DaemonLaunch {
         let command: Cisternd
         do {
@@ -22,11 +22,16 @@ enum DaemonLaunch: Sendable {
         }
         let environment = SyncDaemon.directories(in: ProcessInfo.processInfo.environment)
         if command.checkConfig { return .check(config: command.config, environment: environment) }
-        return .serve(
-            SyncDaemon.Launch(configuration: command.config, environment: environment, maxBlock: command.maxBlock.map { .milliseconds($0) }))
+        let launch = SyncDaemon.Launch(configuration: command.config, environment: environment, maxBlock: command.maxBlock.map { .milliseconds($0) })
+        do {
+            return .serve(launch, try Signals())
+        } catch {
+            return .say("<3>cisternd cannot start: \(error)", isError: true, error.status)
+        }
     }
 
-    func run() async -> ExitStatus {
+    /// Does what needs no daemon, in the thread that calls; nil: there is one to run.
+    func answer() -> ExitStatus? {
         switch self {
         case .say(let text, let isError, let status):
             (isError ? FileHandle.standardError : FileHandle.standardOutput).write(Data((text + "\n").utf8))
@@ -35,7 +40,7 @@ enum DaemonLaunch: Sendable {
             let (lines, status) = ConfigurationCheck(path: config, environment: environment).run()
             for line in lines { FileHandle.standardError.write(Data((line + "\n").utf8)) }
             return status
-        case .serve(let launch): return await launch.run()
+        case .serve: return nil
         }
     }
 }

@@ -12,10 +12,11 @@ if let shortage = StartResources.shortage() {
     exit(ExitStatus.osError.rawValue)
 }
 let launch = DaemonLaunch.prepare(arguments: Array(CommandLine.arguments.dropFirst()))
+guard case .serve(let daemon, let signals) = launch else { exit((launch.answer() ?? .failure).rawValue) }
 
 // The main thread runs the main queue, which serves the document's main context and nothing else. The daemon lives on other queues.
 Task.detached {
-    let status = await launch.run()
+    let status = await daemon.run(signals)
     exit(status.rawValue)
 }
 RunLoop.main.run()

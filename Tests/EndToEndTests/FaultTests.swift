@@ -14,13 +14,16 @@ import Testing
         let only = environment["CISTERN_FAULT_FAMILY"]
         var lives: [FaultWorld.Life] = []
         for (index, family) in Fault.families.enumerated() where only == nil || only == family.name {
+            // With a single error, once and from then on.
+            let isSingle = family.codes.count == 1, each = max(each, isSingle ? 2 : 1)
             for (place, code) in family.codes.enumerated() {
                 for number in 0..<each {
                     let isFresh = (place + number + index) % 2 == 0, count = isFresh ? world.fresh[index] : world.known[index]
                     guard number < count else { continue }
                     // Evenly over the life, and for each family elsewhere.
                     let share = (Double(index * 7 + place * each + number) * 0.618_034).truncatingRemainder(dividingBy: 1)
-                    let fault = Fault(family: family.name, at: 1 + Int(share * Double(count)), code: code, keeps: (place + number / 2) % 2 == 1)
+                    let keeps = (place + (isSingle ? number : number / 2)) % 2 == 1
+                    let fault = Fault(family: family.name, at: 1 + Int(share * Double(count)), code: code, keeps: keeps)
                     lives.append(.init(fault: fault, isFresh: isFresh))
                 }
             }

@@ -45,7 +45,7 @@ final class DaemonBench: Sendable {
         return SyncDaemon(
             options: .init(
                 configuration: path, environment: [:], version: "1.2.3", notify: Notify(sender: sent, statusInterval: .zero),
-                journal: Journal(sink: sink), takesSignals: false, files: files),
+                journal: Journal(sink: sink), files: files),
             parts: Parts(bench: self))
     }
 

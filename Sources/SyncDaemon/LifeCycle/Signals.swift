@@ -1,42 +1,105 @@
-import Dispatch
 import Glibc
+import Synchronization
 
-/// Takes the daemon's signals off the kernel, on a queue of its own. No work is done in a signal handler.
+/// Takes the daemon's signals off the kernel, in a thread of its own, which is there from the start: where no thread can be made any more the
+/// queues stand still, and a signal is still heard. No work is done in a signal handler.
 ///
 /// The signals are blocked first, in every thread: one that comes before somebody listens waits in the kernel and is neither lost nor fatal.
-// The sources are made once and are safe to use from any thread.
-public final class Signals: @unchecked Sendable {
-    private let queue: DispatchQueue
-    private let sources: [DaemonSignal: any DispatchSourceSignal]
+public final class Signals: Sendable {
+    private struct Listener: Sendable {
+        let patience: @Sendable () -> Duration
+        let handler: @Sendable (DaemonSignal) -> Void
+    }
+
+    private struct State {
+        var listener: Listener?
+        /// What came before anybody listened.
+        var early: [DaemonSignal] = []
+    }
+
+    private let state = Mutex(State())
+
+    /// How long a stop may take before the daemon is ready.
+    static let startPatience = Duration.seconds(40)
+
+    private static var all: sigset_t {
+        var set = sigset_t()
+        sigemptyset(&set)
+        for signal in DaemonSignal.allCases { sigaddset(&set, signal.number) }
+        return set
+    }
 
     /// Blocks the daemon's signals in this thread and in every thread it starts from now on, and ignores SIGPIPE and SIGXFSZ: a
     /// connection that is gone and a file that may not grow are errors of the call that meets them. To be called before the second thread starts.
     public static func block() {
-        var set = sigset_t()
-        sigemptyset(&set)
-        for signal in DaemonSignal.allCases { sigaddset(&set, signal.number) }
+        var set = all
         pthread_sigmask(SIG_BLOCK, &set, nil)
         signal(SIGPIPE, SIG_IGN)
         signal(SIGXFSZ, SIG_IGN)
     }
 
-    /// Listens. Equal signals that wait together arrive as one.
-    /// - Parameter handler: called on the queue of this object.
-    public init(handler: @escaping @Sendable (DaemonSignal) -> Void) {
-        let queue = DispatchQueue(label: "cistern.signals")
-        self.queue = queue
-        var sources: [DaemonSignal: any DispatchSourceSignal] = [:]
-        for signal in DaemonSignal.allCases {
-            let source = DispatchSource.makeSignalSource(signal: signal.number, queue: queue)
-            source.setEventHandler { handler(signal) }
-            source.activate()
-            sources[signal] = source
+    /// Starts the thread.
+    /// - Throws: `StartFailure` if it cannot be made.
+    public init() throws(StartFailure) {
+        var thread = pthread_t()
+        let context = Unmanaged.passRetained(self)
+        let code = pthread_create(
+            &thread, nil,
+            { context in
+                if let context { Unmanaged<Signals>.fromOpaque(context).takeRetainedValue().listen() }
+                return nil
+            }, context.toOpaque())
+        guard code == 0 else {
+            context.release()
+            throw StartFailure(.osError, "no thread can be made for the signals: \(String(cString: strerror(code))); raise TasksMax= or LimitNPROC=")
         }
-        self.sources = sources
+        pthread_detach(thread)
+    }
+
+    /// Hands on what comes from now on, and what came before. Equal signals that wait together arrive as one.
+    /// - Parameters:
+    ///   - patience: how long a stop may take that a signal asks for now. Then the process ends with the status `osError`, whatever holds it: what
+    ///     is committed by then is safe, as in a power failure.
+    ///   - handler: called in the thread of this object, one signal after the other; before this returns, for those that came before.
+    func listen(patience: @escaping @Sendable () -> Duration, handler: @escaping @Sendable (DaemonSignal) -> Void) {
+        state.withLock { state in
+            state.listener = Listener(patience: patience, handler: handler)
+            for signal in state.early { handler(signal) }
+            state.early = []
+        }
     }
 
     /// Listens no more; the signals stay blocked.
-    public func stop() {
-        for source in sources.values { source.cancel() }
+    func stop() { state.withLock { $0.listener = nil } }
+
+    private func listen() {
+        var set = Self.all, number: Int32 = 0
+        while true {
+            guard sigwait(&set, &number) == 0, let signal = DaemonSignal.allCases.first(where: { $0.number == number }) else { continue }
+            let listener = state.withLock { state in
+                if state.listener == nil { state.early.append(signal) }
+                return state.listener
+            }
+            if signal == .terminate || signal == .interrupt { LastResort.arm(after: listener?.patience() ?? Self.startPatience) }
+            listener?.handler(signal)
+        }
     }
+}
+
+/// The end of a stop that does not come to one.
+private enum LastResort {
+    /// Has the kernel end the process after so long. It needs no thread, no memory and no queue. Only the first call counts: who asks again to stop
+    /// does not put it off.
+    static func arm(after patience: Duration) {
+        guard isArmed.compareExchange(expected: false, desired: true, ordering: .relaxed).exchanged else { return }
+        signal(SIGALRM) { _ in
+            // Nothing but these two may be called here.
+            let line: StaticString = "<2>cisternd did not come to its end in time and ends as it is; what is committed is safe\n"
+            _ = write(STDERR_FILENO, line.utf8Start, line.utf8CodeUnitCount)
+            _exit(ExitStatus.osError.rawValue)
+        }
+        alarm(UInt32(clamping: patience.components.seconds + 1))
+    }
+
+    private static let isArmed = Atomic(false)
 }

@@ -56,7 +56,10 @@ struct FaultShim {
         if let fault {
             words += ["FAULT_FAMILY=\(fault.family)", "FAULT_AT=\(fault.at)", "FAULT_ERRNO=\(fault.code)", "FAULT_ON=\(fault.keeps ? 1 : 0)"]
         }
-        return try shop.start("env", words + [Workshop.binary("cisternd"), "--config", "\(shop.folder)/cisternd.toml"])
+        words += [try Workshop.binary("cisternd"), "--config", "\(shop.folder)/cisternd.toml"]
+        // Where no thread can be made any more it may never be ready, and is to stop all the same.
+        if let fault, fault.family == "thread", fault.keeps { return try shop.start("timeout", ["--preserve-status", "15", "env"] + words) }
+        return try shop.start("env", words)
     }
 
     /// How many calls of each family there were, and how many of them failed.

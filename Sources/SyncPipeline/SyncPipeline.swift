@@ -12,6 +12,8 @@ public final class SyncPipeline: Sendable {
         var machine: PipelineState
         var configuration: CisternConfiguration
         var mapping: ModelMapping
+        /// Of the resources that were polled since it came into force.
+        var prepared: [ResourceScope: PreparedResource] = [:]
         var runs: [ResourceScope: Running] = [:]
         /// Steps of runs that have ended.
         var steps = 0
@@ -126,6 +128,7 @@ public final class SyncPipeline: Sendable {
         handle(.configured(configuration.sources.flatMap(\.resources), configuration.daemon, stored: stored, schedules: schedules)) { state in
             state.configuration = configuration
             state.mapping = mapping
+            state.prepared = [:]
         }
     }
 
@@ -248,7 +251,7 @@ public final class SyncPipeline: Sendable {
     private func begin(_ order: PipelineState.RunOrder) {
         openRuns.begin(order.scope, at: clock.wallTime)
         state.withLock { state in
-            let run = SyncRun(order.resource, cause: order.cause, environment: environment(state), isFull: order.isFull)
+            let run = SyncRun(prepared(order, &state), cause: order.cause, environment: environment(state), isFull: order.isFull)
             // Its end is told under the same lock: the run is known by then.
             let task = Task { [self] in
                 let conclusion = await run.run(isWaitedFor: order.isWaitedFor, acceptsDeletes: order.acceptsDeletes)
@@ -260,6 +263,14 @@ public final class SyncPipeline: Sendable {
             }
             state.runs[order.scope] = Running(id: order.id, run: run, task: task)
         }
+    }
+
+    /// An order of before a reload may come to be carried out after it.
+    private func prepared(_ order: PipelineState.RunOrder, _ state: inout sending State) -> PreparedResource {
+        if let known = state.prepared[order.scope], known.resource == order.resource { return known }
+        let made = PreparedResource(order.resource, state.mapping)
+        state.prepared[order.scope] = made
+        return made
     }
 
     /// That a run began is remembered beside the store until the store says so.

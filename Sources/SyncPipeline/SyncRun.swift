@@ -55,20 +55,22 @@ final class SyncRun: Sendable {
     let cause: RunCause
     let isFull: Bool
     let environment: Environment
-    /// What decides what a body becomes.
-    let fingerprint: String
+    private let prepared: PreparedResource
     private let progressState: Mutex<Progress>
 
     /// - Parameter isFull: asks for every page without conditions.
-    init(_ resource: ResourceConfiguration, cause: RunCause, environment: Environment, isFull: Bool = false) {
-        self.resource = resource
+    init(_ prepared: PreparedResource, cause: RunCause, environment: Environment, isFull: Bool = false) {
+        self.prepared = prepared
+        resource = prepared.resource
         self.scope = ResourceScope(source: resource.source, resource: resource.name)
         self.cause = cause
         self.isFull = isFull
         self.environment = environment
-        fingerprint = environment.mapping.fingerprint(of: resource)
         progressState = Mutex(Progress(startedAt: environment.clock.instant))
     }
+
+    /// What decides what a body becomes.
+    var fingerprint: String { prepared.fingerprint }
 
     var progress: Progress { progressState.withLock { $0 } }
 
@@ -97,12 +99,12 @@ final class SyncRun: Sendable {
         var tally = RunTally()
         var state: RunState?
         do {
-            let loaded = try await RunState.load(scope: scope, document: environment.document, entity: resource.entity)
+            let (loaded, firstPage) = try await loadBegin()
             state = loaded
             tally.isReadAnew =
                 resource.deletion.detect == .snapshot
                 && loaded.missing.waitsForAnotherListing(confirmRuns: resource.deletion.confirmRuns, now: startedAt)
-            try await readPages(&tally, number: loaded.number)
+            try await readPages(&tally, number: loaded.number, first: firstPage)
         } catch is CancellationError {
             tally.outcome = .cancelled
         } catch SyncError.cancelled {
@@ -115,10 +117,21 @@ final class SyncRun: Sendable {
 
     // MARK: Pages
 
-    private func readPages(_ tally: inout RunTally, number: Int64) async throws {
+    /// What is known of the first page, read in one go with the resource's own state.
+    private typealias KnownPage = (key: String, request: StoredRequest?)
+
+    private func loadBegin() async throws -> (state: RunState, stored: KnownPage?) {
+        let key = prepared.pagination?.request.key
+        return try await environment.document.withWorker { [self] worker in
+            let state = try RunState.load(scope: scope, entity: resource.entity, in: worker)
+            return (state, try key.map { ($0, try storedRequest($0, in: worker)) })
+        }
+    }
+
+    private func readPages(_ tally: inout RunTally, number: Int64, first: KnownPage?) async throws {
         var ahead: PageAhead?
         do {
-            try await readPages(&tally, number: number, ahead: &ahead)
+            try await readPages(&tally, number: number, first: first, ahead: &ahead)
             await ahead?.giveUp()
         } catch {
             await ahead?.giveUp()
@@ -126,13 +139,15 @@ final class SyncRun: Sendable {
         }
     }
 
-    private func readPages(_ tally: inout RunTally, number: Int64, ahead: inout PageAhead?) async throws {
-        let settings = try FetchSettings(
-            resource: resource, daemon: environment.daemon, version: environment.version, secrets: environment.secrets)
+    private func readPages(_ tally: inout RunTally, number: Int64, first: KnownPage?, ahead: inout PageAhead?) async throws {
+        let settings = FetchSettings(
+            resource: resource, first: try prepared.first.get(), daemon: environment.daemon, version: environment.version,
+            secrets: environment.secrets)
         let options = TransportOptions(resource: resource, settings: settings, daemon: environment.daemon)
         let surroundings = Surroundings(settings: settings, transport: try await environment.transports.transport(for: options))
         let recipe = PageRecipe(resource: resource, mapping: environment.mapping, settings: settings)
-        var pagination = Pagination(resource.pagination, limits: resource.limits, first: settings.first)
+        var pagination = prepared.pagination ?? Pagination(resource.pagination, limits: resource.limits, first: settings.first)
+        var first = first
         let deadline = environment.clock.instant.advanced(by: resource.limits.maxRunTime.duration)
         var mustRead = false
         while true {
@@ -141,15 +156,20 @@ final class SyncRun: Sendable {
             if environment.clock.instant >= deadline {
                 throw SyncError.page("\(scope): the run took longer than limits.max_run_time = \(resource.limits.maxRunTime)")
             }
-            try await waitForRoom(until: deadline)
-            if ahead == nil, let until = environment.notBefore(scope), try await !mayWait(until: until, &tally) { return }
+            // After a wait what was read before it may be out of date.
+            if try await waitForRoom(until: deadline) { first = nil }
+            if ahead == nil, let until = environment.notBefore(scope) {
+                first = nil
+                if try await !mayWait(until: until, &tally) { return }
+            }
             let request = pagination.request
             let page = pagination.pages + 1
             step { $0.page = page }
             // A request that is made twice, as scrolling is, says nothing about which page it is.
             let isRepeated = tally.requestKeys.contains(request.key)
             // Also where the page is read whatever is known of it: rows that are not as they were written must not count as unchanged.
-            let known = try await storedRequest(request.key)
+            let known = if let first, first.key == request.key { first.request } else { try await storedRequest(request.key) }
+            first = nil
             let stored = mustRead || isFull || isRepeated || tally.isReadAnew ? nil : known
             let outcome: FetchOutcome, fetched = ahead
             ahead = nil

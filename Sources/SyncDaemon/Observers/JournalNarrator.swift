@@ -5,6 +5,8 @@ import Systemd
 
 /// Decides which events are worth an entry of the journal, and words it. A value without a clock.
 struct JournalNarrator: Sendable {
+    /// Whether what is told step by step, at the priority `debug`, is wanted: a poll that finds nothing new tells nothing else.
+    var isDetailed = true
     private var collapser = RepeatCollapser()
     /// Complaints that a success puts an end to, by resource.
     private var complaints: [ResourceScope: Set<String>] = [:]
@@ -15,10 +17,12 @@ struct JournalNarrator: Sendable {
     mutating func entry(for event: SyncEvent) -> JournalEntry? {
         switch event {
         case .runStarted(let start):
+            guard isDetailed else { return nil }
             return JournalEntry(
                 "\(start.scope): run started (\(start.cause.rawValue))", priority: .debug, fields: Self.fields(start.scope, start.run))
-        case .pageSaved(let page): return Self.entry(page)
+        case .pageSaved(let page): return isDetailed ? Self.entry(page) : nil
         case .pageNotModified(let scope, let run, let page):
+            guard isDetailed else { return nil }
             return JournalEntry(
                 "\(scope): page \(page) not modified", priority: .debug,
                 fields: Self.fields(scope, run, [("CISTERN_PAGE", "\(page)"), ("CISTERN_HTTP_STATUS", "304")]))
@@ -103,7 +107,7 @@ struct JournalNarrator: Sendable {
     }
 
     private mutating func finish(_ report: RunReport) -> JournalEntry? {
-        let fields = Self.fields(report)
+        var fields: [JournalField] { Self.fields(report) }
         switch report.outcome {
         case .succeeded:
             let failed = failures.removeValue(forKey: report.scope) ?? 0
@@ -118,6 +122,7 @@ struct JournalNarrator: Sendable {
                     .sourceRecovered, "\(report.scope): works again after \(Self.count(failed, "failed run")); \(what)", fields: fields)
             }
             guard !changes.isEmpty else {
+                guard isDetailed else { return nil }
                 return JournalEntry("\(report.scope): nothing changed", priority: .debug, fields: fields)
             }
             return JournalEntry(

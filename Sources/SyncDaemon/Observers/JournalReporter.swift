@@ -23,7 +23,11 @@ public final class JournalReporter: Sendable {
     public func setThreshold(_ priority: JournalPriority) { threshold.withLock { $0 = priority } }
 
     public func observe(_ event: SyncEvent) {
-        let entry = narrator.withLock { $0.entry(for: event) }
+        let isDetailed = threshold.withLock { $0 } >= .debug
+        let entry = narrator.withLock { narrator in
+            narrator.isDetailed = isDetailed
+            return narrator.entry(for: event)
+        }
         if let entry { send(entry) }
     }
 

@@ -30,11 +30,13 @@ public struct FetchSettings: Sendable {
     ///   - secrets: reads the secrets that the configuration refers to.
     /// - Throws: `FetchError` of the class `refused` if the address cannot be asked.
     public init(resource: ResourceConfiguration, daemon: DaemonConfiguration, version: String, secrets: SecretResolver) throws {
-        do {
-            first = try HTTPAddress(resource.url).setting(resource.parameters.map { ($0.name, $0.value) })
-        } catch {
-            throw FetchError(.refused(error), url: Redactor().redact(resource.url), attempts: 0)
-        }
+        self.init(
+            resource: resource, first: try Self.firstAddress(of: resource), daemon: daemon, version: version, secrets: secrets)
+    }
+
+    /// The same with the first address at hand.
+    init(resource: ResourceConfiguration, first: HTTPAddress, daemon: DaemonConfiguration, version: String, secrets: SecretResolver) {
+        self.first = first
         http = resource.http
         retry = resource.retry
         success = Set(resource.success)
@@ -50,6 +52,15 @@ public struct FetchSettings: Sendable {
         }
         let contact = daemon.contact.isEmpty ? "" : " (+\(daemon.contact))"
         userAgent = resource.http.userAgent ?? "\(daemon.name)/\(version)\(contact)"
+    }
+
+    /// The address at which a resource begins, parameters included.
+    static func firstAddress(of resource: ResourceConfiguration) throws(FetchError) -> HTTPAddress {
+        do throws(Refusal) {
+            return try HTTPAddress(resource.url).setting(resource.parameters.map { ($0.name, $0.value) })
+        } catch {
+            throw FetchError(.refused(error), url: Redactor().redact(resource.url), attempts: 0)
+        }
     }
 
     /// Takes the credentials out of texts.

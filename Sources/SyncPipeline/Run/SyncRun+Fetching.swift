@@ -71,15 +71,17 @@ extension SyncRun {
 
     private var isDiskLow: Bool { DiskSpace.free(at: environment.document.fileURL).map { $0 < environment.store.minFreeDisk.bytes } ?? false }
 
-    /// Holds the run while the root context is behind, or the disk is low.
-    func waitForRoom(until deadline: SyncInstant) async throws {
+    /// Holds the run while the root context is behind, or the disk is low. Whether it had to.
+    func waitForRoom(until deadline: SyncInstant) async throws -> Bool {
         let limit = unsavedLimit
+        var hasWaited = false
         if environment.document.unsavedChangeCount >= limit {
             environment.observe(.held(.unsavedChanges(environment.document.unsavedChangeCount)))
             step { $0.waitsForDisk = true }
             await environment.document.waitUntilUnsaved(isBelow: limit)
             step { $0.waitsForDisk = false }
             environment.observe(.resumed)
+            hasWaited = true
         }
         var isHeld = false
         defer { if isHeld { step { $0.waitsForDisk = false } } }
@@ -93,6 +95,7 @@ extension SyncRun {
             try await environment.clock.sleep(for: .seconds(10))
         }
         if isHeld { environment.observe(.resumed) }
+        return hasWaited || isHeld
     }
 
     /// Whether any row is known to have been listed, in a complete run or since.
@@ -103,19 +106,21 @@ extension SyncRun {
         }
     }
 
-    /// What is known of a page, if its rows are what it says.
     func storedRequest(_ key: String) async throws -> StoredRequest? {
-        let scope = scope, fingerprint = fingerprint, trust = environment.trust, observe = environment.observe
-        guard let entity = environment.mapping.entities[resource.entity] else { return nil }
-        return try await environment.document.withWorker { worker in
-            guard let stored = try StoredRequest.load(scope: scope, key: key, fingerprint: fingerprint, in: worker) else { return nil }
-            let isTrusted = try trust.holds(key, of: scope, entity: entity, in: worker) { count in
-                observe(.rowsChangedElsewhere(scope: scope, count: count))
-            } members: {
-                try StoredKeys.keys(.members, of: scope, page: key, in: worker)
-            }
-            return isTrusted ? stored : nil
+        try await environment.document.withWorker { [self] in try storedRequest(key, in: $0) }
+    }
+
+    /// What is known of a page, if its rows are what it says. On the context's queue.
+    func storedRequest(_ key: String, in worker: NSManagedObjectContext) throws -> StoredRequest? {
+        guard let entity = environment.mapping.entities[resource.entity],
+            let stored = try StoredRequest.load(scope: scope, key: key, fingerprint: fingerprint, in: worker)
+        else { return nil }
+        let isTrusted = try environment.trust.holds(key, of: scope, entity: entity, in: worker) { count in
+            environment.observe(.rowsChangedElsewhere(scope: scope, count: count))
+        } members: {
+            try StoredKeys.keys(.members, of: scope, page: key, in: worker)
         }
+        return isTrusted ? stored : nil
     }
 
     /// A server may give the same body a new tag: from then on the old one would be asked with for ever, and answered 200.

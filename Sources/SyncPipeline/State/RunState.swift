@@ -26,12 +26,10 @@ struct RunState: Sendable, Hashable {
     var fingerprint: String?
 
     /// - Parameter entity: what records become now. Rows of another entity are none of the resource's any more. Nil: whatever it was.
-    static func load(scope: ResourceScope, document: UIManagedDocument, entity: String? = nil) async throws -> RunState {
-        try await document.withWorker { worker in
-            let row = try ResourceTable.row(of: scope, in: worker), isSame = isOurs(row.mapping, entity)
-            let missing = isSame ? try StoredKeys.data(.missing, of: scope, in: worker) : nil
-            return row.state(isSame: isSame, missing: MissingKeys(missing ?? Data()))
-        }
+    static func load(scope: ResourceScope, entity: String? = nil, in worker: NSManagedObjectContext) throws -> RunState {
+        let row = try ResourceTable.row(of: scope, in: worker), isSame = isOurs(row.mapping, entity)
+        let missing = isSame ? try StoredKeys.data(.missing, of: scope, in: worker) : nil
+        return row.state(isSame: isSame, missing: MissingKeys(missing ?? Data()))
     }
 
     /// How all resources stand that the store knows, and what of their schedules is stored.

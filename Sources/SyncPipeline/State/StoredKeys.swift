@@ -41,7 +41,7 @@ enum StoredKeys {
 
     /// The compact form; nil: nothing is stored.
     static func data(_ kind: Kind, of scope: ResourceScope, page request: String = "", in worker: NSManagedObjectContext) throws -> Data? {
-        try KeysTable.row(kind, of: scope, request, in: worker).keys
+        try StateRow<KeysTable>.existing(key: "\(scope)", request, kind, in: worker)?.keys
     }
 
     /// Nil where nothing is stored, or what is stored is damaged.

@@ -11,7 +11,7 @@ struct StoredRequest: Sendable, Hashable {
 
     /// Nil if the page was never saved, or was read in another way than now: then it must be read again.
     static func load(scope: ResourceScope, key: String, fingerprint: String, in context: NSManagedObjectContext) throws -> StoredRequest? {
-        let row = try RequestTable.row(of: scope, key, in: context)
+        guard let row = try RequestTable.existing(of: scope, key, in: context) else { return nil }
         return row.mapping == fingerprint ? row.remembered : nil
     }
 

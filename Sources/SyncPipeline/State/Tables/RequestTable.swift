@@ -31,6 +31,11 @@ struct RequestTable: StateTable {
     static func row(of scope: ResourceScope, _ request: String, in worker: NSManagedObjectContext) throws -> StateRow<RequestTable> {
         try StateRow.find(key: "\(scope)", request, in: worker)
     }
+
+    /// The row for somebody who only reads it; nil: there is none.
+    static func existing(of scope: ResourceScope, _ request: String, in worker: NSManagedObjectContext) throws -> StateRow<RequestTable>? {
+        try StateRow.existing(key: "\(scope)", request, in: worker)
+    }
 }
 
 extension StateRow<RequestTable> {

@@ -23,6 +23,15 @@ struct StateRow<Table: StateTable> {
         return made
     }
 
+    /// The row with this key, for somebody who only reads it; nil: there is none.
+    static func existing(key parts: any ColumnValue..., in context: NSManagedObjectContext) throws -> StateRow? {
+        let entity = try entity(in: context)
+        guard let found = try context.find(entity, constraint: 0, keys: [UniqueKey(parts.map(\.stored))]).first?.value,
+            let row = try found.row ?? context.currentRows([found.id])[found.id]
+        else { return nil }
+        return StateRow(entity: entity, id: found.id, base: row, row: row)
+    }
+
     /// The rows that meet all conditions, in this order, `limit` after the first `skip`; all of them, where nothing is asked.
     static func all(
         where conditions: [RowCondition<Table>] = [], sortedBy order: [RowOrder<Table>] = [], skip: Int = 0, limit: Int = 0,

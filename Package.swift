@@ -66,10 +66,11 @@ let package = Package(
             ],
             swiftSettings: strict),
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
+        .systemLibrary(name: "CEpoll"),
         .target(
             name: "SyncPipeline",
             dependencies: [
-                "OpenCoreData", "JSONReader", "Secrets", "SyncConfiguration", "SyncReports", "CZlib",
+                "CEpoll", "OpenCoreData", "JSONReader", "Secrets", "SyncConfiguration", "SyncReports", "CZlib",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "NIOCore", package: "swift-nio"),
@@ -78,7 +79,6 @@ let package = Package(
                 .product(name: "NIOSSL", package: "swift-nio-ssl"),
             ],
             swiftSettings: strict + [.enableUpcomingFeature("InternalImportsByDefault")]),
-        .systemLibrary(name: "CEpoll"),
         .target(
             name: "SyncDaemon",
             dependencies: [

@@ -19,6 +19,7 @@ public struct SystemClock: SyncClock {
     /// Suspends the task until `deadline`.
     /// - Throws: `CancellationError` if the task is cancelled first.
     public func sleep(until deadline: SyncInstant) async throws {
-        try await ContinuousClock().sleep(until: Self.origin.advanced(by: deadline.sinceOrigin), tolerance: nil)
+        let end = Self.origin.advanced(by: deadline.sinceOrigin)
+        if let sleepers = Sleepers.shared { try await sleepers.sleep(until: end) } else { try await ContinuousClock().sleep(until: end) }
     }
 }

@@ -1,0 +1,130 @@
+import CEpoll
+import Glibc
+import Synchronization
+
+/// The tasks that sleep by the system's clock: one timer of the kernel and one thread for all of them.
+///
+/// Nothing is left of a sleep that is given up. `Task.sleep` leaves its timer behind, which wakes the process at its time for nobody; nearly every
+/// sleep here is a time limit that is not reached.
+final class Sleepers: Sendable {
+    private typealias Instant = ContinuousClock.Instant
+
+    private struct Sleeper: Sendable {
+        let deadline: Instant
+        /// In the order of their coming: who has the same deadline wakes in this order.
+        let number: UInt64
+        let continuation: CheckedContinuation<Void, any Error>
+    }
+
+    private struct State {
+        /// The earliest first.
+        var sleepers: [Sleeper] = []
+        /// Who was cancelled before it was among them.
+        var givenUp: Set<UInt64> = []
+        var count: UInt64 = 0
+        /// When the timer fires; nil: it is not set.
+        var armed: Instant?
+    }
+
+    /// Nil where the kernel gave no timer or no thread.
+    static let shared = Sleepers()
+
+    private let timer: Int32
+    private let state = Mutex(State())
+
+    init?() {
+        timer = timerfd_create(CLOCK_BOOTTIME, Int32(TFD_CLOEXEC))
+        guard timer >= 0 else { return nil }
+        var thread = pthread_t()
+        let context = Unmanaged.passRetained(self)
+        let code = pthread_create(
+            &thread, nil,
+            { context in
+                if let context { Unmanaged<Sleepers>.fromOpaque(context).takeRetainedValue().run() }
+                return nil
+            }, context.toOpaque())
+        guard code == 0 else {
+            context.release()
+            close(timer)
+            return nil
+        }
+        pthread_detach(thread)
+    }
+
+    /// How many sleep.
+    var count: Int { state.withLock { $0.sleepers.count } }
+
+    /// Suspends the task until then.
+    /// - Throws: `CancellationError` if the task is cancelled first.
+    func sleep(until deadline: ContinuousClock.Instant) async throws {
+        let number = state.withLock { state in
+            state.count += 1
+            return state.count
+        }
+        // The handler has run, or will not, when this returns.
+        defer { state.withLock { _ = $0.givenUp.remove(number) } }
+        try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { add(Sleeper(deadline: deadline, number: number, continuation: $0)) }
+        } onCancel: {
+            giveUp(number, deadline)
+        }
+    }
+
+    private func add(_ sleeper: Sleeper) {
+        let isGivenUp = state.withLock { state in
+            if state.givenUp.contains(sleeper.number) { return true }
+            state.sleepers.insert(sleeper, at: Self.place(sleeper.deadline, sleeper.number, in: state.sleepers))
+            if state.armed.map({ sleeper.deadline < $0 }) ?? true { arm(&state) }
+            return false
+        }
+        if isGivenUp { sleeper.continuation.resume(throwing: CancellationError()) }
+    }
+
+    /// The timer stays as it is: it fires once at most for who is not there any more.
+    private func giveUp(_ number: UInt64, _ deadline: Instant) {
+        let sleeper: Sleeper? = state.withLock { state in
+            let place = Self.place(deadline, number, in: state.sleepers)
+            guard place < state.sleepers.count, state.sleepers[place].number == number else {
+                state.givenUp.insert(number)
+                return nil
+            }
+            return state.sleepers.remove(at: place)
+        }
+        sleeper?.continuation.resume(throwing: CancellationError())
+    }
+
+    /// Where in the order this one is, or belongs.
+    private static func place(_ deadline: Instant, _ number: UInt64, in sleepers: [Sleeper]) -> Int {
+        var low = 0, high = sleepers.count
+        while low < high {
+            let middle = (low + high) / 2, sleeper = sleepers[middle]
+            if (sleeper.deadline, sleeper.number) < (deadline, number) { low = middle + 1 } else { high = middle }
+        }
+        return low
+    }
+
+    private func arm(_ state: inout State) {
+        state.armed = state.sleepers.first?.deadline
+        guard let armed = state.armed else { return }
+        // A time of nothing would turn the timer off.
+        let (seconds, attoseconds) = max(.nanoseconds(1), Instant.now.duration(to: armed)).components
+        var setting = itimerspec()
+        setting.it_value = timespec(tv_sec: Int(clamping: seconds), tv_nsec: Int(attoseconds / 1_000_000_000))
+        timerfd_settime(timer, 0, &setting, nil)
+    }
+
+    private func run() {
+        var count: UInt64 = 0
+        while true {
+            // A timer that cannot be read is looked at again and again.
+            if read(timer, &count, 8) != 8, errno != EINTR { usleep(10_000) }
+            let due = state.withLock { state in
+                let now = Instant.now, due = Array(state.sleepers.prefix { $0.deadline <= now })
+                state.sleepers.removeFirst(due.count)
+                arm(&state)
+                return due
+            }
+            for sleeper in due { sleeper.continuation.resume() }
+        }
+    }
+}

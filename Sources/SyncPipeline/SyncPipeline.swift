@@ -69,8 +69,9 @@ public final class SyncPipeline: Sendable {
         self.version = version
         self.observe = observer
         slots = RequestSlots(max(1, configuration.daemon.maxParallelRequests), clock: clock)
-        writer = ScheduleWriter(document: document)
-        openRuns = OpenRuns(folder: document.fileURL)
+        let openRuns = OpenRuns(folder: document.fileURL)
+        self.openRuns = openRuns
+        writer = ScheduleWriter(document: document, clock: clock) { scope, began in openRuns.stored(scope, began: began) }
         state = Mutex(
             State(
                 machine: PipelineState(chance: random), configuration: configuration,
@@ -225,8 +226,11 @@ public final class SyncPipeline: Sendable {
         case .cancel(let scope, let id): running(scope, id)?.task.cancel()
         case .wake(let instant): timer.withLock { $0 }?.set(instant)
         case .store(let schedule):
-            writer.write(schedule)
-            forgetStart(of: schedule.scope)
+            // That a run began, and when the next one is due, is remembered beside the store until the store says so. During a stop nothing waits: what
+            // runs found may not be in the store yet either.
+            let patience = state.withLock { $0.machine.phase == .running ? $0.configuration.document.autosaveInterval.duration : .zero }
+            let waits = writer.write(schedule, began: openRuns.ended(schedule.scope), patience: patience)
+            if waits, let next = schedule.nextPollAt { openRuns.expect(schedule.scope, at: next) }
         case .save:
             Task {
                 try? await writer.written()
@@ -271,19 +275,6 @@ public final class SyncPipeline: Sendable {
         let made = PreparedResource(order.resource, state.mapping)
         state.prepared[order.scope] = made
         return made
-    }
-
-    /// That a run began is remembered beside the store until the store says so.
-    private func forgetStart(of scope: ResourceScope) {
-        guard let began = openRuns.ended(scope) else { return }
-        Task {
-            do {
-                try await writer.written()
-                openRuns.stored(scope, began: began)
-            } catch {
-                // What cannot be stored stays there.
-            }
-        }
     }
 
     /// Somebody who waits for a report is told when what the run left behind is stored as well.

@@ -42,8 +42,8 @@ struct PipelineState: Sendable {
     var recorded: [ResourceScope: StoredSchedule] = [:]
     /// Whose runs were open when the process before came to an unclean end; until they have had a run that ended.
     var suspects: [ResourceScope: Suspicion] = [:]
-    /// When runs began that were open when the process before ended.
-    var cutOff: [ResourceScope: Date] = [:]
+    /// Runs of which the process before left no word in the store: those that were open, and those that had only just ended.
+    var leftBehind: [ResourceScope: Suspicion] = [:]
     let chance: RandomSource
     /// What comes out of the input at hand.
     var outputs: [Output] = []
@@ -58,7 +58,7 @@ struct PipelineState: Sendable {
         switch input {
         case .leftOpen(let found):
             suspects = found.filter { $0.value.ends > 0 }
-            cutOff = found.mapValues(\.began)
+            leftBehind = found
         case .configured(let plans, let daemon, let stored, let schedules):
             recorded.merge(schedules) { mine, _ in mine }
             configure(plans, daemon, stored, now)
@@ -108,10 +108,15 @@ struct PipelineState: Sendable {
         for plan in plans {
             let scope = ResourceScope(source: plan.source, resource: plan.name)
             if resources[scope] == nil {
-                let status = stored[scope] ?? ResourceStatus(scope)
+                var status = stored[scope] ?? ResourceStatus(scope)
+                let left = leftBehind[scope]
+                if let next = left?.nextPoll {
+                    status.nextPollAt = [status.nextPollAt, next].compactMap { $0 }.max()
+                    status.lastSuccess = [status.lastSuccess, left?.began].compactMap { $0 }.max()
+                }
                 var resource = Resource(plan, status, at: now)
                 // A run that was cut off has asked, too.
-                resource.startedAt = [cutOff[scope], recorded[scope]?.startedAt].compactMap { $0 }.max()
+                resource.startedAt = [left?.began, recorded[scope]?.startedAt].compactMap { $0 }.max()
                 resource.lastStarted = resource.startedAt.map { min(now.instant(of: $0), now.instant) }
                 resources[scope] = resource
                 schedule(scope, daemon: daemon, stored: status.nextPollAt, now)

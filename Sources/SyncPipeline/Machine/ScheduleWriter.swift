@@ -1,45 +1,102 @@
+import Foundation
 import OpenCoreData
 import Synchronization
 
 /// Commits what the machine wants remembered: the newest of each resource, as many as there are in one small transaction, one after the other.
+///
+/// Where a poll has only found that everything is as it was, or as it should be, that waits for others as long as the rows themselves would.
 final class ScheduleWriter: Sendable {
     private typealias Ticket = CheckedContinuation<Void, any Error>
+    /// A schedule, and when the run began of which only the file of open runs tells until it is committed.
+    private typealias Entry = (schedule: StoredSchedule, began: Date?)
 
     private struct State {
-        var pending: [ResourceScope: StoredSchedule] = [:]
+        var pending: [ResourceScope: Entry] = [:]
+        /// What of them was committed last, or is just being.
+        var committed: [ResourceScope: StoredSchedule] = [:]
         var isWriting = false
+        /// What is pending does not wait any longer.
+        var isUrgent = false
+        /// When what may wait is written.
+        var end: SyncInstant?
+        var timer: WakeTimer?
         /// Who waits for what is pending, and for what is being written.
         var next: [Ticket] = []
         var current: [Ticket] = []
     }
 
     private let document: UIManagedDocument
+    private let clock: any SyncClock
+    private let didCommit: @Sendable (ResourceScope, _ began: Date) -> Void
     private let state = Mutex(State())
 
-    init(document: UIManagedDocument) {
+    /// - Parameter didCommit: told for each schedule that was handed over with the time when a run began.
+    init(document: UIManagedDocument, clock: any SyncClock, didCommit: @escaping @Sendable (ResourceScope, _ began: Date) -> Void) {
         self.document = document
+        self.clock = clock
+        self.didCommit = didCommit
+        state.withLock { $0.timer = WakeTimer(clock: clock) { [weak self] in self?.hurry() } }
     }
 
-    /// Has it written soon.
-    func write(_ schedule: StoredSchedule) {
-        let begins = state.withLock { state in
-            state.pending[schedule.scope] = schedule
-            defer { state.isWriting = true }
-            return !state.isWriting
+    /// When what is pending is written if nothing happens before.
+    var waitsUntil: SyncInstant? { state.withLock { $0.end } }
+
+    /// Has it written: soon, or after `patience` at the latest where it may wait.
+    ///
+    /// - Returns: whether it waits.
+    func write(_ schedule: StoredSchedule, began: Date?, patience: Duration) -> Bool {
+        let now = clock.instant, wall = clock.wallTime
+        let (waits, begins) = state.withLock { state in
+            let scope = schedule.scope
+            let wait = state.committed[scope].flatMap { schedule.wait(after: $0, at: wall) }.map { min($0, patience) } ?? .zero
+            state.pending[scope] = (schedule, began ?? state.pending[scope]?.began)
+            guard wait > .zero else { return (false, Self.begins(&state)) }
+            let end = now.advanced(by: wait)
+            if state.end.map({ end < $0 }) ?? true {
+                state.end = end
+                state.timer?.set(end)
+            }
+            return (true, false)
         }
         if begins { Task { await drain() } }
+        return waits
     }
 
     /// Returns when everything that was handed over before the call is committed. Throws what the store says.
     func written() async throws {
         try await withCheckedThrowingContinuation { (ticket: Ticket) in
-            let isIdle = state.withLock { state in
-                if !state.isWriting { return true }
-                if state.pending.isEmpty { state.current.append(ticket) } else { state.next.append(ticket) }
-                return false
+            let (isIdle, begins) = state.withLock { state in
+                if state.pending.isEmpty {
+                    if state.isWriting { state.current.append(ticket) }
+                    return (!state.isWriting, false)
+                }
+                state.next.append(ticket)
+                return (false, Self.begins(&state))
             }
             if isIdle { ticket.resume() }
+            if begins { Task { await drain() } }
         }
+    }
+
+    /// What could wait has waited.
+    private func hurry() {
+        let begins = state.withLock { state in !state.pending.isEmpty && Self.begins(&state) }
+        if begins { Task { await drain() } }
+    }
+
+    /// What is pending is written now; whether that is to be begun.
+    private static func begins(_ state: inout State) -> Bool {
+        state.isUrgent = true
+        disarm(&state)
+        defer { state.isWriting = true }
+        return !state.isWriting
+    }
+
+    /// Nobody is woken for what waits.
+    private static func disarm(_ state: inout State) {
+        guard state.end != nil else { return }
+        state.end = nil
+        state.timer?.set(nil)
     }
 
     private func drain() async {
@@ -47,14 +104,16 @@ final class ScheduleWriter: Sendable {
             let result: Result<Void, any Error>
             do {
                 try await document.withWorker { worker in
-                    for schedule in batch { try schedule.write(in: worker) }
+                    for entry in batch { try entry.schedule.write(in: worker) }
                     try worker.save()
                 }
                 try await document.save()
+                for entry in batch { if let began = entry.began { didCommit(entry.schedule.scope, began) } }
                 result = .success(())
             } catch {
                 // The document tells of it and tries again; who waits is told here.
                 result = .failure(error)
+                state.withLock { state in for entry in batch { state.committed[entry.schedule.scope] = nil } }
             }
             let (tickets, goesOn) = finish()
             for ticket in tickets { ticket.resume(with: result) }
@@ -62,20 +121,23 @@ final class ScheduleWriter: Sendable {
         }
     }
 
-    private func take() -> [StoredSchedule]? {
+    private func take() -> [Entry]? {
         state.withLock { state in
             guard !state.pending.isEmpty else { return nil }
             state.current = state.next
             state.next = []
+            state.isUrgent = false
+            Self.disarm(&state)
+            for (scope, entry) in state.pending { state.committed[scope] = entry.schedule }
             defer { state.pending = [:] }
-            return state.pending.values.sorted { $0.scope < $1.scope }
+            return state.pending.values.sorted { $0.schedule.scope < $1.schedule.scope }
         }
     }
 
     /// In one step: whoever asks from now on asks for what is still pending, or for nothing.
     private func finish() -> (tickets: [Ticket], goesOn: Bool) {
         state.withLock { state in
-            state.isWriting = !state.pending.isEmpty
+            state.isWriting = state.isUrgent
             defer { state.current = [] }
             return (state.current, state.isWriting)
         }

@@ -27,4 +27,14 @@ struct StoredSchedule: Sendable, Hashable {
         row.schedule = self
         row.write(in: worker)
     }
+
+    /// How long it may wait to be stored where the store has `before`; nil: not at all. That everything was seen once more is no less true a little
+    /// later, as long as nobody reads by then that it is out of date.
+    func wait(after before: StoredSchedule, at now: Date) -> Duration? {
+        guard lastSuccess != nil, lastSuccess != before.lastSuccess else { return nil }
+        var same = self
+        (same.startedAt, same.nextPollAt, same.lastSuccess, same.staleAt) = (before.startedAt, before.nextPollAt, before.lastSuccess, before.staleAt)
+        guard same == before else { return nil }
+        return before.staleAt.map { .seconds($0.timeIntervalSince(now)) } ?? .seconds(86_400)
+    }
 }

@@ -8,11 +8,13 @@ struct Suspicion: Hashable, Sendable {
     var ends: Int
     /// When the last of those runs began, by the wall clock.
     var began: Date
+    /// When the next poll is due after the last of them, which succeeded and is not in the store yet; nil: the store knows.
+    var nextPoll: Date?
 }
 
 /// Which runs are open, in a file beside the store: after an unclean end it tells the next process whose runs were open, since when, and how often in a
-/// row that was so; and when those began that had ended while the store did not say so yet. It is written without waiting for the disk: what ends a
-/// process leaves what it wrote. A file that cannot be written is done without.
+/// row that was so; and of those that had ended while the store did not say so yet, when they began and when the next ones are due. It is written
+/// without waiting for the disk: what ends a process leaves what it wrote. A file that cannot be written is done without.
 final class OpenRuns: Sendable {
     /// The file's name in the document's folder.
     static let fileName = ".runs"
@@ -22,7 +24,7 @@ final class OpenRuns: Sendable {
     private static let longest = 1 << 24
     /// What ends the list: bytes behind it are of an older, longer one.
     private static let end = "."
-    /// How many digits the count and the time of a line have, so that they can be replaced where they stand.
+    /// How many digits the count and the times of a line have, so that they can be replaced where they stand.
     private static let countDigits = 2, timeDigits = 15
 
     private struct State {
@@ -39,7 +41,8 @@ final class OpenRuns: Sendable {
         func suspicion(of scope: ResourceScope) -> Suspicion? {
             let before = ends[scope], began = open[scope]
             guard let time = began ?? before?.began else { return nil }
-            return Suspicion(ends: min(OpenRuns.most, (before?.ends ?? 0) + (began == nil ? 0 : 1)), began: time)
+            return Suspicion(
+                ends: min(OpenRuns.most, (before?.ends ?? 0) + (began == nil ? 0 : 1)), began: time, nextPoll: began == nil ? before?.nextPoll : nil)
         }
     }
 
@@ -68,6 +71,14 @@ final class OpenRuns: Sendable {
         }
     }
 
+    /// Its run has ended well and the store will say so a little later: until then it is known here when the next one is due.
+    func expect(_ scope: ResourceScope, at nextPoll: Date) {
+        change(scope) { state in
+            guard state.open[scope] == nil, state.ends[scope]?.ends == 0 else { return }
+            state.ends[scope]?.nextPoll = nextPoll
+        }
+    }
+
     /// When the run of it began that has ended and of which only this file tells.
     func ended(_ scope: ResourceScope) -> Date? {
         state.withLock { state in state.open[scope] == nil && state.ends[scope]?.ends == 0 ? state.ends[scope]?.began : nil }
@@ -76,7 +87,7 @@ final class OpenRuns: Sendable {
     /// The store says when that run began.
     func stored(_ scope: ResourceScope, began: Date) {
         change(scope) { state in
-            guard state.open[scope] == nil, state.ends[scope] == Suspicion(ends: 0, began: began) else { return }
+            guard state.open[scope] == nil, let left = state.ends[scope], left.ends == 0, left.began == began else { return }
             state.ends[scope] = nil
         }
     }
@@ -128,22 +139,27 @@ final class OpenRuns: Sendable {
 
     private func write(_ bytes: [UInt8], at place: off_t) -> Bool { pwrite(file, bytes, bytes.count, place) == bytes.count }
 
-    /// The beginning of a line, equally long whatever it says; of somebody of whom there is nothing to say, no numbers.
+    /// The beginning of a line, equally long whatever it says: the count, when the run began, when the next one is due. What is not known has no digits.
     private static func facts(_ suspicion: Suspicion?) -> [UInt8] {
-        func digits(_ number: Int64, _ count: Int) -> [UInt8] {
-            var rest = max(0, number), digits = [UInt8](repeating: UInt8(ascii: "0"), count: count)
-            for index in digits.indices.reversed() where rest > 0 {
-                digits[index] += UInt8(rest % 10)
-                rest /= 10
-            }
-            return digits + [UInt8(ascii: " ")]
-        }
-        guard let suspicion else {
-            return [countDigits, timeDigits].flatMap { [UInt8](repeating: UInt8(ascii: "-"), count: $0) + [UInt8(ascii: " ")] }
-        }
-        let time = Int64(exactly: (suspicion.began.timeIntervalSince1970 * 1000).rounded(.towardZero)) ?? 0
-        return digits(Int64(suspicion.ends), countDigits) + digits(time, timeDigits)
+        column((suspicion?.ends).map(Int64.init), countDigits) + column(milliseconds(suspicion?.began), timeDigits)
+            + column(milliseconds(suspicion?.nextPoll), timeDigits)
     }
+
+    private static func milliseconds(_ date: Date?) -> Int64? {
+        date.map { Int64(exactly: ($0.timeIntervalSince1970 * 1000).rounded(.towardZero)) ?? 0 }
+    }
+
+    private static func column(_ number: Int64?, _ count: Int) -> [UInt8] {
+        var bytes = [UInt8](repeating: UInt8(ascii: number == nil ? "-" : "0"), count: count)
+        var rest = max(0, number ?? 0)
+        for index in bytes.indices.reversed() where rest > 0 {
+            bytes[index] += UInt8(rest % 10)
+            rest /= 10
+        }
+        return bytes + [UInt8(ascii: " ")]
+    }
+
+    private static func date(_ digits: Substring) -> Date? { Int64(digits).map { Date(timeIntervalSince1970: Double($0) / 1000) } }
 
     private static func read(_ file: Int32) -> [ResourceScope: Suspicion] {
         var facts = stat()
@@ -154,12 +170,11 @@ final class OpenRuns: Sendable {
         for bytes in bytes.prefix(max(count, 0)).split(separator: UInt8(ascii: "\n")) {
             let line = String(decoding: bytes, as: UTF8.self)
             if line == end { break }
-            let parts = line.split(separator: " ", maxSplits: 2)
-            guard parts.count == 3, let ends = Int(parts[0]), ends >= 0, let time = Int64(parts[1]) else { continue }
-            let names = parts[2].split(separator: "/", maxSplits: 1).map(String.init)
+            let parts = line.split(separator: " ", maxSplits: 3)
+            guard parts.count == 4, let ends = Int(parts[0]), ends >= 0, let began = date(parts[1]) else { continue }
+            let names = parts[3].split(separator: "/", maxSplits: 1).map(String.init)
             guard names.count == 2 else { continue }
-            found[ResourceScope(source: names[0], resource: names[1])] = Suspicion(
-                ends: min(ends, most), began: Date(timeIntervalSince1970: Double(time) / 1000))
+            found[ResourceScope(source: names[0], resource: names[1])] = Suspicion(ends: min(ends, most), began: began, nextPoll: date(parts[2]))
         }
         return found
     }

@@ -23,8 +23,13 @@ struct PipelineWalk {
 
     private var bench = MachineBench()
     private var random: SeededNumbers
-    /// What `store` wrote: what a restart finds.
+    /// What is in the store: what a restart finds.
     private var stored: [ResourceScope: StoredSchedule] = [:]
+    /// What this process has committed, and what of it waits to be, until when.
+    private var committed: [ResourceScope: StoredSchedule] = [:]
+    private var late: [ResourceScope: (schedule: StoredSchedule, end: SyncInstant)] = [:]
+    /// When a process before this one would have polled next, as long as nobody asks for anything else.
+    private var expected: [ResourceScope: Date] = [:]
     /// Read by a reload that has not been put into force yet.
     private var loaded: [ResourceScope: ResourceStatus]?
     private var plans: [ResourceConfiguration] = []
@@ -71,6 +76,8 @@ struct PipelineWalk {
         case 14: tell(.paused(scope), "pause \(scope)")
         case 15:
             told[scope.source] = nil
+            // The others of its server go on as well.
+            expected = [:]
             tell(.resumed(scope), "resume \(scope)")
         case 16:
             // Read now, put into force in some later step.
@@ -95,18 +102,14 @@ struct PipelineWalk {
         stopEnd = nil
         isStopped = false
         loaded = nil
+        committed = [:]
         plans = Self.scopes.map { plan($0) }
         suspects = Set(kills.filter { $0.value.ends > 0 }.keys)
         begin = bench.now.instant
+        expected = stored.compactMapValues(\.nextPollAt).merging(kills.compactMapValues(\.nextPoll)) { max($0, $1) }
         tell(.leftOpen(kills), "suspect \(kills.mapValues(\.ends))")
         tell(.configured(plans, MachineBench.daemon(), stored: storedStatuses(), schedules: stored), "configure")
         tell(.started(isArmed: true), "start")
-        guard !isFirst else { return }
-        for scope in open.map(\.scope) {
-            if let next = stored[scope]?.nextPollAt, next.addingTimeInterval(-0.001) > bench.now.wall {
-                fail("\(scope) was polled before the stored time")
-            }
-        }
     }
 
     private mutating func plan(_ scope: ResourceScope) -> ResourceConfiguration {
@@ -131,6 +134,7 @@ struct PipelineWalk {
 
     private mutating func pass(_ duration: Duration) {
         bench.now = Moment(wall: bench.now.wall.advanced(by: duration), instant: bench.now.instant.advanced(by: duration))
+        if late.values.contains(where: { $0.end <= bench.now.instant }) { commit() }
         // A timer is never early, and sometimes late.
         if let wake = bench.state.wakeTime, wake <= bench.now.instant { tell(.due, "pass \(duration)") } else { steps.append("pass \(duration)") }
     }
@@ -179,6 +183,7 @@ struct PipelineWalk {
     }
 
     private mutating func reload() {
+        expected = [:]
         plans = Self.scopes.filter { _ in random.next(upTo: 5) > 0 }.map { plan($0) }
         tell(.configured(plans, MachineBench.daemon(), stored: loaded ?? storedStatuses()), "reload \(plans.map(\.scope))")
         loaded = nil
@@ -205,9 +210,29 @@ struct PipelineWalk {
     }
 
     private mutating func leaveOpen(_ ends: Int) {
+        for (scope, entry) in late {
+            kills[scope] = Suspicion(ends: 0, began: entry.schedule.startedAt ?? .distantPast, nextPoll: entry.schedule.nextPollAt)
+        }
+        late = [:]
         for run in open {
             kills[run.scope] = Suspicion(ends: (kills[run.scope]?.ends ?? 0) + ends, began: bench.now.wall(of: run.asked ?? run.started))
         }
+    }
+
+    /// That all was seen once more is committed a little later, unless something else is.
+    private mutating func store(_ schedule: StoredSchedule) {
+        let scope = schedule.scope, wait = committed[scope].flatMap { schedule.wait(after: $0, at: bench.now.wall) } ?? .zero
+        late[scope] = (schedule, min(late[scope]?.end ?? .never, bench.now.instant.advanced(by: min(wait, .seconds(15)))))
+        if stopEnd != nil || wait <= .zero { commit() }
+    }
+
+    private mutating func commit() {
+        for (scope, entry) in late {
+            stored[scope] = entry.schedule
+            committed[scope] = entry.schedule
+            if kills[scope]?.ends == 0 { kills[scope] = nil }
+        }
+        late = [:]
     }
 
     /// In the end every run ends, every stop has ended, and everything that is to be polled has been polled.
@@ -255,12 +280,13 @@ struct PipelineWalk {
             guard let index = open.firstIndex(where: { $0.scope == scope && $0.id == id }) else { return fail("\(scope) \(id) does not run") }
             if open[index].isCancelled { fail("\(scope) \(id) was cancelled twice") }
             open[index].isCancelled = true
-        case .store(let schedule): stored[schedule.scope] = schedule
+        case .store(let schedule): store(schedule)
+        case .save: commit()
         case .answer(let waiter, let report): checkAnswer(waiter, report)
         case .stopped: isStopped = true
         case .hurry(let scope, let id), .endAfterPage(let scope, let id):
             if !open.contains(where: { $0.scope == scope && $0.id == id }) { fail("\(scope) \(id) does not run") }
-        case .wake, .save, .announce: break
+        case .wake, .announce: break
         }
     }
 
@@ -271,6 +297,9 @@ struct PipelineWalk {
         if bench.state.resources[scope]?.isPollable != true { fail("\(scope) is not to be polled") }
         if let last = lastStarted[scope], last.duration(to: now) < .seconds(30) - Self.rounding { fail("\(scope) began before min_interval") }
         if let end = told[scope.source], now.duration(to: end) > Self.rounding { fail("\(scope) began before its server allowed it") }
+        if let next = expected.removeValue(forKey: scope), order.cause == .schedule, next > bench.now.wall.advanced(by: PipelineState.leeway) {
+            fail("\(scope) was polled before the time that was known before the restart")
+        }
         checkSuspicion(scope, now)
         lastStarted[scope] = now
         lastRun = order.id

@@ -111,4 +111,20 @@ import Testing
         #expect(bench.tell(.started(isArmed: true)).started == [teams, news].sorted())
         #expect(bench.pass(interval - .seconds(4)).started == [people])
     }
+
+    // A poll that found nothing new is committed a little later; the process may not live to see it.
+    @Test func aPollThatTheStoreDoesNotKnowOfCountsForTheNextOne() {
+        var bench = MachineBench()
+        let began = bench.now.wall.advanced(by: .minutes(-10)), next = bench.now.wall.advanced(by: .minutes(45))
+        bench.tell(.leftOpen([people: Suspicion(ends: 0, began: began, nextPoll: next)]))
+        bench.configure([people, teams, news].map { MachineBench.plan($0) })
+        #expect(bench.due(people) == .minutes(45) && bench.due(teams) == .zero)
+        #expect(bench.status(people)?.lastSuccess == began && bench.status(teams)?.lastSuccess == nil)
+        #expect(bench.tell(.started(isArmed: true)).started == [teams, news].sorted())
+        // What the store knows counts where it is later.
+        var other = MachineBench()
+        other.tell(.leftOpen([people: Suspicion(ends: 0, began: other.now.wall, nextPoll: next)]))
+        other.configure([MachineBench.plan(people)], stored: [people: other.stored(people, next: .hours(2))])
+        #expect(other.due(people) == .hours(2))
+    }
 }

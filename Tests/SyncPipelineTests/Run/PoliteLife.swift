@@ -335,7 +335,7 @@ struct PoliteLife {
         let waiting = process.pipeline.slots.waiting, idle = runs.filter { !hung.contains("\($0.key)") }
         let sleeping = idle.values.count { $0.waitsUntil ?? now > now }
         // One looks for a slot for all that wait for one.
-        let sleepers = hung.count + sleeping + (wake == nil ? 0 : 1) + (waiting == 0 ? 0 : 1)
+        let sleepers = hung.count + sleeping + [wake != nil, waiting > 0, process.pipeline.writer.waitsUntil != nil].count { $0 }
         return idle.count == sleeping + waiting && process.clock.deadlines.count == sleepers
     }
 }

@@ -276,7 +276,7 @@ struct SimulatedLife {
         if process.document.status.withLock({ $0.isSaving }) { return false }
         if isBusy || wake.map({ $0 <= now }) ?? false { return false }
         let asked = simulation.pendingScopes, isUnsaved = process.document.hasUnsavedChanges
-        var sleepers = asked.count + (wake == nil ? 0 : 1)
+        var sleepers = asked.count + [wake != nil, process.pipeline.writer.waitsUntil != nil].count { $0 }
         for (scope, progress) in runs where !asked.contains(scope) {
             if let until = progress.waitsUntil, until > now {
                 sleepers += 1

@@ -89,6 +89,27 @@ import Testing
         #expect(OpenRuns(folder: folder).suspects == [two: Suspicion(ends: 0, began: time)])
     }
 
+    @Test func whenTheNextPollIsDueIsKnownUntilTheStoreSaysSo() {
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let next = time.addingTimeInterval(3600)
+        let runs = OpenRuns(folder: folder)
+        // Of a run that is open there is no next one yet.
+        runs.begin(one, at: time)
+        runs.expect(one, at: next)
+        #expect(OpenRuns(folder: folder).suspects == [one: Suspicion(ends: 1, began: time)])
+        runs.end(one)
+        runs.expect(one, at: next)
+        #expect(OpenRuns(folder: folder).suspects == [one: Suspicion(ends: 0, began: time, nextPoll: next)])
+        runs.begin(one, at: next)
+        #expect(OpenRuns(folder: folder).suspects == [one: Suspicion(ends: 1, began: next)])
+        runs.end(one)
+        #expect(OpenRuns(folder: folder).suspects == [one: Suspicion(ends: 0, began: next)])
+        runs.stored(one, began: next)
+        // The store was quicker.
+        runs.expect(one, at: next)
+        #expect(OpenRuns(folder: folder).suspects.isEmpty)
+    }
+
     @Test func theFileHoldsNobodyOfThePastAfterAStart() throws {
         defer { try? FileManager.default.removeItem(at: folder) }
         let runs = OpenRuns(folder: folder)
@@ -99,7 +120,7 @@ import Testing
         }
         #expect(OpenRuns(folder: folder).suspects.isEmpty)
         OpenRuns(folder: folder).begin(one, at: time)
-        #expect(try String(contentsOf: file, encoding: .utf8) == "01 001735689600000 api/one\n.\n")
+        #expect(try String(contentsOf: file, encoding: .utf8) == "01 001735689600000 --------------- api/one\n.\n")
     }
 
     @Test func theNextProcessLearnsWhenTheLastRunThatWasOpenBegan() throws {
@@ -131,19 +152,14 @@ import Testing
                 : .response(status: 200, headers: ["ETag": "\"1\"", "Content-Type": "application/json"], body: Array("[{\"id\": 1}]".utf8))
         }
         try await fixture.sync()
-        // Nothing can be committed for as long as somebody else writes.
-        var configuration = Configuration()
-        configuration.allowsUnsafeTransactions = true
-        let queue = try DatabaseQueue(path: fixture.folder.appendingPathComponent("StoreContent/persistentStore").path, configuration: configuration)
-        try queue.inDatabase { try $0.execute(sql: "BEGIN IMMEDIATE") }
         fixture.clock.advance(by: .seconds(3600))
         try await fixture.pipeline.sync(nil, cause: .control, wait: false)
         await fixture.told { $0.reports.count >= 2 }
         #expect(fixture.reports.last?.notModifiedPages == 1)
         while let left = OpenRuns(folder: fixture.folder).suspects.values.first, left.ends > 0 { await Task.yield() }
         #expect(OpenRuns(folder: fixture.folder).suspects.values.map(\.began) == [fixture.clock.wallTime])
-        try queue.inDatabase { try $0.execute(sql: "ROLLBACK") }
-        while !OpenRuns(folder: fixture.folder).suspects.isEmpty { await Task.yield() }
+        try await fixture.pipeline.writer.written()
+        #expect(OpenRuns(folder: fixture.folder).suspects.isEmpty)
         try await fixture.end()
     }
 

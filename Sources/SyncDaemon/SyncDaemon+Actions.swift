@@ -84,15 +84,12 @@ extension SyncDaemon {
                     "restart needed: \(reasons.joined(separator: ", ")) changed; the old configuration is kept",
                     advice: "run `systemctl restart cisternd`, or take the change back", code: .configuration))
         case .unchanged(let reading):
+            // What the configuration names may have changed all the same, such as a file of certificate authorities.
+            do { try await running.engine.pipeline.reload(desk.configurationInForce) } catch { return .failure(Self.refused(error)) }
             let generation = desk.accept(desk.configurationInForce, reading)
             return .success(ControlResponse(message: "Configuration \(generation) is in force: nothing changed.", generation: generation))
         case .apply(let configuration, let difference, let reading):
-            do {
-                try await running.engine.pipeline.reload(configuration)
-            } catch {
-                return .failure(
-                    ControlError("the new configuration is refused: \(error); the old one is kept", advice: "correct it", code: .configuration))
-            }
+            do { try await running.engine.pipeline.reload(configuration) } catch { return .failure(Self.refused(error)) }
             let log = desk.configurationInForce.log
             desk.recorder.reload(configuration)
             running.liveness.reload(configuration)
@@ -107,6 +104,10 @@ extension SyncDaemon {
                 ControlResponse(
                     message: "Configuration \(generation) is in force: \(Reload.summary(difference)).", generation: generation))
         }
+    }
+
+    private static func refused(_ error: any Error) -> ControlError {
+        ControlError("the new configuration is refused: \(error); the old one is kept", advice: "correct it", code: .configuration)
     }
 
     // MARK: Status

@@ -45,7 +45,7 @@ public final class SyncPipeline: Sendable {
     private let transports: TransportPool
     private let fetchQueue = OperationQueue()
     private let parseQueue = OperationQueue()
-    private let trust = PageTrust()
+    let trust = PageTrust()
     let slots: RequestSlots
     private let openRuns: OpenRuns
     /// The last save failed.
@@ -131,6 +131,9 @@ public final class SyncPipeline: Sendable {
             state.mapping = mapping
             state.prepared = [:]
         }
+        trust.keep(only: Set(configuration.sources.flatMap(\.resources).map { ResourceScope(source: $0.source, resource: $0.name) }))
+        // What else a configuration names may have changed as well, such as a file of certificate authorities.
+        await transports.renew()
     }
 
     /// Takes no more work, lets open pages finish for so long, then stops them, and returns a second later at the latest. Called again, the

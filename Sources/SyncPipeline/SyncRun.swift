@@ -312,7 +312,7 @@ final class SyncRun: Sendable {
                     }
                 }
             } catch let unreadable as RunRecord.UnreadableKeys {
-                environment.trust.forget(unreadable.request, of: scope)
+                environment.trust.forget([unreadable.request], of: scope)
                 tally.fail(unreadable)
                 tally.error = "which rows the page \(unreadable.request) holds cannot be read from the store; it is read again with the next run"
             } catch {
@@ -328,9 +328,12 @@ final class SyncRun: Sendable {
 
     private func write(_ record: RunRecord) async throws -> RunRecord.Outcome {
         let document = environment.document
-        guard record.mayRemove else { return try await document.withWorker { try record.write(in: $0) } }
-        let written = try await environment.trust.conclusions.run { try await document.withWorker { try record.write(in: $0) } }
+        let written =
+            record.mayRemove
+            ? try await environment.trust.conclusions.run { try await document.withWorker { try record.write(in: $0) } }
+            : try await document.withWorker { try record.write(in: $0) }
         environment.trust.doubt(written.removed)
+        environment.trust.forget(written.forgotten, of: scope)
         return written
     }
 

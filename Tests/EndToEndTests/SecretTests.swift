@@ -46,6 +46,34 @@ import Testing
         await server.shutdown()
     }
 
+    @Test(.timeLimit(.minutes(60))) func anAuthorityThatWasReplacedCountsAfterAReload() async throws {
+        let identity = try TestIdentity(for: ["IP:127.0.0.1"]), other = try TestIdentity(for: ["IP:127.0.0.1"])
+        defer {
+            identity.remove()
+            other.remove()
+        }
+        let server = try await RawHTTPServer(identity: identity) { _, _ in
+            [.send(HostileServerTests.answer("200 OK", "[{\"id\": 1}]")), .close]
+        }
+        let shop = try Workshop()
+        defer { shop.close() }
+        let file = "\(shop.folder)/authority.pem"
+        try FileManager.default.copyItem(atPath: other.certificate, toPath: file)
+        try shop.configure(
+            text: HostileServerTests.configuration(server, paths: ["good"]).replacingOccurrences(of: "http://", with: "https://")
+                .replacingOccurrences(of: "[[source]]", with: "[defaults.tls]\nca = \"\(file)\"\n[[source]]"))
+        let daemon = try await shop.daemon()
+        #expect(try await shop.sync()["shop/good"]?.outcome == .failed)
+        try FileManager.default.removeItem(atPath: file)
+        try FileManager.default.copyItem(atPath: identity.certificate, toPath: file)
+        #expect(try await shop.sync()["shop/good"]?.outcome == .failed)
+        #expect(try await shop.control("reload", "--wait").status == 0)
+        #expect(try await shop.sync()["shop/good"]?.outcome == .succeeded)
+        daemon.signal(SIGTERM)
+        #expect(await daemon.end() == 0)
+        await server.shutdown()
+    }
+
     @Test(.timeLimit(.minutes(60))) func aSecretThatEverybodyMayReadIsWarnedOf() async throws {
         let server = try await RawHTTPServer(.send(HostileServerTests.answer("200 OK", "[]")), .close)
         let secret = "\(NSTemporaryDirectory())/cistern-secret-\(UUID().uuidString)"

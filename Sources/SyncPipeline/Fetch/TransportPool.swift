@@ -1,8 +1,40 @@
 import Synchronization
 
-/// The transports of a daemon: one for each set of options, made when it is first needed, all shut down together.
+/// The transports of a daemon: one for each set of options, made when it is first needed.
+///
+/// Who uses a transport keeps it open. A reload lets all of them go: what is asked afterwards goes over new ones, for which certificate authorities
+/// are read anew, and the old ones are shut down when their last requests are answered.
 public final class TransportPool: Sendable {
-    private let transports = Mutex<[TransportOptions: any HTTPTransport]>([:])
+    private struct Entry {
+        let transport: any HTTPTransport
+        var users = 0
+        /// Nobody gets it any more.
+        var isLeaving = false
+    }
+
+    private struct State {
+        var entries: [Int: Entry] = [:]
+        /// Those that are handed out.
+        var current: [TransportOptions: Int] = [:]
+        var count = 0
+        /// How often all were let go: what is made meanwhile may be of before.
+        var generation = 0
+
+        /// A transport that is of no use any more; it leaves the state.
+        mutating func takeUnused(_ number: Int) -> (any HTTPTransport)? {
+            guard let entry = entries[number], entry.isLeaving, entry.users == 0 else { return nil }
+            entries[number] = nil
+            return entry.transport
+        }
+
+        mutating func letGo() {
+            generation += 1
+            for number in current.values { entries[number]?.isLeaving = true }
+            current = [:]
+        }
+    }
+
+    private let state = Mutex(State())
     private let make: @Sendable (TransportOptions) async throws -> any HTTPTransport
 
     /// A pool of transports that open real connections.
@@ -16,33 +48,80 @@ public final class TransportPool: Sendable {
         self.make = make
     }
 
-    /// The transport for these options.
+    /// The transport for these options, which stays open for as long as it is held.
     /// - Throws: what making it throws.
     public func transport(for options: TransportOptions) async throws -> any HTTPTransport {
-        if let transport = transports.withLock({ $0[options] }) { return transport }
-        let made = try await make(options)
-        let other: (any HTTPTransport)? = transports.withLock { transports in
-            defer { transports[options] = transports[options] ?? made }
-            return transports[options]
+        while true {
+            let (known, generation) = state.withLock { state in (state.current[options].flatMap { self.lease($0, &state) }, state.generation) }
+            if let known { return known }
+            let made = try await make(options)
+            let lease: Lease? = state.withLock { state in
+                guard state.generation == generation else { return nil }
+                // Somebody else may have made it meanwhile, and it is in use.
+                if let other = state.current[options] { return self.lease(other, &state) }
+                state.count += 1
+                state.entries[state.count] = Entry(transport: made)
+                state.current[options] = state.count
+                return self.lease(state.count, &state)
+            }
+            if let lease, lease.isOf(made) { return lease }
+            await made.shutdown()
+            if let lease { return lease }
         }
-        guard let other else { return made }
-        // Somebody else made it meanwhile, and it is in use.
-        await made.shutdown()
-        return other
     }
 
-    /// Shuts down every transport whose options are not among `options`, as a reload does once nothing uses them any more.
-    public func keep(only options: Set<TransportOptions>) async {
-        let leaving = transports.withLock { transports in
-            let leaving = transports.filter { !options.contains($0.key) }
-            for key in leaving.keys { transports[key] = nil }
-            return Array(leaving.values)
+    /// Lets all transports go: those that nobody uses are shut down now, the others when they are not used any more.
+    public func renew() async {
+        let unused = state.withLock { state in
+            state.letGo()
+            return state.entries.keys.compactMap { state.takeUnused($0) }
         }
-        for transport in leaving { await transport.shutdown() }
+        for transport in unused { await transport.shutdown() }
     }
 
-    /// Shuts all transports down.
+    /// Shuts all transports down, whoever uses them.
     public func shutdown() async {
-        await keep(only: [])
+        let all = state.withLock { state in
+            state.letGo()
+            defer { state.entries = [:] }
+            return state.entries.values.map(\.transport)
+        }
+        for transport in all { await transport.shutdown() }
+    }
+
+    private func lease(_ number: Int, _ state: inout State) -> Lease? {
+        guard let transport = state.entries[number]?.transport else { return nil }
+        state.entries[number]?.users += 1
+        return Lease(transport) { [weak self] in self?.release(number) }
+    }
+
+    private func release(_ number: Int) {
+        let unused = state.withLock { state in
+            state.entries[number]?.users -= 1
+            return state.takeUnused(number)
+        }
+        if let unused { Task { await unused.shutdown() } }
+    }
+
+    /// A transport of the pool in the hands of a user.
+    private final class Lease: HTTPTransport {
+        private let transport: any HTTPTransport
+        private let release: @Sendable () -> Void
+
+        init(_ transport: any HTTPTransport, release: @escaping @Sendable () -> Void) {
+            self.transport = transport
+            self.release = release
+        }
+
+        deinit {
+            release()
+        }
+
+        func isOf(_ other: any HTTPTransport) -> Bool { transport as AnyObject === other as AnyObject }
+
+        func send(_ request: HTTPRequest) async throws -> HTTPResponse { try await transport.send(request) }
+
+        /// It is the pool's.
+        func shutdown() async {}
     }
 }

@@ -39,6 +39,8 @@ struct RunRecord: Sendable {
         let deleted: Int
         /// Every row that is not there any more, by entity: those, what was purged, and what went with them by the model's rules.
         let removed: [String: Set<Int64>]
+        /// The pages that are remembered no more.
+        let forgotten: Set<String>
     }
 
     /// Whether rows may go: then what other resources vouch for must not change meanwhile.
@@ -62,12 +64,12 @@ struct RunRecord: Sendable {
         var missing = conclusion.verdict.missing
         let (deleted, gone) = conclusion.isListing ? try sweep(conclusion.verdict, &missing, in: worker) : ([], [:])
         try writeResource(conclusion, missing, count: tally.seen.keys.count, in: worker)
-        try forgetRequests(stored, isListing: conclusion.isListing, in: worker)
+        let forgotten = try forgetRequests(stored, isListing: conclusion.isListing, in: worker)
         try tidyQuarantine(isListing: conclusion.isListing, in: worker)
         try writeRun(deleted: deleted.count, in: worker)
         let removed = goneRows(gone, in: worker)
         try worker.save()
-        return Outcome(verdict: conclusion.verdict, known: members.count, deleted: deleted.count, removed: removed)
+        return Outcome(verdict: conclusion.verdict, known: members.count, deleted: deleted.count, removed: removed, forgotten: forgotten)
     }
 
     /// What the model's rules have against removing these rows.
@@ -159,7 +161,7 @@ struct RunRecord: Sendable {
 
     /// Forgets pages that the listing does not have any more, and what the others vouched for before it. Of a listing that never comes to its end,
     /// those of the last runs are kept, in case they are asked for again; the resource itself vouches for the rows of the others.
-    private func forgetRequests(_ stored: [StoredKeys.Entry], isListing: Bool, in worker: NSManagedObjectContext) throws {
+    private func forgetRequests(_ stored: [StoredKeys.Entry], isListing: Bool, in worker: NSManagedObjectContext) throws -> Set<String> {
         var forgotten: Set<String> = []
         for row in try StateRow<RequestTable>.all(where: [.isEqual(\.scope, "\(scope)")], in: worker) {
             guard !tally.requestKeys.contains(row.request) else { continue }
@@ -170,6 +172,7 @@ struct RunRecord: Sendable {
         for entry in stored where !entry.request.isEmpty {
             if forgotten.contains(entry.request) || (isListing && entry.kind == .previous) { entry.delete(in: worker) }
         }
+        return forgotten
     }
 
     /// Lets go of what was set aside and became good, or is not listed any more, and of the oldest of what is too much. A page that is as it was is

@@ -44,10 +44,20 @@ final class PageTrust: Sendable {
         state.withLock { $0.doubt(removed) }
     }
 
-    /// What a page vouches for cannot be read: it is read again.
-    func forget(_ request: String, of scope: ResourceScope) {
-        state.withLock { $0.known[Page(scope: scope, request: request)] = nil }
+    /// What these pages vouch for cannot be read, or is not remembered any more: they are read again if they come again.
+    func forget(_ requests: some Sequence<String>, of scope: ResourceScope) {
+        state.withLock { state in
+            for request in requests { state.known[Page(scope: scope, request: request)] = nil }
+        }
     }
+
+    /// Forgets the pages of all resources but these.
+    func keep(only scopes: Set<ResourceScope>) {
+        state.withLock { state in state.known = state.known.filter { scopes.contains($0.key.scope) } }
+    }
+
+    /// How many pages it knows.
+    var count: Int { state.withLock { $0.known.count } }
 
     /// Somebody else has written to the file: all rows are looked at again.
     func forgetAll() {

@@ -114,10 +114,21 @@ import Testing
         }
         #expect(try await fixture.values("request", of: RequestTable.entity).count <= 4)
         #expect(Set(try await fixture.values("request", of: KeysTable.entity)).count <= 5)
+        #expect(fixture.pipeline.trust.count <= 4)
         api.set("/people", #"[{"id": 1}, {"id": 100}]"#)
         #expect(try await fixture.sync().first?.counts.deleted == 14)
         #expect(try await fixture.live() == ["1", "100"])
         #expect(try await fixture.values("request", of: RequestTable.entity).count == 1)
+        try await fixture.end()
+    }
+
+    @Test func nothingIsKnownOfThePagesOfAResourceThatIsGone() async throws {
+        let both = ScriptedAPI.configuration(ScriptedAPI.resource("people"), ScriptedAPI.resource("others")), fixture = try await api.fixture(both)
+        for path in ["/people", "/others"] { api.set(path, #"[{"id": 1}]"#) }
+        try await fixture.sync()
+        #expect(fixture.pipeline.trust.count == 2)
+        try await fixture.pipeline.reload(PipelineFixture.configuration(ScriptedAPI.configuration(ScriptedAPI.resource("people"))))
+        #expect(fixture.pipeline.trust.count == 1)
         try await fixture.end()
     }
 

@@ -1,7 +1,68 @@
-/// `parse`: what is done with JSON that is odd. All of it is in force and none of it is to be set in this version; what the reader of JSON knows no
-/// choice of is not here.
+/// `parse`: what is done with JSON that is odd.
+///
+/// What JSON leaves open is decided by these. Where a record is rejected it is set aside, with the reason, and costs nothing but itself.
 public struct ParsePolicy: Sendable, Hashable {
-    /// Media types that are taken; `*` stands for a part of a name.
+    /// A key that stands twice in one object.
+    public enum DuplicateKeys: String, Sendable, Hashable, CaseIterable {
+        case rejectRecord = "reject-record"
+        /// The last value counts.
+        case last
+        case first
+    }
+
+    /// Bytes that are not UTF-8.
+    public enum InvalidUTF8: String, Sendable, Hashable, CaseIterable {
+        case rejectPage = "reject-page"
+        /// U+FFFD stands for them.
+        case replace
+    }
+
+    /// An escape such as `\uD800` without its other half.
+    public enum LoneSurrogates: String, Sendable, Hashable, CaseIterable {
+        /// U+FFFD stands for it.
+        case replace
+        case rejectRecord = "reject-record"
+    }
+
+    /// `\u0000` in a text.
+    public enum NULInText: String, Sendable, Hashable, CaseIterable {
+        case keep
+        /// The text without it.
+        case strip
+        case rejectRecord = "reject-record"
+    }
+
+    /// A number that few programs can represent.
+    public enum LargeNumbers: String, Sendable, Hashable, CaseIterable {
+        /// All its digits count.
+        case decimal
+        case rejectRecord = "reject-record"
+    }
+
+    /// A byte order mark before the document.
+    public enum ByteOrderMark: String, Sendable, Hashable, CaseIterable {
+        case skip
+        case rejectPage = "reject-page"
+    }
+
+    /// A body of nothing, or of white space only.
+    public enum EmptyBody: String, Sendable, Hashable, CaseIterable {
+        case error
+        /// A list of none.
+        case noRecords = "no-records"
+    }
+
+    public var duplicateKeys = DuplicateKeys.rejectRecord
+    public var invalidUTF8 = InvalidUTF8.rejectPage
+    public var loneSurrogates = LoneSurrogates.replace
+    public var nulInText = NULInText.keep
+    /// Integers outside of int64.
+    public var bigIntegers = LargeNumbers.decimal
+    /// Numbers beyond the largest double, as `1e400`.
+    public var numberOverflow = LargeNumbers.rejectRecord
+    public var byteOrderMark = ByteOrderMark.skip
+    public var emptyBody = EmptyBody.error
+    /// Media types that are taken; `*` stands for a part of a name. In force; not to be set in this version.
     public private(set) var contentTypes = ["application/json", "application/*+json", "text/json"]
 
     /// The built-in values.

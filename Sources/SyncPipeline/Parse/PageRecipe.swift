@@ -31,7 +31,7 @@ struct PageRecipe: Sendable {
         let envelope = EnvelopePlan(resource.pagination)
         let summary = try JSONRecordReader().read(
             body: page.body, records: resource.records ?? .root, plan: mapper.plan, envelope: envelope.plan,
-            limits: JSONReaderLimits(resource.limits)
+            limits: JSONReaderLimits(resource.limits), policies: JSONReaderPolicies(resource.parse)
         ) { record in
             if isCancelled() { throw SyncError.cancelled }
             try mapper.add(record)
@@ -62,5 +62,30 @@ extension JSONReaderLimits {
         maxKey = limits.maxKey.bytes
         maxNumberDigits = limits.maxNumberDigits
         maxRecordsPerPage = limits.maxRecordsPerPage
+    }
+}
+
+extension JSONReaderPolicies {
+    /// What a resource's `parse` table says.
+    fileprivate init(_ parse: ParsePolicy) {
+        self.init()
+        duplicateKeys =
+            switch parse.duplicateKeys {
+            case .rejectRecord: .rejectRecord
+            case .last: .last
+            case .first: .first
+            }
+        invalidUTF8 = parse.invalidUTF8 == .replace ? .replace : .rejectPage
+        loneSurrogates = parse.loneSurrogates == .replace ? .replace : .rejectRecord
+        nulInText =
+            switch parse.nulInText {
+            case .keep: .keep
+            case .strip: .strip
+            case .rejectRecord: .rejectRecord
+            }
+        bigIntegers = parse.bigIntegers == .decimal ? .keep : .rejectRecord
+        numberOverflow = parse.numberOverflow == .decimal ? .keep : .rejectRecord
+        byteOrderMark = parse.byteOrderMark == .skip ? .skip : .rejectPage
+        emptyBody = parse.emptyBody == .error ? .error : .noRecords
     }
 }

@@ -149,7 +149,7 @@ import Testing
         "[defaults.http]\ncookies = \"off\"", "[defaults.tls]\nmin_version = \"1.3\"", "[defaults.tls]\nclient_cert = \"\"",
         "[defaults.tls]\nclient_key = \"\"", "[defaults.tls]\nserver_name = \"\"", "[defaults.tls]\npin_sha256 = []",
         "[defaults.retry]\nrefresh_auth_on = [401]", "[defaults.rate]\nrequests = 60", "[defaults.breaker]\nfailures = 5",
-        "[defaults.parse]\nbom = \"skip\"", "[defaults.schema]\ndrift_report = true", "[defaults.schema]\nraw = \"all\"",
+        "[defaults.parse]\nkey_compare = \"bytes\"", "[defaults.schema]\ndrift_report = true", "[defaults.schema]\nraw = \"all\"",
         "[defaults.schema]\nraw_max = \"1MiB\"", "[defaults.deletion]\ndetect = \"field\"", "[defaults.deletion]\ndetect = \"endpoint\"",
         "[defaults.deletion]\ndetect = \"gone-status\"", "[defaults.deletion]\non_source_removed = \"keep\"",
         "[defaults.deletion]\ncascade = \"model\"", "[model]\nfile = \"Model.xcdatamodeld\"", "[model]\nnaming = \"snake\"",

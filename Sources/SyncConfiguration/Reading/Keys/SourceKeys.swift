@@ -99,17 +99,17 @@ extension LimitsConfiguration: ConfigurationTable {
 extension ParsePolicy: ConfigurationTable {
     static var keys: [Key<Self>] {
         [
-            .inForce("duplicate_keys", "reject-record"),
-            .inForce("invalid_utf8", "reject-page"),
-            .inForce("lone_surrogates", "replace"),
-            .inForce("nul_in_text", "keep"),
+            Key("duplicate_keys", .choice(DuplicateKeys.self), \.duplicateKeys),
+            Key("invalid_utf8", .choice(InvalidUTF8.self), \.invalidUTF8),
+            Key("lone_surrogates", .choice(LoneSurrogates.self), \.loneSurrogates),
+            Key("nul_in_text", .choice(NULInText.self), \.nulInText),
             .inForce("key_compare", "bytes"),
-            .inForce("big_integers", "decimal"),
-            .inForce("number_overflow", "reject-record"),
-            .inForce("bom", "skip"),
+            Key("big_integers", .choice(LargeNumbers.self), \.bigIntegers),
+            Key("number_overflow", .choice(LargeNumbers.self), \.numberOverflow),
+            Key("bom", .choice(ByteOrderMark.self), \.byteOrderMark),
             .inForce("trailing_data", "reject-page"),
             .inForce("content_types") { "[" + $0.contentTypes.map(tomlQuoted).joined(separator: ", ") + "]" },
-            .inForce("empty_body", "error"),
+            Key("empty_body", .choice(EmptyBody.self), \.emptyBody),
         ]
     }
 }

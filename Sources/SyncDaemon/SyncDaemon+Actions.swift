@@ -91,7 +91,8 @@ extension SyncDaemon {
                 try await running.engine.pipeline.reload(configuration)
             } catch {
                 return .failure(
-                    ControlError("the new configuration is refused: \(error); the old one is kept", advice: "correct it", code: .configuration))
+                    ControlError(
+                        "the new configuration is refused: \(error.inWords); the old one is kept", advice: "correct it", code: .configuration))
             }
             let log = desk.configurationInForce.log
             desk.recorder.reload(configuration)
@@ -127,6 +128,7 @@ extension SyncDaemon {
         desk.recorder.setStopping()
         notify.stopping(status: desk.recorder.text)
         running.watchdog?.stop()
+        running.clocks?.stop()
         reporter.send(
             JournalEntry(
                 .stopping, status == .success ? "stopping" : "stopping, because the store cannot be trusted any more",

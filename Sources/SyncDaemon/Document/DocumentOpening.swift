@@ -27,7 +27,7 @@ struct DocumentOpening: Sendable {
         do {
             do {
                 return try attempt()
-            } catch  where Self.looksDamaged(error) {
+            } catch let failure where Self.looksDamaged(failure) {
                 // A read that failed once looks the same. What is damaged stays so.
                 return try attempt()
             }

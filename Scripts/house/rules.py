@@ -230,7 +230,7 @@ def _is_own_name(file, name):
 
 
 def catalogue(root):
-    """Every message id of the code is explained in the journal catalogue, and the reverse."""
+    """Every message id of the code is explained in the journal catalogue, and the reverse; what has a name is said by somebody under it."""
     catalog_path = Path(root) / "systemd/cisternd.catalog"
     in_catalog, in_code = {}, {}
     if catalog_path.is_file():
@@ -242,10 +242,16 @@ def catalogue(root):
                 in_catalog[match.group(1)] = number
                 if not (number < len(lines) and lines[number].startswith("Subject: ")):
                     yield error("systemd/cisternd.catalog", number, "an entry starts with its Subject:")
-    for file in swift_files(root, "Sources"):
+    names, files = {}, list(swift_files(root, "Sources"))
+    for file in files:
         for number, line in enumerate(file.lines, 1):
             for match in re.finditer(r'"([0-9a-f]{32})"', line):
                 in_code.setdefault(match.group(1), (file.relative, number))
+            if match := re.match(r'\s*case (\w+) = "[0-9a-f]{32}"', line):
+                names[match.group(1)] = (file.relative, number)
+    for name, (relative, number) in names.items():
+        if not any(re.search(rf"\.{name}\b", file.code) for file in files if file.relative != relative):
+            yield error(relative, number, f"nobody sends {name}")
     for identifier, number in in_catalog.items():
         if identifier not in in_code:
             yield error("systemd/cisternd.catalog", number, f"{identifier} is sent by no code")

@@ -68,6 +68,14 @@ CASES = [
     (rules.catalogue, {
         "systemd/cisternd.catalog": "-- " + "a" * 32 + "\nSubject: x\n",
         "Sources/SyncDaemon/A.swift": "let id = \"" + "a" * 32 + "\"\n"}, None),
+    (rules.catalogue, {
+        "systemd/cisternd.catalog": "-- " + "a" * 32 + "\nSubject: x\n",
+        "Sources/Systemd/A.swift": "enum A: String {\n    case one = \"" + "a" * 32 + "\"\n    var b: Bool { self == .one }\n}\n",
+        "Sources/SyncDaemon/B.swift": "// .one\nlet b = A.oneMore\n"}, "nobody sends one"),
+    (rules.catalogue, {
+        "systemd/cisternd.catalog": "-- " + "a" * 32 + "\nSubject: x\n",
+        "Sources/Systemd/A.swift": "enum A: String {\n    case one = \"" + "a" * 32 + "\"\n}\n",
+        "Sources/SyncDaemon/B.swift": "let b = JournalEntry(.one, \"x\")\n"}, None),
     (rules.named_tests, {"docs/DEVIATIONS.md": "| what | test |\n| --- | --- |\n| x | `missing()` |\n"}, "there is no test missing"),
     (rules.named_tests, {"docs/DEVIATIONS.md": "| what | test |\n| --- | --- |\n| x | y |\n"}, "names no test"),
     (rules.named_tests, {

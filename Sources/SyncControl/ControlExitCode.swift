@@ -36,6 +36,7 @@ public enum ControlExitCode: Int32, Sendable, Hashable, Codable, CaseIterable {
         case .succeeded: .success
         case .incomplete: .protocolError
         case .cancelled, .parked: .temporaryFailure
+        case .failed where run.failure == .store: .ioError
         case .failed:
             switch run.httpStatus {
             case 401, 403, 407: .noPermission

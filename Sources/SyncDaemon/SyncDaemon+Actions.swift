@@ -107,7 +107,7 @@ extension SyncDaemon {
     }
 
     private static func refused(_ error: any Error) -> ControlError {
-        ControlError("the new configuration is refused: \(error); the old one is kept", advice: "correct it", code: .configuration)
+        ControlError("the new configuration is refused: \(error.inWords); the old one is kept", advice: "correct it", code: .configuration)
     }
 
     // MARK: Status
@@ -128,6 +128,7 @@ extension SyncDaemon {
         desk.recorder.setStopping()
         notify.stopping(status: desk.recorder.text)
         running.watchdog?.stop()
+        running.clocks?.stop()
         reporter.send(
             JournalEntry(
                 .stopping, status == .success ? "stopping" : "stopping, because the store cannot be trusted any more",

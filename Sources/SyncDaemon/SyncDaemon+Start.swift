@@ -17,6 +17,7 @@ struct RunningDaemon: Sendable {
     let listener: ControlListener
     let liveness: Liveness
     let watchdog: Watchdog?
+    let clocks: ClockWatch?
 }
 
 extension SyncDaemon {
@@ -90,7 +91,8 @@ extension SyncDaemon {
             let server = try await serve(configuration, at: listener, engine: engine, desk: desk)
             desk.recorder.seed(await engine.pipeline.resources())
             let (liveness, watchdog) = watch(configuration, engine: engine, desk: desk)
-            return RunningDaemon(desk: desk, engine: engine, server: server, listener: listener, liveness: liveness, watchdog: watchdog)
+            return RunningDaemon(
+                desk: desk, engine: engine, server: server, listener: listener, liveness: liveness, watchdog: watchdog, clocks: watchClocks())
         } catch {
             // The store is left as a clean stop leaves it.
             await engine.pipeline.stop(grace: .zero)
@@ -185,6 +187,18 @@ extension SyncDaemon {
                 ("CISTERN_VERB", request.verb.rawValue), ("CISTERN_SCOPE", request.scope ?? ""), ("CISTERN_PEER_UID", "\(peer.user)"),
                 ("CISTERN_PEER_PID", "\(peer.process)"),
             ]))
+    }
+
+    private func watchClocks() -> ClockWatch? {
+        let reporter = reporter
+        return ClockWatch(clocks: options.clocks) { step in
+            let isForward = step > .zero
+            reporter.send(
+                JournalEntry(
+                    .clockJumped,
+                    "the clock of this machine was set \(RelativeTime.text(isForward ? step : .zero - step)) \(isForward ? "forward" : "back")",
+                    fields: JournalNarrator.make([("CISTERN_CLOCK_STEP_USEC", "\(JournalNarrator.microseconds(step))")])))
+        }
     }
 
     private func watch(_ configuration: CisternConfiguration, engine: DaemonEngine, desk: DaemonDesk) -> (Liveness, Watchdog?) {

@@ -32,6 +32,7 @@ public final class SyncDaemon: Sendable {
         /// A block of the main context that holds the main queue for longer is told in the journal; `nil`: none is.
         public var maxBlock: Duration?
         public var files: any ConfigurationFiles
+        var clocks = MachineClocks()
 
         public init(
             configuration: String, environment: [String: String], version: String, notify: Notify, watchdogTimeout: Duration? = nil,

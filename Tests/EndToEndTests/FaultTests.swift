@@ -31,6 +31,36 @@ import Testing
         try await world.live(lives)
         await world.close()
     }
+
+    // The disk could not read once, and can again.
+    @Test(.enabled(if: FaultShim.compiler != nil, "\(FaultShim.absent)"), .timeLimit(.minutes(60)))
+    func aReadThatFailsOnceAtTheStartIsNotTakenForDamage() async throws {
+        let server = try await RawHTTPServer(.send(HostileServerTests.answer("200 OK", "[{\"id\": 1}]")), .close)
+        let shop = try Workshop()
+        defer { shop.close() }
+        try shop.configure(text: HostileServerTests.configuration(server, paths: ["good"]))
+        try await shop.importEverything()
+        let shim = try await FaultShim(in: shop)
+        var ready = 0, at = 1
+        while at <= 60 {
+            let fault = Fault(family: "read", at: at, code: EIO, keeps: false)
+            let daemon = try shim.launch(shop, fault)
+            let isReady = (try? await daemon.line { $0.contains(MessageMark.ready) }) != nil
+            daemon.signal(SIGTERM)
+            let status = await daemon.end(), said = daemon.errors.joined(separator: "\n")
+            if try FaultShim.counts(shop).failed == 0 { break }
+            #expect(isReady ? [0, 74].contains(status) : [74, 78].contains(status), "\(fault): \(status), \(said)")
+            // Whoever is told of damage is told first that it may be the disk, and nobody who only had to read once more.
+            #expect(!said.contains("moved away") || said.contains("errors of the disk"), "\(fault): \(said)")
+            #expect(!said.contains("can't be opened: it is damaged"), "\(fault): \(said)\n\(FaultShim.place(shop))")
+            ready += isReady ? 1 : 0
+            at += 1
+        }
+        #expect(at > 20 && ready > 10, "\(ready) of \(at)")
+        #expect(try await shop.damage() == [])
+        #expect(try await shop.sql("SELECT id FROM Item") == ["1"])
+        await server.shutdown()
+    }
 }
 
 /// Every call, with every error: `make stress`.

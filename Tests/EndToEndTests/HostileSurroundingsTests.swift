@@ -69,7 +69,8 @@ import Testing
         }
         defer { shop.close() }
         #expect(status == 74, "\(errors)")
-        #expect(errors.contains { $0.contains("could not be saved: ") && $0.contains("not on disk") }, "\(errors)")
+        let reason = way == "full" ? "full" : "shutdown_grace is over and the store is still busy"
+        #expect(errors.contains { $0.contains("could not be saved: ") && $0.contains(reason) && $0.contains("not on disk") }, "\(errors)")
         #expect(try await shop.damage() == [])
         #expect(try await shop.sql("SELECT id FROM Item WHERE id = 1") == ["1"])
         let next = try await shop.daemon()
@@ -145,13 +146,60 @@ import Testing
         let daemon = try await shop.daemon()
         #expect(try await shop.run("prlimit", ["--pid", "\(daemon.pid)", "--fsize=600000:"]).status == 0)
         let refused = try await shop.control("sync", "--wait")
-        #expect(refused.status != 0 && (refused.output + refused.errors).contains { $0.contains("full") }, "\(refused)")
+        #expect(refused.status == 74)
+        let sentence = "shop/good: failed: Can't save to \(shop.store). The disk is full: free some space. Nothing was written; saving again is safe."
+        #expect(refused.output.contains { $0.hasPrefix(sentence) }, "\(refused)")
+        #expect(!(refused.output + refused.errors).contains { $0.contains("Domain=") || $0.contains("UserInfo") }, "\(refused)")
         #expect(try await shop.control("status").output.contains { $0.contains("Degraded") })
         #expect(try await shop.run("prlimit", ["--pid", "\(daemon.pid)", "--fsize=unlimited:"]).status == 0)
         #expect(try await shop.sync().values.map(\.outcome) == [.succeeded])
         #expect(try await shop.number("SELECT count(*) FROM Item") == 3000)
         daemon.signal(SIGTERM)
         #expect(await daemon.end() == 0, "\(daemon.errors)")
+        await server.shutdown()
+    }
+
+    /// A service manager: prints what it is told, a line each.
+    private static let manager = """
+        import socket, sys
+        s = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+        s.bind(sys.argv[1])
+        print("bound", flush=True)
+        while True:
+            for line in s.recv(65536).decode().splitlines():
+                print(line, flush=True)
+        """
+
+    @Test(.enabled(if: FaultShim.compiler != nil, "\(FaultShim.absent)"), .timeLimit(.minutes(60)))
+    func aLowDiskHoldsFetchingUntilThereIsRoom() async throws {
+        let (shop, server) = try await workshop()
+        defer { shop.close() }
+        let socket = "\(shop.folder)/notify", space = "\(shop.folder)/full"
+        let manager = try shop.start(Workshop.python, ["-c", Self.manager, socket])
+        try await manager.line { $0 == "bound" }
+        #expect(FileManager.default.createFile(atPath: space, contents: nil))
+        let daemon = try await FaultShim(in: shop).launch(
+            shop, nil, variables: ["FAULT_SPACE=\(space)", "NOTIFY_SOCKET=\(socket)", "WATCHDOG_USEC=300000"])
+        try await manager.line { $0 == "READY=1" }
+        let waiting = try shop.start(
+            Workshop.binary("cisternctl"), ["sync", "--wait", "--socket", "\(shop.folder)/run/control.sock"])
+        try await daemon.line { $0.contains("fetching waits: only 0 MiB are free, less than store.min_free_disk = 1MiB") }
+        let status = try await shop.control("status")
+        #expect(status.status == 75)
+        #expect(status.output.contains { $0.contains("Degraded: only 0 MiB are free") }, "\(status.output)")
+        #expect(server.requests.isEmpty)
+        // It is alive, and says so to who watches it.
+        try await manager.line { $0.hasPrefix("STATUS=Degraded: only 0 MiB are free") }
+        for _ in 0..<5 { try await manager.line { $0 == "WATCHDOG=1" } }
+        try FileManager.default.removeItem(atPath: space)
+        #expect(await waiting.end() == 0, "\(waiting.output + waiting.errors)")
+        #expect(try await shop.sql("SELECT id FROM Item") == ["1"])
+        #expect(try await shop.control("status").status == 0)
+        daemon.signal(SIGTERM)
+        #expect(await daemon.end() == 0, "\(daemon.errors)")
+        #expect(daemon.errors.contains { $0.contains("fetching goes on") })
+        #expect(!daemon.errors.contains { $0.contains("no sign of life is given") }, "\(daemon.errors)")
+        manager.signal(SIGKILL)
         await server.shutdown()
     }
 

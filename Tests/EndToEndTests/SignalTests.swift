@@ -27,6 +27,41 @@ import Testing
         #expect(await next.end() == 0)
     }
 
+    /// The first of what a start asks the system for, and more that comes before it is ready.
+    private static let moments = [
+        ("mmap", 1), ("open", 1), ("epoll", 1), ("event", 1), ("thread", 1), ("thread", 24), ("thread", 25), ("thread", 26), ("stat", 1),
+        ("mkdir", 1),
+        ("lock", 1), ("sync", 1), ("socket", 1),
+    ]
+
+    // C11
+    @Test(.enabled(if: FaultShim.compiler != nil, "\(FaultShim.absent)"), .timeLimit(.minutes(60)), arguments: moments, [SIGTERM, SIGINT])
+    func aStopAtAnyCallOfTheStartEndsWithNothingLost(_ moment: (family: String, at: Int), _ signal: Int32) async throws {
+        let (shop, _) = try await workshop()
+        defer { shop.close() }
+        // Nothing is blocked but by the daemon itself, and the signal comes before the call returns.
+        let daemon = try await FaultShim(in: shop).launch(shop, Fault(family: moment.family, at: moment.at, signal: signal))
+        #expect(await daemon.end() == 0, "\(daemon.errors)\n\(FaultShim.place(shop))")
+        #expect(try FaultShim.counts(shop).failed == 1, "there was no such call")
+        if FileManager.default.fileExists(atPath: shop.store) { #expect(try await shop.damage() == []) }
+    }
+
+    /// The start asks for the lock of the store and is never answered: it never comes to where it would hear of the stop.
+    @Test(.enabled(if: FaultShim.compiler != nil, "\(FaultShim.absent)"), .timeLimit(.minutes(60)))
+    func aStopThatDoesNotComeToAnEndIsEndedByTheKernel() async throws {
+        let (shop, _) = try await workshop()
+        defer { shop.close() }
+        let daemon = try await FaultShim(in: shop).launch(shop, Fault(family: "lock", at: 1, signal: 0))
+        try await daemon.line { $0.contains(MessageMark.started) }
+        daemon.signal(SIGTERM)
+        // Forty seconds later.
+        #expect(await daemon.end() == 71, "\(daemon.errors)")
+        #expect(daemon.errors.last == "<2>cisternd did not come to its end in time and ends as it is; what is committed is safe", "\(daemon.errors)")
+        let next = try await shop.daemon()
+        next.signal(SIGTERM)
+        #expect(await next.end() == 0)
+    }
+
     @Test(.timeLimit(.minutes(60))) func aStopBeforeReadyEndsWithNothingLost() async throws {
         let (shop, _) = try await workshop()
         defer { shop.close() }

@@ -5,10 +5,10 @@ import Testing
 @testable import SyncControl
 
 @Suite struct ControlExitCodeTests {
-    static func run(_ outcome: RunOutcome, status: Int? = 200) -> RunReport {
+    static func run(_ outcome: RunOutcome, status: Int? = 200, failure: RunFailure? = nil) -> RunReport {
         RunReport(
             run: UUID(), scope: ResourceScope(source: "a", resource: "b"), cause: .control, startedAt: Date(timeIntervalSince1970: 0),
-            endedAt: Date(timeIntervalSince1970: 1), outcome: outcome, isComplete: outcome == .succeeded, httpStatus: status)
+            endedAt: Date(timeIntervalSince1970: 1), outcome: outcome, isComplete: outcome == .succeeded, httpStatus: status, failure: failure)
     }
 
     @Test func everyRunSucceededIsZero() {
@@ -30,6 +30,12 @@ import Testing
         ] as [(RunOutcome, Int?, ControlExitCode)])
     func oneBadRunDecides(_ outcome: RunOutcome, _ status: Int?, _ code: ControlExitCode) {
         #expect(ControlExitCode.sync([Self.run(.succeeded), Self.run(outcome, status: status)], expected: 2) == code)
+    }
+
+    // Whatever the server answered: it is not to blame.
+    @Test(arguments: [nil, 200, 304]) func aStoreThatFailsIsNoFaultOfTheServer(_ status: Int?) {
+        #expect(ControlExitCode.sync([Self.run(.failed, status: status, failure: .store)], expected: 1) == .ioError)
+        #expect(ControlExitCode.sync([Self.run(.failed, status: status, failure: .page)], expected: 1) != .ioError)
     }
 
     @Test func whatNeedsAPersonComesFirst() {

@@ -18,15 +18,20 @@ final class DaemonBench: Sendable {
     let sent = MessageList()
     let messages: AsyncStream<NotifyMessage>
     let dumped: AsyncStream<JournalEntry>
+    /// Every entry, as it is written.
+    let written: AsyncStream<JournalEntry>
+    let clocks = Mutex(MachineClocks())
     let failure = Mutex<StartFailure?>(nil)
     /// What the document calls after a save.
     let parts = Mutex<(@Sendable () -> Void)?>(nil)
     private let dumpInput: AsyncStream<JournalEntry>.Continuation
+    private let writtenInput: AsyncStream<JournalEntry>.Continuation
     private let files = ChangingFiles()
 
     init() {
         messages = sent.stream
         (dumped, dumpInput) = AsyncStream<JournalEntry>.makeStream()
+        (written, writtenInput) = AsyncStream<JournalEntry>.makeStream()
         write(TestConfiguration.text)
     }
 
@@ -36,17 +41,18 @@ final class DaemonBench: Sendable {
 
     func client() -> ControlClient { .patient(socket) }
 
-    func daemon() -> SyncDaemon {
-        let entries = entries, dumpInput = dumpInput
+    func daemon(watchdogTimeout: Duration? = nil) -> SyncDaemon {
+        let entries = entries, dumpInput = dumpInput, writtenInput = writtenInput
         let sink = ForwardingSink { entry in
             entries.append(entry)
+            writtenInput.yield(entry)
             if entry.messageID == .statusDump { dumpInput.yield(entry) }
         }
-        return SyncDaemon(
-            options: .init(
-                configuration: path, environment: [:], version: "1.2.3", notify: Notify(sender: sent, statusInterval: .zero),
-                journal: Journal(sink: sink), files: files),
-            parts: Parts(bench: self))
+        var options = SyncDaemon.Options(
+            configuration: path, environment: [:], version: "1.2.3", notify: Notify(sender: sent, statusInterval: .zero),
+            watchdogTimeout: watchdogTimeout, journal: Journal(sink: sink), files: files)
+        options.clocks = clocks.withLock { $0 }
+        return SyncDaemon(options: options, parts: Parts(bench: self))
     }
 
     private struct Parts: DaemonParts {

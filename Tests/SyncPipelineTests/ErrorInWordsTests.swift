@@ -25,6 +25,20 @@ import Testing
         #expect(error.inWords == sentence)
     }
 
+    // Whoever waits for a save gets its error this way.
+    @Test(arguments: errors.indices) func anErrorThatCameThroughAContinuationIsASentence(_ number: Int) async {
+        let (wanted, sentence) = Self.errors[number]
+        do {
+            try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in continuation.resume(throwing: wanted)
+            }
+        } catch {
+            #expect(error.inWords == sentence)
+            var tally = RunTally()
+            tally.fail(error)
+            #expect(tally.error == sentence)
+        }
+    }
+
     @Test func noErrorOfFoundationIsToldForProgrammers() {
         for error in [URLError(.timedOut), POSIXError(.EIO), CocoaError(.fileReadNoPermission)] as [any Error] {
             #expect(!error.inWords.contains("Domain=") && !error.inWords.contains("UserInfo"))

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import SyncControl
 import Testing
 
 @testable import cisternctl
@@ -35,12 +36,25 @@ import Testing
         Set(text.matches(of: /--[a-z][a-z-]*/).map { String($0.output) })
     }
 
-    @Test func thePageNamesEveryVerbAndNoOther() {
-        let named = Set(
-            Self.entries.map {
-                $0.prefix { $0 != "[" }.split(separator: " ").prefix { $0.allSatisfy { $0.isLowercase || $0 == "-" } }.joined(separator: " ")
-            })
-        #expect(named == Set(Self.verbs.map(\.words)))
+    @Test func thePageNamesEveryVerbOnceAndNoOther() {
+        let named = Self.entries.map {
+            $0.prefix { $0 != "[" }.split(separator: " ").prefix { $0.allSatisfy { $0.isLowercase || $0 == "-" } }.joined(separator: " ")
+        }
+        #expect(named.sorted() == Self.verbs.map(\.words).sorted())
+    }
+
+    @Test func theReadMeNamesEveryVerbOnceAndNoOther() throws {
+        let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("../../README.md")
+        let text = try String(contentsOf: file, encoding: .utf8)
+        let named = try #require(text.firstMatch(of: /the verbs `([^`]*)`/)).1.split(whereSeparator: \.isWhitespace).map(String.init)
+        #expect(named.sorted() == Set(Self.verbs.compactMap { $0.words.split(separator: " ").first.map(String.init) }).sorted())
+    }
+
+    @Test func thePageNamesEveryExitStatusOnceAndNoOther() throws {
+        let table = try #require(Self.page.range(of: "r l.\n")).upperBound
+        let lines = Self.page[table...].components(separatedBy: "\n.TE").first ?? ""
+        let named = lines.split(separator: "\n").compactMap { Int32($0.prefix { $0 != "|" }) }
+        #expect(named == ControlExitCode.allCases.map(\.rawValue).sorted())
     }
 
     @Test(arguments: verbs.map(\.words)) func thePageNamesEveryOptionAndNoOther(_ verb: String) throws {

@@ -6,6 +6,7 @@ import HummingbirdCore
 import Logging
 import NIOCore
 import SyncControl
+import SyncPipeline
 
 /// The routes of the control socket. A verb is a route: `GET` if it only reads, else `POST`.
 public struct ControlRoutes: Sendable {
@@ -36,7 +37,7 @@ public struct ControlRoutes: Sendable {
             } catch let error as ControlError {
                 response = Self.answer(error)
             } catch {
-                response = Self.answer(ControlError("\(error)", advice: "journalctl -u cisternd says more", code: .failure))
+                response = Self.answer(ControlError(error.inWords, advice: "journalctl -u cisternd says more", code: .failure))
             }
             try await writer.write(response: response.head, body: response.body)
         }

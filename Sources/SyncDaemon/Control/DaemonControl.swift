@@ -127,7 +127,7 @@ final class DaemonControl: ControlBackend {
             default: ControlError("\(error)", code: .failure)
             }
         case is CancellationError: ControlError("cisternd is stopping", advice: "try again when it runs", code: .unavailable)
-        default: ControlError("\(error)", advice: "the journal says more: journalctl -u cisternd", code: .failure)
+        default: ControlError(error.inWords, advice: "the journal says more: journalctl -u cisternd", code: .failure)
         }
     }
 }

@@ -9,7 +9,7 @@ struct DocumentOpening: Sendable {
 
     private var package: String { configuration.document.path }
 
-    /// Blocks while the store opens, is checked, and is migrated.
+    /// Blocks while the store opens and is checked.
     /// - Throws: `StartFailure`
     func open(model: NSManagedObjectModel) throws(StartFailure) -> OpenedDocument {
         try makePackage()
@@ -18,14 +18,22 @@ struct DocumentOpening: Sendable {
         let policy = AutosavePolicy(
             interval: configuration.document.autosaveInterval.seconds, changes: configuration.document.autosaveChanges,
             bytes: configuration.document.autosaveBytes.bytes)
-        let document = UIManagedDocument(fileURL: URL(fileURLWithPath: package, isDirectory: true), model: model, autosavePolicy: policy)
-        document.persistentStoreOptions = options(wasClean: lock.wasClean)
-        do {
+        func attempt() throws -> OpenedDocument {
+            let document = UIManagedDocument(fileURL: URL(fileURLWithPath: package, isDirectory: true), model: model, autosavePolicy: policy)
+            document.persistentStoreOptions = options(wasClean: lock.wasClean)
             try document.openStore(creating: true)
+            return OpenedDocument(document: document, lock: lock)
+        }
+        do {
+            do {
+                return try attempt()
+            } catch let failure where Self.looksDamaged(failure) {
+                // A read that failed once looks the same. What is damaged stays so.
+                return try attempt()
+            }
         } catch {
             throw Self.failure(error, package: package)
         }
-        return OpenedDocument(document: document, lock: lock)
     }
 
     private func makePackage() throws(StartFailure) {
@@ -84,13 +92,21 @@ struct DocumentOpening: Sendable {
         ]
     }
 
+    /// SQLite's code for what is wrong with the store, without its extension.
+    private static func code(of error: NSError) -> Int? {
+        let underlying = error.userInfo[NSUnderlyingErrorKey] as? NSError
+        let code = (error.userInfo[NSSQLiteErrorDomain] as? Int) ?? (underlying?.domain == NSSQLiteErrorDomain ? underlying?.code : nil)
+        return code.map { $0 & 0xff }
+    }
+
+    /// CORRUPT or NOTADB. SQLite says the first also when the disk fails while it reads.
+    private static func looksDamaged(_ error: any Error) -> Bool { [11, 26].contains(code(of: error as NSError)) }
+
     /// What an error of the store means for the process.
     static func failure(_ error: any Error, package: String) -> StartFailure {
         let error = error as NSError
-        let underlying = error.userInfo[NSUnderlyingErrorKey] as? NSError
-        let sqlite = (error.userInfo[NSSQLiteErrorDomain] as? Int) ?? (underlying?.domain == NSSQLiteErrorDomain ? underlying?.code : nil)
         let text = error.localizedDescription
-        switch sqlite.map({ $0 & 0xff }) {
+        switch code(of: error) {
         case 5, 6:  // BUSY, LOCKED
             return StartFailure(
                 .temporaryFailure, "the store in \(package) is locked by another program: \(text); end what writes to it", code: EBUSY)
@@ -100,7 +116,8 @@ struct DocumentOpening: Sendable {
             return StartFailure(.ioError, "the disk under \(package) reports an error: \(text); look at the kernel's log", code: EIO)
         case 11, 26:  // CORRUPT, NOTADB
             return StartFailure(
-                .ioError, "the store in \(package) is damaged: \(text); move it away and let everything be fetched again, or restore a copy",
+                .ioError,
+                "the store in \(package) is damaged, or the disk under it fails: \(text); without a copy, everything is fetched again once it is moved away",
                 code: EIO)
         case 3, 8, 14:  // PERM, READONLY, CANTOPEN
             return StartFailure(

@@ -87,7 +87,7 @@ public final class Signals: Sendable {
 }
 
 /// The end of a stop that does not come to one.
-private enum LastResort {
+enum LastResort {
     /// Has the kernel end the process after so long. It needs no thread, no memory and no queue. Only the first call counts: who asks again to stop
     /// does not put it off.
     static func arm(after patience: Duration) {

@@ -11,6 +11,7 @@ struct StatusBoard: Sendable {
         /// When the trouble began; `nil` if the last run was all right.
         var failingSince: Date?
         var failure: String?
+        /// As the pipeline judged it last.
         var isDegraded = false
         /// How many deletions wait for somebody to accept them.
         var heldDeletes = 0
@@ -55,7 +56,7 @@ struct StatusBoard: Sendable {
             change(status.scope) { resource in
                 resource.objects = status.objects
                 resource.nextPollAt = status.nextPollAt
-                resource.isDegraded = status.health == .degraded
+                resource.isDegraded = status.isDegraded
                 resource.heldDeletes = status.heldDeletes
                 if status.consecutiveFailures > 0 {
                     resource.failingSince = status.lastSuccess ?? now
@@ -108,18 +109,11 @@ struct StatusBoard: Sendable {
         change(report.scope) { resource in
             resource.page = nil
             resource.nextPollAt = report.nextPollAt ?? resource.nextPollAt
-            if report.isComplete, report.notModifiedPages == 0 {
-                // Everything was read: this is what there is.
-                resource.objects = report.counts.inserted + report.counts.updated + report.counts.unchanged
-            } else {
-                resource.objects = resource.objects.map { max(0, $0 + report.counts.inserted - report.counts.deleted) }
-            }
+            resource.objects = report.objects(known: resource.objects)
             switch report.outcome {
             case .succeeded:
                 resource.failingSince = nil
                 resource.failure = nil
-                // Deletions wait whether or not the list could be read.
-                resource.isDegraded = resource.heldDeletes > 0
             case .failed:
                 resource.failingSince = resource.failingSince ?? now
                 resource.failure = Self.failure(status: report.httpStatus)

@@ -18,6 +18,7 @@ extension ResourceStatus {
         lastReport = report
         httpStatus = report.httpStatus ?? httpStatus
         self.parkedUntil = parkedUntil
+        objects = report.objects(known: objects)
         switch report.outcome {
         case .succeeded:
             lastSuccess = report.endedAt
@@ -25,9 +26,6 @@ extension ResourceStatus {
                 completeAt = report.endedAt
                 self.heldDeletes = heldDeletes
                 self.guardName = guardName
-                if report.notModifiedPages < report.pages || objects == nil {
-                    objects = report.counts.inserted + report.counts.updated + report.counts.unchanged
-                }
             }
             error = nil
             consecutiveFailures = 0

@@ -17,7 +17,7 @@ public struct RunReport: Sendable, Hashable {
     public let httpStatus: Int?
     /// What went wrong, as a sentence.
     public var error: String?
-    /// What went wrong, as a value. It is not told on the control socket.
+    /// What went wrong, as a value.
     public let failure: RunFailure?
     /// When the resource is due again.
     public var nextPollAt: Date?
@@ -45,9 +45,18 @@ public struct RunReport: Sendable, Hashable {
     }
 }
 
+extension RunReport {
+    /// How many rows the resource vouches for after this run, where `known` were so before it: a complete run says it anew, unless it only found every
+    /// page as it was.
+    package func objects(known: Int?) -> Int? {
+        guard outcome == .succeeded, isComplete, notModifiedPages < pages || known == nil else { return known }
+        return counts.inserted + counts.updated + counts.unchanged
+    }
+}
+
 extension RunReport: Codable {
     private enum CodingKeys: String, CodingKey {
-        case scope, run, cause, outcome, pages, bytes, error
+        case scope, run, cause, outcome, pages, bytes, error, failure
         case isComplete = "complete"
         case startedAt = "started_at"
         case endedAt = "ended_at"
@@ -65,7 +74,10 @@ extension RunReport: Codable {
             isComplete: try values.decode(Bool.self, forKey: .isComplete), pages: try values.decode(Int.self, forKey: .pages),
             notModifiedPages: try values.decode(Int.self, forKey: .notModifiedPages), bytes: try values.decode(Int.self, forKey: .bytes),
             counts: try RecordCounts(from: decoder), httpStatus: try values.decodeIfPresent(Int.self, forKey: .httpStatus),
-            error: try values.decodeIfPresent(String.self, forKey: .error), nextPollAt: try values.decodeIfPresent(Date.self, forKey: .nextPollAt))
+            error: try values.decodeIfPresent(String.self, forKey: .error),
+            // A kind of failure that a later version knows is none that this one could tell apart.
+            failure: try values.decodeIfPresent(String.self, forKey: .failure).flatMap { RunFailure(rawValue: $0) },
+            nextPollAt: try values.decodeIfPresent(Date.self, forKey: .nextPollAt))
     }
 
     /// The counts stand beside the other fields.
@@ -83,6 +95,7 @@ extension RunReport: Codable {
         try values.encode(bytes, forKey: .bytes)
         try values.encodeIfPresent(httpStatus, forKey: .httpStatus)
         try values.encodeIfPresent(error, forKey: .error)
+        try values.encodeIfPresent(failure, forKey: .failure)
         try values.encodeIfPresent(nextPollAt, forKey: .nextPollAt)
         try counts.encode(to: encoder)
     }

@@ -31,6 +31,7 @@ public struct ResourceStatus: Sendable, Hashable {
     /// When everything the server has was last seen.
     public package(set) var completeAt: Date?
     public package(set) var nextPollAt: Date?
+    /// Until when its server wants it left alone.
     public package(set) var parkedUntil: Date?
     public package(set) var lastReport: RunReport?
     public package(set) var httpStatus: Int?
@@ -39,7 +40,7 @@ public struct ResourceStatus: Sendable, Hashable {
     public package(set) var consecutiveFailures: Int
     /// How many rows complete runs would remove, held back by a guard.
     public package(set) var heldDeletes: Int
-    /// Which guard.
+    /// Which guard, and where it is set: `deletion.max_fraction`.
     public package(set) var guardName: String?
     /// The page being read; nil if no run is under way.
     public package(set) var runningPage: Int?
@@ -50,8 +51,9 @@ public struct ResourceStatus: Sendable, Hashable {
 
     public init(
         _ scope: ResourceScope, _ health: Health = .pending, lastSuccess: Date? = nil, ageSeconds: TimeInterval? = nil, completeAt: Date? = nil,
-        nextPollAt: Date? = nil, objects: Int? = nil, httpStatus: Int? = nil, error: String? = nil, consecutiveFailures: Int = 0,
-        heldDeletes: Int = 0, runningPage: Int? = nil, runningRecords: Int? = nil, lastReport: RunReport? = nil
+        nextPollAt: Date? = nil, parkedUntil: Date? = nil, objects: Int? = nil, httpStatus: Int? = nil, error: String? = nil,
+        consecutiveFailures: Int = 0, heldDeletes: Int = 0, guardName: String? = nil, runningPage: Int? = nil, runningRecords: Int? = nil,
+        lastReport: RunReport? = nil
     ) {
         self.scope = scope
         self.health = health
@@ -62,11 +64,13 @@ public struct ResourceStatus: Sendable, Hashable {
         self.ageSeconds = ageSeconds
         self.completeAt = completeAt
         self.nextPollAt = nextPollAt
+        self.parkedUntil = parkedUntil
         self.objects = objects
         self.httpStatus = httpStatus
         self.error = error
         self.consecutiveFailures = consecutiveFailures
         self.heldDeletes = heldDeletes
+        self.guardName = guardName
         self.runningPage = runningPage
         self.runningRecords = runningRecords
         self.lastReport = lastReport
@@ -95,9 +99,11 @@ extension ResourceStatus: Codable {
         case completeAt = "complete_at"
         case ageSeconds = "age_s"
         case nextPollAt = "next_poll_at"
+        case parkedUntil = "parked_until"
         case httpStatus = "http_status"
         case consecutiveFailures = "consecutive_failures"
         case heldDeletes = "held_deletes"
+        case guardName = "held_by"
         case runningPage = "running_page"
         case runningRecords = "running_records"
         case lastReport = "last_run"
@@ -110,10 +116,12 @@ extension ResourceStatus: Codable {
             lastSuccess: try values.decodeIfPresent(Date.self, forKey: .lastSuccess),
             ageSeconds: try values.decodeIfPresent(Double.self, forKey: .ageSeconds),
             completeAt: try values.decodeIfPresent(Date.self, forKey: .completeAt),
-            nextPollAt: try values.decodeIfPresent(Date.self, forKey: .nextPollAt), objects: try values.decodeIfPresent(Int.self, forKey: .objects),
+            nextPollAt: try values.decodeIfPresent(Date.self, forKey: .nextPollAt),
+            parkedUntil: try values.decodeIfPresent(Date.self, forKey: .parkedUntil), objects: try values.decodeIfPresent(Int.self, forKey: .objects),
             httpStatus: try values.decodeIfPresent(Int.self, forKey: .httpStatus), error: try values.decodeIfPresent(String.self, forKey: .error),
             consecutiveFailures: try values.decode(Int.self, forKey: .consecutiveFailures),
             heldDeletes: try values.decodeIfPresent(Int.self, forKey: .heldDeletes) ?? 0,
+            guardName: try values.decodeIfPresent(String.self, forKey: .guardName),
             runningPage: try values.decodeIfPresent(Int.self, forKey: .runningPage),
             runningRecords: try values.decodeIfPresent(Int.self, forKey: .runningRecords),
             lastReport: try values.decodeIfPresent(RunReport.self, forKey: .lastReport))
@@ -127,11 +135,15 @@ extension ResourceStatus: Codable {
         try values.encodeIfPresent(ageSeconds, forKey: .ageSeconds)
         try values.encodeIfPresent(completeAt, forKey: .completeAt)
         try values.encodeIfPresent(nextPollAt, forKey: .nextPollAt)
+        try values.encodeIfPresent(parkedUntil, forKey: .parkedUntil)
         try values.encodeIfPresent(objects, forKey: .objects)
         try values.encodeIfPresent(httpStatus, forKey: .httpStatus)
         try values.encodeIfPresent(error, forKey: .error)
         try values.encode(consecutiveFailures, forKey: .consecutiveFailures)
-        if heldDeletes > 0 { try values.encode(heldDeletes, forKey: .heldDeletes) }
+        if heldDeletes > 0 {
+            try values.encode(heldDeletes, forKey: .heldDeletes)
+            try values.encodeIfPresent(guardName, forKey: .guardName)
+        }
         try values.encodeIfPresent(runningPage, forKey: .runningPage)
         try values.encodeIfPresent(runningRecords, forKey: .runningRecords)
         try values.encodeIfPresent(lastReport, forKey: .lastReport)

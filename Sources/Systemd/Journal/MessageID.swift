@@ -14,12 +14,9 @@ public enum MessageID: String, Sendable, CaseIterable {
     case sourceRecovered = "c9e446ead90b4655bbf7caed4706dfa5"
     /// Parked until the time the server named.
     case rateLimited = "c3bf118f59bc49f8ae9576d56c0aad50"
-    case breakerOpened = "b9a0a96ab74c437080a2b7ffb68d6367"
     case authRejected = "9673601322be4f4bb5e0a60f3c1f9685"
     case deletesBlocked = "1def643ff3b741c7bd4190c5467e23ab"
     case recordsQuarantined = "40086681209f490d9336fa1b375e4d08"
-    case schemaDrift = "3adbcc9d1a004586a2c3ad6a3f6fb358"
-    case schemaMigrated = "2e713e9106db4b26aedd593d0d05a28c"
     case storeCorrupt = "93a2fc96fe3244f489d8f65e9406045a"
     case diskLow = "9788d1474caf4652bde35683f875ea8f"
     case tlsFailed = "025ec1aeaf37492897b2ec1f1af113ed"
@@ -28,6 +25,7 @@ public enum MessageID: String, Sendable, CaseIterable {
     /// By redirect policy, or because the address is private.
     case redirectRefused = "94774aa317244d74a483b84f7056693b"
     case watchdogMissed = "ae1899719d5d4dbc85c4adb3c30f18dd"
+    /// Wall time was set.
     case clockJumped = "9d4152e1f6f141939fb4d4eb41dccfe5"
     case statusDump = "cfd233b309104597ac9cf0e0ed6e9e8d"
 
@@ -36,9 +34,9 @@ public enum MessageID: String, Sendable, CaseIterable {
         switch self {
         case .storeCorrupt, .diskLow, .watchdogMissed: .critical
         case .reloadFailed, .authRejected, .tlsFailed: .error
-        case .runFailed, .sourceDegraded, .breakerOpened, .deletesBlocked, .recordsQuarantined, .responseRefused, .redirectRefused:
+        case .runFailed, .sourceDegraded, .deletesBlocked, .recordsQuarantined, .responseRefused, .redirectRefused:
             .warning
-        case .started, .ready, .reloaded, .stopping, .sourceRecovered, .rateLimited, .schemaDrift, .schemaMigrated, .clockJumped:
+        case .started, .ready, .reloaded, .stopping, .sourceRecovered, .rateLimited, .clockJumped:
             .notice
         case .runFinished, .statusDump: .info
         }

@@ -32,14 +32,27 @@ struct Console: Sendable {
     /// Text of several lines, beside the output.
     func errorBlock(_ text: String) { writeError(RemoteText.block(text) + (text.hasSuffix("\n") ? "" : "\n")) }
 
+    /// A part of what another program writes, lines and all.
+    func part(_ text: String) { write(RemoteText.block(text)) }
+
+    /// A part of what another program writes as JSON.
+    func jsonPart(_ text: String) { write(Self.harmlessJSON(text)) }
+
+    /// A part of what another program writes beside its output.
+    func errorPart(_ text: String) { writeError(RemoteText.block(text)) }
+
     /// A table. Its cells are harmless, and the colours are ours.
     func table(_ table: TextTable) {
         for line in table.lines(width: isTerminal ? width : nil, hasColour: hasColour) { write(line + "\n") }
     }
 
-    /// A value as JSON. What a terminal could take for something else than text is escaped, which changes nothing for a reader of JSON.
+    /// A value as JSON.
     func json(_ value: some Encodable, pretty: Bool = false) throws {
-        let text = String(decoding: try ControlCoding.encode(value, pretty: pretty), as: UTF8.self)
+        write(Self.harmlessJSON(String(decoding: try ControlCoding.encode(value, pretty: pretty), as: UTF8.self)) + "\n")
+    }
+
+    /// What a terminal could take for something else than text is escaped, which changes nothing for a reader of JSON.
+    private static func harmlessJSON(_ text: String) -> String {
         var escaped = String.UnicodeScalarView()
         for scalar in text.unicodeScalars {
             if scalar == "\n" || RemoteText.isHarmless(scalar) {
@@ -51,7 +64,7 @@ struct Console: Sendable {
                 }
             }
         }
-        write(String(escaped) + "\n")
+        return String(escaped)
     }
 
     /// Takes the last line that was drawn away, and draws another one.

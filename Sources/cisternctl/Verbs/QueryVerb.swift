@@ -9,7 +9,8 @@ struct QueryVerb: Verb {
         commandName: "query", abstract: "Ask the store in SQL, read-only.",
         discussion: """
             Works whether cisternd runs or not, for members of the group that may read the store. Start with \
-            `cisternctl query 'select * from cistern_status'`. Uses the program sqlite3.
+            `cisternctl query 'select * from cistern_status'`. Uses the program sqlite3. On a terminal values are printed without their control \
+            characters; into a pipe or a file they go as they are.
             """)
 
     @OptionGroup var options: CommonOptions
@@ -33,13 +34,49 @@ struct QueryVerb: Verb {
         process.executableURL = URL(fileURLWithPath: program)
         process.arguments = Self.arguments(store: store, sql: sql, json: options.json, isTerminal: surroundings.console.isTerminal)
         process.standardInput = FileHandle.nullDevice
+        let console = surroundings.console
+        // Values came from servers. A terminal gets them by way of the console; a program gets them as they are.
+        let output = console.isTerminal ? Pipe() : nil, errors = Pipe()
+        if let output { process.standardOutput = output }
+        process.standardError = errors
         do {
             try process.run()
         } catch {
             throw ControlError("\(program) cannot be started: \(error)", code: .failure)
         }
+        let isJSON = options.json
+        async let shown: Void = Self.forward(output) { isJSON ? console.jsonPart($0) : console.part($0) }
+        async let complained: Void = Self.forward(errors) { console.errorPart($0) }
+        _ = await (shown, complained)
         process.waitUntilExit()
         return process.terminationReason == .exit && process.terminationStatus == 0 ? .success : .dataError
+    }
+
+    /// Hands on what comes through the pipe, in whole lines as long as they are of a bearable length, until it ends.
+    private static func forward(_ pipe: Pipe?, to show: @escaping @Sendable (String) -> Void) async {
+        guard let file = pipe?.fileHandleForReading else { return }
+        await withCheckedContinuation { continuation in
+            Thread.detachNewThread {
+                var rest: [UInt8] = []
+                while case let data = file.availableData, !data.isEmpty {
+                    rest += data
+                    let end = Self.end(of: rest)
+                    if end > 0 { show(String(decoding: rest[..<end], as: UTF8.self)) }
+                    rest.removeFirst(end)
+                }
+                if !rest.isEmpty { show(String(decoding: rest, as: UTF8.self)) }
+                continuation.resume()
+            }
+        }
+    }
+
+    private static let longestLine = 1 << 20
+
+    /// Up to where it can be shown: its last line break, or the last character that is whole.
+    static func end(of bytes: [UInt8]) -> Int {
+        if let newline = bytes.lastIndex(of: UInt8(ascii: "\n")) { return newline + 1 }
+        guard bytes.count > longestLine else { return 0 }
+        return bytes.lastIndex { $0 & 0xC0 != 0x80 } ?? bytes.count
     }
 
     /// For people a table, for programs JSON or columns divided by tabs.

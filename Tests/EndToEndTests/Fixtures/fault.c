@@ -4,6 +4,8 @@
 //   FAULT_AT      which call of the family is the first to fail, counted from 1
 //   FAULT_ERRNO   the number of the error
 //   FAULT_ON      1: every later call of the family fails, too
+//   FAULT_SIGNAL  this signal comes to the process at that call, which does not fail; 0: the call never returns
+//   FAULT_SPACE   a file: while it is there, no file system has any room left
 //   FAULT_COUNTS  a file for what happened: the counts in the order of `families` (64 bits each), then how many calls failed
 //   FAULT_PLACES  a file for where in the program the first call failed
 //   FAULT_LIMIT   seconds after which the program is ended by SIGALRM, because it hangs
@@ -15,6 +17,7 @@
 #include <execinfo.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -23,6 +26,7 @@
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -33,7 +37,7 @@ static const char *families[FAMILIES] = {"open", "read", "write", "sync", "trunc
 
 static _Atomic unsigned long own[FAMILIES + 1], *counts = own;
 static unsigned long first;
-static int wanted = -1, code, keeps;
+static int wanted = -1, code, keeps, number_of_signal = -1;
 
 // Not a constructor's work alone: other libraries' constructors call, too; what they do is not counted.
 __attribute__((constructor)) static void begin(void) {
@@ -47,6 +51,7 @@ __attribute__((constructor)) static void begin(void) {
         syscall(SYS_close, file);
     }
     first = strtoul(getenv("FAULT_AT") ?: "0", 0, 10), code = atoi(getenv("FAULT_ERRNO") ?: "0"), keeps = atoi(getenv("FAULT_ON") ?: "0");
+    number_of_signal = atoi(getenv("FAULT_SIGNAL") ?: "-1");
     for (int i = 0; family && i < FAMILIES; i++)
         if (!strcmp(family, families[i])) wanted = i;
     alarm(atoi(getenv("FAULT_LIMIT") ?: "0"));
@@ -68,6 +73,8 @@ static int fault(int family) {
     unsigned long number = ++counts[family];
     if (family != wanted || number < first || (number > first && !keeps)) return 0;
     if (++counts[FAMILIES] == 1) tell_where();
+    while (number_of_signal == 0) pause();
+    if (number_of_signal > 0) return kill(getpid(), number_of_signal), 0;
     return code;
 }
 
@@ -112,6 +119,15 @@ ssize_t recv(int file, void *to, size_t n, int flags) { FAIL_IF(RECV); return sy
 ssize_t recvmsg(int file, struct msghdr *to, int flags) { FAIL_IF(RECV); return syscall(SYS_recvmsg, file, to, flags); }
 ssize_t send(int file, const void *from, size_t n, int flags) { FAIL_IF(SEND); return syscall(SYS_sendto, file, from, n, flags, NULL, 0L); }
 ssize_t sendmsg(int file, const struct msghdr *from, int flags) { FAIL_IF(SEND); return syscall(SYS_sendmsg, file, from, flags); }
+
+int statvfs(const char *path, struct statvfs *facts) {
+    static int (*next)(const char *, struct statvfs *);
+    if (!next) next = (int (*)(const char *, struct statvfs *))dlsym(RTLD_NEXT, "statvfs");
+    int result = next(path, facts);
+    const char *space = getenv("FAULT_SPACE");
+    if (!result && space && !syscall(SYS_faccessat, AT_FDCWD, space, F_OK)) facts->f_bavail = 0;
+    return result;
+}
 
 int fsync(int file) { FAIL_IF(SYNC); return syscall(SYS_fsync, file); }
 int fdatasync(int file) { FAIL_IF(SYNC); return syscall(SYS_fdatasync, file); }

@@ -20,14 +20,24 @@ struct Fault: CustomStringConvertible {
     let at: Int
     let code: Int32
     let keeps: Bool
+    /// What comes to the process at the call instead; 0: it never returns; nil: it fails.
+    let signal: Int32?
 
     init(family: String, at: Int, code: Int32, keeps: Bool) {
-        (self.family, self.at, self.code) = (family, at, code)
+        (self.family, self.at, self.code, signal) = (family, at, code, nil)
         // Whoever is interrupted tries again, rightly, and would for ever.
         self.keeps = keeps && code != EINTR
     }
 
-    var description: String { "\(family) \(at)\(keeps ? " and all after it" : "") fails with \(String(cString: strerror(code)))" }
+    /// A signal in place of a failure; 0: a call that never returns.
+    init(family: String, at: Int, signal: Int32) {
+        (self.family, self.at, code, keeps, self.signal) = (family, at, 0, false, signal)
+    }
+
+    var description: String {
+        if let signal { return "signal \(signal) at \(family) \(at)" }
+        return "\(family) \(at)\(keeps ? " and all after it" : "") fails with \(String(cString: strerror(code)))"
+    }
 }
 
 /// The library that is preloaded into a program so that its system calls fail, built from `Fixtures/fault.c`.
@@ -51,10 +61,12 @@ struct FaultShim {
     }
 
     /// Starts a daemon that lives under a fault, or one whose calls are counted.
-    func launch(_ shop: Workshop, _ fault: Fault?) throws -> Child {
-        var words = ["LD_PRELOAD=\(path)", "FAULT_COUNTS=\(shop.folder)/counts", "FAULT_PLACES=\(shop.folder)/places", "FAULT_LIMIT=120"]
+    /// - Parameter variables: what its environment has besides.
+    func launch(_ shop: Workshop, _ fault: Fault?, variables: [String] = []) throws -> Child {
+        var words = variables + ["LD_PRELOAD=\(path)", "FAULT_COUNTS=\(shop.folder)/counts", "FAULT_PLACES=\(shop.folder)/places", "FAULT_LIMIT=120"]
         if let fault {
             words += ["FAULT_FAMILY=\(fault.family)", "FAULT_AT=\(fault.at)", "FAULT_ERRNO=\(fault.code)", "FAULT_ON=\(fault.keeps ? 1 : 0)"]
+            if let signal = fault.signal { words.append("FAULT_SIGNAL=\(signal)") }
         }
         words += [try Workshop.binary("cisternd"), "--config", "\(shop.folder)/cisternd.toml"]
         // Where no thread can be made any more it may never be ready, and is to stop all the same.

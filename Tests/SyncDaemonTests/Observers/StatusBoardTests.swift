@@ -1,10 +1,10 @@
 import Foundation
 import SyncConfiguration
 import SyncControl
-import SyncPipeline
 import Testing
 
 @testable import SyncDaemon
+@testable import SyncPipeline
 
 @Suite struct StatusBoardTests {
     private let now = Example.start
@@ -95,6 +95,38 @@ import Testing
         #expect(board.text(at: now) == "Degraded: github holds 1500 deletions back until accepted; 2 of 3 sources ok")
         board.record(.freshnessChanged(scope: issues, isDegraded: false, since: now, heldDeletes: 0), at: now)
         #expect(board.text(at: now) == "Idle: 3 sources ok, 0 objects")
+    }
+
+    @Test func theAgeIsJudgedByThePipelineAlone() {
+        var board = board([.freshnessChanged(scope: issues, isDegraded: true, since: now, heldDeletes: 0)])
+        board.record(.runFinished(Example.report(issues)), at: now)
+        #expect(board.text(at: now) == "Degraded: github not current; 2 of 3 sources ok")
+        board.record(.freshnessChanged(scope: issues, isDegraded: false, since: now, heldDeletes: 0), at: now)
+        #expect(board.text(at: now) == "Idle: 3 sources ok, 0 objects")
+    }
+
+    /// A run that found everything as it was, one that did in part, an incomplete one, and one that read all.
+    @Test func howManyObjectsThereAreIsWhatThePipelineSays() {
+        var board = board(), status = ResourceStatus(issues)
+        func report(_ outcome: RunOutcome, _ pages: Int, notModified: Int, _ counts: RecordCounts) -> RunReport {
+            RunReport(
+                run: Example.run, scope: issues, cause: .schedule, startedAt: now, endedAt: now, outcome: outcome, isComplete: outcome == .succeeded,
+                pages: pages, notModifiedPages: notModified, counts: counts)
+        }
+        let runs = [
+            report(.incomplete, 1, notModified: 0, Example.counts(5)), report(.succeeded, 2, notModified: 0, Example.counts(20)),
+            report(.succeeded, 2, notModified: 2, Example.counts(unchanged: 19)),
+            report(.succeeded, 2, notModified: 1, Example.counts(2, unchanged: 20, deleted: 1)),
+            report(.incomplete, 1, notModified: 0, Example.counts(3)), report(.failed, 1, notModified: 0, Example.counts(3, deleted: 2)),
+        ]
+        var counted: [Int?] = []
+        for run in runs {
+            board.record(.runFinished(run), at: now)
+            status.take(run, heldDeletes: 0, guardName: nil, parkedUntil: nil)
+            #expect(board.resources[issues]?.objects == status.objects)
+            counted.append(status.objects)
+        }
+        #expect(counted == [nil, 20, 20, 22, 22, 22])
     }
 
     @Test func aSaveThatFailsComesBeforeEverything() {

@@ -216,6 +216,21 @@ import Testing
         try await fixture.end()
     }
 
+    // No disk has so much room.
+    @Test func whoWaitsForRoomOnTheDiskIsNeitherBusyNorLate() async throws {
+        let fixture = try await PipelineFixture(Self.toml(daemon: "[store]\nmin_free_disk = \"1048576GiB\""), isArmed: true) { _, _ in Self.list }
+        for turn in 1...30 {
+            await fixture.clock.deadlines { $0.contains(SyncInstant(sinceOrigin: .seconds(10 * turn))) }
+            let liveness = fixture.pipeline.liveness
+            #expect(!liveness.isBusy && liveness.longestOverrun == nil && liveness.schedulerOverdue == .zero && liveness.forgotten == nil)
+            fixture.clock.advance(by: .seconds(10))
+        }
+        #expect(fixture.transport.requests.isEmpty)
+        let held = fixture.events.filter { if case .held(let cause) = $0 { cause.isLowDisk } else { false } }
+        #expect(held.count == 1)
+        try await fixture.end()
+    }
+
     @Test func aRunThatWaitsBeyondItsTimeIsEnded() async throws {
         let limits = #"limits = { max_run_time = "5m" }"#
         let fixture = try await PipelineFixture(Self.toml(resource: limits), isArmed: true) { _, _ in

@@ -118,7 +118,10 @@ package struct SQLiteError: Error, Sendable, CustomStringConvertible {
         case SQLITE_READONLY where code == Self.moved:
             "Nothing was written, since nobody would find it: close the store, put its files back or remove what is left of them, and open it again."
         case SQLITE_READONLY: "The file or its directory can't be written: check owner and permissions."
-        case SQLITE_CORRUPT, SQLITE_NOTADB: "The file is damaged: restore it from a copy, or move it away so that a new one is made."
+        // SQLite calls it so, too, when the disk fails while it reads.
+        case SQLITE_CORRUPT, SQLITE_NOTADB:
+            "Look at the system's log for errors of the disk, and open it again. If it is damaged still, restore it from a copy, or move it away so "
+                + "that a new one is made."
         case SQLITE_CANTOPEN: "The file can't be opened: check that its directory exists and may be written."
         default: "Trying again will not help."
         }

@@ -21,7 +21,7 @@ extension HTTPConfiguration: ConfigurationTable {
             Key("user_agent", .automatic, \.userAgent),
             Key("headers", .headers, \.headers) { $1.headers = $1.headers.overlaid(with: $0) },
             .inForce("accept_encoding") { "[" + $0.acceptEncoding.map(tomlQuoted).joined(separator: ", ") + "]" },
-            .inForce("http_version", "auto"),
+            .inForce("http_version", "1.1"),
             Key("connect_timeout", timeout, \.connectTimeout),
             Key("first_byte_timeout", timeout, \.firstByteTimeout),
             Key("idle_timeout", timeout, \.idleTimeout),

@@ -31,6 +31,12 @@ extension NSManagedObjectContext {
                     // Checked by the store, in the transaction that writes the changes: nobody comes between.
                     handed.watched = watched.filter { changes[$0.key] == nil }
                 }
+                // Two that are one have the members of both, and what the policy let go is a member no more.
+                if parent == nil, outcome.isSettled || !turned.isEmpty {
+                    try MemberCounts(touchedBy: changes).check(in: self, isDeleted: { changes[$0]?.kind == .deleted }) {
+                        changes.members(of: $0, over: try below.relatedIDs($0))
+                    }
+                }
                 let identities = turned.merging(outcome.identities) { $1 }
                 if parent == nil, !identities.isEmpty, let recorder = chain.withLock({ level.pushRecorder }) {
                     try recorder.willCommit(PushTurn(identities, at: changes.journaled?.upperBound))

@@ -30,10 +30,17 @@ struct MemberCounts {
 
     /// Throws the one error, or 1560 with several. Owners that are deleted have no members to count.
     func check(in context: NSManagedObjectContext) throws {
+        try check(in: context, isDeleted: context.isDeleted) { try context.loadMembers($0) }
+    }
+
+    /// The same of what is saved, which need not be what the context shows: once its merge policy had its say.
+    func check(
+        in context: NSManagedObjectContext, isDeleted: (NSManagedObjectID) -> Bool, members: (RelationshipKey) throws -> [NSManagedObjectID]
+    ) throws {
         var errors: [NSError] = []
         for key in keys.sorted(by: { ($0.owner.layout.number, $0.owner.key, $0.toMany) < ($1.owner.layout.number, $1.owner.key, $1.toMany) })
-        where !context.isDeleted(key.owner) {
-            let count = try context.loadMembers(key).count
+        where !isDeleted(key.owner) {
+            let count = try members(key).count
             if let error = RowValidation.check(count, key.relationship, id: key.owner, object: context.registeredObject(for: key.owner)) {
                 errors.append(error)
             }

@@ -68,4 +68,51 @@ import Testing
             #expect(stack.store.rowCount == 2)
         }
     }
+
+    // R8: what a merge policy leaves of an object that met its key may be too little for another one.
+    @Test(arguments: [true, false])
+    func membersAreCountedAfterAMergePolicyHadItsSay(_ throughLevels: Bool) throws {
+        let node = Company.entity("Node")
+        node.properties = [Company.attribute("code", .string)]
+        node.uniquenessConstraints = [["code"]]
+        Company.relate(node, "kids", many: true, node, "parent", many: false)
+        node.relationshipsByName["kids"]?.minCount = 2
+        let stack = TestStack(NSManagedObjectModel(entities: [node])), other = stack.independent(), child = stack.child(of: stack.root)
+        stack.root.mergePolicy = .rollback
+        try holding(stack.root, other, child) { () throws in
+            other.make("Node", ["code": "taken"])
+            try other.save()
+            let context = throughLevels ? child : stack.root, head = context.make("Node", ["code": "head"])
+            for code in ["taken", "free"] { context.make("Node", ["code": code, "parent": head]) }
+            let error = #expect(throws: NSError.self) { throughLevels ? try child.saveToStore() : try stack.root.save() }
+            #expect(error?.code == 1580 && error?.userInfo[NSValidationKeyErrorKey] as? String == "kids")
+            #expect(context.insertedObjects.count == 3 && head.objectIDs(forRelationshipNamed: "kids").count == 2)
+            #expect(stack.store.rowCount == 1)
+            context.make("Node", ["code": "third", "parent": head])
+            throughLevels ? try child.saveToStore() : try stack.root.save()
+            #expect(try stack.stored("Node", "code").count == 4)
+        }
+    }
+
+    // R8: the members of two objects that turn out to be one are counted together.
+    @Test func membersOfTwoThatAreOneAreCountedTogether() throws {
+        let node = Company.entity("Node"), tag = Company.entity("Tag")
+        node.properties = [Company.attribute("code", .string)]
+        node.uniquenessConstraints = [["code"]]
+        Company.relate(node, "tags", many: true, tag, "nodes", many: true)
+        node.relationshipsByName["tags"]?.maxCount = 3
+        let stack = TestStack(NSManagedObjectModel(entities: [node, tag])), other = stack.independent()
+        stack.root.mergePolicy = .mergeByPropertyObjectTrump
+        try holding(stack.root, other) { () throws in
+            other.make("Node", ["code": "one", "tags": Set((0..<2).map { _ in other.make("Tag") })])
+            try other.save()
+            let twin = stack.root.make("Node", ["code": "one"]), tags = (0..<2).map { _ in stack.root.make("Tag", ["nodes": Set([twin])]) }
+            let error = #expect(throws: NSError.self) { try stack.root.save() }
+            #expect(error?.code == 1590)
+            #expect(stack.store.rowCount == 3)
+            stack.root.delete(tags[0])
+            try stack.root.save()
+            #expect(twin.objectIDs(forRelationshipNamed: "tags").count == 3)
+        }
+    }
 }

@@ -47,8 +47,9 @@ extension NSManagedObjectContext {
             if !conflicts.isEmpty { throw StoreConflict.versions(conflicts) }
         }
         try settleWithWhatIsThere(&admission, read)
-        try unifyTwins(&admission, from: sender)
+        // First, or a key that a child has read would count as its object's, though somebody has taken it back since.
         rebase(&admission)
+        try unifyTwins(&admission, from: sender)
         try settleReferences(&admission)
         try settlePartners(&admission, read)
         return admission

@@ -53,4 +53,34 @@ import Testing
             #expect(try stack.stored("Department", "budget") == [5.0] && stack.stored("Department", "name") == ["Looms again"])
         }
     }
+
+    // N24: who has a key is what the level says, not what a worker has read of it.
+    @Test func aKeyThatWasTakenBackMeanwhileBelongsToNobodyWhoHasReadIt() throws {
+        let stack = TestStack(), main = stack.child(of: stack.root), other = stack.independent()
+        let first = stack.child(of: main), second = stack.child(of: main)
+        stack.root.mergePolicy = .mergeByPropertyObjectTrump
+        try holding(stack.root, main, first, second, other) { () throws in
+            let item = stack.root.make("Item", ["key": "own"])
+            try stack.root.save()
+            first.object(with: item.objectID).setValue("taken", forKey: "key")
+            try first.save()
+            let mine = second.object(with: item.objectID)
+            #expect(mine.value(forKey: "key") as? String == "taken")
+            mine.setValue(1, forKey: "a")
+            try main.save()
+            other.make("Item", ["key": "taken"])
+            try other.save()
+            try stack.root.save()
+            #expect(Set(try stack.stored("Item", "key")) == ["own", "taken"])
+            second.make("Item", ["key": "taken", "b": 2])
+            for context in [second, main, stack.root] { try context.save() }
+            let found = stack.independent()
+            try found.performAndWait {
+                let items = try found.all("Item").map {
+                    "\($0.value(forKey: "key") ?? "") \($0.value(forKey: "a") ?? "") \($0.value(forKey: "b") ?? "")"
+                }
+                #expect(items.sorted() == ["own 1 0", "taken 0 2"])
+            }
+        }
+    }
 }

@@ -9,7 +9,8 @@ enum Keyed {
     static let codes = ["p", "q", "r", "s"]
     static let numbers = ["a", "b", "c"]
 
-    static func model() -> NSManagedObjectModel {
+    /// - Parameter isCounted: whether `counts` is a rule of the model.
+    static func model(isCounted: Bool = false) -> NSManagedObjectModel {
         let thing = Company.entity("Thing"), special = Company.entity("Special"), spot = Company.entity("Spot")
         let shelf = Company.entity("Shelf"), box = Company.entity("Box"), tag = Company.entity("Tag"), badge = Company.entity("Badge")
         thing.properties = [Company.attribute("code", .string)] + numbers.map { Company.attribute($0, .integer64, default: 0) }
@@ -30,8 +31,19 @@ enum Keyed {
         Company.relate(thing, "tags", many: true, tag, "things", many: true, ordered: true)
         Company.relate(thing, "badge", many: false, badge, "thing", many: false)
         Company.relate(thing, "kids", many: true, thing, "parent", many: false)
-        return NSManagedObjectModel(entities: [thing, special, spot, shelf, box, tag, badge, note()])
+        for (name, bounds) in isCounted ? counts : [:] {
+            thing.relationshipsByName[name]?.minCount = bounds.lowerBound
+            thing.relationshipsByName[name]?.maxCount = bounds.upperBound
+        }
+        let apart = [note()], mine = [thing, special, spot, shelf, box, tag, badge], model = NSManagedObjectModel(entities: mine + apart)
+        model.setEntities(mine, forConfigurationName: "Mine")
+        model.setEntities(apart, forConfigurationName: "Apart")
+        return model
     }
+
+    /// How many members a to-many of a thing has, unless it has none. In sequences where values are compared no thing gets more tags than that: of two
+    /// codes a level has at most two tags each.
+    static let counts = ["kids": 2...3, "tags": 0...4]
 
     /// Kept in the second store.
     private static func note() -> NSEntityDescription {

@@ -4,8 +4,8 @@ import OpenCoreDataTestSupport
 
 /// What is true of a graph in any context at any time, whatever was done before. Each finds the first thing that is not; nil: nothing.
 enum KeyedInvariants {
-    /// Looks at everything in a context which has read nothing yet; of each relationship one owner, chosen by `turn`, is asked for by predicate, too.
-    static func failure(in context: NSManagedObjectContext, uniqueKeys: Bool, turn: Int) throws -> String? {
+    /// Looks at everything in a context which has read nothing yet, and which shows what is stored or what is unsaved as well; of each relationship one owner, chosen by `turn`, is asked for by predicate, too.
+    static func failure(in context: NSManagedObjectContext, isStored: Bool, isCounted: Bool = true, turn: Int) throws -> String? {
         var all: [String: [NSManagedObject]] = [:]
         for entity in Keyed.entities { all[entity] = try context.all(entity) }
         let alive = Set(all.values.joined().map(\.objectID))
@@ -13,7 +13,8 @@ enum KeyedInvariants {
         for (owner, name, member, inverse) in Keyed.oneToManys {
             if let failure = try oneToMany(context, all[owner] ?? [], name, all[member] ?? [], member, inverse, turn) { return failure }
         }
-        return try pairs(context, all, turn) ?? badges(all) ?? (uniqueKeys ? keys(all) : nil) ?? instances(of: context)
+        return try pairs(context, all, turn) ?? badges(all) ?? (isStored ? keys(all) ?? (isCounted ? counts(all) : nil) : nil)
+            ?? instances(of: context)
     }
 
     /// No to-one names an object that is not there.
@@ -98,6 +99,17 @@ enum KeyedInvariants {
         for object in all.values.joined() {
             guard let key = Keyed.key(object) else { continue }
             if let other = owners.updateValue(object.objectID, forKey: key) { return "\(other) and \(object.objectID) both have the key \(key)" }
+        }
+        return nil
+    }
+
+    /// To-manys have as many members as the model asks for.
+    private static func counts(_ all: [String: [NSManagedObject]]) -> String? {
+        for thing in all["Thing"] ?? [] {
+            for (name, bounds) in Keyed.counts {
+                let count = thing.objectIDs(forRelationshipNamed: name).count
+                if count > 0 && !bounds.contains(count) { return "\(thing.objectID) has \(count) \(name)" }
+            }
         }
         return nil
     }

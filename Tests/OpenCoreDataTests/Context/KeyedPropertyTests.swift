@@ -10,9 +10,9 @@ import Testing
         try search(part * 1_000..<(part + 1) * 1_000, .memory)
     }
 
-    // The same, with rows in a file.
-    @Test(.longComputation)
-    func theSameHoldsOfRowsInAFile() throws { try search(100_000..<100_050, .file) }
+    // The same, with rows in one file, or in two.
+    @Test(.longComputation, arguments: [KeyedStack.World.file, .twoFiles])
+    func theSameHoldsOfRowsInAFile(_ world: KeyedStack.World) throws { try search(100_000..<100_025, world) }
 
     // The same, where the process dies now and then and another one applies the push journal.
     @Test(.longComputation, arguments: [(KeyedStack.World.journal, 200), (.journalAndFile, 20)])
@@ -29,7 +29,7 @@ struct KeyedPropertyStress {
         try search(1_000_000 + part * 10_000..<1_000_000 + (part + 1) * 10_000, .memory)
     }
 
-    @Test(arguments: [(KeyedStack.World.file, 5_000), (.journal, 50_000), (.journalAndFile, 5_000)])
+    @Test(arguments: [(KeyedStack.World.file, 2_500), (.twoFiles, 2_500), (.journal, 50_000), (.journalAndFile, 5_000)])
     func norDoThoseInFilesAndThroughCrashes(_ world: KeyedStack.World, _ count: Int) throws {
         try search(3_000_000..<3_000_000 + count, world)
     }
@@ -37,7 +37,7 @@ struct KeyedPropertyStress {
 
 /// Records the first seed whose sequence goes wrong. `CISTERN_SEED` has one sequence run alone.
 private func search(_ seeds: Range<Int>, _ world: KeyedStack.World) throws {
-    let model = Keyed.model()
+    let model = Keyed.model(isCounted: true)
     let wanted = ProcessInfo.processInfo.environment["CISTERN_SEED"].flatMap { Int($0) }
     for seed in wanted.map({ $0...$0 }) ?? seeds.lowerBound...seeds.upperBound - 1 {
         if let failure = try KeyedRun.failure(seed: seed, model: model, world: world) {

@@ -31,7 +31,8 @@ extension KeyedRun {
 
     /// A few saved objects of every entity, known to every level: what all sequences start from where values are not compared.
     func populate() throws {
-        for (place, name) in ["Thing", "Special", "Thing", "Shelf", "Shelf", "Spot", "Box", "Tag", "Tag", "Badge", "Badge"].enumerated() {
+        for (place, name) in ["Thing", "Special", "Thing", "Shelf", "Shelf", "Spot", "Box", "Tag", "Tag", "Tag", "Tag", "Badge", "Badge"].enumerated()
+        {
             let object = stack.root.make(name)
             for key in Keyed.keys[name == "Special" ? "Thing" : name] ?? [] { object.setValue("\(name) \(place)", forKey: key) }
             held[0].append((object, -place))
@@ -113,6 +114,7 @@ extension KeyedRun {
             // What is the same already is not set.
             if thing.value(forKey: name) as? NSManagedObject !== target?.object { values.set(number, [name: target?.number ?? 0], at: level) }
             thing.setValue(target?.object, forKey: name)
+            if name == "parent", let (other, _) = random.element(living(level, "Thing")) { other.setValue(target?.object, forKey: name) }
             history.append("\(level): \(number).\(name) is \(target.map { "\($0.number)" } ?? "nothing")")
         case 2, 3, 4:
             guard let (shelf, place) = random.element(living(level, "Shelf")) else { return }
@@ -132,6 +134,7 @@ extension KeyedRun {
             guard let (tag, place) = random.element(living(level, "Tag")) else { return }
             let tags = thing.mutableOrderedSetValue(forKey: "tags")
             let isThere = tags.contains(tag)
+            if !isWild && !isThere && tags.count == Keyed.counts["tags"]?.upperBound { return }
             stack.contexts[level].processPendingChanges()
             if tags.contains(tag) == isThere { values.tag(number, with: place, !isThere, at: level) }
             if isThere { tags.remove(tag) } else { tags.insert(tag, at: 0) }
@@ -162,10 +165,12 @@ extension KeyedRun {
         let code = Keyed.codes[random.next(upTo: Keyed.codes.count)], number = number()
         if !isWild && values.number(storedAs: "Thing \(code)") != nil { return }
         let other = stack.independent()
-        let isSaved = other.performAndWait {
-            other.make("Thing", ["code": code, "a": number])
-            return (try? other.save()) != nil
+        let written = other.performAndWait { () -> KeyedTransition.Name? in
+            let thing = other.make("Thing", ["code": code, "a": number])
+            return (try? other.save()).map { KeyedTransition.Name(thing.objectID) }
         }
+        let isSaved = written != nil
+        if let written { foreign.insert(written) }
         history.append("somebody else writes \(number), a \(code)\(isSaved ? "" : ", and is refused")")
         if isSaved { values.store(number, key: "Thing \(code)", ["a": number]) }
     }

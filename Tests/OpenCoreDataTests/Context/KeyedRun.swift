@@ -6,8 +6,8 @@ import OpenCoreDataTestSupport
 ///
 /// Workers make objects without looking, find them, go on with what they hold after their saves, relate, order and delete; levels are saved, saves
 /// fail, levels are rolled back, somebody else writes to the store. After each step some level is looked at: `KeyedInvariants` hold everywhere, and
-/// in sequences without deletions `KeyedValues` says what the values of everything are that has a unique key. Where there is a push journal the
-/// process dies now and then.
+/// in sequences without deletions `KeyedValues` says what the values of everything are that has a unique key. In all sequences one save in four is
+/// judged by what it makes of what is below (`KeyedTransition`). Where there is a push journal the process dies now and then.
 final class KeyedRun {
     let stack: KeyedStack
     private let policy: NSMergePolicyType
@@ -17,6 +17,12 @@ final class KeyedRun {
     var held: [[(object: NSManagedObject, number: Int)]]
     var history: [String] = []
     private var next = 1
+    private let turn: Int
+    private var saves = 0
+    /// Rows that others have written.
+    var foreign: Set<KeyedTransition.Name> = []
+    /// Whether another process has applied a push journal: it writes all that was pushed, whether or not it has the right number of members together.
+    private var hasCrashed = false
     /// Whether the root did something on its own, which unsaved changes of the main context may not know of.
     var hasRootActed = false
 
@@ -42,6 +48,7 @@ final class KeyedRun {
         let policy = Self.policies[seed % Self.policies.count]
         stack = try KeyedStack(model, policy: policy, world: world)
         self.policy = policy.mergeType
+        turn = seed
         isWild = seed / Self.policies.count % 2 == 0 || policy.mergeType == .errorMergePolicyType
         values = KeyedValues(levels: stack.contexts.count, policy: policy.mergeType)
         held = stack.contexts.map { _ in [] }
@@ -62,7 +69,9 @@ final class KeyedRun {
         // Past every cache.
         stack.coordinator.rowCache.removeAll()
         let fresh = stack.independent()
-        let failure = try fresh.performAndWait { try KeyedInvariants.failure(in: fresh, uniqueKeys: true, turn: seed) ?? compare(fresh, at: nil) }
+        let failure = try fresh.performAndWait {
+            try KeyedInvariants.failure(in: fresh, isStored: true, isCounted: !hasCrashed, turn: seed) ?? compare(fresh, at: nil)
+        }
         return try (failure ?? stack.danglingPairs() ?? stack.changedRows()).map { describe("in the store: \($0)") }
     }
 
@@ -87,6 +96,7 @@ final class KeyedRun {
         let recovery = try stack.crash()
         held = stack.contexts.map { _ in [] }
         hasRootActed = false
+        hasCrashed = true
         values.crash()
         if let recovery {
             if !recovery.isCommitted { return "what was pushed is not committed" }
@@ -134,13 +144,13 @@ final class KeyedRun {
         for each in [0, 1, level] where each <= level { at(each) { $0.refreshAllObjects() } }
         let reader = stack.reader(above: level)
         let failure = try reader.performAndWait { () throws in
-            try KeyedInvariants.failure(in: reader, uniqueKeys: false, turn: history.count) ?? compare(reader, at: level)
+            try KeyedInvariants.failure(in: reader, isStored: false, turn: history.count) ?? compare(reader, at: level)
         }
         if let failure { return "above level \(level): \(failure)" }
         guard isWild else { return nil }
         return try at(level) { context in
             context.refreshAllObjects()
-            return try KeyedInvariants.failure(in: context, uniqueKeys: false, turn: history.count).map { "at level \(level): \($0)" }
+            return try KeyedInvariants.failure(in: context, isStored: false, turn: history.count).map { "at level \(level): \($0)" }
         }
     }
 
@@ -169,24 +179,61 @@ final class KeyedRun {
 
     // MARK: Saves
 
-    /// What may refuse a save: keys and versions under the error policy; rules of the model and of relationships in wild sequences.
-    private func mayBeRefused(_ error: NSError) -> Bool {
+    /// What may refuse a save: keys and versions under the error policy; rules of the model and of relationships in wild sequences, counts where the level
+    /// shows that they are broken.
+    private func mayBeRefused(_ error: NSError, _ level: Int) throws -> Bool {
         switch error.code {
         case 133020, 133021: policy == .errorMergePolicyType
-        case 1550, 1560, 1570, 1600: isWild
+        case 1550, 1570, 1600: isWild
+        case 1560: try isWild && (error.userInfo[NSDetailedErrorsKey] as? [NSError] ?? []).allSatisfy { try mayBeRefused($0, level) }
+        case 1580, 1590:
+            // Instances are counted as they are shown: with the members that they have read.
+            try isWild && (breaksCounts(level) || transition(level).breaksCounts)
         default: false
+        }
+    }
+
+    private func transition(_ level: Int) throws -> KeyedTransition {
+        try KeyedTransition(level, of: stack, policy: policy, foreign: foreign, isLoose: hasRootActed)
+    }
+
+    private func breaksCounts(_ level: Int) -> Bool {
+        at(level) { context in
+            context.registeredObjects.contains { object in
+                !object.isDeleted
+                    && Keyed.counts.contains { name, bounds in
+                        guard object.entity.relationshipsByName[name] != nil else { return false }
+                        let count = object.objectIDs(forRelationshipNamed: name).count
+                        return count > 0 && !bounds.contains(count)
+                    }
+            }
+        }
+    }
+
+    /// Runs a save that may throw, and sees to what it makes of what is below.
+    private func watching(_ level: Int, _ save: () throws -> Void) throws {
+        // Looking costs more than saving.
+        saves += 1
+        guard (saves + turn) % 4 == 0, at(level, { $0.hasChanges }) else { return try save() }
+        let transition = try transition(level)
+        do { try save() } catch {
+            if let failure = try transition.failure(level, of: stack, isRefused: true, isCounted: !hasCrashed) { throw Unexpected(what: failure) }
+            throw error
+        }
+        if let failure = try transition.failure(level, of: stack, isRefused: false, isCounted: !hasCrashed) {
+            throw Unexpected(what: "after the save of \(level): \(failure)")
         }
     }
 
     func save(_ level: Int) throws {
         history.append("save \(level)")
         do {
-            try at(level) { try $0.save() }
+            try watching(level) { try at(level) { try $0.save() } }
             if level == 0 { return values.save(0) }
             let parent = stack.parent(of: level)
             values.push(from: level, to: parent, below: parent == 1 ? [1, 0] : [0])
-        } catch let error as NSError {
-            guard mayBeRefused(error) else { throw Unexpected(what: "save \(level) threw \(error.code): \(error.localizedDescription)") }
+        } catch let failure as Unexpected { throw failure } catch let error as NSError {
+            guard try mayBeRefused(error, level) else { throw Unexpected(what: "save \(level) threw \(error.code): \(error.localizedDescription)") }
             if !at(level, { $0.hasChanges }) { throw Unexpected(what: "save \(level) was refused and nothing is unsaved") }
             history.append("which is refused: \(error.code)")
             rollback(level)
@@ -200,10 +247,10 @@ final class KeyedRun {
         defer { try? stack.stopFailing() }
         history.append("the store refuses")
         do {
-            try root.save()
+            try watching(0) { try root.save() }
             history.append("which did not matter")
             values.save(0)
-        } catch {
+        } catch let failure as Unexpected { throw failure } catch {
             if !root.hasChanges { throw Unexpected(what: "a refused save left nothing unsaved") }
         }
     }

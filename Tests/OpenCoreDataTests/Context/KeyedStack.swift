@@ -10,6 +10,8 @@ final class KeyedStack {
         case memory
         /// A file.
         case file
+        /// Two files, one of them for notes.
+        case twoFiles
         /// A document with a push journal, over a store in memory that outlives it.
         case journal
         /// The same over a file.
@@ -23,7 +25,7 @@ final class KeyedStack {
     private(set) var contexts: [NSManagedObjectContext] = []
     private let policy: NSMergePolicy
     private let memory: [InMemoryStore]
-    private let fixture: StoreFixture?
+    private let files: Files?
     private let documents: JournalFixture?
     private var document: JournalDocument?
 
@@ -34,27 +36,26 @@ final class KeyedStack {
         self.world = world
         self.policy = policy
         coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
-        let mine = model.entities.filter { $0.name != "Note" }, apart = model.entities.filter { $0.name == "Note" }
-        fixture = world == .file ? try StoreFixture(model, options: [SQLiteRowSumsOption: true]) : nil
         documents = world.isJournaled ? try JournalFixture(model) : nil
         memory =
             switch world {
-            case .memory: [InMemoryStore(entities: mine), InMemoryStore(entities: apart)]
+            case .memory:
+                [
+                    InMemoryStore(entities: model.entities.filter { $0.name != "Note" }),
+                    InMemoryStore(entities: model.entities.filter { $0.name == "Note" }),
+                ]
             case .journal: [InMemoryStore(entities: model.entities)]
-            case .file, .journalAndFile: []
+            case .file, .twoFiles, .journalAndFile: []
             }
+        files = world == .file || world == .twoFiles ? try Files(world == .file ? [nil] : ["Mine", "Apart"], of: coordinator) : nil
         if let documents {
             let document = try documents.made(memory: memory.first) { $0.root.mergePolicy = policy }
             try take(document)
-            if let file { try Self.addFault(to: file) }
+            try addFaults()
             return
         }
-        if let fixture {
-            coordinator.add(fixture.store)
-            try Self.addFault(to: fixture.file)
-        } else {
-            for store in memory { coordinator.add(store) }
-        }
+        for store in memory { coordinator.add(store) }
+        try addFaults()
         let root = NSManagedObjectContext(.privateQueueConcurrencyType), main = NSManagedObjectContext(.privateQueueConcurrencyType)
         root.persistentStoreCoordinator = coordinator
         root.mergePolicy = policy
@@ -94,11 +95,19 @@ final class KeyedStack {
 
     // MARK: Faults
 
-    private var file: URL? { fixture?.file ?? (world == .journalAndFile ? document?.storeURL : nil) }
+    /// The files of stores.
+    private var urls: [URL] { files?.urls ?? (world == .journalAndFile ? [document?.storeURL].compactMap { $0 } : []) }
+
+    private func addFaults() throws {
+        let things = ["ZTHING", "ZSPOT", "ZTAG"]
+        for (number, file) in urls.enumerated() {
+            try Self.addFault(to: file, urls.count == 1 ? things + ["ZNOTE"] : number == 0 ? things : ["ZNOTE"])
+        }
+    }
 
     /// What `failNextSave` makes true.
-    private static func addFault(to file: URL) throws {
-        let triggers = ["ZTHING", "ZSPOT", "ZTAG"].flatMap { table in
+    private static func addFault(to file: URL, _ tables: [String]) throws {
+        let triggers = tables.flatMap { table in
             ["INSERT", "UPDATE", "DELETE"].map { event in
                 """
                 CREATE TRIGGER fault\(event)\(table) BEFORE \(event) ON \(table) WHEN EXISTS (SELECT 1 FROM fault)
@@ -111,8 +120,9 @@ final class KeyedStack {
 
     /// A store refuses its next save, if it has to write then; which one is up to `choice`.
     func failNextSave(_ choice: Int) throws {
-        if let file {
-            _ = try SQLiteShell(file: file).rows("INSERT INTO fault VALUES (1)")
+        let urls = urls
+        if !urls.isEmpty {
+            _ = try SQLiteShell(file: urls[choice % urls.count]).rows("INSERT INTO fault VALUES (1)")
             return
         }
         let isSpent = Spent()
@@ -122,7 +132,7 @@ final class KeyedStack {
     }
 
     func stopFailing() throws {
-        if let file { _ = try SQLiteShell(file: file).rows("DELETE FROM fault") }
+        for file in urls { _ = try SQLiteShell(file: file).rows("DELETE FROM fault") }
         for store in memory { store.observe(nil) }
     }
 
@@ -142,16 +152,18 @@ final class KeyedStack {
         return context
     }
 
-    /// Rows in the file that are not what a store wrote, as their sums say.
+    /// Rows in a file that are not what a store wrote, as their sums say.
     func changedRows() throws -> String? {
-        guard let fixture else { return nil }
-        let report = try SQLiteStoreVerification.verify(fixture.file)
-        return report.isSound ? nil : "the file has rows that no store wrote: \(report)"
+        for file in files?.urls ?? [] {
+            let report = try SQLiteStoreVerification.verify(file)
+            if !report.isSound { return "\(file.lastPathComponent) has rows that no store wrote: \(report)" }
+        }
+        return nil
     }
 
     /// Pairs in the file that name a row that is not there.
     func danglingPairs() throws -> String? {
-        guard let shell = file.map(SQLiteShell.init) else { return nil }
+        guard let shell = urls.first.map(SQLiteShell.init) else { return nil }
         for join in try shell.column("SELECT name FROM sqlite_master WHERE type = 'table' AND name LIKE 'Z!_%TAGS' ESCAPE '!'") {
             let columns = try shell.column("SELECT name FROM pragma_table_info('\(join)') WHERE name NOT LIKE '%FOK%' ORDER BY name LIKE '%TAGS%'")
             let found = try shell.rows(
@@ -161,6 +173,31 @@ final class KeyedStack {
             if !found.isEmpty { return "the file has pairs without rows: \(join) \(columns) \(found)" }
         }
         return nil
+    }
+}
+
+/// Stores in files of a directory of their own.
+private final class Files {
+    let urls: [URL]
+    private let directory: URL
+    private let coordinator: NSPersistentStoreCoordinator
+
+    /// - Parameter configurations: of the stores; nil: all entities.
+    init(_ configurations: [String?], of coordinator: NSPersistentStoreCoordinator) throws {
+        self.coordinator = coordinator
+        directory = FileManager.default.temporaryDirectory.appendingPathComponent("keyed-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+        let directory = directory
+        urls = configurations.map { directory.appendingPathComponent("\($0 ?? "All").store") }
+        for (name, url) in zip(configurations, urls) {
+            try coordinator.addPersistentStore(
+                ofType: NSSQLiteStoreType, configurationName: name, at: url, options: [SQLiteRowSumsOption: true])
+        }
+    }
+
+    deinit {
+        for store in coordinator.persistentStores { try? coordinator.remove(store) }
+        try? FileManager.default.removeItem(at: directory)
     }
 }
 

@@ -16,6 +16,10 @@ import Testing
         /// A body without an end.
         case flood
         case reset
+        /// Breaks off in the middle of a head.
+        case resetInHead
+        /// Breaks off in the middle of a body.
+        case resetInBody
         /// 429 for ever; with a wait that is as short as can be, so that it is asked again and again.
         case busy
         /// A head without an end.
@@ -28,6 +32,8 @@ import Testing
             case .drip: [.send(Array("\(start)\r\n[".utf8)), .drip([UInt8](repeating: 0x20, count: 1_000_000))]
             case .flood: [.send(Array("\(start)\r\n[".utf8)), .flood([0x20])]
             case .reset: [.reset]
+            case .resetInHead: [.send(Array(start.utf8)), .reset]
+            case .resetInBody: [.send(Array("\(start)Content-Length: 1000\r\n\r\n[{\"id\": 1".utf8)), .reset]
             case .busy: [.send(HostileServerTests.answer("429 No", "{}", "Retry-After: 1")), .close]
             case .head: [.send(Array(start.utf8)), .flood(Array("X-A: b\r\n".utf8))]
             }
@@ -77,39 +83,83 @@ import Testing
         """
     }
 
-    @Test(.timeLimit(.minutes(60))) func noServerKeepsAnotherFromBeingPolled() async throws {
-        let healthy = try await RawHTTPServer { _, index in
-            [.send(HostileServerTests.answer("200 OK", #"[{"id": 1, "name": "\#(index)"}]"#)), .close]
+    /// What a daemon knows of one healthy resource.
+    private struct Health {
+        let shop: Workshop
+        let server: RawHTTPServer
+        let daemon: Child
+        /// How long `cisternctl status` took, in seconds.
+        var answers: [Double] = []
+
+        init(_ hostile: String) async throws {
+            server = try await RawHTTPServer { _, index in
+                [.send(HostileServerTests.answer("200 OK", #"[{"id": 1, "name": "\#(index)"}]"#)), .close]
+            }
+            shop = try Workshop()
+            try shop.configure(text: IsolationTests.configuration(hostile + IsolationTests.source("good", server)))
+            daemon = try await shop.daemon()
         }
+
+        /// Waits for another poll, and asks for the status.
+        mutating func look() async throws {
+            await server.requests(atLeast: server.requests.count + 1)
+            let clock = ContinuousClock(), start = clock.now, status = try await shop.control("status")
+            answers.append((clock.now - start) / .seconds(1))
+            // 75: something is degraded.
+            #expect([0, 75].contains(status.status), "\(status)")
+            #expect(status.output.contains { $0.contains("good/list") }, "\(status)")
+        }
+
+        /// The times between two polls that follow each other, in seconds, by the daemon's own account; the shortest first.
+        func gaps() async throws -> [Double] {
+            let rows = try await shop.sql(
+                "SELECT (julianday(started_at) - 2440587.5) * 86400 FROM cistern_run WHERE source = 'good' ORDER BY started_at")
+            let times = rows.compactMap { Double($0) }
+            return zip(times, times.dropFirst()).map { $1 - $0 }.sorted()
+        }
+
+        func end() async {
+            daemon.signal(SIGTERM)
+            #expect(await daemon.end() == 0, "\(daemon.errors.suffix(5))")
+            await server.shutdown()
+            shop.close()
+        }
+    }
+
+    // A daemon beside it that has the healthy resource only says how long things take on this machine at this time: what is compared is how much
+    // longer they take among hostile servers.
+    @Test(.timeLimit(.minutes(60))) func noServerKeepsAnotherFromBeingPolled() async throws {
         var hostile: [(name: String, server: RawHTTPServer)] = []
         for harm in Harm.allCases {
             for number in 0..<(harm == .silent ? Self.silent : 1) {
                 hostile.append(("\(harm.rawValue)\(number)", try await RawHTTPServer { _, _ in harm.steps }))
             }
         }
-        let shop = try Workshop()
-        defer { shop.close() }
-        let sources = hostile.map { Self.source($0.name, $0.server) } + [Self.source("good", healthy)]
-        try shop.configure(text: Self.configuration(sources.joined()))
-        let daemon = try await shop.daemon()
+        var good = try await Health(hostile.map { Self.source($0.name, $0.server) }.joined()), idle = try await Health("")
         // As many as may be under way hang.
         while hostile.filter({ $0.name.hasPrefix("silent") && !$0.server.requests.isEmpty }).count < Self.slots - 1 { await Task.yield() }
-        for _ in 1...4 {
-            let asked = healthy.requests.count
-            await healthy.requests(atLeast: asked + 1)
-            let status = try await shop.control("status")
-            // 75: something is degraded.
-            #expect([0, 75].contains(status.status), "\(status)")
-            #expect(status.output.contains { $0.contains("good/list") }, "\(status)")
+        for _ in 1...8 {
+            try await good.look()
+            try await idle.look()
         }
-        #expect(try await shop.control("sync", "--wait", "good/list").status == 0)
-        let stored = try #require(try await shop.number("SELECT name FROM Item WHERE id = 1"))
-        #expect(stored >= 4)
+        #expect(try await good.shop.control("sync", "--wait", "good/list").status == 0)
+        #expect(try await idle.shop.control("sync", "--wait", "good/list").status == 0)
+        let stored = try #require(try await good.shop.number("SELECT name FROM Item WHERE id = 1"))
+        #expect(stored >= 8)
+
+        let gaps = try await good.gaps(), idleGaps = try await idle.gaps(), answers = good.answers.sorted(), idleAnswers = idle.answers.sorted()
+        Evidence.note("polls every \(gaps) s, alone \(idleGaps) s; status in \(answers) s, alone \(idleAnswers) s")
+        // Within two intervals.
+        let interval = max(1, try #require(idleGaps.last)), usual = gaps[gaps.count / 2], longest = try #require(gaps.last)
+        #expect(usual <= 2 * interval && longest <= 10 * interval, "polled every \(gaps) s, alone every \(idleGaps) s")
+        // Within a second.
+        let answer = max(1, 2 * (idleAnswers.last ?? 0)), longestAnswer = try #require(answers.last)
+        #expect(answers[answers.count / 2] <= answer && longestAnswer <= 10 * answer, "status in \(answers) s, alone in \(idleAnswers) s")
+
         // Who resets and who is busy is asked again, too.
         for (name, server) in hostile where name.hasPrefix("reset") || name.hasPrefix("busy") { await server.requests(atLeast: 2) }
-        daemon.signal(SIGTERM)
-        #expect(await daemon.end() == 0, "\(daemon.errors.suffix(5))")
+        await good.end()
+        await idle.end()
         for (_, server) in hostile { await server.shutdown() }
-        await healthy.shutdown()
     }
 }

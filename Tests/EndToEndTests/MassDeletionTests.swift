@@ -21,20 +21,24 @@ import Testing
 
         func resource(_ way: Way, _ index: Int) -> String {
             // Only a lie that is as good as a true listing needs the guards; against any other they must not be needed.
-            let guards = way.isEvidence ? "" : ", confirm_runs = 1, max_fraction = 1.0, max_count = 1000000, min_expected = 0"
+            let off = ", confirm_runs = 1, max_fraction = 1.0, max_count = 1000000, min_expected = 0", guards = way.isEvidence ? "" : off
             let reading =
                 self == .bare
                 ? "pages = { kind = \"link-header\" }"
                 : "records = \"$.items\"\npages = { kind = \"page\", size = \(perPage), stop = { total_pages = \"$.pages\", short_page = true } }"
-            return """
+            let resources = [("w\(index)", guards)] + (way.twin == nil ? [] : [("v\(index)", off)])
+            return resources.map { name, guards in
+                """
                 [[source.resource]]
-                name = "w\(index)"
+                name = "\(name)"
                 entity = "Item"
-                path = "/w\(index)"
+                path = "/\(name)"
                 deletion = { detect = "snapshot"\(guards) }
+                \(way.takesParts ? "success = [200, 206]" : "")
                 \(reading)
 
                 """
+            }.joined()
         }
     }
 
@@ -45,7 +49,9 @@ import Testing
         let page: Int
         let first: Int
         /// Blanks behind what is said: an answer that is the same byte for byte is no second one.
-        let blanks: String
+        var blanks: String
+        /// The tag that came with the request.
+        let known: String?
 
         var next: String? { page < pages ? "Link: <\(address)?page=\(page + 1)>; rel=\"next\"" : nil }
 
@@ -76,15 +82,26 @@ import Testing
     }
 
     struct Way {
+        typealias Lie = @Sendable (Question) -> [RawHTTPServer.Step]?
+
         let name: String
         /// As good as a true, complete listing of less: rows are held back by the guards alone.
         var isEvidence = false
+        /// Whether an honest answer has an ETag.
+        var isTagged = false
+        /// Whether a part counts as success: it is no failure then, but no listing either.
+        var takesParts = false
+        /// What another list of the same rows says meanwhile, if there is one. No guard holds its deletions.
+        var twin: Lie?
         /// Nil: honestly.
-        let lie: @Sendable (Question) -> [RawHTTPServer.Step]?
+        let lie: Lie
 
-        init(_ name: String, isEvidence: Bool = false, _ lie: @escaping @Sendable (Question) -> [RawHTTPServer.Step]?) {
+        init(_ name: String, isEvidence: Bool = false, isTagged: Bool = false, takesParts: Bool = false, twin: Lie? = nil, _ lie: @escaping Lie) {
             self.name = name
             self.isEvidence = isEvidence
+            self.isTagged = isTagged
+            self.takesParts = takesParts
+            self.twin = twin
             self.lie = lie
         }
 
@@ -108,7 +125,7 @@ import Testing
             Way("a redirect to an object to log in") { _ in
                 [.send(Array("HTTP/1.1 302 Found\r\nLocation: /login.json\r\nContent-Length: 0\r\nConnection: close\r\n\r\n".utf8)), .close]
             },
-        ] + records + listings
+        ] + records + listings + parts + twins
 
     private static let bodies: [Way] = [
         Way("an empty list", isEvidence: true) { $0.answer($0.body([]).replacing("\"pages\": 3", with: "\"pages\": 1"), link: .some(nil)) },
@@ -166,7 +183,63 @@ import Testing
         },
         Way("keys as text") { $0.answer($0.body($0.records { #"{"id": "\#($0)", "name": "n\#($0)"}"# })) },
         Way("keys that are null") { $0.answer($0.body($0.records { _ in #"{"id": null, "name": "n"}"# })) },
+        Way("values of another type") { $0.answer($0.body($0.records { #"{"id": \#($0), "name": {"v": \#($0)}}"# })) },
+        Way("half of the values of another type") {
+            $0.answer($0.body($0.records { $0 % 2 == 0 ? #"{"id": \#($0), "name": "n\#($0)"}"# : #"{"id": \#($0), "name": []}"# }))
+        },
+        Way("one value of another type") {
+            let first = $0.first
+            return $0.answer($0.body($0.records { $0 == first ? #"{"id": \#($0), "name": {"v": 1}}"# : #"{"id": \#($0), "name": "n\#($0)"}"# }))
+        },
         Way("keys that are fractions") { $0.answer($0.body($0.records { #"{"id": \#($0).5, "name": "n"}"# })) },
+    ]
+
+    /// Half of a page, with the tag by which the other half is never asked for again.
+    private static let parts: [Way] =
+        [false, true].flatMap { isTagged in
+            [("206", "206 Partial Content"), ("206 with a range", "206 Partial Content\r\nContent-Range: bytes 0-99/9999")].map { name, status in
+                Way("\(name) and a tag, then 304\(isTagged ? " of what had one" : "")", isTagged: isTagged, takesParts: true) {
+                    if $0.known == "\"part\"" { return $0.raw("304 Not Modified\r\nETag: \"part\"", "") }
+                    let body = $0.body($0.records(10))
+                    return $0.raw("\(status)\r\n\(json)\r\nETag: \"part\"\r\nContent-Length: \(body.utf8.count)", body)
+                }
+            }
+        } + [
+            Way("304 to everything", isTagged: true) { $0.raw("304 Not Modified\r\nETag: \($0.known ?? "\"x\"")", "") },
+            Way("304 to everything, of another tag", isTagged: true) { $0.raw("304 Not Modified\r\nETag: \"other\"", "") },
+            Way("304 to the first page, and no others", isTagged: true) {
+                $0.page == 1 ? $0.raw("304 Not Modified\r\nETag: \($0.known ?? "\"x\"")", "") : $0.answer("[]", "404 No")
+            },
+            Way("what the mirror has, byte for byte") {
+                var question = $0
+                question.blanks = ""
+                return question.answer(question.body(question.records()))
+            },
+            Way("what the mirror has, of the first page only, byte for byte", isEvidence: true) {
+                var question = $0
+                question.blanks = ""
+                return question.answer(question.body(question.records()).replacing("\"pages\": 3", with: "\"pages\": 1"), link: .some(nil))
+            },
+        ]
+
+    private static func empty(_ question: Question) -> [RawHTTPServer.Step] {
+        question.answer(question.body([]).replacing("\"pages\": 3", with: "\"pages\": 1"), link: .some(nil))
+    }
+
+    private static func short(_ question: Question) -> [RawHTTPServer.Step] {
+        question.answer(question.body(question.records(10)).replacing("\"pages\": 3", with: "\"pages\": 1"), link: .some(nil))
+    }
+
+    /// Two lists of the same rows: what one of them does not name is not gone.
+    private static let twins: [Way] = [
+        Way("another list of the same rows is empty", twin: { empty($0) }) { _ in nil },
+        Way("another list of the same rows is short", twin: { short($0) }) { _ in nil },
+        Way("another list is short while this one fails", twin: { short($0) }) { $0.answer("[]", "500 No") },
+        Way("another list is empty while this one breaks off", twin: { empty($0) }) { $0.page == 2 ? [.reset] : nil },
+        Way("another list is empty while this one is unmodified", isTagged: true, twin: { empty($0) }) {
+            $0.raw("304 Not Modified\r\nETag: \($0.known ?? "\"x\"")", "")
+        },
+        Way("another list fails while this one is whole", twin: { $0.answer("[]", "500 No") }) { _ in nil },
     ]
 
     private static let listings: [Way] = [
@@ -196,16 +269,19 @@ import Testing
     private static func steps(_ request: RawHTTPServer.Request, _ form: Form, at base: String, lie: Int) -> [RawHTTPServer.Step] {
         let parts = request.target.split(separator: "?", maxSplits: 1), path = String(parts.first ?? "")
         if path == "/login" {
-            return Question(form: form, address: path, page: 1, first: 0, blanks: "").raw("200 OK\r\nContent-Type: text/html", page)
+            return Question(form: form, address: path, page: 1, first: 0, blanks: "", known: nil).raw("200 OK\r\nContent-Type: text/html", page)
         }
         if path == "/login.json" { return [.send(HostileServerTests.answer("200 OK", #"{"login": "please"}"#)), .close] }
         let number = parts.count < 2 ? nil : parts[1].split(separator: "&").first { $0.hasPrefix("page=") }?.dropFirst("page=".count)
         let index = Int(path.dropFirst(2)) ?? 0, page = number.flatMap { Int($0) } ?? 1
         let question = Question(
             form: form, address: base + path, page: page, first: index * 1000 + (page - 1) * perPage,
-            blanks: String(repeating: " ", count: lie))
-        if lie > 0, let lie = ways[index].lie(question) { return lie }
-        return question.answer(question.body(page <= pages ? question.records() : []))
+            blanks: String(repeating: " ", count: lie), known: request.headers["if-none-match"])
+        let way = ways[index], answer = path.hasPrefix("/v") ? way.twin ?? way.lie : way.lie
+        if lie > 0, let lie = answer(question) { return lie }
+        let steps = question.answer(question.body(page <= pages ? question.records() : []))
+        guard way.isTagged, case .send(let head) = steps[0] else { return steps }
+        return [.send(Question.with("ETag: \"\(page)-\(lie)\"", head))] + steps.dropFirst()
     }
 
     // The keys of the rows in the file say that none went and came back.

@@ -178,4 +178,14 @@ final class Child: Sendable {
             if state.status == nil { kill(pid, number) }
         }
     }
+
+    /// Bytes of memory that the process has in no file.
+    func anonymousMemory() throws -> Int {
+        let text = try String(contentsOfFile: "/proc/\(pid)/status", encoding: .utf8)
+        let line = text.split(separator: "\n").first { $0.hasPrefix("RssAnon:") }
+        guard let kilobytes = line?.split(separator: " ").dropFirst().first.flatMap({ Int($0) }) else {
+            throw Failure(description: "the memory of \(program) is not told: \(text)")
+        }
+        return kilobytes << 10
+    }
 }

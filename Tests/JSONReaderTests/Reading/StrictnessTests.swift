@@ -1,3 +1,4 @@
+import Foundation
 import Testing
 
 @testable import JSONReader
@@ -41,7 +42,10 @@ struct StrictnessTests {
         }
     }
 
-    @Test func mutatedDocumentsAreJudgedAsByThePlainParser() {
+    @Test func mutatedDocumentsAreJudgedAsByThePlainParser() { Self.judgeMutatedDocuments(20_000, mutations: 1...3, seed: 0x9E37_79B9_7F4A_7C15) }
+
+    /// So many documents, each with some mutations, in the order that a seed decides.
+    static func judgeMutatedDocuments(_ count: Int, mutations: ClosedRange<Int>, seed: UInt64) {
         let seeds = [
             #"[{"id":1,"name":"a\u00e9\n","tags":["x","y",null],"n":{"a":-1.5e3,"b":true}},{"id":2,"name":"\ud83d\ude00é€"}]"#,
             #"{"data":[{"a":1},{"a":[[],{}]}],"next":"c\\","total":12345678901234567890,"more":false}"#,
@@ -52,7 +56,7 @@ struct StrictnessTests {
                 0x00, 0x0C, 0x1A, 0x7F, 0x80, 0xC3, 0xA9, 0xE2, 0xED,
                 0xF0, 0xFF,
             ]
-        var random = Sequence(state: 0x9E37_79B9_7F4A_7C15)
+        var random = Sequence(state: seed)
         var accepted = 0
         let plan = JSONFieldPlan()
         plan.define(
@@ -63,9 +67,9 @@ struct StrictnessTests {
         defer { plan.invalidate() }
         // Windows far smaller than the usual ones: a document may be cut in two between any two tokens.
         let readers = [0, 1, 2, 3, 7, 16, 40].map { JSONRecordReader(window: $0) }
-        for round in 0..<20_000 {
+        for round in 0..<count {
             var bytes = seeds.randomElement(using: &random)!
-            for _ in 0..<Int.random(in: 1...3, using: &random) {
+            for _ in 0..<Int.random(in: mutations, using: &random) {
                 let at = Int.random(in: 0..<bytes.count, using: &random)
                 switch Int.random(in: 0..<5, using: &random) {
                 case 0: bytes.remove(at: at)
@@ -78,7 +82,7 @@ struct StrictnessTests {
             }
             let isGood = PlainParser.accepts(bytes)
             accepted += isGood ? 1 : 0
-            #expect(accepts(bytes) == isGood, "\(String(decoding: bytes, as: UTF8.self))")
+            #expect(accepts(bytes) == isGood, "seed \(seed): \(String(decoding: bytes, as: UTF8.self))")
             let reader = readers[round % readers.count]
             // The same with everything being captured; only the place of the records may be wrong then.
             let isRead = withExactBytes(bytes) { bytes in
@@ -93,10 +97,10 @@ struct StrictnessTests {
                     return (error as? JSONReaderError)?.kind == .recordsNotAList
                 }
             }
-            #expect(isRead == isGood, "\(String(decoding: bytes, as: UTF8.self))")
+            #expect(isRead == isGood, "seed \(seed): \(String(decoding: bytes, as: UTF8.self))")
         }
         // A generator that makes only bad documents, or only good ones, would prove nothing.
-        #expect(accepted > 1000 && accepted < 19_000)
+        #expect(accepted > count / 100 && accepted < count - count / 20)
     }
 
     /// A small generator whose numbers are the same in every run.
@@ -108,6 +112,16 @@ struct StrictnessTests {
             state ^= state << 17
             return state &* 0x2545_F491_4F6C_DD1D
         }
+    }
+}
+
+/// Many more documents, which are changed more, and others each time: `make stress`. CISTERN_SEED repeats a run.
+@Suite(.enabled(if: ProcessInfo.processInfo.environment["CISTERN_STRESS"] == "1", "runs under make stress"))
+struct StrictnessStress {
+    @Test(arguments: 0..<4) func aMillionMutatedDocumentsAreJudgedAsByThePlainParser(_ part: UInt64) {
+        let seed = ProcessInfo.processInfo.environment["CISTERN_SEED"].flatMap { UInt64($0) } ?? UInt64.random(in: 1...999_999)
+        // The generator comes to nothing from nothing.
+        StrictnessTests.judgeMutatedDocuments(250_000, mutations: 1...6, seed: max(seed &* 4 &+ part, 1))
     }
 }
 

@@ -5,6 +5,25 @@ import Testing
 
 /// Importing and throwing away, again and again: nothing is left.
 @Suite struct DiscardTests {
+    // L22, N26, N35, GB36, GB37
+    @Test(.longComputation) func aHundredImportsThatAreThrownAwayLeaveNothing() throws { try Imports(size: 1000).throwAway() }
+
+    // N26, GB36
+    @Test(.longComputation) func importsThatAreSavedLeaveNoObjectsEither() throws { try Imports(size: 1000).save() }
+}
+
+/// The same with ten times as many objects: `make stress`.
+@Suite(.enabled(if: ProcessInfo.processInfo.environment["CISTERN_STRESS"] == "1", "runs under make stress"))
+struct DiscardStress {
+    @Test(.longComputation) func aHundredLargeImportsThatAreThrownAwayLeaveNothing() throws { try Imports(size: 10_000).throwAway() }
+
+    @Test(.longComputation) func largeImportsThatAreSavedLeaveNoObjectsEither() throws { try Imports(size: 10_000).save() }
+}
+
+/// Imports of so many objects each.
+private struct Imports {
+    let size: Int
+
     /// What lives on, seen by weak references.
     private final class Watch {
         private struct Reference {
@@ -17,14 +36,11 @@ import Testing
         var living: Int { references.count { $0.object != nil } }
     }
 
-    private static let isLong = ProcessInfo.processInfo.environment["CISTERN_STRESS"] == "1"
-    private static let size = isLong ? 10_000 : 1000
-
     /// One import: objects that are related, some of them fetched, notifications listened to.
     private func importObjects(into worker: NSManagedObjectContext, watch: Watch) throws {
         let recorder = NotificationRecorder(worker, .NSManagedObjectContextObjectsDidChange, .NSManagedObjectContextDidSave)
         let department = worker.make("Department", ["name": "Looms"])
-        for number in 0..<Self.size {
+        for number in 0..<size {
             watch.add(worker.make("Person", ["name": "\(number)", "age": number % 90, "department": department]))
         }
         _ = try worker.all("Person", "age > 80")
@@ -32,8 +48,7 @@ import Testing
         recorder.forget()
     }
 
-    // L22, N26, N35, GB36, GB37
-    @Test(.longComputation) func aHundredImportsThatAreThrownAwayLeaveNothing() throws {
+    func throwAway() throws {
         let stack = TestStack(), watch = Watch()
         for cycle in 0..<100 {
             let worker = stack.child(of: stack.root)
@@ -52,8 +67,7 @@ import Testing
         #expect(try stack.stored("Person", "name").isEmpty)
     }
 
-    // N26, GB36
-    @Test(.longComputation) func importsThatAreSavedLeaveNoObjectsEither() throws {
+    func save() throws {
         let stack = TestStack(), watch = Watch()
         for _ in 0..<20 {
             let worker = stack.child(of: stack.root)
@@ -67,6 +81,6 @@ import Testing
             }
         }
         #expect(watch.living == 0)
-        #expect(try stack.stored("Person", "name").count == 20 * Self.size)
+        #expect(try stack.stored("Person", "name").count == 20 * size)
     }
 }

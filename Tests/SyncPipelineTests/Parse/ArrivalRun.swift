@@ -46,6 +46,7 @@ final class ArrivalRun: Sendable {
     private let server: Mutex<Server>
     private let order: Order
     private let gate: ArrivalGate?
+    private let disk = SimulatedDisk()
     private let batchSize: Int
 
     /// What the pipeline made of it that it should not have; nil if nothing.
@@ -182,6 +183,7 @@ final class ArrivalRun: Sendable {
         let fixture = try await PipelineFixture(configuration, folder: folder) { [weak self] request, _ in
             await self?.answer(request) ?? .response(status: 500)
         }
+        try disk.stand(under: fixture.document)
         let gate = gate
         fixture.pipeline.parseProbe.withLock {
             $0 = ParseProbe(batchSize: batchSize) { scope, _ in gate?.parse(scope.source) }
@@ -246,11 +248,15 @@ final class ArrivalRun: Sendable {
         var numbers = random
         var isGoingOn = true
         while isGoingOn {
-            let saves = numbers.chance(5)
+            let saves = numbers.chance(5), isFull = numbers.chance(30)
             isGoingOn = try await gate.step(workers: Self.workers) {
                 numbers.next(upTo: $0)
             } between: {
-                if saves { try await fixture.document.save() }
+                guard saves else { return }
+                guard isFull else { return try await fixture.document.save() }
+                disk.isFull = true
+                try? await fixture.document.save()
+                disk.isFull = false
             }
         }
         random = numbers
@@ -293,7 +299,7 @@ final class ArrivalRun: Sendable {
     private func staleRecord(_ ledger: ArrivalLedger) -> String? {
         let (world, vouched) = server.withLock { ($0.world, $0.vouched) }
         for (source, entity) in plan.sources {
-            for record in world.pages(source, entity, vouched: vouched[source] ?? []).joined() where !record.isBroken {
+            for record in world.pages(source, entity, vouched: vouched[source] ?? []).joined() where !record.isBroken && !record.isOld {
                 guard let row = ledger.rows[record.name] else { return "\(record.name) is listed and has no row" }
                 for (name, value) in record.values where row.values[name] != value { return "\(record.name).\(name) is stale" }
                 for (name, target) in record.ones where row.ones[name] != target?.name { return "\(record.name).\(name) is stale" }

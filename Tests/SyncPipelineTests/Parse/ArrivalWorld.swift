@@ -45,6 +45,8 @@ struct Saying {
     var lists: [(String, [Reference])] = []
     /// It cannot be understood but for its key.
     var isBroken = false
+    /// The same page says it once more, and otherwise.
+    var isOld = false
 
     var json: String {
         if isBroken { return "{\"id\": \(name.key), \(values.map { "\"\($0.0)\": {}" }.joined(separator: ", "))}" }
@@ -178,7 +180,7 @@ struct ArrivalWorld {
     func pages(_ source: String, _ entity: String, vouched: Set<ThingName>) -> [[Saying]] {
         let count = plan.pages[source] ?? 1
         let names = things.filter { $0.key.entity == entity && $0.value.isListed }.keys
-        return (0..<count).map { page in
+        let pages = (0..<count).map { page in
             names.filter { plan.fixed(source, $0) % count == page }
                 .sorted { plan.fixed(source, "order", $0) < plan.fixed(source, "order", $1) }.map(record)
         }.filter { !$0.isEmpty }.map { records in
@@ -187,6 +189,28 @@ struct ArrivalWorld {
             if records.allSatisfy(\.isBroken) { records[0].isBroken = false }
             return records
         }
+        return repeating(pages, of: source)
+    }
+
+    /// Servers repeat themselves: a record comes again at the end of its page or of the next one, or first comes as it was once.
+    private func repeating(_ pages: [[Saying]], of source: String) -> [[Saying]] {
+        var result = pages
+        for (number, records) in pages.enumerated() {
+            for record in records {
+                switch plan.fixed("again", source, record.name) % 15 {
+                case 0: result[number].append(record)
+                case 1 where number + 1 < pages.count: result[number + 1].append(record)
+                case 2 where !record.isBroken:
+                    var old = record
+                    old.isOld = true
+                    old.values = old.values.map { ($0.0, "old") }
+                    old.lists = []
+                    result[number].insert(old, at: 0)
+                default: break
+                }
+            }
+        }
+        return result
     }
 
     private func record(_ name: ThingName) -> Saying {

@@ -21,6 +21,8 @@ private final class PoliteServers: Sendable {
         var isPatient = true
         /// By resource: when it was asked last, and the tags that it gave; those that are committed must be used.
         var asked: [String: Date] = [:]
+        /// By resource: when a run of it began last.
+        var begun: [String: Date] = [:]
         var given: [String: String] = [:]
         var known: [String: String] = [:]
         var versions: [String: Int] = [:]
@@ -77,8 +79,20 @@ private final class PoliteServers: Sendable {
             state.telling = [:]
             for name in Self.names {
                 if let last = state.asked[name], last >= moment { state.asked[name] = nil }
+                if let last = state.begun[name], last >= moment { state.begun[name] = nil }
                 if state.given[name] != state.known[name] { (state.given[name], state.known[name]) = (nil, nil) }
             }
+        }
+    }
+
+    /// A run begins: a poll of its own, however many attempts the one before made.
+    func begin(_ name: String, at now: Date) {
+        state.withLock { state in
+            state.history.append("\(now) \(name) is polled")
+            if let last = state.begun[name], now.timeIntervalSince(last) < Self.minInterval - Self.rounding {
+                state.failure = state.failure ?? "\(name) was polled \(now.timeIntervalSince(last)) s after the last time"
+            }
+            state.begun[name] = now
         }
     }
 
@@ -121,7 +135,7 @@ private final class PoliteServers: Sendable {
         state.count += 1
         if tag != nil { state.conditional += 1 }
         state.history.append("\(now) \(name) is asked, \(tag ?? "whatever it is")")
-        // Attempts of one run come one after the other.
+        // Attempts of one run come one after the other; between runs it is their beginnings that count.
         if !state.isPatient, let last = state.asked[name], now.timeIntervalSince(last) < minInterval - rounding {
             fail("\(name) was asked \(now.timeIntervalSince(last)) s after the last time")
         }
@@ -164,12 +178,16 @@ struct PoliteLife {
     private var process: PipelineFixture
     private var every = 10
     private var number = 0
+    /// How much of what this process told was looked at.
+    private var told = 0
+    /// Stops, kills and reloads.
+    private var ends = 0
 
     /// Lives these seeds, up to the first of which something is wrong, in a process of its own: it ends with it.
     static func live(_ seeds: Range<Int>) async throws {
         // Lives ask again and again whether everything rests: what others wait for comes first.
         _ = nice(10)
-        var requests = 0, conditional = 0
+        var requests = 0, conditional = 0, ends = 0
         for seed in seeds {
 
             var random = SeededNumbers(seed)
@@ -177,12 +195,14 @@ struct PoliteLife {
             var life = try await PoliteLife(servers, attempts, slots: [1, 2, 8][random.next(upTo: 3)])
             for _ in 0..<60 where servers.failure == nil { try await life.step(&random) }
             try await life.end()
+            ends += life.ends
             requests += servers.counts.requests
             conditional += servers.counts.conditional
             guard let failure = servers.failure else { continue }
             Issue.record("seed \(seed): \(failure)")
             exit(EXIT_FAILURE)
         }
+        Evidence.note("\(seeds.count) lives: \(requests) requests, \(conditional) of them conditional, \(ends) stops, kills and reloads")
         // Lives in which nothing happens prove nothing.
         try #require(requests > 20 * seeds.count && conditional > 5 * seeds.count)
     }
@@ -237,6 +257,7 @@ struct PoliteLife {
         case 13: servers.release()
         case 14: servers.change(name)
         case 15, 16:
+            ends += 1
             every = [1, 10, 60, 600][random.next(upTo: 4)]
             servers.note("reload, every \(every) m", at: now)
             try await process.pipeline.reload(PipelineFixture.configuration(Self.configuration(every, attempts, slots)))
@@ -247,7 +268,7 @@ struct PoliteLife {
     }
 
     /// A run that is under way meets each of its moments: one that is cancelled while it is answered cannot know the answer.
-    private func pass(_ seconds: Int) async throws {
+    private mutating func pass(_ seconds: Int) async throws {
         let end = process.clock.instant.advanced(by: .seconds(seconds))
         while process.pipeline.state.withLock({ !$0.runs.isEmpty }), let next = process.clock.deadlines.first, next < end {
             process.clock.advanceToNextDeadline()
@@ -257,16 +278,19 @@ struct PoliteLife {
     }
 
     private mutating func stop() async throws {
+        ends += 1
         let now = process.clock.wallTime
         servers.note("another process", at: now)
         try await abandon(process)
         servers.ended(since: now)
         process = try await Self.start(servers, Self.configuration(every, attempts, slots), process.folder, now: process.clock.wallTime)
+        told = 0
     }
 
     /// What is in the files is what the next process finds. Nobody writes meanwhile.
     private mutating func kill() async throws {
         number += 1
+        ends += 1
         let next = root.appendingPathComponent("\(number)"), now = process.clock.wallTime, old = process
         servers.note("a kill, and another process", at: now)
         var configuration = Configuration()
@@ -282,6 +306,7 @@ struct PoliteLife {
         _ = servers.nextProcess()
         try await abandon(old)
         process = try await Self.start(servers, Self.configuration(every, attempts, slots), next, now: now)
+        told = 0
     }
 
     /// Files become shorter meanwhile, and FileManager waits for ever for what is gone.
@@ -316,7 +341,7 @@ struct PoliteLife {
     }
 
     /// Waits until all wait for an answer or for the clock, and what was read is committed.
-    private func rest() async throws {
+    private mutating func rest() async throws {
         var calm = 0
         while calm < 3 {
             calm = isResting ? calm + 1 : 0
@@ -324,6 +349,9 @@ struct PoliteLife {
             await Task.yield()
         }
         servers.committed()
+        let events = process.events
+        for case .runStarted(let run) in events.dropFirst(told) { servers.begin("\(run.scope)", at: run.startedAt) }
+        told = events.count
     }
 
     private var isResting: Bool {

@@ -15,6 +15,13 @@ import Testing
             try await compare(400, repetitions: 1, atMost: { $0 == .resources ? 8 : 6 }) { try Work.bytes() }
         }
     }
+
+    // What is done in memory for all that belongs to one thing. Time of the processor, which others only make longer: what is too long is tried again.
+    @Test(.timeLimit(.minutes(60))) func fourTimesAsMuchOfOneThingIsNotMoreThanSixTimesTheWork() async {
+        await #expect(processExitsWith: .success) {
+            try await compare(4000, of: [.members, .tags, .crowd], repetitions: 1, tries: 4) { Work.time() }
+        }
+    }
 }
 
 /// The time of the processor, which says something only where many repetitions agree: `make stress`.
@@ -42,14 +49,18 @@ private enum Work {
 }
 
 private func compare(
-    _ n: Int, repetitions: Int, atMost limit: (Shape) -> Double = { _ in 6 }, _ work: @Sendable () throws -> Double
+    _ n: Int, of shapes: [Shape] = Shape.allCases, repetitions: Int, tries: Int = 1, atMost limit: (Shape) -> Double = { _ in 6 },
+    _ work: @Sendable () throws -> Double
 ) async throws {
     var isFine = true
-    for shape in Shape.allCases {
-        var ratios: [Double] = []
-        for _ in 0..<repetitions { ratios.append(try await shape.work(4 * n, work) / shape.work(n, work)) }
-        let ratio = ratios.sorted()[ratios.count / 2]
-        Evidence.note("\(shape): \(ratio)")
+    for shape in shapes {
+        var ratio = Double.infinity
+        for _ in 0..<tries where ratio > limit(shape) {
+            var ratios: [Double] = []
+            for _ in 0..<repetitions { ratios.append(try await shape.work(4 * n, work) / shape.work(n, work)) }
+            ratio = ratios.sorted()[ratios.count / 2]
+            Evidence.note("\(shape): \(ratio)")
+        }
         guard ratio > limit(shape) else { continue }
         Issue.record("\(shape): four times as much is \(ratio) times the work")
         isFine = false
@@ -60,12 +71,14 @@ private func compare(
 /// What there may be more and more of.
 private enum Shape: CaseIterable {
     case new, unchanged, changed, gone, back, pages, samePages, members, sameMembers, aside, resources
+    /// Many records that name one other, and one that names many, which may each have several.
+    case tags, crowd
 
     private static let perPage = 40, perResource = 20
 
     func work(_ n: Int, _ count: () throws -> Double) async throws -> Double {
         let api = ScriptedAPI(), fixture = try await PipelineFixture(toml(n), savesAtOnce: true) { request, _ in api.answer(request) }
-        if self != .new, self != .pages, self != .members, self != .aside, self != .resources {
+        if self != .new, self != .pages, self != .members, self != .aside, self != .resources, self != .tags, self != .crowd {
             set(api, n, 0)
             try await poll(fixture)
         }
@@ -86,14 +99,21 @@ private enum Shape: CaseIterable {
     }
 
     private func toml(_ n: Int) -> String {
-        let deletion = "deletion = { detect = \"snapshot\", confirm_runs = 1, max_fraction = 1.0, max_count = 1000000 }\n"
+        let limits = "[defaults.limits]\nmax_members = 100000\n",
+            deletion = "deletion = { detect = \"snapshot\", confirm_runs = 1, max_fraction = 1.0, max_count = 1000000 }\n"
         switch self {
         case .members, .sameMembers:
             let team =
                 "[entity.Team]\nkey = [\"id\"]\n[entity.Team.attributes]\nid = { type = \"int64\", optional = false }\n"
                 + "[entity.Team.relationships]\npeople = { to = \"Person\", many = true, match = \"embedded\", inverse = \"team\" }\n"
             let person = ScriptedAPI.entities() + "\n[entity.Person.relationships]\nteam = { to = \"Team\", match = \"key\", inverse = \"people\" }\n"
-            return ScriptedAPI.configuration(ScriptedAPI.resource("teams", of: "Team"), entities: team + person)
+            return ScriptedAPI.configuration(ScriptedAPI.resource("teams", of: "Team"), defaults: limits, entities: team + person)
+        case .tags, .crowd:
+            let tag = "[entity.Tag]\nkey = [\"id\"]\n[entity.Tag.attributes]\nid = { type = \"int64\", optional = false }\n"
+            let people = "[entity.Tag.relationships]\npeople = { to = \"Person\", many = true, inverse = \"tags\" }\n"
+            let person = ScriptedAPI.entities() + "\n[entity.Person.relationships]\ntags = { to = \"Tag\", many = true, inverse = \"people\" }\n"
+            let resource = self == .tags ? ScriptedAPI.resource("people", of: "Person") : ScriptedAPI.resource("tags", of: "Tag")
+            return ScriptedAPI.configuration(resource, defaults: limits, entities: tag + people + person)
         case .resources:
             return ScriptedAPI.configuration((0..<n / Self.perResource).map { ScriptedAPI.resource("r\($0)") }.joined())
         case .pages, .samePages:
@@ -112,6 +132,8 @@ private enum Shape: CaseIterable {
         }
         switch self {
         case .members, .sameMembers: api.set("/teams", #"[{"id": 1, "people": \#(list(1..<n + 1))}]"#)
+        case .tags: api.set("/people", "[" + (0..<n).map { #"{"id": \#($0), "name": "n", "tags": [1]}"# }.joined(separator: ",") + "]")
+        case .crowd: api.set("/tags", #"[{"id": 1, "people": [\#((0..<n).map(String.init).joined(separator: ","))]}]"#)
         case .resources:
             for index in 0..<n / Self.perResource { api.set("/r\(index)", list(index * Self.perResource..<(index + 1) * Self.perResource)) }
         case .pages, .samePages:

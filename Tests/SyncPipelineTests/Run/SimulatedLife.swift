@@ -10,10 +10,11 @@ import Synchronization
 
 /// The processes of a simulation, one after the other, and what is done to them.
 struct SimulatedLife {
-    private struct Process {
+    struct Process {
         let folder: URL
         let document: UIManagedDocument
         let pipeline: SyncPipeline
+        let disk: SimulatedDisk
     }
 
     /// Somebody who waits for reports.
@@ -21,32 +22,33 @@ struct SimulatedLife {
         let isDone = Atomic<Bool>(false)
     }
 
-    private let simulation: Simulation
-    private var process: Process?
+    let simulation: Simulation
+    private(set) var process: Process?
     private var plan = Simulation.Plan()
     private var waiters: [Waiter] = []
     /// Somebody else who has locked the file for writing.
-    private var lock: DatabaseQueue?
+    var lock: DatabaseQueue?
     /// Whether something could not be written since the last time that all was.
-    private var isBehind = false
+    var isBehind = false
     private var count = 0
 
     init(_ simulation: Simulation) {
         self.simulation = simulation
     }
 
-    private var clock: ManualClock { simulation.clock }
+    var clock: ManualClock { simulation.clock }
 
     // MARK: Steps
 
     mutating func begin(_ plan: Simulation.Plan) async throws {
         self.plan = plan
+        simulation.tell("\(plan)") { $0.configure(plan) }
         try await start(in: simulation.folder.appendingPathComponent("0"))
     }
 
     mutating func step(_ random: inout SeededNumbers) async throws {
         let list = SimulatedServer.lists[random.next(upTo: SimulatedServer.lists.count)]
-        switch random.next(upTo: 40) {
+        switch random.next(upTo: 43) {
         case 0..<18:
             simulation.answer(
                 random.chance(30) ? SimulatedServer.Lie.allCases[random.next(upTo: SimulatedServer.Lie.allCases.count)] : nil, using: &random)
@@ -61,13 +63,15 @@ struct SimulatedLife {
         case 36: try random.chance(60) ? unlock() : lockFile()
         case 37: try await stop(&random)
         case 38: try await kill()
-        default: try await save()
+        case 39: try await save()
+        case 40, 41: fillDisk(random.chance(50) ? .SQLITE_FULL : .SQLITE_NOMEM)
+        default: try await slowDown(&random)
         }
         try await rest()
         try await check()
     }
 
-    private func pass(_ duration: Duration) {
+    func pass(_ duration: Duration) {
         simulation.tell("\(duration) pass")
         clock.advance(by: duration)
         simulation.documentClock.advance(by: duration.inSeconds)
@@ -113,45 +117,13 @@ struct SimulatedLife {
 
     private mutating func reload(_ plan: Simulation.Plan) async throws {
         self.plan = plan
-        simulation.tell("reload, every \(plan.every.sorted { $0.key < $1.key }.map(\.value)), disabled \(plan.disabled), removed \(plan.removed)")
+        simulation.tell("reload: \(plan)") { $0.configure(plan) }
         try await process?.pipeline.reload(PipelineFixture.configuration(plan.configuration))
     }
 
     private func save() async throws {
         simulation.tell("save")
         try? await process?.document.save()
-    }
-
-    // MARK: Faults
-
-    private mutating func lockFile() throws {
-        guard let process, lock == nil else { return }
-        simulation.tell("somebody locks the file")
-        lock = try Self.locked(process.document.storeURL)
-        isBehind = true
-    }
-
-    private static func locked(_ file: URL) throws -> DatabaseQueue {
-        var configuration = Configuration()
-        configuration.busyMode = .timeout(10)
-        configuration.allowsUnsafeTransactions = true
-        let queue = try DatabaseQueue(path: file.path, configuration: configuration)
-        try queue.inDatabase { try $0.execute(sql: "BEGIN IMMEDIATE") }
-        return queue
-    }
-
-    private static func release(_ queue: DatabaseQueue) throws {
-        try queue.inDatabase { try $0.execute(sql: "ROLLBACK") }
-        try queue.close()
-    }
-
-    private mutating func unlock() throws {
-        guard let queue = lock else { return }
-        simulation.tell("the file is not locked any more")
-        try Self.release(queue)
-        lock = nil
-        // The document tries again within a minute.
-        pass(.seconds(61))
     }
 
     // MARK: Processes
@@ -167,18 +139,20 @@ struct SimulatedLife {
             NSPersistentStoreTimeoutOption: 0.0, SQLiteRowSumsOption: true, NSSQLitePragmasOption: ["synchronous": "off"],
         ]
         try document.openStore(creating: true)
+        let disk = SimulatedDisk()
+        try disk.stand(under: document)
         let transport = StubTransport { request, _ in try await simulation.ask(request, by: number) }
         let pipeline = try SyncPipeline(
             document: document, configuration: configuration, transports: TransportPool { _ in transport }, clock: clock, secrets: .none,
             version: "test", random: RandomSource { 0.5 }
         ) { simulation.heard($0, from: number) }
-        process = Process(folder: folder, document: document, pipeline: pipeline)
+        process = Process(folder: folder, document: document, pipeline: pipeline, disk: disk)
         try await pipeline.start(armed: true)
         try await rest()
     }
 
     /// A stop ends within its grace and two seconds, whatever is under way.
-    private mutating func stop(_ random: inout SeededNumbers) async throws {
+    mutating func stop(_ random: inout SeededNumbers) async throws {
         guard let process else { return }
         let grace = [0, 3, 20][random.next(upTo: 3)], pipeline = process.pipeline
         simulation.tell("stop within \(grace) s")
@@ -192,10 +166,12 @@ struct SimulatedLife {
             if hasStopped() { break }
             if random.chance(30) { simulation.answer(nil, using: &random) } else { pass(.seconds(1)) }
         }
+        let limit = ContinuousClock.now.advanced(by: Self.patience)
+        while process.disk.isHolding, !hasStopped(), ContinuousClock.now < limit { await Task.yield() }
         try await rest(until: hasStopped)
         guard hasStopped() else { throw Simulation.Failure(words: "the stop has not ended after \(grace) s and two more") }
         await stop.value
-        try unlock()
+        try mend()
         try await process.document.close()
         simulation.tell("another process") { [isBehind] in $0.restart(isKill: false, isForgetful: isBehind) }
         isBehind = false
@@ -203,13 +179,13 @@ struct SimulatedLife {
     }
 
     /// The process ends between two instructions: what is in the file is what the next one finds.
-    private mutating func kill() async throws {
+    mutating func kill() async throws {
         guard let process else { return }
         count += 1
         let next = simulation.folder.appendingPathComponent("\(count)")
         let isForgetful = isBehind
         // Nobody writes meanwhile.
-        let guardian = lock == nil ? try Self.locked(process.document.storeURL) : nil
+        let guardian = lock == nil && !process.disk.isHolding ? try Self.locked(process.document.storeURL) : nil
         try FileManager.default.copyItem(at: process.folder, to: next)
         try guardian.map(Self.release)
         _ = simulation.nextProcess()
@@ -221,7 +197,7 @@ struct SimulatedLife {
 
     /// Takes down what a kill would have taken with it.
     private mutating func abandon(_ process: Process) async throws {
-        try unlock()
+        try mend()
         let waiter = Waiter()
         Task {
             await process.pipeline.stop(grace: .zero)
@@ -246,14 +222,19 @@ struct SimulatedLife {
     private static let patience = Duration.seconds(1800)
 
     /// Waits until everything waits: for an answer, for the clock, or for a commit; or until `isEnough`.
-    private func rest(until isEnough: () -> Bool = { false }) async throws {
+    func rest(until isEnough: () -> Bool = { false }) async throws {
         guard let process else { return }
         let limit = ContinuousClock.now.advanced(by: Self.patience)
         var calm = 0
         while calm < 3 {
             if isEnough() { return }
+            if process.disk.isHolding {
+                // Who waits for the disk, and who is still busy, cannot be told apart.
+                for _ in 0..<100 where !isEnough() { await Task.yield() }
+                return
+            }
             calm = isResting(process) ? calm + 1 : 0
-            if calm == 2 {
+            if calm == 2, !process.disk.isSlow {
                 try? await process.pipeline.writer.written()
                 if !isResting(process) { calm = 0 }
             }
@@ -298,6 +279,7 @@ struct SimulatedLife {
         let isCommitted = wasCommitted && !process.document.hasUnsavedChanges
         if isCommitted && lock == nil { isBehind = false }
         simulation.tell("") { $0.compare(rows, isCommitted: isCommitted) }
+        if let words = try await teams(process, isSettled: false) { throw Simulation.Failure(words: words) }
         if let forgotten = process.pipeline.liveness.forgotten { throw Simulation.Failure(words: "\(forgotten) is forgotten") }
         if let failure = simulation.failure { throw Simulation.Failure(words: failure) }
     }
@@ -309,6 +291,8 @@ struct SimulatedLife {
                 let request = NSFetchRequest<NSManagedObject>(entityName: entity)
                 request.predicate = NSPredicate(format: "cisternDeletedAt == nil")
                 rows[entity] = try worker.fetch(request).reduce(into: [:]) { found, object in
+                    // A thing that others only name is no row yet.
+                    if object.value(forKey: ModelBuilder.Bookkeeping.stub.rawValue) as? Bool == true { return }
                     found[object.value(forKey: "id") as? Int ?? 0] = object.value(forKey: "name") as? String ?? "nil"
                 }
             }
@@ -317,7 +301,9 @@ struct SimulatedLife {
 
     /// In the end nothing is in the way any more, and servers tell the truth: everything comes to what they have.
     mutating func settle(_ random: inout SeededNumbers) async throws {
-        try unlock()
+        try mend()
+        // What begins now begins by the configuration of before.
+        try await rest()
         try await reload(Simulation.Plan())
         for list in SimulatedServer.lists { try await resume(list.scope) }
         try await rest()
@@ -335,6 +321,7 @@ struct SimulatedLife {
             throw Simulation.Failure(words: "rows are not as they were written: \(report)")
         }
         if let difference = try await difference() { throw Simulation.Failure(words: difference) }
+        if let process, let words = try await teams(process, isSettled: true) { throw Simulation.Failure(words: words) }
         if !isSettled { throw Simulation.Failure(words: "not everything is read completely any more") }
         if let waiter = waiters.firstIndex(where: { !$0.isDone.load(ordering: .acquiring) }) {
             throw Simulation.Failure(words: "the \(waiter + 1). of those who waited for a sync still waits")

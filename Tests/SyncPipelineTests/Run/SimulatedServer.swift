@@ -4,21 +4,33 @@ import SyncTestSupport
 
 @testable import SyncPipeline
 
-/// What two servers know, and how they lie about it. A list is told in pages that are linked; every page has an `ETag`.
+/// What two servers know, and how they lie about it. A list is told in pages, each list's in a way of its own; every page has an `ETag`.
 struct SimulatedServer {
     struct List: Sendable {
+        /// How the pages of a list are told apart, and what follows a page.
+        enum Kind {
+            case link, number, cursor
+        }
+
         let scope: ResourceScope
         let entity: String
         let pages: Int
+        let kind: Kind
 
         var address: String { "https://\(scope.source).example/\(scope.resource)" }
+
+        /// The page that a request asks for, counted from 0.
+        func page(_ request: HTTPRequest) -> Int {
+            let number = request.address.url.query.flatMap { Int($0.drop { $0 != "=" }.dropFirst()) }
+            return number.map { kind == .number ? $0 - 1 : $0 } ?? 0
+        }
     }
 
-    /// Two lists tell of the same people, from one server; another has teams.
+    /// Two lists tell of the same people, from one server; another has teams, which people name.
     static let lists = [
-        List(scope: ResourceScope(source: "a", resource: "people"), entity: "Person", pages: 3),
-        List(scope: ResourceScope(source: "a", resource: "staff"), entity: "Person", pages: 1),
-        List(scope: ResourceScope(source: "b", resource: "teams"), entity: "Team", pages: 2),
+        List(scope: ResourceScope(source: "a", resource: "people"), entity: "Person", pages: 3, kind: .link),
+        List(scope: ResourceScope(source: "a", resource: "staff"), entity: "Person", pages: 2, kind: .number),
+        List(scope: ResourceScope(source: "b", resource: "teams"), entity: "Team", pages: 2, kind: .cursor),
     ]
     static let keys = ["Person": Array(1...9), "Team": Array(1...4)]
 
@@ -46,6 +58,8 @@ struct SimulatedServer {
     }
 
     private(set) var names: [ResourceScope: [Int: String]] = [:]
+    /// Whose team is which, by key.
+    private(set) var teams: [Int: Int] = [:]
     private var version = 0
 
     init(using random: inout SeededNumbers) {
@@ -57,6 +71,7 @@ struct SimulatedServer {
 
     /// All that tell of a thing say the same of it.
     private mutating func set(_ key: Int, of list: List, _ name: String) {
+        if list.entity == "Person" { teams[key] = (key + (Int(name.dropFirst()) ?? 0)) % 5 }
         names[list.scope]?[key] = name
         for other in Self.lists where other.entity == list.entity && names[other.scope]?[key] != nil { names[other.scope]?[key] = name }
     }
@@ -85,13 +100,14 @@ struct SimulatedServer {
     }
 
     func reply(to request: HTTPRequest, of list: List, _ lie: Lie?, using random: inout SeededNumbers) -> Reply {
-        let pages = pages(list), number = request.address.url.query.flatMap { Int($0.dropFirst("page=".count)) } ?? 0
+        let pages = pages(list), number = list.page(request)
         let rows = (number < pages.count ? pages[number] : []).reduce(into: [:]) { $0[$1] = names[list.scope]?[$1] }
         let next = number + 1 < pages.count ? number + 1 : nil
-        let tag = "\"\(BodyDigest(of: body(rows)).description.prefix(12))-\(next ?? 0)\""
+        let after = Page.After(next: next, count: pages.count), body = text(records(rows, of: list), list, after)
+        let tag = "\"\(BodyDigest(of: body).description.prefix(12))-\(next ?? 0)\""
         var page = Page(list: list, number: number, rows: rows, next: next, tag: tag)
         let isKnown = request.headers.first(name: "If-None-Match") == tag
-        guard let lie else { return page.honest(body(rows), isKnown: isKnown && random.chance(80)) }
+        guard let lie else { return page.honest(body, isKnown: isKnown && random.chance(80)) }
         switch lie {
         case .error: return page.lie(.response(status: random.chance(50) ? 500 : 502))
         case .notFound: return page.lie(.response(status: 404))
@@ -100,29 +116,33 @@ struct SimulatedServer {
             var reply = page.lie(.response(status: lie == .tooMany ? 429 : 503, headers: ["Retry-After": "\(seconds)"]), "Retry-After \(seconds)")
             reply.wait = .seconds(min(seconds, 86_400))
             return reply
-        case .cut: return page.lie(.pieces(status: 200, headers: page.headers, [Array(body(rows).utf8.dropLast(3)), nil]), "cut off")
-        case .broken: return page.lie(.response(status: 200, headers: page.headers, body: Array(body(rows).utf8.dropLast(1))), "half of it")
-        case .part: return page.lie(.response(status: 206, headers: page.headers, body: Array(body(rows).utf8)), saves: true)
+        case .cut: return page.lie(.pieces(status: 200, headers: page.headers, [Array(body.utf8.dropLast(3)), nil]), "cut off")
+        case .broken: return page.lie(.response(status: 200, headers: page.headers, body: Array(body.utf8.dropLast(1))), "half of it")
+        case .part: return page.lie(.response(status: 206, headers: page.headers, body: Array(body.utf8)), saves: true)
         case .errorObject: return page.lie(.response(status: 200, headers: page.headers, body: Array(#"{"error": "later"}"#.utf8)), "an error object")
         case .html:
             return page.lie(
                 .response(status: 200, headers: ["Content-Type": "text/html", "ETag": tag], body: Array("<p>Log in</p>".utf8)), "a page to log in")
         case .unasked304:
-            if request.headers.contains(name: "If-None-Match") { return page.honest(body(rows), isKnown: isKnown) }
+            if request.headers.contains(name: "If-None-Match") { return page.honest(body, isKnown: isKnown) }
             return page.lie(.response(status: 304, headers: ["ETag": tag]), "unasked")
-        case .repetition:
-            page.headers.replaceOrAdd(name: "Link", value: "<\(list.address)?page=\(number)>; rel=\"next\"")
+        case .repetition, .badLink:
+            guard list.kind == .link else {
+                let text = text(records(rows, of: list), list, .init(next: next, count: pages.count, isReadable: false))
+                return page.marked().lie(
+                    .response(status: 200, headers: page.marked().headers, body: Array(text.utf8)), "what follows cannot be read", saves: true)
+            }
+            let isLoop = lie == .repetition
+            page.headers.replaceOrAdd(
+                name: "Link", value: isLoop ? "<\(list.address)?page=\(number)>; rel=\"next\"" : "<\(list.address)?page=1; rel=next")
             return page.marked().lie(
-                .response(status: 200, headers: page.marked().headers, body: Array(body(rows).utf8)), "itself as the next", saves: true)
-        case .badLink:
-            page.headers.replaceOrAdd(name: "Link", value: "<\(list.address)?page=1; rel=next")
-            return page.marked().lie(
-                .response(status: 200, headers: page.marked().headers, body: Array(body(rows).utf8)), "a broken link", saves: true)
+                .response(status: 200, headers: page.marked().headers, body: Array(body.utf8)), isLoop ? "itself as the next" : "a broken link",
+                saves: true)
         case .badRecord, .noKey:
-            guard let bad = random.element(rows.keys.sorted()) else { return page.honest(body(rows), isKnown: false) }
+            guard let bad = random.element(rows.keys.sorted()) else { return page.honest(body, isKnown: false) }
             let record = lie == .noKey ? #"{"name": "x"}"# : #"{"id": \#(bad), "name": "x", "age": "old"}"#
             let others = rows.filter { $0.key != bad }
-            let text = body(others).dropLast(1) + (others.isEmpty ? "" : ",") + record + "]"
+            let text = text(records(others, of: list) + [record], list, after)
             page.rows = others
             if lie == .badRecord { page.listed = Set(rows.keys) } else { page.listed = Set(others.keys) }
             return page.marked().lie(
@@ -131,12 +151,34 @@ struct SimulatedServer {
         }
     }
 
-    private func body(_ rows: [Int: String]) -> String {
-        "[" + rows.sorted { $0.key < $1.key }.map { #"{"id": \#($0), "name": "\#($1)", "age": \#($0)}"# }.joined(separator: ",") + "]"
+    /// What the title of a thing is: another mapping calls that its name.
+    static func title(_ name: String) -> String { "\(name)t" }
+
+    private func records(_ rows: [Int: String], of list: List) -> [String] {
+        rows.sorted { $0.key < $1.key }.map { key, name in
+            let team = list.entity == "Person" ? #", "team": \#(teams[key].flatMap { $0 > 0 ? "\($0)" : nil } ?? "null")"# : ""
+            return #"{"id": \#(key), "name": "\#(name)", "title": "\#(Self.title(name))", "age": \#(key)\#(team)}"#
+        }
+    }
+
+    private func text(_ records: [String], _ list: List, _ after: Page.After) -> String {
+        let records = "[\(records.joined(separator: ","))]"
+        switch list.kind {
+        case .link: return records
+        case .number: return #"{"pages": \#(after.isReadable ? "\(after.count)" : "{}"), "items": \#(records)}"#
+        case .cursor: return #"{"next": \#(after.isReadable ? after.next.map { "\"\($0)\"" } ?? "null" : "{}"), "items": \#(records)}"#
+        }
     }
 
     /// A page as it would be told.
     private struct Page {
+        /// What a page says of what follows it.
+        struct After {
+            let next: Int?
+            let count: Int
+            var isReadable = true
+        }
+
         let number: Int
         var rows: [Int: String]
         var listed: Set<Int>
@@ -149,7 +191,7 @@ struct SimulatedServer {
             self.tag = tag
             listed = Set(rows.keys)
             headers = ["Content-Type": "application/json", "ETag": tag]
-            if let next { headers.add(name: "Link", value: "<\(list.address)?page=\(next)>; rel=\"next\"") }
+            if let next, list.kind == .link { headers.add(name: "Link", value: "<\(list.address)?page=\(next)>; rel=\"next\"") }
         }
 
         /// With a tag of its own: what is told is not what the server knows.

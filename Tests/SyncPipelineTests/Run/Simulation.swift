@@ -8,8 +8,9 @@ import Synchronization
 
 @testable import SyncPipeline
 
-/// One random life of the whole pipeline, in one process: real document and file, a clock that is moved, servers that lie; reloads, pauses, stops, kills and
-/// a file that somebody else has locked. One thing happens at a time, and everything comes to rest before the next: a life is a function of its seed.
+/// One random life of the whole pipeline, in one process: real document and file, a clock that is moved, servers that lie; reloads that change the mapping,
+/// pauses, stops, kills, a file that somebody else has locked, a disk that is full or slow. One thing happens at a time, and everything comes to rest
+/// before the next, but while the disk is slow: a life is a function of its seed.
 final class Simulation: Sendable {
     /// What the pipeline asks and tells, from its threads.
     private struct World {
@@ -84,6 +85,10 @@ final class Simulation: Sendable {
         var every: [ResourceScope: Int] = [:]
         var disabled: Set<ResourceScope> = []
         var removed: Set<ResourceScope> = []
+        /// What a thing's name is read from.
+        var nameField = "name"
+        /// Whether what is gone goes at once, or becomes a tombstone.
+        var deletes = false
 
         /// Everything is polled, every hour.
         init() {}
@@ -94,6 +99,8 @@ final class Simulation: Sendable {
                 if random.chance(10) { disabled.insert(list.scope) }
                 if random.chance(10) { removed.insert(list.scope) }
             }
+            if random.chance(30) { nameField = "title" }
+            deletes = random.chance(50)
         }
 
         var configuration: String {
@@ -107,8 +114,10 @@ final class Simulation: Sendable {
                 key = ["id"]
                 [entity.\(entity).attributes]
                 id = { type = "int64", optional = false }
-                name = { type = "string" }
+                name = { type = "string", path = "$.\(nameField)" }
                 age = { type = "int32" }
+                [entity.\(entity).relationships]
+                \(entity == "Team" ? "people = { to = \"Person\", many = true, inverse = \"team\" }" : "team = { to = \"Team\", match = \"key\", inverse = \"people\" }")
 
                 """
             }
@@ -127,17 +136,23 @@ final class Simulation: Sendable {
         }
 
         private func resource(_ list: SimulatedServer.List) -> String {
-            """
-              [[source.resource]]
-              name = "\(list.scope.resource)"
-              entity = "\(list.entity)"
-              path = "/\(list.scope.resource)"
-              enabled = \(!disabled.contains(list.scope))
-              pages = { kind = "link-header" }
-              schedule = { every = "\(every[list.scope] ?? 60)m" }
-              deletion = { detect = "snapshot", confirm_runs = \(SimulationRules.confirmRuns), max_fraction = 1.0, min_expected = 0 }
+            let pages =
+                switch list.kind {
+                case .link: "pages = { kind = \"link-header\" }"
+                case .number: "records = \"$.items\"\n  pages = { kind = \"page\", size_param = \"\", stop = { total_pages = \"$.pages\" } }"
+                case .cursor: "records = \"$.items\"\n  pages = { kind = \"cursor\", path = \"$.next\" }"
+                }
+            return """
+                  [[source.resource]]
+                  name = "\(list.scope.resource)"
+                  entity = "\(list.entity)"
+                  path = "/\(list.scope.resource)"
+                  enabled = \(!disabled.contains(list.scope))
+                  \(pages)
+                  schedule = { every = "\(every[list.scope] ?? 60)m" }
+                  deletion = { detect = "snapshot", action = "\(deletes ? "delete" : "tombstone")", confirm_runs = \(SimulationRules.confirmRuns), max_fraction = 1.0, min_expected = 0 }
 
-            """
+                """
         }
     }
 
@@ -157,8 +172,7 @@ final class Simulation: Sendable {
                 let isCancelled = Task.isCancelled
                 world.withLock { world in
                     guard !isCancelled, world.process == process else { return continuation.resume(throwing: CancellationError()) }
-                    let isConditional = request.headers.contains(name: "If-None-Match")
-                    world.rules.request(scope, "\(url)", isConditional: isConditional, at: clock.instant)
+                    world.rules.request(scope, "\(url)", at: clock.instant)
                     world.pending.append(Question(id: id, list: list, request: request, continuation: continuation))
                 }
             }

@@ -13,6 +13,8 @@ struct SimulationRules {
         /// The addresses that were asked for, in that order, and the last answer of each. A page may be asked for while the one before is being saved.
         var addresses: [String] = []
         var answers: [String: SimulatedServer.Reply] = [:]
+        /// What it takes for the name of a thing.
+        let nameField: String
         var isWild: Bool { pages.values.contains { $0.evidence == .lie } }
         var isProof: Bool { !pages.isEmpty && pages.values.allSatisfy { $0.evidence == .proof } }
         var listed: Set<Int> { pages.values.reduce(into: []) { $0.formUnion($1.listed) } }
@@ -46,6 +48,9 @@ struct SimulationRules {
     private var lastStarted: [ResourceScope: SyncInstant] = [:]
     /// Who was asked for since its last run began; and what began in this process.
     private var asked: Set<ResourceScope> = []
+    /// What runs that begin take for the name of a thing, and what the run did that read a page of a list last.
+    private var nameField = "name"
+    private var nameFields: [ResourceScope: String] = [:]
     private var begun: Set<ResourceScope> = []
     private(set) var lastSuccess: [ResourceScope: Date] = [:]
     /// Complete runs of each list, all told.
@@ -58,6 +63,9 @@ struct SimulationRules {
     // MARK: What is done
 
     mutating func ask(_ scope: ResourceScope) { asked.insert(scope) }
+
+    /// A configuration is in force from now on.
+    mutating func configure(_ plan: Simulation.Plan) { nameField = plan.nameField }
 
     mutating func resume(_ scope: ResourceScope) {
         asked.insert(scope)
@@ -91,7 +99,7 @@ struct SimulationRules {
     // MARK: What happens
 
     /// A request arrives.
-    mutating func request(_ scope: ResourceScope, _ address: String, isConditional: Bool, at now: SyncInstant) {
+    mutating func request(_ scope: ResourceScope, _ address: String, at now: SyncInstant) {
         if readings[scope]?.addresses.contains(address) == false { readings[scope]?.addresses.append(address) }
         if let end = told[scope.source], now.duration(to: end) > Self.rounding { fail("\(scope) was asked before its server allowed it") }
         if readings[scope] == nil { fail("\(scope) was asked outside of a run") }
@@ -124,7 +132,7 @@ struct SimulationRules {
         if readings[scope] != nil { fail("\(scope) runs twice") }
         begun.insert(scope)
         lastStarted[scope] = now
-        readings[scope] = Reading()
+        readings[scope] = Reading(nameField: nameField)
     }
 
     /// The page of this number, counted from 1 in the order of reading, is in the main context, or was there and is still what the server has.
@@ -132,7 +140,9 @@ struct SimulationRules {
         guard let list = SimulatedServer.list(scope), let reading = readings[scope] else { return fail("\(scope) saved a page outside of a run") }
         let address = number <= reading.addresses.count ? reading.addresses[number - 1] : ""
         guard let reply = reading.answers[address] else { return fail("\(scope) saved page \(number) that nobody gave it") }
-        applied[list.entity, default: [:]].merge(reply.rows) { $1 }
+        nameFields[scope] = reading.nameField
+        let rows = reading.nameField == "title" ? reply.rows.mapValues(SimulatedServer.title) : reply.rows
+        applied[list.entity, default: [:]].merge(rows) { $1 }
         testimonies[scope, default: Testimony()].vouched.formUnion(reply.listed)
         testimonies[scope, default: Testimony()].rows.formUnion(reply.rows.keys)
     }
@@ -161,9 +171,10 @@ struct SimulationRules {
     /// At rest: the rows there are, with their names, and whether all of it is committed.
     mutating func compare(_ rows: [String: [Int: String]], isCommitted: Bool) {
         for (entity, found) in rows {
-            let wanted = applied[entity] ?? [:]
+            let wanted = applied[entity] ?? [:], isMixed = readsInTwoWays(entity)
             for (key, name) in found {
-                let isKnown = wanted[key] == name || isAfterKill && committed[entity]?[key] == name
+                let isOtherField = isMixed && wanted[key].map { $0 == SimulatedServer.title(name) || SimulatedServer.title($0) == name } ?? false
+                let isKnown = wanted[key] == name || isOtherField || isAfterKill && committed[entity]?[key] == name
                 if !isKnown { fail("\(entity) \(key) is \(name) and should be \(wanted[key] ?? "nothing")") }
             }
             let before = (isAfterKill ? nil : live[entity]) ?? []
@@ -179,6 +190,12 @@ struct SimulationRules {
         guard isCommitted else { return }
         committed = rows
         committedTestimonies = testimonies
+    }
+
+    /// Whether a list was read by the mapping of before a reload, and another by that of after it: which of them wrote a row last is nobody's business.
+    private func readsInTwoWays(_ entity: String) -> Bool {
+        let scopes = SimulatedServer.lists.filter { $0.entity == entity }.map(\.scope)
+        return Set(scopes.compactMap { nameFields[$0] } + scopes.compactMap { readings[$0]?.nameField } + [nameField]).count > 1
     }
 
     /// What was committed is there after a kill.

@@ -4,8 +4,8 @@ import Testing
 
 @testable import SyncPipeline
 
-/// The whole pipeline under servers that lie, reloads, pauses, stops, kills and a locked file: after every step the promises hold. In a process of its
-/// own, whose main queue nobody else keeps busy: the document's main context lives there.
+/// The whole pipeline under servers that lie, reloads, pauses, stops, kills, a locked file, a full disk and a slow one: after every step the promises
+/// hold. In a process of its own, whose main queue nobody else keeps busy: the document's main context lives there.
 @Suite struct SimulationTests {
     /// So many lives; `CISTERN_LIVES` makes it more, `CISTERN_SEED` has one run alone.
     private static var count: Int { ProcessInfo.processInfo.environment["CISTERN_LIVES"].flatMap(Int.init) ?? 1_000 }

@@ -112,8 +112,11 @@ extension Database {
         let statement = try cached(sql)
         try statement.bind(parameters)
         defer { statement.reset() }
-        guard try statement.step(), sqlite3_column_type(statement.raw, 0) != SQLITE_NULL else { return nil }
-        return sqlite3_column_int64(statement.raw, 0)
+        guard try statement.step() else { return nil }
+        let value = sqlite3_column_type(statement.raw, 0) == SQLITE_NULL ? nil : sqlite3_column_int64(statement.raw, 0)
+        // What writes outside of a transaction commits as it ends, after its row: that may fail, and a reset tells nobody.
+        if sqlite3_stmt_readonly(statement.raw) == 0 { while try statement.step() {} }
+        return value
     }
 
     @discardableResult

@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import OpenCoreData
 import Testing
 
@@ -39,6 +40,24 @@ struct SQLiteKeysTests {
         fixture.store.releaseKeys(for: try fixture.entity("Person"), unused: (range.lowerBound + 1)..<range.upperBound)
         try fixture.store.close()
         #expect(try fixture.shell.column("SELECT Z_MAX FROM Z_PRIMARYKEY WHERE Z_NAME = 'Person'") == ["2"])
+    }
+
+    // They are reserved when the reservation is committed, which is after it was made: where that fails, the next process would hand them out again.
+    @Test func keysWhoseReservationCannotBeCommittedAreHandedToNobody() async {
+        await #expect(processExitsWith: .success) {
+            signal(SIGXFSZ, SIG_IGN)
+            let fixture = try StoreFixture(StoreModels.animals()), entity = try fixture.entity("Person")
+            _ = try fixture.store.reserveKeys(for: entity, count: 1)
+            let log = try FileManager.default.attributesOfItem(atPath: "\(fixture.file.path)-wal")[.size] as? Int ?? 0
+            var limit = rlimit(rlim_cur: rlim_t(log), rlim_max: rlim_t.max)
+            guard setrlimit(__rlimit_resource_t(1), &limit) == 0 else { exit(2) }  // RLIMIT_FSIZE
+            #expect(throws: (any Error).self) { try fixture.store.reserveKeys(for: entity, count: 5000) }
+            limit.rlim_cur = limit.rlim_max
+            guard setrlimit(__rlimit_resource_t(1), &limit) == 0 else { exit(2) }
+            let keys = try fixture.store.reserveKeys(for: entity, count: 5000)
+            let largest = try fixture.shell.column("SELECT Z_MAX FROM Z_PRIMARYKEY WHERE Z_NAME = 'Person'").first.flatMap { Int64($0) }
+            #expect(try #require(largest) >= keys.upperBound - 1)
+        }
     }
 
     // GB8

@@ -151,7 +151,8 @@ import Testing
         Evidence.note("polls every \(gaps) s, alone \(idleGaps) s; status in \(answers) s, alone \(idleAnswers) s")
         // Within two intervals.
         let interval = max(1, try #require(idleGaps.last)), usual = gaps[gaps.count / 2], longest = try #require(gaps.last)
-        #expect(usual <= 2 * interval && longest <= 10 * interval, "polled every \(gaps) s, alone every \(idleGaps) s")
+        // At first silent servers have all places: they let go of them after 5 s, some of them after others.
+        #expect(usual <= 2 * interval && longest <= 10 * interval + 30, "polled every \(gaps) s, alone every \(idleGaps) s")
         // Within a second.
         let answer = max(1, 2 * (idleAnswers.last ?? 0)), longestAnswer = try #require(answers.last)
         #expect(answers[answers.count / 2] <= answer && longestAnswer <= 10 * answer, "status in \(answers) s, alone in \(idleAnswers) s")

@@ -116,7 +116,7 @@ extension NSManagedObjectContext {
         for conflict in found {
             let change = outcome.changes[conflict.id], row = rows[conflict.id]
             guard let relationship = conflict.id.layout.relationship(atSlot: conflict.slot), change != nil || row != nil else { continue }
-            let rule = relationship.inverseRelationship?.deleteRule
+            let rule = conflict.isNew ? relationship.inverseRelationship?.deleteRule : relationship.ruleForLateDeletions
             outcome.settled.insert(conflict.id)
             if rule == .nullifyDeleteRule && relationship.isOptional {
                 var admission = Admission(changes: outcome.changes)
@@ -161,6 +161,7 @@ extension NSManagedObjectContext {
             unpublished.removeAll { $0 === object }
             object.isPublished = true
             object.ownsRow = false
+            decided.append(object.objectID)
             return PendingRow.replacing(conflict.stored, with: row)
         }
         guard conflict.decision == nil, let change = conflict.change else { return nil }
@@ -179,6 +180,7 @@ extension NSManagedObjectContext {
                 guard let row = object.row, let change = outcome.changes[object.objectID] else { continue }
                 object.isPublished = true
                 object.ownsRow = false
+                decided.append(object.objectID)
                 outcome.changes.set(
                     object.objectID, PendingRow(kind: change.kind, row: row, changed: object.changed, base: change.base))
                 outcome.settled.insert(object.objectID)

@@ -1,10 +1,33 @@
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 // Of Swift's runtime (swift/Runtime/HeapObject.h): adds a strong reference and returns the object, or NULL if its end has begun.
 void *_Nullable swift_tryRetain(void *_Nonnull object);
+
+// Of Swift's runtime (swift/Runtime/Metadata.h): the method of a class, given what describes it and the class that declares it.
+void *_Nonnull swift_lookUpClassMethod(const void *_Nonnull type, const void *_Nonnull method, const void *_Nonnull declaring_class);
+
+// What describes NSManagedObject and the methods of it by which a class validates.
+extern const char described_managed_object[] __asm__("$s12OpenCoreData15NSManagedObjectCMn");
+extern const char described_validate_for_insert[] __asm__("$s12OpenCoreData15NSManagedObjectC17validateForInsertyyKFTq");
+extern const char described_validate_for_update[] __asm__("$s12OpenCoreData15NSManagedObjectC17validateForUpdateyyKFTq");
+extern const char described_validate_for_delete[] __asm__("$s12OpenCoreData15NSManagedObjectC17validateForDeleteyyKFTq");
+extern const char described_validate_value[]
+    __asm__("$s12OpenCoreData15NSManagedObjectC13validateValue_6forKeyyAA33AutoreleasingUnsafeMutablePointerVyyXlSgG_SStKFTq");
+
+// Whether a class has a method of its own where it could inherit one by which NSManagedObject validates.
+static inline bool overrides_validation(const void *_Nonnull type, const void *_Nonnull managed_object) {
+    const char *const methods[] = {
+        described_validate_for_insert, described_validate_for_update, described_validate_for_delete, described_validate_value};
+    for (size_t i = 0; i < sizeof methods / sizeof *methods; i++) {
+        if (swift_lookUpClassMethod(type, methods[i], described_managed_object)
+            != swift_lookUpClassMethod(managed_object, methods[i], described_managed_object)) return true;
+    }
+    return false;
+}
 
 // Of Swift's runtime (swift/Demangling/Demangle.h): the name in Swift's words, in memory from malloc, or NULL if it is none of Swift's.
 char *_Nullable swift_demangle(

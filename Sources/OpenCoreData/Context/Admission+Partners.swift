@@ -1,3 +1,5 @@
+import Foundation
+
 /// Both sides of a one-to-one say the same.
 ///
 /// Each side is a value of a row, and two contexts that know nothing of each other may give one object to two others. The changes that come in are
@@ -73,9 +75,19 @@ extension Admission {
         for (side, target) in claims { take(side, target) }
         if let failure { throw failure }
         if !needed.isEmpty { throw RowsNeeded(ids: needed) }
+        var errors: [NSError] = []
         for (side, target) in partners where isAlive(side.id) {
             let now = (changes[side.id]?.row ?? row(side.id))?[side.slot].objectID
-            if now != target { set(side.slot, of: side.id, to: target, base: row(side.id)) }
+            if now == target { continue }
+            if target == nil, let relationship = side.id.layout.relationship(atSlot: side.slot), !relationship.isOptional {
+                errors.append(
+                    RowValidation.error(
+                        .validationMissingMandatoryProperty, relationship.name, nil, side.id, nil,
+                        "is required, and who it leads to is given to another object"))
+            } else {
+                set(side.slot, of: side.id, to: target, base: row(side.id))
+            }
         }
+        try RowValidation.throwAny(errors)
     }
 }

@@ -6,6 +6,7 @@ import Foundation
 /// object's delete rule says, as if the later one had known of the earlier: a reference that comes in after the deletion is emptied where the rule
 /// nullifies, and refused (1550) where it cascades, or where the reference is required; a deletion that comes in after the reference does to it what the
 /// rule says. Where the rule denies, the reference comes in and validation denies the deletion (1600); where it is to do nothing, nothing is done.
+/// A to-one without an inverse has no such rule: a reference that comes in later is refused, and a deletion that does empties it.
 extension NSManagedObjectContext {
     /// Within the chain's lock.
     func settleReferences(_ admission: inout Admission) throws {
@@ -48,10 +49,10 @@ extension NSManagedObjectContext {
             var next: Set<NSManagedObjectID> = []
             for (id, slot, target) in references(to: open, after: admission.changes) {
                 guard let relationship = id.layout.relationship(atSlot: slot) else { continue }
-                switch relationship.inverseRelationship?.deleteRule {
-                case .nullifyDeleteRule? where relationship.isOptional: admission.clear(slot, of: id, current: changeInChain(of: id))
-                case .nullifyDeleteRule?: errors.append(.dangling(id, relationship, target))
-                case .cascadeDeleteRule?:
+                switch relationship.ruleForLateDeletions {
+                case .nullifyDeleteRule where relationship.isOptional: admission.clear(slot, of: id, current: changeInChain(of: id))
+                case .nullifyDeleteRule: errors.append(.dangling(id, relationship, target))
+                case .cascadeDeleteRule:
                     let current = changeInChain(of: id)
                     admission.changes.set(
                         id,
@@ -59,7 +60,7 @@ extension NSManagedObjectContext {
                     )
                     admission.corrected.insert(id)
                     next.insert(id)
-                case .denyDeleteRule?, .noActionDeleteRule?, nil: continue
+                case .denyDeleteRule, .noActionDeleteRule: continue
                 }
             }
             open = next
@@ -136,6 +137,15 @@ extension NSRelationshipDescription {
         case .nullifyDeleteRule? where isOptional: .empty
         case .nullifyDeleteRule?, .cascadeDeleteRule?, nil: .refuse
         }
+    }
+}
+
+extension NSRelationshipDescription {
+    /// What becomes of this to-one where its object is deleted after the reference came. Without an inverse nobody who deletes can know of it; it is
+    /// emptied, for there is nothing that it could lead to.
+    var ruleForLateDeletions: NSDeleteRule {
+        guard let inverseRelationship else { return isTransient ? .noActionDeleteRule : .nullifyDeleteRule }
+        return inverseRelationship.deleteRule
     }
 }
 

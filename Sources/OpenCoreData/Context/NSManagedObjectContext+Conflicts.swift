@@ -33,7 +33,7 @@ extension NSManagedObjectContext {
                 }
                 // Two that are one have the members of both, and what the policy let go is a member no more.
                 if parent == nil, outcome.isSettled || !turned.isEmpty {
-                    try MemberCounts(touchedBy: changes).check(in: self, isDeleted: { changes[$0]?.kind == .deleted }) {
+                    try MemberCounts(touchedBy: [changes], includingNewOwners: false).check(in: self, isDeleted: { changes[$0]?.kind == .deleted }) {
                         changes.members(of: $0, over: try below.relatedIDs($0))
                     }
                 }
@@ -122,7 +122,7 @@ extension NSManagedObjectContext {
         for conflict in found {
             let change = outcome.changes[conflict.id], row = rows[conflict.id]
             guard let relationship = conflict.id.layout.relationship(atSlot: conflict.slot), change != nil || row != nil else { continue }
-            let rule = relationship.inverseRelationship?.deleteRule
+            let rule = conflict.isNew ? relationship.inverseRelationship?.deleteRule : relationship.ruleForLateDeletions
             outcome.settled.insert(conflict.id)
             if rule == .nullifyDeleteRule && relationship.isOptional {
                 var admission = Admission(changes: outcome.changes)
@@ -167,6 +167,7 @@ extension NSManagedObjectContext {
             unpublished.removeAll { $0 === object }
             object.isPublished = true
             object.ownsRow = false
+            decided.append(object.objectID)
             return PendingRow.replacing(conflict.stored, with: row)
         }
         guard conflict.decision == nil, let change = conflict.change else { return nil }
@@ -185,6 +186,7 @@ extension NSManagedObjectContext {
                 guard let row = object.row, let change = outcome.changes[object.objectID] else { continue }
                 object.isPublished = true
                 object.ownsRow = false
+                decided.append(object.objectID)
                 outcome.changes.set(
                     object.objectID, PendingRow(kind: change.kind, row: row, changed: object.changed, base: change.base))
                 outcome.settled.insert(object.objectID)

@@ -126,10 +126,12 @@ extension NSManagedObjectContext {
         hasUncheckedMail = false
         let changes = chain.withLock { level.pending }
         var errors: [NSError] = []
-        // Rows without an instance that children pushed were checked by the same rules when they were saved there; deletions are checked again,
-        // because others may have pushed what forbids them since.
-        let counts = MemberCounts(touchedBy: changes)
-        if registry.isEmpty && !hasImportedRows && !changes.mayBeDenied && counts.keys.isEmpty { return }
+        // Rows without an instance that children pushed were checked when they were saved there, and the model's rules about one value hold of it whoever
+        // changes the others. What others may have pushed since can break the rest: delete rules, counts of members, and what a class asks of several values
+        // together, for which a row becomes an object.
+        let pushed = hasPushedChanges && !hasImportedRows ? changes.entities.values.filter { !$0.rows.isEmpty && $0.entity.validatesItself } : []
+        let counts = MemberCounts(touchedBy: [changes], includingNewOwners: hasPushedChanges)
+        if registry.isEmpty && !hasImportedRows && !changes.mayBeDenied && counts.keys.isEmpty && pushed.isEmpty { return }
         func check(_ id: NSManagedObjectID, _ change: PendingRow, _ object: NSManagedObject?) throws {
             do {
                 if let object, !object.isFaulted {
@@ -150,16 +152,31 @@ extension NSManagedObjectContext {
             }
         }
         if hasImportedRows {
-            try changes.forEach { id, change in try check(id, change, registry[id]) }
+            for part in changes.entities.values {
+                let validatesItself = part.entity.validatesItself
+                for (id, change) in part.rows { try check(id, change, try registry[id] ?? (validatesItself ? object(for: id, change) : nil)) }
+            }
         } else {
             for object in hasPushedChanges ? registry.objects : Array(registry.heldObjects) {
                 try changes[object.objectID].map { try check(object.objectID, $0, object) }
             }
+            for part in pushed {
+                for (id, change) in part.rows where registry[id] == nil { try check(id, change, object(for: id, change)) }
+            }
             // A pushed deletion may be one that objects of this level forbid.
-            for (id, change) in changes.deletionsThatMayBeDenied where registry[id] == nil { try check(id, change, nil) }
+            let asked = Set(pushed.map(\.entity.number))
+            for (id, change) in changes.deletionsThatMayBeDenied where registry[id] == nil && !asked.contains(id.layout.number) {
+                try check(id, change, nil)
+            }
         }
         if errors.isEmpty { try counts.check(in: self) }
         try RowValidation.throwAny(errors)
+    }
+
+    /// An object of what is pending for a row, for its class to validate; nil where no value of a deleted one is known.
+    private func object(for id: NSManagedObjectID, _ change: PendingRow) throws -> NSManagedObject? {
+        guard let row = try change.row ?? channel(to: "validate").rows(for: [id])[id] else { return nil }
+        return materialise(FetchedRow(id: id, row: row), asFault: true)
     }
 
     private func loadMembers(_ owner: NSManagedObjectID, _ number: Int) throws -> Int {

@@ -15,6 +15,7 @@ extension NSManagedObjectContext {
             var hasAnything = false
             for context in contexts { hasAnything = try context.prepareToSave() || hasAnything }
             guard hasAnything else { return try contexts.last?.saveMetadata() ?? () }
+            try validateTogether(contexts)
             try saveTogether(contexts)
         }
     }
@@ -23,6 +24,59 @@ extension NSManagedObjectContext {
     private func holdingTheChain(_ body: () throws -> Void) throws {
         guard let parent else { return try body() }
         try parent.performAndWait { try parent.holdingTheChain(body) }
+    }
+
+    /// Each level is in order by itself. What several of them say of one object, or of one's members, is seen from here, where all of it lies over each
+    /// other; below it would be seen only when this context's changes have come in, and then something has moved.
+    private func validateTogether(_ contexts: [NSManagedObjectContext]) throws {
+        for _ in 0..<100 {
+            let layers = chain.withLock { contexts.map(\.level.pending) }
+            guard layers.count(where: { !$0.isEmpty }) > 1 else { return }
+            var errors: [NSError] = [], seen: Set<NSManagedObjectID> = []
+            for number in layers.indices.dropFirst().reversed() {
+                for part in layers[number].entities.values where part.entity.validatesItself {
+                    for (id, change) in part.rows {
+                        let above = layers[..<number].compactMap { $0[id] }
+                        guard let top = above.first, seen.insert(id).inserted, top.kind != .deleted, change.kind != .deleted, let lowest = change.row
+                        else { continue }
+                        let combined = above.reversed().reduce(lowest) { row, change in
+                            change.row.map { row.overlaid(with: $0, change.changed).0 } ?? row
+                        }
+                        do {
+                            try validate(id, as: combined, isNew: change.kind == .inserted)
+                        } catch {
+                            try RowValidation.collect(error, into: &errors)
+                        }
+                    }
+                }
+            }
+            if errors.isEmpty { try MemberCounts(touchedBy: layers, includingNewOwners: true).check(in: self) }
+            try RowValidation.throwAny(errors)
+            if unpublished.isEmpty { return }
+            publish()
+            try validateUntilSettled()
+        }
+        throw NSError.coreData(.coreData, "Validation goes on changing objects; stopped after 100 rounds. Nothing was saved.")
+    }
+
+    /// Has an object validated as it will be when all levels are one.
+    private func validate(_ id: NSManagedObjectID, as combined: RowSnapshot, isNew: Bool) throws {
+        let object = materialise(FetchedRow(id: id, row: nil), asFault: true)
+        if object.isFaulted { try object.realise() }
+        let mine = object.realisedRow, isOwned = object.ownsRow
+        object.row = combined
+        object.ownsRow = false
+        defer {
+            if let now = object.row, now !== combined {
+                // Values that validation has replaced.
+                object.row = mine.overlaid(with: now, now.differences(from: combined)).0
+                object.ownsRow = true
+            } else {
+                object.row = mine
+                object.ownsRow = isOwned
+            }
+        }
+        if isNew { try object.validateForInsert() } else { try object.validateForUpdate() }
     }
 
     private func saveTogether(_ contexts: [NSManagedObjectContext]) throws {

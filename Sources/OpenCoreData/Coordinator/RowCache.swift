@@ -102,7 +102,7 @@ package final class RowCache: Sendable {
     private func enter(_ rows: some Sequence<FetchedRow>, readAt time: UInt64, into state: inout State) {
         for fetched in rows {
             guard let row = fetched.row, !state.gone.contains(fetched.id), !state.longGone.contains(fetched.id) else { continue }
-            if let known = state.young[fetched.id] ?? state.old[fetched.id], known.row.version >= row.version { continue }
+            if let known = state.young[fetched.id] ?? state.old[fetched.id], known.row.version >= row.version, known.row.version != .max { continue }
             insert(row, readAt: time, for: fetched.id, into: &state)
         }
     }

@@ -77,6 +77,9 @@ package struct RowSnapshot: @unchecked Sendable {
 
     package var layout: EntityLayout { storage.header.layout }
     package var entity: NSEntityDescription { layout.entity }
+    /// The version that follows another in a store. It only has to differ: who finds the last number there is begins anew instead of never saving again.
+    package static func version(after version: Int64) -> Int64 { version == .max ? 1 : version + 1 }
+
     /// The version of these values in the store (`Z_OPT`); 0 before the first save.
     package var version: Int64 { atomicVersion { $0.pointee.load(ordering: .relaxed) } }
     package var count: Int { storage.header.layout.count }

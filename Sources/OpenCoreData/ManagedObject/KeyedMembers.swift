@@ -7,6 +7,8 @@ final class KeyedMembers: ClassMembers, @unchecked Sendable {
     private let type: ObjectIdentifier
     let accessors: [String: KeyedAccessor]
     let validators: [String: KeyedValidator]
+    /// Whether the class has rules of its own, so that a row has to become an object to be validated.
+    let validatesItself: Bool
 
     private init(_ type: NSManagedObject.Type) {
         var accessors: [String: KeyedAccessor] = [:], validators: [String: KeyedValidator] = [:]
@@ -23,6 +25,7 @@ final class KeyedMembers: ClassMembers, @unchecked Sendable {
         self.type = ObjectIdentifier(type)
         self.accessors = accessors
         self.validators = validators
+        validatesItself = !validators.isEmpty || type.overridesValidation
     }
 
     /// The class and those above it, itself last, so that its word counts.
@@ -51,7 +54,7 @@ final class KeyedMembers: ClassMembers, @unchecked Sendable {
         return members.accessors.isEmpty && members.validators.isEmpty ? nil : members
     }
 
-    private static func other(_ type: NSManagedObject.Type) -> KeyedMembers {
+    static func other(_ type: NSManagedObject.Type) -> KeyedMembers {
         if let known = others.withLock({ $0[ObjectIdentifier(type)] }) { return known }
         let made = KeyedMembers(type)
         return others.withLock { others in

@@ -124,12 +124,13 @@ enum RowValidation {
     private static func bounds(
         _ number: PredicateValue, _ attribute: NSAttributeDescription, _ failure: (CocoaError.Code, String) -> NSError
     ) -> NSError? {
-        if let maximum = attribute.maximumValue, let order = Comparison.numericOrder(number, .double(maximum)), order > 0 {
-            return failure(.validationNumberTooLarge, "is \(number.any ?? "nil"), more than \(maximum)")
-        }
-        if let minimum = attribute.minimumValue, let order = Comparison.numericOrder(number, .double(minimum)), order < 0 {
-            return failure(.validationNumberTooSmall, "is \(number.any ?? "nil"), less than \(minimum)")
-        }
+        func isBeyond(_ bound: PredicateValue, _ side: Int) -> Bool { Comparison.numericOrder(number, bound).map { $0.signum() == side } ?? false }
+        func tooLarge(_ bound: Any) -> NSError { failure(.validationNumberTooLarge, "is \(number.any ?? "nil"), more than \(bound)") }
+        func tooSmall(_ bound: Any) -> NSError { failure(.validationNumberTooSmall, "is \(number.any ?? "nil"), less than \(bound)") }
+        if let maximum = attribute.maximumValue, isBeyond(.double(maximum), 1) { return tooLarge(maximum) }
+        if let maximum = attribute.maximumDecimal, isBeyond(.decimal(maximum), 1) { return tooLarge(maximum) }
+        if let minimum = attribute.minimumValue, isBeyond(.double(minimum), -1) { return tooSmall(minimum) }
+        if let minimum = attribute.minimumDecimal, isBeyond(.decimal(minimum), -1) { return tooSmall(minimum) }
         return nil
     }
 
@@ -205,7 +206,9 @@ extension NSAttributeDescription {
             case .doubleAttributeType, .floatAttributeType, .decimalAttributeType, .dateAttributeType: !isTransient
             default: false
             }
-        return (!isOptional && !isTransient) || isChecked || minimumValue != nil || maximumValue != nil || regularExpression != nil
+        return (!isOptional && !isTransient) || isChecked || minimumValue != nil || maximumValue != nil || minimumDecimal != nil
+            || maximumDecimal != nil
+            || regularExpression != nil
     }
 }
 

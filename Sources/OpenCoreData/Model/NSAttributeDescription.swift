@@ -41,6 +41,10 @@ open class NSAttributeDescription: NSPropertyDescription, @unchecked Sendable {
     open var minimumValue: Double? { willSet { checkEditable() } }
     /// Largest allowed value of a number or date (seconds since 2001), longest allowed length of a string.
     open var maximumValue: Double? { willSet { checkEditable() } }
+    /// Smallest allowed value of a number, exactly: not every integer beyond 2⁵³ and hardly any decimal is a `Double`. Holds besides `minimumValue`.
+    open var minimumDecimal: Decimal? { willSet { checkEditable() } }
+    /// Largest allowed value of a number, exactly. Holds besides `maximumValue`.
+    open var maximumDecimal: Decimal? { willSet { checkEditable() } }
     /// A regular expression that a string must match as a whole.
     open var regularExpression: String? { willSet { checkEditable() } }
 

@@ -35,6 +35,6 @@ struct StoredSchedule: Sendable, Hashable {
         var same = self
         (same.startedAt, same.nextPollAt, same.lastSuccess, same.staleAt) = (before.startedAt, before.nextPollAt, before.lastSuccess, before.staleAt)
         guard same == before else { return nil }
-        return before.staleAt.map { .seconds($0.timeIntervalSince(now)) } ?? .seconds(86_400)
+        return before.staleAt.map { now.duration(to: $0) } ?? .seconds(86_400)
     }
 }

@@ -48,7 +48,7 @@ struct Removal {
         let rules = DeleteRules(mapping: mapping, context: context)
         var waiting: Set<Int64> = []
         for (id, row) in try entity.rows(keys, in: context) {
-            guard case .date(let time) = row[entity.bookkeeping.deletedAt], Int64(time.rounded(.down)) == second else { continue }
+            guard let time = Date(row[entity.bookkeeping.deletedAt]), MissingKeys.second(time) == second else { continue }
             if try rules.isNeeded(id, row) { waiting.insert(id.key) } else { context.delete(context.object(with: id)) }
         }
         return waiting

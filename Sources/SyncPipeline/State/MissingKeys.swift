@@ -19,7 +19,10 @@ struct MissingKeys: Hashable, Sendable {
     init() {}
 
     /// A time as tombstones are sorted by.
-    static func second(_ time: Date) -> Int64 { Int64(time.timeIntervalSinceReferenceDate.rounded(.down)) }
+    static func second(_ time: Date) -> Int64 {
+        // Another program may have stored any number. What is no time is never long ago, so that nothing is purged for it.
+        Int64(exactly: time.timeIntervalSinceReferenceDate.rounded(.down)) ?? .max
+    }
 
     /// Whether a row waits for another listing, and the last one that counted is a day old: servers that answer "not modified" for ever never bring
     /// another one by themselves.

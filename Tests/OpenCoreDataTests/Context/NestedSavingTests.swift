@@ -170,7 +170,7 @@ import Testing
     }
 
     // N20
-    @Test func aPushedRowIsValidatedInTheRootWithoutAnInstance() throws {
+    @Test func anImportedRowIsValidatedWithoutAnInstance() throws {
         let stack = TestStack()
         stack.root.materializesNotificationObjects = false
         let child = stack.child(of: stack.root)

@@ -234,10 +234,6 @@ import Testing
         }
         #expect((result?.result as? [NSPersistentHistoryTransaction])?.numbers == [1])
     }
-}
-
-extension NSPersistentStoreRequest {
-    fileprivate static var history: NSPersistentHistoryChangeRequest { .fetchHistory(after: .distantPast) }
 
     // H2
     @Test func theTokenOfASortedTransactionLeavesNothingOut() throws {
@@ -267,4 +263,8 @@ extension NSPersistentStoreRequest {
         request.resultType = .changesOnly
         #expect((try stack.execute(request).result as? [NSPersistentHistoryChange])?.count == 1)
     }
+}
+
+extension NSPersistentStoreRequest {
+    fileprivate static var history: NSPersistentHistoryChangeRequest { .fetchHistory(after: .distantPast) }
 }

@@ -115,4 +115,39 @@ import Testing
             #expect(twin.objectIDs(forRelationshipNamed: "tags").count == 3)
         }
     }
+
+    // R8: each of two children adds one, and there is room for one.
+    @Test(arguments: [true, false]) func aToManyThatTwoChildrenFillIsTooLarge(_ isOneToMany: Bool) throws {
+        let team = Company.entity("Team"), player = Company.entity("Player")
+        Company.relate(team, "players", many: true, player, isOneToMany ? "team" : "teams", many: !isOneToMany)
+        team.relationshipsByName["players"]?.maxCount = 2
+        let stack = TestStack(NSManagedObjectModel(entities: [team, player]))
+        let children = (0..<2).map { stack.child(of: stack.root, name: "child \($0)") }
+        try holding(stack.root, children[0], children[1]) { () throws in
+            let team = stack.root.make("Team").objectID, players = (0..<3).map { _ in stack.root.make("Player").objectID }
+            try stack.root.save()
+            func join(_ player: NSManagedObjectID, in context: NSManagedObjectContext) throws {
+                if isOneToMany {
+                    let row = try #require(try context.currentRows([player])[player]), slot = try #require(row.layout.slot(of: "team")),
+                        changed = row.copy()
+                    changed.update(slot, to: .objectID(team))
+                    context.updateRow(player, to: changed, changed: SlotSet([slot]), base: row)
+                } else {
+                    let key = RelationshipKey(owner: team, toMany: 0), members = try context.members(of: key)
+                    context.setMembers(of: key, from: members, to: members + [player])
+                }
+            }
+            try join(players[0], in: children[0])
+            try join(players[1], in: children[0])
+            try join(players[2], in: children[1])
+            try children[0].save()
+            #expect(stack.root.registeredObjects.isEmpty)
+            let error = #expect(throws: NSError.self) { try children[1].save() }
+            #expect(error?.code == 1590 && error?.userInfo[NSValidationKeyErrorKey] as? String == "players")
+            #expect((error?.userInfo[NSAffectedObjectsErrorKey] as? [Any])?.first as? NSManagedObjectID == team)
+            children[1].rollback()
+            try stack.root.save()
+            #expect(try stack.root.members(of: RelationshipKey(owner: team, toMany: 0)).count == 2)
+        }
+    }
 }

@@ -150,6 +150,32 @@ import Testing
     }
 
     // L29
+    @Test func boundsMayBeNumbersThatAreNoReals() throws {
+        func code(_ type: NSAttributeDescription.AttributeType, _ value: Any, _ bounds: (minimum: Decimal?, maximum: Decimal?)) throws -> Int? {
+            let entity = Company.entity("Large"), attribute = Company.attribute("number", type)
+            (attribute.minimumDecimal, attribute.maximumDecimal) = bounds
+            entity.properties = [attribute]
+            let stack = TestStack(NSManagedObjectModel(entities: [entity]))
+            return stack.root.performAndWait {
+                stack.root.make("Large", ["number": value])
+                do { try stack.root.save() } catch { return (error as NSError).code }
+                return nil
+            }
+        }
+        let odd: Int64 = 9_007_199_254_740_993, bound = Decimal(odd)
+        #expect(Decimal(sign: .plus, exponent: 0, significand: 9_007_199_254_740_993) == bound)
+        #expect(try code(.integer64, odd, (nil, bound)) == nil && code(.integer64, odd + 1, (nil, bound)) == 1610)
+        #expect(try code(.integer64, odd, (bound, nil)) == nil && code(.integer64, odd - 1, (bound, nil)) == 1620)
+        let last = Decimal(Int64.max - 1)
+        #expect(try code(.integer64, Int64.max, (nil, last)) == 1610 && code(.integer64, Int64.max - 1, (nil, last)) == nil)
+        #expect(try code(.integer64, Int64.min, (Decimal(Int64.min) + 1, nil)) == 1620)
+        let tenth = try #require(Decimal(string: "0.10000000000000000001")), short = try #require(Decimal(string: "0.1"))
+        #expect(try code(.decimal, tenth, (nil, tenth)) == nil && code(.decimal, tenth + tenth, (nil, tenth)) == 1610)
+        #expect(try code(.decimal, tenth, (nil, short)) == 1610)
+        #expect(try code(.double, 0.5, (1, nil)) == 1620 && code(.double, 1.0, (1, nil)) == nil)
+    }
+
+    // L29
     @Test func whatIsNotANumberIsRefused() throws {
         let entity = Company.entity("Measured"),
             kinds: [(String, NSAttributeDescription.AttributeType, Any, Int)] = [

@@ -1,3 +1,5 @@
+import Foundation
+import GRDB
 import NIOHTTP1
 import OpenCoreData
 import SyncTestSupport
@@ -27,6 +29,26 @@ import Testing
         // Then there is nothing to write any more.
         try await fixture.sync()
         #expect(fixture.document.unsavedChangeCount == 0)
+        try await fixture.end()
+    }
+
+    // Another program left a time that is none: it is kept, and nobody stumbles over it.
+    @Test(arguments: ["1e300", "-1e300", "9e999", "9.3e18"]) func aTombstoneWithoutATimeIsKept(_ time: String) async throws {
+        let text = ScriptedAPI.people(deletion: "confirm_runs = 1, max_fraction = 1.0, purge_after = \"2d\"")
+        var fixture = try await api.fixture(text)
+        api.set("/people", #"[{"id": 1}, {"id": 2}]"#)
+        try await fixture.sync()
+        api.set("/people", #"[{"id": 1}]"#, etag: "\"1\"")
+        try await fixture.sync()
+        await fixture.pipeline.stop(grace: .zero)
+        try await fixture.document.close()
+        let queue = try DatabaseQueue(path: fixture.document.storeURL.path)
+        try await queue.write { try $0.execute(sql: "UPDATE ZPERSON SET ZCISTERNDELETEDAT = \(time) WHERE ZID = 2") }
+        try queue.close()
+        fixture = try await PipelineFixture(text, folder: fixture.folder) { [api] request, _ in api.answer(request) }
+        fixture.clock.advance(by: .seconds(90 * 3600))
+        for _ in 1...2 { try await fixture.sync() }
+        #expect(try await fixture.values("id", of: "Person") == ["1", "2"])
         try await fixture.end()
     }
 

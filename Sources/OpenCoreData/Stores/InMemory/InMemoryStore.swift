@@ -123,10 +123,13 @@ package final class InMemoryStore: NSPersistentStore, @unchecked Sendable {
 
     package override func reserveKeys(for root: NSEntityDescription, count: Int) throws -> Range<Int64> {
         try tell(.reserveKeys(root, count))
-        return state.withLock { state in
-            let first = state.nextKeys[root.number] ?? 1
-            state.nextKeys[root.number] = first + Int64(count)
-            return first..<first + Int64(count)
+        return try state.withLock { state throws in
+            let first = state.nextKeys[root.number] ?? 1, (end, isTooMany) = first.addingReportingOverflow(Int64(count))
+            if isTooMany {
+                throw NSError.exhausted("the keys of \(root.name ?? "?")", in: "The store in memory", at: first, remedy: "Use a new store.")
+            }
+            state.nextKeys[root.number] = end
+            return first..<end
         }
     }
 
@@ -135,7 +138,7 @@ package final class InMemoryStore: NSPersistentStore, @unchecked Sendable {
     }
 
     package override func raiseLargestKey(for root: NSEntityDescription, to key: Int64) throws {
-        state.withLock { $0.nextKeys[root.number] = max($0.nextKeys[root.number] ?? 1, key + 1) }
+        state.withLock { $0.nextKeys[root.number] = max($0.nextKeys[root.number] ?? 1, key == .max ? key : key + 1) }
     }
 
     // MARK: Saving
@@ -264,9 +267,7 @@ package final class InMemoryStore: NSPersistentStore, @unchecked Sendable {
                 guard change?.kind != .deleted else { continue }
                 let row = change?.row ?? stored
                 for slot in row.layout.toOneSlots where change?.changed.contains(slot) != true {
-                    guard let target = row[slot].objectID, changes[target]?.kind == .deleted, isChecked(slot, of: row.layout),
-                        row.layout.relationship(atSlot: slot)?.inverseRelationship != nil
-                    else { continue }
+                    guard let target = row[slot].objectID, changes[target]?.kind == .deleted, isChecked(slot, of: row.layout) else { continue }
                     conflicts.append(StoreConflict.ReferenceConflict(id: id, slot: slot, target: target, isNew: false))
                 }
             }
@@ -283,7 +284,7 @@ package final class InMemoryStore: NSPersistentStore, @unchecked Sendable {
                 deleted.insert(id)
                 return
             }
-            let version = (state.rows[id]?.version ?? 0) + 1
+            let version = RowSnapshot.version(after: state.rows[id]?.version ?? 0)
             state.rows[id] = row.withoutTransients.copy(version: version)
             saved.versions[id] = version
         }

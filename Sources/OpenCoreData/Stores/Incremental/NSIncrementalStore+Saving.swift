@@ -72,7 +72,7 @@ extension NSIncrementalStore {
             if change.kind == .deleted { return }
             // The save is done and can't fail any more: where the store does not tell, the version is counted up.
             let told = try? node(of: id, context)?.version
-            saved.versions[id] = told.map { Int64(bitPattern: $0) } ?? (change.base?.version ?? 0) + 1
+            saved.versions[id] = told.map { Int64(bitPattern: $0) } ?? RowSnapshot.version(after: change.base?.version ?? 0)
         }
         return saved
     }

@@ -63,15 +63,14 @@ final class KeyPool: Sendable {
         }
     }
 
-    /// Takes keys out of circulation, inside a transaction or as one of its own.
-    func reserve(_ request: Request, in database: Database) throws -> Reservation {
-        guard
-            let largest = try database.integer(
-                "UPDATE Z_PRIMARYKEY SET Z_MAX = Z_MAX + ? WHERE Z_ENT = ? RETURNING Z_MAX", [.integer(request.count), .integer(request.root)])
-        else {
+    /// Takes keys out of circulation, inside a transaction or as one of its own. Nil: another program has counted so far that none are left.
+    func reserve(_ request: Request, in database: Database) throws -> Reservation? {
+        switch try database.raiseCounter(of: request.root, by: request.count) {
+        case .raised(let largest): return Reservation(table: request.table, range: (largest - request.count + 1)..<(largest + 1))
+        case .exhausted: return nil
+        case .missing:
             throw SQLiteError(code: 11, message: "Z_PRIMARYKEY has no row for entity \(request.root)", operation: "while reserving keys")
         }
-        return Reservation(table: request.table, range: (largest - request.count + 1)..<(largest + 1))
     }
 
     func add(_ reservations: [Reservation]) {
@@ -101,5 +100,23 @@ final class KeyPool: Sendable {
                 block.ranges.sorted { $0.lowerBound > $1.lowerBound }.map { Reservation(table: table, range: $0) }
             }
         }
+    }
+}
+
+extension Database {
+    enum RaisedCounter {
+        /// The number it has come to.
+        case raised(Int64)
+        /// It stays what it is: the sum would be no integer.
+        case exhausted(at: Int64)
+        case missing
+    }
+
+    /// Counts up what `Z_PRIMARYKEY` counts of an entity. SQLite's own sum would become a real number beyond the last integer.
+    func raiseCounter(of entity: Int64, by count: Int64) throws -> RaisedCounter {
+        let sum = "UPDATE Z_PRIMARYKEY SET Z_MAX = CAST(Z_MAX AS INTEGER) + ?1 WHERE Z_ENT = ?2 AND CAST(Z_MAX AS INTEGER) < ?3 RETURNING Z_MAX"
+        // The last number of all stays free, so that ranges have an end.
+        if let largest = try integer(sum, [.integer(count), .integer(entity), .integer(.max - count)]) { return .raised(largest) }
+        return try integer("SELECT Z_MAX FROM Z_PRIMARYKEY WHERE Z_ENT = ?", [.integer(entity)]).map { .exhausted(at: $0) } ?? .missing
     }
 }

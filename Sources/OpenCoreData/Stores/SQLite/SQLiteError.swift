@@ -23,12 +23,14 @@ package struct SQLiteError: Error, Sendable, CustomStringConvertible {
     }
 
     /// To SQLite a disk is full where the system says ENOSPC; to us also where a quota or a limit on the size of files leaves no room. Memory that
-    /// is missing says nothing of the disk.
+    /// is missing says nothing of the disk. And what the disk did not give out SQLite calls damage.
     init(code: Int32, systemError: Int32, message: String, operation: String) {
         let isOfDisk = code & 0xFF == SQLITE_IOERR
         switch systemError {
         case EDQUOT where isOfDisk, EFBIG where isOfDisk, ENOSPC where isOfDisk:
             self.init(code: SQLITE_FULL, message: "\(message): \(String(cString: strerror(systemError)))", operation: operation)
+        case EIO where code & 0xFF == SQLITE_CORRUPT, ENXIO where code & 0xFF == SQLITE_CORRUPT:
+            self.init(code: Self.unreadable, message: "\(message): \(String(cString: strerror(systemError)))", operation: operation)
         case ENOMEM where isOfDisk: self.init(code: SQLITE_NOMEM, message: message, operation: operation)
         default: self.init(code: code, message: message, operation: operation)
         }
@@ -59,11 +61,16 @@ package struct SQLiteError: Error, Sendable, CustomStringConvertible {
     /// Extended codes, which SQLite's header computes and Swift does not import.
     static let uniqueViolation: Int32 = SQLITE_CONSTRAINT | 8 << 8
     static let primaryKeyViolation: Int32 = SQLITE_CONSTRAINT | 6 << 8
+    /// `SQLITE_IOERR_CORRUPTFS`.
+    static let unreadable: Int32 = SQLITE_IOERR | 33 << 8
     /// `SQLITE_READONLY_DBMOVED`.
     static let moved: Int32 = SQLITE_READONLY | 4 << 8
 
     /// The code without its extension.
     package var primaryCode: Int32 { code & 0xFF }
+
+    /// Whether SQLite takes the file to be damaged, or to be none of its own.
+    var isDamage: Bool { primaryCode == SQLITE_CORRUPT || primaryCode == SQLITE_NOTADB }
 
     /// Whether SQLite's parser gave up on a statement because its parts stand within each other too deep: it has no code of its own for that.
     var isTooDeep: Bool {

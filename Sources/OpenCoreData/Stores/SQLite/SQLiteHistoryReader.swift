@@ -43,7 +43,9 @@ struct SQLiteHistoryReader {
 
     /// The number of the first transaction that is there; where there is none, that of the next.
     static func firstNumber(in database: Database) throws -> Int64 {
-        try database.integer("SELECT min(Z_PK) FROM ATRANSACTION") ?? lastNumber(in: database) + 1
+        if let first = try database.integer("SELECT min(Z_PK) FROM ATRANSACTION") { return first }
+        let last = try lastNumber(in: database)
+        return last == .max ? last : last + 1
     }
 
     mutating func records(

@@ -12,6 +12,9 @@ enum SQLiteHistoryTables {
     static let changeNumber: Int64 = 16001
     static let transactionNumber: Int64 = 16002
     static let stringNumber: Int64 = 16003
+
+    /// The table whose keys are counted under a number.
+    static func table(of number: Int64) -> String { number == changeNumber ? changes : number == transactionNumber ? transactions : strings }
     /// From here on numbers are not those of the model's entities.
     static let firstNumber: Int64 = 16000
 

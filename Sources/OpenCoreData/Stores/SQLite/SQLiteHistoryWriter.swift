@@ -180,13 +180,15 @@ final class SQLiteHistoryWriter {
     // MARK: Numbers and texts
 
     private func number(of entity: Int64, raisedBy count: Int64) throws -> Int64 {
-        guard
-            let largest = try database.integer(
-                "UPDATE Z_PRIMARYKEY SET Z_MAX = Z_MAX + ? WHERE Z_ENT = ? RETURNING Z_MAX", [.integer(count), .integer(entity)])
-        else {
+        switch try database.raiseCounter(of: entity, by: count) {
+        case .raised(let largest): return largest
+        case .exhausted(let largest):
+            throw NSError.exhausted(
+                "the entries of its history (Z_MAX of Z_ENT \(entity) in Z_PRIMARYKEY)", in: "The store", at: largest,
+                remedy: "Close the store and set it to the largest Z_PK of \(SQLiteHistoryTables.table(of: entity)).")
+        case .missing:
             throw SQLiteError(code: SQLITE_CORRUPT, message: "Z_PRIMARYKEY has no row for entity \(entity)", operation: "while recording history")
         }
-        return largest
     }
 
     private func text(_ text: String?) throws -> SQLParameter { try text.map { .integer(try string($0)) } ?? .null }

@@ -20,7 +20,7 @@ extension SQLiteStore {
             try pool.writeWithoutTransaction { database in
                 try database.inTransaction(.immediate) {
                     let statement = try database.prepared(
-                        "UPDATE \(table.name.sqlName) SET Z_OPT = Z_OPT + 1, \(column.sqlName) = NULL, \(RowSum.column) = \(sum.whole(values)) "
+                        "UPDATE \(table.name.sqlName) SET Z_OPT = \(SaveOperation.nextVersion), \(column.sqlName) = NULL, \(RowSum.column) = \(sum.whole(values)) "
                             + "WHERE \(isChanged) RETURNING Z_PK")
                     try statement.bind([list])
                     try statement.forEachRow { found.insert(sqlite3_column_int64($0, 0)) }

@@ -135,7 +135,20 @@ extension SQLiteStore {
     /// Runs a read on a reader's connection, or on that of a state. One statement sees one state of the file; no transaction is needed around it.
     func reading<T>(at state: SQLiteState?, _ body: (Database) throws -> T) throws -> T {
         do {
-            let result = if let state { try state.read(body) } else { try pool.unsafeRead(body) }
+            func told(_ database: Database) throws -> T {
+                do { return try body(database) } catch let error as DatabaseError {
+                    // With what the system said, as long as there is a connection to ask.
+                    throw SQLiteError(error, connection: database.sqliteConnection, operation: "while reading")
+                }
+            }
+            func attempt() throws -> T { if let state { try state.read(told) } else { try pool.unsafeRead(told) } }
+            let result: T
+            do { result = try attempt() } catch let error as DatabaseError where SQLiteError(error, operation: "").isDamage {
+                // Only a connection that could not be made is told so: nothing has been asked of it yet.
+                do { result = try attempt() } catch let error as DatabaseError where SQLiteError(error, operation: "").isDamage {
+                    throw SQLiteFileCheck(path).failureToRead() ?? SQLiteError(error, operation: "while reading")
+                }
+            }
             statements.add { $0.selects += 1 }
             return result
         } catch {

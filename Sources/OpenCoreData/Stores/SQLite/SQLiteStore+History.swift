@@ -77,7 +77,7 @@ extension SQLiteStore: HistoryKeeping {
                     // From the first that is later: where the clock was set back, none of those that follow may be missing.
                     let first = try database.integer("SELECT min(Z_PK) FROM ATRANSACTION WHERE ZTIMESTAMP > ?", [.double(time)])
                     guard let first else { return [] }
-                    number = first - 1
+                    number = first == .min ? first : first - 1
                 case .number(let known)?:
                     try check(known, in: database)
                     number = known
@@ -95,7 +95,7 @@ extension SQLiteStore: HistoryKeeping {
         let reason: String
         if known > last {
             reason = "its history ends with transaction \(last), so the file is older than the token"
-        } else if known < first - 1 {
+        } else if known < first, known + 1 < first {
             reason = "its history begins with transaction \(first), the ones before were deleted"
         } else {
             return

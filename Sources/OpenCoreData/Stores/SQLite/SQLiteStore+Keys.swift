@@ -15,7 +15,11 @@ extension SQLiteStore {
                 // Somebody may have reserved while this thread waited for the writer.
                 if let taken = keyPool.take(count, table: table) { return taken }
                 let request = keyPool.request(count, table: table, root: number)
-                let reservation = try keyPool.reserve(request, in: database)
+                guard let reservation = try keyPool.reserve(request, in: database) else {
+                    throw NSError.exhausted(
+                        "the keys of \(root.name ?? "?") (Z_MAX of Z_ENT \(number) in Z_PRIMARYKEY)", in: path, at: .max,
+                        remedy: "Close the store and set it to the largest Z_PK of \(schema.tables[table].name).")
+                }
                 statements.add {
                     $0.updates += 1
                     $0.transactions += 1

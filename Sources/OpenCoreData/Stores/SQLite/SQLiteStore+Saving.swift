@@ -38,7 +38,8 @@ extension SQLiteStore {
                 prepared.beginsHistory = try recordHistory(of: plan, changes, in: database)
                 try operation.run(in: database)
                 if metadata != nil || mark != nil { try write(metadata: metadata?.data, mark: mark, in: database) }
-                prepared.reserved = try topUp.map { try keyPool.reserve($0, in: database) }
+                // Where none are left, new objects get keys that no store was asked for; the save needs none.
+                prepared.reserved = try topUp.compactMap { try keyPool.reserve($0, in: database) }
             } catch {
                 prepared.end()
                 throw refusal(error, of: plan, clearsKeysFirst: clearsKeysFirst, in: database)

@@ -29,7 +29,7 @@ struct SQLiteStoreOpening {
     let isReadOnly: Bool
 
     func open() throws -> Opened {
-        do {
+        try lookingTwice {
             // A file is looked at before anything is set in it: it may be somebody else's.
             if let probe = try probe() {
                 try check(probe)
@@ -40,8 +40,19 @@ struct SQLiteStoreOpening {
                     .persistentStoreOpen, "\(url.path) can't be opened for reading: there is no store there. Open it for writing once to make it.")
             }
             return try create()
-        } catch {
-            throw described(error)
+        }
+    }
+
+    /// To SQLite a file is damaged where the disk does not give it out. So it is looked at twice before that is said, and whether it can be read at all.
+    private func lookingTwice<T>(_ body: () throws -> T) throws -> T {
+        func attempt() throws -> T {
+            do { return try body() } catch { throw described(error) }
+        }
+        func isDamage(_ error: any Error) -> Bool { SQLiteError(in: error)?.isDamage ?? false }
+        do { return try attempt() } catch  where isDamage(error) {
+            do { return try attempt() } catch  where isDamage(error) {
+                throw SQLiteFileCheck(url.path).failureToRead().map(described) ?? error
+            }
         }
     }
 
@@ -81,10 +92,8 @@ struct SQLiteStoreOpening {
                 "\(url.path) is a SQLite database but not a store: it has no Z_METADATA. Choose another file; this one was not touched.")
         }
         if options.checksFile {
-            let report = try String.fetchAll(database, sql: "PRAGMA quick_check(5)")
-            if report != ["ok"] {
-                throw SQLiteError(code: SQLITE_CORRUPT, message: report.joined(separator: "; "), operation: "while checking")
-            }
+            let damage = try SQLiteFileCheck(url.path).damage(in: database, by: "quick_check(5)")
+            if !damage.isEmpty { throw SQLiteError(code: SQLITE_CORRUPT, message: damage.joined(separator: "; "), operation: "while checking") }
         }
         guard let row = try Row.fetchOne(database, sql: "SELECT Z_UUID, Z_PLIST FROM Z_METADATA LIMIT 1"),
             let data = row[1] as Data?, let metadata = StoreMetadataCoding.metadata(data)

@@ -53,9 +53,9 @@ package struct SQLiteStoreVerification: Sendable, Equatable {
                 throw NSError.coreData(.persistentStoreInvalidType, "\(url.path) is a SQLite database but not a store: it has no Z_PRIMARYKEY.")
             }
             // What it says of damage, a value of the wrong type for one, comes in rows; a file that cannot be read at all, as an error.
-            let report = try String.fetchAll(database, sql: "PRAGMA integrity_check(100)")
+            let damage = try SQLiteFileCheck(url.path).damage(in: database, by: "integrity_check(100)")
             let entities = try entities(in: database)
-            return Self(damage: report.filter { $0 != "ok" }, entities: entities)
+            return Self(damage: damage, entities: entities)
         }
     }
 

@@ -70,7 +70,7 @@ extension SaveOperation {
                 for slot in map.layout.toOneSlots {
                     guard let relationship = map.layout.relationship(atSlot: slot), let column = map.columns[slot],
                         map.entity.superentity?.relationshipsByName[relationship.name] == nil,
-                        let rule = relationship.inverseRelationship?.deleteRule, rule != .noActionDeleteRule,
+                        relationship.inverseRelationship?.deleteRule != .noActionDeleteRule,
                         let destination = relationship.destinationEntity, try schema.map(of: destination).table == number
                     else { continue }
                     let statement = try database.cached(

@@ -18,6 +18,11 @@ struct SaveOperation {
     /// From how many inserts on the indexes of an empty table are made afterwards.
     static let bulkThreshold = 20_000
 
+    /// The version of a row, as it is read. Another program may have left anything there.
+    static let version = "ifnull(CAST(Z_OPT AS INTEGER), 0)"
+    /// The one that follows: `RowSnapshot.version(after:)`. SQLite's own sum would make a real number of what is no integer any more.
+    static let nextVersion = "CASE WHEN \(version) < 9223372036854775807 THEN \(version) + 1 ELSE 1 END"
+
     private(set) var versions = IDTable<Int64>()
     var counts = StatementCounts()
 
@@ -49,7 +54,7 @@ struct SaveOperation {
 
     private func check(_ operations: [RowOperation], in table: TableMap, in database: Database) throws {
         guard !operations.isEmpty else { return }
-        let statement = try database.cached("SELECT 1 FROM \(table.name.sqlName) WHERE Z_PK = ? AND Z_OPT = ?")
+        let statement = try database.cached("SELECT 1 FROM \(table.name.sqlName) WHERE Z_PK = ? AND \(Self.version) = ?")
         for operation in operations {
             sqlite3_bind_int64(statement.raw, 1, operation.key)
             sqlite3_bind_int64(statement.raw, 2, operation.baseVersion ?? 0)
@@ -61,7 +66,7 @@ struct SaveOperation {
 
     private mutating func delete(_ operations: [RowOperation], from table: TableMap, in database: Database) throws {
         guard !operations.isEmpty else { return }
-        let checked = try database.cached("DELETE FROM \(table.name.sqlName) WHERE Z_PK = ? AND Z_OPT = ?")
+        let checked = try database.cached("DELETE FROM \(table.name.sqlName) WHERE Z_PK = ? AND \(Self.version) = ?")
         let unchecked = try database.cached("DELETE FROM \(table.name.sqlName) WHERE Z_PK = ?")
         for operation in operations {
             if let version = operation.baseVersion {
@@ -101,9 +106,9 @@ struct SaveOperation {
                 let values = names.enumerated().map { (column: $0.element, value: "?\($0.offset + 3)") }
                 let sum = schema.tables[operation.map.table].sum.map { ", \(RowSum.column) = \($0.replacing(values))" }
                 let sql =
-                    "UPDATE \(operation.map.tableName.sqlName) SET Z_OPT = Z_OPT + 1"
+                    "UPDATE \(operation.map.tableName.sqlName) SET Z_OPT = \(Self.nextVersion)"
                     + values.map { ", \($0.column.sqlName) = \($0.value)" }.joined() + (sum ?? "")
-                    + " WHERE Z_PK = ?1" + (form.isChecked ? " AND Z_OPT = ?2" : " AND ?2 IS NULL RETURNING Z_OPT")
+                    + " WHERE Z_PK = ?1" + (form.isChecked ? " AND \(Self.version) = ?2" : " AND ?2 IS NULL RETURNING Z_OPT")
                 statements[form] = (try database.cached(sql), columns, Int32(names.count + 2))
             }
             guard let (statement, columns, _) = statements[form] else { continue }
@@ -112,7 +117,7 @@ struct SaveOperation {
             if let version = operation.baseVersion {
                 sqlite3_bind_int64(statement.raw, 2, version)
                 if try statement.run() == 0 { throw VersionMismatch() }
-                versions[operation.id] = version + 1
+                versions[operation.id] = RowSnapshot.version(after: version)
             } else {
                 sqlite3_bind_null(statement.raw, 2)
                 guard try statement.step() else {

@@ -13,7 +13,7 @@ import OpenCoreDataTestSupport
 /// - of a key that three objects claim, or two new ones, or that a stored one was given: which is made first, and what it had set before, is for
 ///   `KeyedValues`, which counts objects in the order in which they are made;
 /// - of what was changed above and is gone below: that is for the root's policy to say, and it depends on why it is gone;
-/// - of a row of the store that others have written, and that the root changed: what it has read of it decides what the policy says;
+/// - of a row of the store that others have written, and that is changed here: what was read of it decides what the policy says;
 /// - of a reference to what was deleted before, or what the root did not know of: it may be emptied here, or wait for the save of the deletion. None of
 ///   them is stored;
 /// - of an order out of which something is deleted: it is what the context that deletes has read of it, which may be old (N12);
@@ -240,6 +240,9 @@ extension KeyedTransition {
     private func isCertain(_ name: Name, _ key: String, _ value: Value, _ expected: Expected) -> Bool {
         guard let other = value.name else { return false }
         let back = key == "badge" ? "thing" : "badge"
+        // Set to another and back it counts as changed, which nobody can see.
+        if let keys = changes.updated[name], !keys.contains(key) { return false }
+        if let keys = changes.updated[other], !keys.contains(back) { return false }
         guard expected.objects[other]?.values[back]?.name == name else { return false }
         return expected.objects.allSatisfy { third, object in
             third == name && object.values[key]?.name == other || third == other
@@ -251,7 +254,7 @@ extension KeyedTransition {
         var result = Expected(objects: before.objects)
         for name in changes.inserted.keys { result.objects[name] = above.objects[name] }
         for (name, keys) in changes.updated {
-            guard let mine = above.objects[name], let theirs = before.objects[name], !isStored || !foreign.contains(name) else {
+            guard let mine = above.objects[name], let theirs = before.objects[name], !foreign.contains(name) else {
                 result.open.insert(name)
                 result.objects[name] = above.objects[name]
                 continue

@@ -69,7 +69,7 @@ struct PushKeptAside {
                 "reason": refused.reason, "values": values,
             ]
         }
-        return try PropertyListSerialization.data(fromPropertyList: list, format: .xml, options: 0)
+        return try PropertyListValue.bytes(list, format: .xml)
     }
 
     /// As a property list has it; nil: null.

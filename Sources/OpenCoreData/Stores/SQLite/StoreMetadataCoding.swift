@@ -25,7 +25,7 @@ enum StoreMetadataCoding {
     }
 
     static func data(_ metadata: [String: Any]) throws -> Data {
-        try PropertyListSerialization.data(fromPropertyList: metadata, format: .binary, options: 0)
+        try PropertyListValue.bytes(metadata, format: .binary)
     }
 
     static func metadata(_ data: Data) -> [String: Any]? {

@@ -184,8 +184,13 @@ struct SimulatedLife {
         count += 1
         let next = simulation.folder.appendingPathComponent("\(count)")
         let isForgetful = isBehind
-        // Nobody writes meanwhile.
-        let guardian = lock == nil && !process.disk.isHolding ? try Self.locked(process.document.storeURL) : nil
+        // Nobody writes meanwhile: the file is locked, or the commit that a slow disk holds has it locked.
+        var guardian: DatabaseQueue?
+        while lock == nil, guardian == nil, !process.disk.isHolding {
+            do { guardian = try Self.locked(process.document.storeURL) } catch let error as DatabaseError where error.resultCode == .SQLITE_BUSY {
+                await Task.yield()
+            }
+        }
         try FileManager.default.copyItem(at: process.folder, to: next)
         try guardian.map(Self.release)
         _ = simulation.nextProcess()

@@ -32,7 +32,11 @@ private func live(_ seeds: Range<Int>) async throws {
         for part in 0..<min(parts, wanted.count) {
             group.addTask {
                 for seed in stride(from: wanted.lowerBound + part, to: wanted.upperBound, by: parts) {
-                    if let failure = try await Simulation.failure(seed: seed) { return failure }
+                    do {
+                        if let failure = try await Simulation.failure(seed: seed) { return failure }
+                    } catch {
+                        return "seed \(seed): \(error)"
+                    }
                 }
                 return nil
             }

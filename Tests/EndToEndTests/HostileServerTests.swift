@@ -46,6 +46,15 @@ import Testing
         return Array((head.joined(separator: "\r\n") + "\r\n\r\n" + body).utf8)
     }
 
+    /// A server of one record; who has it is told that it is as it was.
+    static func unchanging() async throws -> RawHTTPServer {
+        try await RawHTTPServer { request, _ in
+            request.headers["if-none-match"] != nil
+                ? [.send(answer("304 Not Modified", "", "ETag: \"1\"")), .close]
+                : [.send(answer("200 OK", "[{\"id\": 1}]", "ETag: \"1\"")), .close]
+        }
+    }
+
     // N8
     @Test(.timeLimit(.minutes(60))) func noStatusLineEndsTheDaemon() async throws {
         let statuses = ["000", "001", "042", "099", "100", "101", "199", "600", "999"]

@@ -23,21 +23,37 @@ import Testing
         return daemon
     }
 
-    @Test(.timeLimit(.minutes(60)), arguments: [true, false]) func anAuthorityMayBeACredential(isTheRightOne: Bool) async throws {
-        let identity = try TestIdentity(for: ["IP:127.0.0.1"]), other = try TestIdentity(for: ["IP:127.0.0.1"])
-        defer {
+    /// A server with a certificate that signs itself, and another certificate.
+    private struct Authorities {
+        private let identity: TestIdentity, stranger: TestIdentity
+        let server: RawHTTPServer
+        var right: String { identity.certificate }
+        var other: String { stranger.certificate }
+
+        init() async throws {
+            identity = try TestIdentity(for: ["IP:127.0.0.1"])
+            stranger = try TestIdentity(for: ["IP:127.0.0.1"])
+            server = try await RawHTTPServer(identity: identity) { _, _ in [.send(HostileServerTests.answer("200 OK", "[{\"id\": 1}]")), .close] }
+        }
+
+        func remove() {
             identity.remove()
-            other.remove()
+            stranger.remove()
         }
-        let server = try await RawHTTPServer(identity: identity) { _, _ in
-            [.send(HostileServerTests.answer("200 OK", "[{\"id\": 1}]")), .close]
+
+        /// The configuration with that authority.
+        func trusted(_ text: String, _ authority: String) -> String {
+            text.replacingOccurrences(of: "http://", with: "https://")
+                .replacingOccurrences(of: "[[source]]", with: "[defaults.tls]\nca = \(authority)\n[[source]]")
         }
-        let shop = try shop(server) {
-            $0.replacingOccurrences(of: "http://", with: "https://")
-                .replacingOccurrences(of: "[[source]]", with: "[defaults.tls]\nca = { credential = \"authority\" }\n[[source]]")
-        }
+    }
+
+    @Test(.timeLimit(.minutes(60)), arguments: [true, false]) func anAuthorityMayBeACredential(isTheRightOne: Bool) async throws {
+        let authorities = try await Authorities(), server = authorities.server
+        defer { authorities.remove() }
+        let shop = try shop(server) { authorities.trusted($0, "{ credential = \"authority\" }") }
         defer { shop.close() }
-        let certificate = isTheRightOne ? identity.certificate : other.certificate
+        let certificate = isTheRightOne ? authorities.right : authorities.other
         let daemon = try await daemon(shop, credentials: ["authority": String(contentsOfFile: certificate, encoding: .utf8)])
         let run = try #require(try await shop.sync()["shop/good"])
         #expect(run.outcome == (isTheRightOne ? .succeeded : .failed), "\(run.error ?? "")")
@@ -47,25 +63,17 @@ import Testing
     }
 
     @Test(.timeLimit(.minutes(60))) func anAuthorityThatWasReplacedCountsAfterAReload() async throws {
-        let identity = try TestIdentity(for: ["IP:127.0.0.1"]), other = try TestIdentity(for: ["IP:127.0.0.1"])
-        defer {
-            identity.remove()
-            other.remove()
-        }
-        let server = try await RawHTTPServer(identity: identity) { _, _ in
-            [.send(HostileServerTests.answer("200 OK", "[{\"id\": 1}]")), .close]
-        }
+        let authorities = try await Authorities(), server = authorities.server
+        defer { authorities.remove() }
         let shop = try Workshop()
         defer { shop.close() }
         let file = "\(shop.folder)/authority.pem"
-        try FileManager.default.copyItem(atPath: other.certificate, toPath: file)
-        try shop.configure(
-            text: HostileServerTests.configuration(server, paths: ["good"]).replacingOccurrences(of: "http://", with: "https://")
-                .replacingOccurrences(of: "[[source]]", with: "[defaults.tls]\nca = \"\(file)\"\n[[source]]"))
+        try FileManager.default.copyItem(atPath: authorities.other, toPath: file)
+        try shop.configure(text: authorities.trusted(HostileServerTests.configuration(server, paths: ["good"]), "\"\(file)\""))
         let daemon = try await shop.daemon()
         #expect(try await shop.sync()["shop/good"]?.outcome == .failed)
         try FileManager.default.removeItem(atPath: file)
-        try FileManager.default.copyItem(atPath: identity.certificate, toPath: file)
+        try FileManager.default.copyItem(atPath: authorities.right, toPath: file)
         #expect(try await shop.sync()["shop/good"]?.outcome == .failed)
         #expect(try await shop.control("reload", "--wait").status == 0)
         #expect(try await shop.sync()["shop/good"]?.outcome == .succeeded)

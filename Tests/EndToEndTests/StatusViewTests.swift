@@ -57,11 +57,7 @@ import Testing
 
     // A poll that finds nothing new says so in SQL, too.
     @Test(.timeLimit(.minutes(60))) func anAnswerOfNotModifiedIsASuccess() async throws {
-        let server = try await RawHTTPServer { request, _ in
-            request.headers["if-none-match"] != nil
-                ? [.send(HostileServerTests.answer("304 Not Modified", "", "ETag: \"1\"")), .close]
-                : [.send(HostileServerTests.answer("200 OK", "[{\"id\": 1}]", "ETag: \"1\"")), .close]
-        }
+        let server = try await HostileServerTests.unchanging()
         let shop = try Workshop()
         defer { shop.close() }
         try shop.configure(text: HostileServerTests.configuration(server, paths: ["good"]))

@@ -42,11 +42,7 @@ import Testing
 
     // That everything was seen once more is committed with the next autosave; a process that does not live to see it has asked all the same.
     @Test(.timeLimit(.minutes(60))) func whoFoundNothingNewBeforeAKillIsNotAskedAgain() async throws {
-        let server = try await RawHTTPServer { request, _ in
-            request.headers["if-none-match"] != nil
-                ? [.send(HostileServerTests.answer("304 Not Modified", "", "ETag: \"1\"")), .close]
-                : [.send(HostileServerTests.answer("200 OK", "[{\"id\": 1}]", "ETag: \"1\"")), .close]
-        }
+        let server = try await HostileServerTests.unchanging()
         let shop = try Workshop()
         defer { shop.close() }
         try shop.configure(

@@ -18,22 +18,14 @@ struct DocumentOpening: Sendable {
         let policy = AutosavePolicy(
             interval: configuration.document.autosaveInterval.seconds, changes: configuration.document.autosaveChanges,
             bytes: configuration.document.autosaveBytes.bytes)
-        func attempt() throws -> OpenedDocument {
-            let document = UIManagedDocument(fileURL: URL(fileURLWithPath: package, isDirectory: true), model: model, autosavePolicy: policy)
-            document.persistentStoreOptions = options(wasClean: lock.wasClean)
-            try document.openStore(creating: true)
-            return OpenedDocument(document: document, lock: lock)
-        }
+        let document = UIManagedDocument(fileURL: URL(fileURLWithPath: package, isDirectory: true), model: model, autosavePolicy: policy)
+        document.persistentStoreOptions = options(wasClean: lock.wasClean)
         do {
-            do {
-                return try attempt()
-            } catch let failure where Self.looksDamaged(failure) {
-                // A read that failed once looks the same. What is damaged stays so.
-                return try attempt()
-            }
+            try document.openStore(creating: true)
         } catch {
             throw Self.failure(error, package: package)
         }
+        return OpenedDocument(document: document, lock: lock)
     }
 
     private func makePackage() throws(StartFailure) {
@@ -92,21 +84,13 @@ struct DocumentOpening: Sendable {
         ]
     }
 
-    /// SQLite's code for what is wrong with the store, without its extension.
-    private static func code(of error: NSError) -> Int? {
-        let underlying = error.userInfo[NSUnderlyingErrorKey] as? NSError
-        let code = (error.userInfo[NSSQLiteErrorDomain] as? Int) ?? (underlying?.domain == NSSQLiteErrorDomain ? underlying?.code : nil)
-        return code.map { $0 & 0xff }
-    }
-
-    /// CORRUPT or NOTADB. SQLite says the first also when the disk fails while it reads.
-    private static func looksDamaged(_ error: any Error) -> Bool { [11, 26].contains(code(of: error as NSError)) }
-
     /// What an error of the store means for the process.
     static func failure(_ error: any Error, package: String) -> StartFailure {
         let error = error as NSError
+        let underlying = error.userInfo[NSUnderlyingErrorKey] as? NSError
+        let sqlite = (error.userInfo[NSSQLiteErrorDomain] as? Int) ?? (underlying?.domain == NSSQLiteErrorDomain ? underlying?.code : nil)
         let text = error.localizedDescription
-        switch code(of: error) {
+        switch sqlite.map({ $0 & 0xff }) {
         case 5, 6:  // BUSY, LOCKED
             return StartFailure(
                 .temporaryFailure, "the store in \(package) is locked by another program: \(text); end what writes to it", code: EBUSY)

@@ -64,6 +64,8 @@ extension NSManagedObjectContext {
         case .deleted?: return nil
         case .unknown?, nil: break
         }
+        // It may have been deleted since it was read.
+        if endOfChain?.rowCache.isGone(id) == true { return nil }
         if let row = read[id] { return row }
         throw RowsNeeded(ids: [id])
     }

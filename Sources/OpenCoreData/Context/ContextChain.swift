@@ -99,7 +99,14 @@ final class ContextLevel: @unchecked Sendable {
     /// Unsaved changes.
     var pending = ChangeSet() { didSet { noteChange() } }
     /// What a save in progress is writing; changes that come meanwhile go to `pending`.
-    var saving: ChangeSet? { didSet { noteChange() } }
+    var saving: ChangeSet? {
+        didSet {
+            saveCount &+= 1
+            noteChange()
+        }
+    }
+    /// Grows whenever changes of this level may have come to be told by the level below only.
+    private(set) var saveCount: UInt64 = 0
     /// How many of the chain's changes are this level's.
     private(set) var changeCount: UInt64 = 0
     /// What others had changed when the first deletion was pushed that is pending; nil: none is.

@@ -79,41 +79,62 @@ extension NSManagedObjectContext: PersistentStoreChannel {
     }
 
     package func relatedIDs(_ key: RelationshipKey) throws -> [NSManagedObjectID] {
-        var ids = try channel(to: "read a relationship").relatedIDs(key)
-        let layers = chain.withLock { [level.saving, level.pending].compactMap { $0 } }
-        for layer in layers where !layer.isEmpty { ids = layer.members(of: key, over: ids) }
+        let below = channel(to: "read a relationship")
+        var (ids, layers) = try overlaid { try below.relatedIDs(key) }
+        for layer in layers { ids = layer.members(of: key, over: ids) }
         return ids
     }
 
     package func prefetch(
         _ keys: [RelationshipKey], remembering: Set<RelationshipKey>
     ) throws -> [RelationshipKey: [NSManagedObjectID]] {
-        var members = try channel(to: "read relationships").prefetch(keys, remembering: remembering)
-        let layers = chain.withLock { [level.saving, level.pending].compactMap { $0 } }
-        for layer in layers where !layer.isEmpty { layer.apply(to: &members) }
+        let below = channel(to: "read relationships")
+        var (members, layers) = try overlaid { try below.prefetch(keys, remembering: remembering) }
+        for layer in layers { layer.apply(to: &members) }
         return members
     }
 
+    /// What the level below answers, and what this one lays over it.
+    private func overlaid<T>(_ body: () throws -> T) throws -> (T, [ChangeSet]) {
+        try asking(body) { ($0, [level.saving, level.pending].compactMap { $0 }.filter { !$0.isEmpty }) }
+    }
+
+    /// Asks the level below, and asks it again where a save has brought changes of this level down meanwhile: they would be in neither, not below because
+    /// the answer is from before, and not here any more.
+    ///
+    /// - Parameter lay: lays this level over the answer, within the chain's lock.
+    private func asking<T, Answer>(_ body: () throws -> T, _ lay: (T) -> Answer) throws -> Answer {
+        var answer: Answer?
+        while true {
+            let saves = chain.withLock { level.saveCount }
+            let below = try body()
+            chain.withLock { if level.saveCount == saves { answer = lay(below) } }
+            if let answer { return answer }
+        }
+    }
+
     package func objects(of entity: NSEntityDescription, constraint: Int, keys: [UniqueKey]) throws -> [UniqueKey: FetchedRow] {
-        var result: [UniqueKey: FetchedRow] = [:]
-        var missing: [UniqueKey] = []
-        chain.withLock {
-            guard level.hasChanges else {
-                missing = keys
-                return
-            }
-            for key in keys {
-                if let id = level.owner(of: key, entity: entity, constraint: constraint) {
-                    result[key] = FetchedRow(id: id, row: level.change(of: id)?.row)
-                } else {
-                    missing.append(key)
+        let source = channel(to: "look up keys")
+        return try asking { () throws -> (here: [UniqueKey: FetchedRow], below: [UniqueKey: FetchedRow]) in
+            var here: [UniqueKey: FetchedRow] = [:]
+            var missing: [UniqueKey] = []
+            chain.withLock {
+                guard level.hasChanges else {
+                    missing = keys
+                    return
+                }
+                for key in keys {
+                    if let id = level.owner(of: key, entity: entity, constraint: constraint) {
+                        here[key] = FetchedRow(id: id, row: level.change(of: id)?.row)
+                    } else {
+                        missing.append(key)
+                    }
                 }
             }
-        }
-        guard !missing.isEmpty else { return result }
-        let below = try channel(to: "look up keys").objects(of: entity, constraint: constraint, keys: missing)
-        chain.withLock {
-            for (key, found) in below {
+            return (here, missing.isEmpty ? [:] : try source.objects(of: entity, constraint: constraint, keys: missing))
+        } _: { found in
+            var result = found.here
+            for (key, found) in found.below {
                 guard let change = level.change(of: found.id) else {
                     result[key] = found
                     continue
@@ -123,8 +144,8 @@ extension NSManagedObjectContext: PersistentStoreChannel {
                     result[key] = FetchedRow(id: found.id, row: row)
                 }
             }
+            return result
         }
-        return result
     }
 
     package func receive(_ changes: ChangeSet, from sender: NSManagedObjectContext) throws -> ReceivedChanges {

@@ -57,6 +57,19 @@ import Testing
         PendingRow(kind: .updated, row: try row(object, ["a": 7, "b": 9]), changed: try slots(object, "a"), base: try row(object, ["b": 9]))
     }
 
+    // N16
+    @Test func whatWasDeletedSinceItsRowWasReadIsNotThere() throws {
+        try holdingAll { () throws in
+            let thing = try stored(["a": 1]), id = thing.objectID
+            let before = try stack.store.rows(for: [id])
+            stack.coordinator.rowCache.remove([id])
+            #expect(try main.chain.withLock { () throws in try main.currentRow(of: id, [id: before[id]]) } != nil)
+            stack.root.delete(thing)
+            try stack.root.save()
+            #expect(try main.chain.withLock { () throws in try main.currentRow(of: id, [id: before[id]]) } == nil)
+        }
+    }
+
     // MARK: New objects
 
     // N24: another context had reserved the key, too, and was first.

@@ -18,6 +18,8 @@ struct SimulationRules {
         var isWild: Bool { pages.values.contains { $0.evidence == .lie } }
         var isProof: Bool { !pages.isEmpty && pages.values.allSatisfy { $0.evidence == .proof } }
         var listed: Set<Int> { pages.values.reduce(into: []) { $0.formUnion($1.listed) } }
+        /// What a thing is called by what it reads.
+        func name(_ told: String) -> String { nameField == "title" ? SimulatedServer.title(told) : told }
     }
 
     /// What a list has said over time.
@@ -43,6 +45,9 @@ struct SimulationRules {
     private var committed: [String: [Int: String]] = [:]
     private var live: [String: Set<Int>] = [:]
     private var isAfterKill = false
+    /// What was being read as a process that could not write ended: a page of it may be in the main context, and be saved at the end, without anybody
+    /// having told so.
+    private var cutOff: [ResourceScope: Reading] = [:]
     /// Until when each server wants to be left alone.
     private var told: [String: SyncInstant] = [:]
     private var lastStarted: [ResourceScope: SyncInstant] = [:]
@@ -80,6 +85,7 @@ struct SimulationRules {
     mutating func restart(isKill: Bool, isForgetful: Bool) {
         begun = []
         asked = []
+        cutOff = isForgetful ? readings : [:]
         readings = [:]
         isAfterKill = isKill
         if isForgetful {
@@ -94,6 +100,25 @@ struct SimulationRules {
             testimonies[scope]?.rows.formIntersection(before.rows)
             testimonies[scope]?.missing = testimony.missing.merging(before.missing, uniquingKeysWith: max)
         }
+    }
+
+    /// Whether a page that nobody has told of says so of a row.
+    private func isToldUnheard(_ key: Int, of entity: String, _ name: String) -> Bool {
+        cutOff.contains { scope, reading in
+            guard SimulatedServer.list(scope)?.entity == entity else { return false }
+            return reading.pages.values.contains { $0.rows[key].map(reading.name) == name }
+        }
+    }
+
+    /// What may be vouched for may be missing from the next listing.
+    private mutating func takeUnheard() {
+        for (scope, reading) in cutOff {
+            for key in reading.listed {
+                let count = testimonies[scope]?.missing[key] ?? 0
+                testimonies[scope, default: Testimony()].missing[key] = count
+            }
+        }
+        cutOff = [:]
     }
 
     // MARK: What happens
@@ -141,8 +166,7 @@ struct SimulationRules {
         let address = number <= reading.addresses.count ? reading.addresses[number - 1] : ""
         guard let reply = reading.answers[address] else { return fail("\(scope) saved page \(number) that nobody gave it") }
         nameFields[scope] = reading.nameField
-        let rows = reading.nameField == "title" ? reply.rows.mapValues(SimulatedServer.title) : reply.rows
-        applied[list.entity, default: [:]].merge(rows) { $1 }
+        applied[list.entity, default: [:]].merge(reply.rows.mapValues(reading.name)) { $1 }
         testimonies[scope, default: Testimony()].vouched.formUnion(reply.listed)
         testimonies[scope, default: Testimony()].rows.formUnion(reply.rows.keys)
     }
@@ -174,7 +198,8 @@ struct SimulationRules {
             let wanted = applied[entity] ?? [:], isMixed = readsInTwoWays(entity)
             for (key, name) in found {
                 let isOtherField = isMixed && wanted[key].map { $0 == SimulatedServer.title(name) || SimulatedServer.title($0) == name } ?? false
-                let isKnown = wanted[key] == name || isOtherField || isAfterKill && committed[entity]?[key] == name
+                let isKnown =
+                    wanted[key] == name || isOtherField || isAfterKill && committed[entity]?[key] == name || isToldUnheard(key, of: entity, name)
                 if !isKnown { fail("\(entity) \(key) is \(name) and should be \(wanted[key] ?? "nothing")") }
             }
             let before = (isAfterKill ? nil : live[entity]) ?? []
@@ -187,6 +212,7 @@ struct SimulationRules {
             live[entity] = Set(found.keys)
         }
         isAfterKill = false
+        takeUnheard()
         guard isCommitted else { return }
         committed = rows
         committedTestimonies = testimonies
@@ -216,7 +242,7 @@ struct SimulationRules {
         }
         // A run that has drawn its conclusions may still wait for them to be committed.
         let isProven = lists.contains { list in
-            let open = readings[list.scope].map { $0.isProof && !$0.listed.contains(key) } ?? false
+            let open = [readings[list.scope], cutOff[list.scope]].contains { $0.map { $0.isProof && !$0.listed.contains(key) } ?? false }
             return (testimonies[list.scope]?.missing[key] ?? 0) + (open ? 1 : 0) >= Self.confirmRuns
         }
         if !isProven { fail("\(entity) \(key) was removed without \(Self.confirmRuns) complete listings that did not have it") }

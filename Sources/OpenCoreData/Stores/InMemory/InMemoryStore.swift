@@ -5,7 +5,7 @@ import Synchronization
 ///
 /// It answers by looking at every row of an entity; it is meant for tests, previews and small graphs.
 // What changes is guarded by one lock, which is never held while predicates or observers run.
-package final class InMemoryStore: NSPersistentStore, @unchecked Sendable {
+package class InMemoryStore: NSPersistentStore, @unchecked Sendable {
     private struct State: Sendable {
         var rows: [NSManagedObjectID: RowSnapshot] = [:]
         /// Members of to-manys that no foreign key tells: many-to-many, or without an inverse.

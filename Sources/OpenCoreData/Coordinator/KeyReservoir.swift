@@ -13,9 +13,10 @@ final class KeyReservoir: Sendable {
 
     /// By number of the entity. Entities of one tree have blocks of their own out of the tree's keys.
     private let blocks = Mutex<[Int: Block]>([:])
-    /// Where keys come from that no store could be asked for: far above anything a store counts up to, and at a place of its own in every
-    /// process, since such a key may reach a file where those of an earlier process are.
-    private static let unreserved = Atomic<Int64>((1 << 62) | (Int64.random(in: 0..<(1 << 41)) << 20))
+    /// Keys that no store could be asked for: far above anything a store counts up to, in blocks that lie somewhere each, since such a key may reach a
+    /// file where those of an earlier process are.
+    private static let unreserved = Mutex<Range<Int64>>(0..<0)
+    private static let unreservedBits = 20
 
     /// A key for a new object of an entity and the store it belongs to, if there is one in stock.
     func next(for entity: NSEntityDescription) -> (key: Int64, store: StoreIdentity)? {
@@ -54,7 +55,19 @@ final class KeyReservoir: Sendable {
         try blocks.withLock { _ in try body() }
     }
 
-    static func unreservedKey() -> Int64 { unreserved.add(1, ordering: .relaxed).oldValue }
+    static func unreservedKey() -> Int64 {
+        unreserved.withLock { keys in
+            if keys.isEmpty {
+                let first = (1 << 62) | (Int64.random(in: 0..<(1 << 41)) << unreservedBits)
+                keys = first..<first + (1 << unreservedBits)
+            }
+            defer { keys = keys.dropFirst() }
+            return keys.lowerBound
+        }
+    }
+
+    /// Up to which key a store counts that has taken this one: others of its block that no store was asked for may be on their way.
+    static func lastTaken(with key: Int64) -> Int64 { key < 1 << 62 ? key : key | (1 << unreservedBits - 1) }
 
     /// Gives unused keys back when a store is closed.
     func release(to store: NSPersistentStore) {

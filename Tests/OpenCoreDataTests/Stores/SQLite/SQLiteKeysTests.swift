@@ -1,6 +1,7 @@
 import Foundation
 import Glibc
 import OpenCoreData
+import OpenCoreDataTestSupport
 import Testing
 
 /// Primary keys are handed out from reserved blocks, unique keys are looked up in one query.
@@ -58,6 +59,27 @@ struct SQLiteKeysTests {
             let largest = try fixture.shell.column("SELECT Z_MAX FROM Z_PRIMARYKEY WHERE Z_NAME = 'Person'").first.flatMap { Int64($0) }
             #expect(try #require(largest) >= keys.upperBound - 1)
         }
+    }
+
+    // Objects that were made before there is a store, or while it could not be written, have keys that no store was asked for.
+    @Test func keysThatNoStoreWasAskedForAreNotReservedAfterwards() throws {
+        let fixture = try StoreFixture(StoreModels.animals())
+        try fixture.store.close()
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: fixture.model)
+        let contexts = (0..<3).map { _ in
+            let context = NSManagedObjectContext(.privateQueueConcurrencyType)
+            context.persistentStoreCoordinator = coordinator
+            return context
+        }
+        for context in contexts.prefix(2) { context.performAndWait { _ = context.make("Person") } }
+        try coordinator.addPersistentStore(ofType: NSSQLiteStoreType, configurationName: nil, at: fixture.file, options: nil)
+        for context in [contexts[0], contexts[2], contexts[1]] {
+            try context.performAndWait { () throws in
+                if !context.hasChanges { for _ in 0..<3000 { context.make("Person") } }
+                try context.save()
+            }
+        }
+        #expect(try fixture.shell.column("SELECT COUNT(*) FROM ZPERSON") == ["3002"])
     }
 
     // GB8

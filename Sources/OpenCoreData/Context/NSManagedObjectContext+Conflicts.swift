@@ -33,7 +33,7 @@ extension NSManagedObjectContext {
                 }
                 // Two that are one have the members of both, and what the policy let go is a member no more.
                 if parent == nil, outcome.isSettled || !turned.isEmpty {
-                    try MemberCounts(touchedBy: [changes], includingNewOwners: false).check(in: self, isDeleted: { changes[$0]?.kind == .deleted }) {
+                    try MemberCounts(touchedBy: [changes], includingNewOwners: true).check(in: self, isDeleted: { changes[$0]?.kind == .deleted }) {
                         changes.members(of: $0, over: try below.relatedIDs($0))
                     }
                 }

@@ -103,7 +103,7 @@ public struct PageFetch: Sendable {
                 if let until = verdict.notBefore { await environment.willWait(until) }
                 return verdict
             }
-            return if let slots = environment.slots { try await slots.run(ask) } else { try await ask() }
+            return if let slots = environment.slots { try await slots.run(for: request.address.origin, ask) } else { try await ask() }
         } catch var error as FetchError {
             error.attempts = error.kind == .credential ? attempt - 1 : attempt
             if error.url.isEmpty { error.url = environment.settings.redactor.redact(request.address) }

@@ -3,24 +3,35 @@ import Synchronization
 /// Limits how many requests are under way at once, first come, first served. A fetch that waits for its next attempt holds no slot.
 ///
 /// Where others wait, a request that has taken long gives its slot up and goes on beside the others, so that servers that never answer do not keep
-/// everybody from asking anybody: a certain number of such requests may be under way besides.
+/// everybody from asking anybody: a certain number of such requests may be under way besides. The next request to that origin begins there, and takes
+/// nobody's slot, until one of them is answered in time.
 public final class RequestSlots: Sendable {
     /// How long a request keeps its slot where others wait for one.
     static let patience = Duration.seconds(5)
     /// How many go on without one, for each slot.
     static let slowForEach = 8
+    /// Of how many origins it is known that they are slow.
+    private static let mostOrigins = 1024
 
     private struct Waiter {
         let id: Int
+        let origin: Origin
         let continuation: CheckedContinuation<Bool, Never>
+    }
+
+    private struct Holder {
+        let since: SyncInstant
+        let origin: Origin
     }
 
     private struct State {
         var free: Int
-        /// Who has a slot, since when.
-        var holders: [Int: SyncInstant] = [:]
-        /// Who goes on without the slot that it had.
-        var slow: Set<Int> = []
+        /// Who has a slot.
+        var holders: [Int: Holder] = [:]
+        /// Who goes on without a slot.
+        var slow: [Int: Holder] = [:]
+        /// Where requests have taken long last.
+        var slowOrigins: Set<Origin> = []
         var waiting: [Waiter] = [] {
             didSet {
                 guard waiting.isEmpty else { return }
@@ -50,29 +61,34 @@ public final class RequestSlots: Sendable {
     /// How many wait for a slot.
     var waiting: Int { state.withLock { $0.waiting.count } }
 
-    /// Runs `body` in a slot.
+    /// Runs `body`, a request to that origin, in a slot.
     /// - Throws: `CancellationError` if the task is cancelled while it waits, and what `body` throws.
-    func run<Value>(_ body: () async throws -> Value) async throws -> Value {
+    func run<Value>(for origin: Origin, _ body: () async throws -> Value) async throws -> Value {
         let id = state.withLock { state in
             state.nextID += 1
             return state.nextID
         }
-        guard await take(id) else { throw CancellationError() }
+        guard await take(id, origin) else { throw CancellationError() }
         defer { give(id) }
         return try await body()
     }
 
-    private func take(_ id: Int) async -> Bool {
+    private func take(_ id: Int, _ origin: Origin) async -> Bool {
         let taken = await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 let answer: Bool? = state.withLock { state in
                     if state.cancelled.remove(id) != nil { return false }
-                    if state.free > 0 {
-                        state.free -= 1
-                        state.holders[id] = clock.instant
+                    let holder = Holder(since: clock.instant, origin: origin)
+                    if state.slowOrigins.contains(origin), state.slow.count < mostSlow {
+                        state.slow[id] = holder
                         return true
                     }
-                    state.waiting.append(Waiter(id: id, continuation: continuation))
+                    if state.free > 0 {
+                        state.free -= 1
+                        state.holders[id] = holder
+                        return true
+                    }
+                    state.waiting.append(Waiter(id: id, origin: origin, continuation: continuation))
                     state.search = state.search ?? Task { [weak self] in await self?.search() }
                     return nil
                 }
@@ -98,8 +114,8 @@ public final class RequestSlots: Sendable {
             let now = clock.instant
             let (found, next) = state.withLock { state in
                 var found: [Waiter] = []
-                while let waiter = takeFromSlowest(now, &state) { found.append(waiter) }
-                let oldest = state.holders.values.min()?.advanced(by: Self.patience) ?? now
+                while let waiter = besides(now, &state) ?? takeFromSlowest(now, &state) { found.append(waiter) }
+                let oldest = state.holders.values.map(\.since).min()?.advanced(by: Self.patience) ?? now
                 return (found, oldest > now ? oldest : now.advanced(by: Self.patience))
             }
             for waiter in found { waiter.continuation.resume(returning: true) }
@@ -109,26 +125,44 @@ public final class RequestSlots: Sendable {
 
     /// The slot of the one that has had it longest, if that is too long, goes to who has waited longest.
     private func takeFromSlowest(_ now: SyncInstant, _ state: inout State) -> Waiter? {
-        guard state.slow.count < mostSlow, !state.waiting.isEmpty, let slowest = state.holders.min(by: { ($0.value, $0.key) < ($1.value, $1.key) }),
-            slowest.value.advanced(by: Self.patience) <= now
+        guard state.slow.count < mostSlow, !state.waiting.isEmpty,
+            let (id, holder) = state.holders.min(by: { ($0.value.since, $0.key) < ($1.value.since, $1.key) }), isSlow(holder, now)
         else { return nil }
-        state.slow.insert(slowest.key)
-        return pass(slowest.key, &state)
+        state.slow[id] = holder
+        if state.slowOrigins.count == Self.mostOrigins { state.slowOrigins = [] }
+        state.slowOrigins.insert(holder.origin)
+        return pass(id, &state)
     }
+
+    /// One that waits and goes on beside the others, since its origin has just turned out to be slow.
+    private func besides(_ now: SyncInstant, _ state: inout State) -> Waiter? {
+        guard state.slow.count < mostSlow, let index = state.waiting.firstIndex(where: { state.slowOrigins.contains($0.origin) }) else { return nil }
+        let waiter = state.waiting.remove(at: index)
+        state.slow[waiter.id] = Holder(since: now, origin: waiter.origin)
+        return waiter
+    }
+
+    private func isSlow(_ holder: Holder, _ now: SyncInstant) -> Bool { holder.since.advanced(by: Self.patience) <= now }
 
     private func give(_ id: Int) {
-        state.withLock { state in state.slow.remove(id) == nil ? pass(id, &state) : nil }?.continuation.resume(returning: true)
+        let now = clock.instant
+        let next = state.withLock { state -> Waiter? in
+            let slow = state.slow.removeValue(forKey: id)
+            if let holder = slow ?? state.holders[id], !isSlow(holder, now) { state.slowOrigins.remove(holder.origin) }
+            return slow == nil ? pass(id, &state) : nil
+        }
+        next?.continuation.resume(returning: true)
     }
 
-    /// The slot of one goes to the one that has waited longest, who is to be told; nil: it is free.
+    /// The slot of one goes to the one that has waited longest, who is to be told; nil: it is free. To one of a slow origin only where nobody else waits.
     private func pass(_ id: Int, _ state: inout State) -> Waiter? {
         state.holders[id] = nil
         guard !state.waiting.isEmpty else {
             state.free += 1
             return nil
         }
-        let next = state.waiting.removeFirst()
-        state.holders[next.id] = clock.instant
+        let index = state.waiting.firstIndex { !state.slowOrigins.contains($0.origin) } ?? 0, next = state.waiting.remove(at: index)
+        state.holders[next.id] = Holder(since: clock.instant, origin: next.origin)
         return next
     }
 }

@@ -195,6 +195,105 @@ import Testing
         }
     }
 
+    // P9: what is watched and changed is one conflict.
+    @Test func whatIsWatchedAndChangedIsAskedAboutOnce() throws {
+        try holding(mine, other) { () throws in
+            let item = try items("k")[0]
+            mine.detectConflicts(for: item)
+            item.setValue(5, forKey: "b")
+            try change(item, ["a": 10])
+            var asked: [NSManagedObjectID] = []
+            policy.onVersion = { asked.append($0.sourceObjectID) }
+            try mine.save()
+            #expect(asked == [item.objectID])
+        }
+    }
+
+    // P9, P10: what the policy let pass is asked about again where the save fails all the same.
+    @Test func whatIsWatchedIsAskedAboutAgainWhereTheSaveFails() throws {
+        try holding(mine, other) { () throws in
+            let items = try items("k", "l")
+            mine.detectConflicts(for: items[0])
+            items[1].setValue(5, forKey: "b")
+            for item in items { try change(item, ["a": 10]) }
+            var asked: Set<NSManagedObjectID> = []
+            policy.onVersion = {
+                asked.insert($0.sourceObjectID)
+                _ = try fixture.shell.rows("CREATE TRIGGER IF NOT EXISTS refuse BEFORE UPDATE ON ZITEM BEGIN SELECT RAISE(ABORT, 'no'); END")
+            }
+            #expect(throws: NSError.self) { try mine.save() }
+            #expect(asked == Set(items.map(\.objectID)))
+            _ = try fixture.shell.rows("DROP TRIGGER refuse")
+            // Somebody else again: what the policy has seen is known by now.
+            for item in items { try change(item, ["a": 11]) }
+            asked = []
+            policy.onVersion = { asked.insert($0.sourceObjectID) }
+            try mine.save()
+            #expect(asked == Set(items.map(\.objectID)))
+        }
+    }
+
+    // P1, P10: whoever saves while the policy lets a deletion stand is a conflict of its own.
+    @Test func whatOthersSaveWhileAPolicyLetsADeletionStandIsAConflict() throws {
+        try holding(mine, other) { () throws in
+            let item = try items("k")[0]
+            try change(item, ["a": 10])
+            mine.delete(item)
+            var calls = 0
+            policy.onVersion = { _ in
+                calls += 1
+                if calls == 1 { try change(item, ["b": 11]) }
+            }
+            try mine.save()
+            #expect(calls == 2)
+            #expect(try stored().isEmpty)
+        }
+    }
+
+    // P10: the object goes on as any other does.
+    @Test func anObjectThatAPolicySetIsSavedAgainWhenItChangesAgain() throws {
+        try holding(mine, other) { () throws in
+            let item = try items("k")[0]
+            try change(item, ["a": 10])
+            item.setValue(5, forKey: "b")
+            policy.onVersion = { $0.sourceObject.setValue(7, forKey: "a") }
+            try mine.save()
+            item.setValue(9, forKey: "c")
+            mine.refresh(item, mergeChanges: false)
+            #expect(item.value(forKey: "c") as? Int == 1)
+            item.setValue(8, forKey: "c")
+            try mine.save()
+            #expect(try stored() == [["k", "7", "5", "8"]])
+            let twin = mine.make("Item", ["key": "k"])
+            policy.onKey = { for object in $0.conflictingObjects { object.setValue("l", forKey: "key") } }
+            try mine.save()
+            twin.setValue(3, forKey: "a")
+            mine.refresh(twin, mergeChanges: false)
+            #expect(twin.value(forKey: "a") as? Int == 0)
+            twin.setValue(4, forKey: "a")
+            try mine.save()
+            #expect(try stored()[1] == ["l", "4", "0", "0"])
+        }
+    }
+
+    // R5: the cascade reaches what others added while the policy decided.
+    @Test func aDeletionTakesAlongWhatOthersAddedMeanwhile() throws {
+        try holding(mine, other) { () throws in
+            let item = try items("k")[0], folder = mine.make("Folder", ["title": "old"])
+            try mine.save()
+            try change(item, ["a": 10])
+            item.setValue(5, forKey: "b")
+            mine.delete(folder)
+            policy.onVersion = { _ in
+                other.make("Folder", ["title": "new", "parent": other.object(with: folder.objectID)])
+                try other.save()
+            }
+            try mine.save()
+            #expect(try fixture.shell.column("SELECT COUNT(*) FROM ZFOLDER") == ["0"])
+            #expect(!mine.hasChanges)
+        }
+    }
+
     // GB11: a conflict with a parent is about what is unsaved there, which is nobody else's business.
     @Test func aConflictWithAParentShowsNobodyElseItsUnsavedValues() throws {
         let child = NSManagedObjectContext(.privateQueueConcurrencyType)

@@ -329,4 +329,24 @@ import Testing
             try main.save()
         }
     }
+
+    // P13: what the owner of the key lets go of for what came over shows it.
+    @Test func whoIsLetGoOfForAPartnerThatCameOverKnows() throws {
+        let stack = TestStack(Keyed.model()), other = stack.independent()
+        stack.root.mergePolicy = .mergeByPropertyObjectTrump
+        try holding(stack.root, other) { () throws in
+            let owner = other.make("Thing", ["code": "k", "badge": other.make("Badge")])
+            try other.save()
+            let before = try #require(try stack.root.all("Badge").first)
+            #expect((before.value(forKey: "thing") as? NSManagedObject)?.objectID == owner.objectID)
+            before.setValue(7, forKey: "a")
+            let badge = stack.root.make("Badge")
+            stack.root.make("Thing", ["code": "k", "badge": badge])
+            try stack.root.save()
+            #expect(before.value(forKey: "thing") == nil)
+            #expect((badge.value(forKey: "thing") as? NSManagedObject)?.objectID == owner.objectID)
+            #expect(try stack.store.rows(for: [before.objectID])[before.objectID]?["thing"] == .null)
+            #expect(!stack.root.hasChanges)
+        }
+    }
 }

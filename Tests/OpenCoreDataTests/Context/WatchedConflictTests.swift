@@ -230,4 +230,21 @@ import Testing
             #expect(!child.hasChanges)
         }
     }
+
+    // P9, N25: what the child changed as well is settled as a change: the root's policy says what becomes of it.
+    @Test func whatIsWatchedAndChangedAndWasThrownAwayIsSettledAsAChange() throws {
+        let stack = TestStack(), main = stack.child(of: stack.root, name: "main"), child = stack.child(of: main)
+        stack.root.mergePolicy = .overwrite
+        try holding(stack.root, main, child) { () throws in
+            let item = main.make("Item", ["key": "k", "a": 1])
+            main.processPendingChanges()
+            let own = child.object(with: item.objectID)
+            #expect(own.value(forKey: "a") as? Int == 1)
+            child.detectConflicts(for: own)
+            own.setValue(2, forKey: "a")
+            main.rollback()
+            try child.save()
+            #expect(try main.all("Item").map { $0.value(forKey: "a") as? Int } == [2])
+        }
+    }
 }

@@ -94,6 +94,73 @@ import Testing
         }
     }
 
+    // R8: an owner that is new and is left without any of its members has too few.
+    @Test func aNewOwnerWhoseMembersAPolicyLetGoIsCounted() throws {
+        let node = Company.entity("Node")
+        node.properties = [Company.attribute("name", .string)]
+        Company.relate(node, "kids", many: true, node, "parent", many: false)
+        node.relationshipsByName["kids"]?.minCount = 1
+        node.relationshipsByName["kids"]?.isOptional = false
+        let stack = TestStack(NSManagedObjectModel(entities: [node])), other = stack.independent()
+        try holding(stack.root, other) { () throws in
+            // A ring, so that everybody has somebody.
+            let kid = other.make("Node")
+            kid.setValue(kid, forKey: "parent")
+            try other.save()
+            let mine = stack.root.object(with: kid.objectID), head = stack.root.make("Node", ["name": "head"])
+            mine.setValue(head, forKey: "parent")
+            head.setValue(mine, forKey: "parent")
+            kid.setValue("changed", forKey: "name")
+            try other.save()
+            stack.root.mergePolicy = .rollback
+            let error = #expect(throws: NSError.self) { try stack.root.save() }
+            #expect([1570, 1580].contains(error?.code) && error?.userInfo[NSValidationKeyErrorKey] as? String == "kids")
+            #expect(stack.store.rowCount == 1)
+        }
+    }
+
+    // R8: two that turn out to be one on the way through the levels are counted together.
+    @Test func membersOfTwoThatAreOneAreCountedTogetherThroughAllLevels() throws {
+        let node = Company.entity("Node"), tag = Company.entity("Tag")
+        node.properties = [Company.attribute("code", .string)]
+        node.uniquenessConstraints = [["code"]]
+        Company.relate(node, "tags", many: true, tag, "nodes", many: true)
+        node.relationshipsByName["tags"]?.maxCount = 3
+        let stack = TestStack(NSManagedObjectModel(entities: [node, tag])), main = stack.child(of: stack.root), child = stack.child(of: main)
+        stack.root.mergePolicy = .mergeByPropertyObjectTrump
+        try holding(stack.root, main, child) { () throws in
+            main.make("Node", ["code": "one", "tags": Set((0..<2).map { _ in main.make("Tag") })])
+            main.processPendingChanges()
+            child.make("Node", ["code": "one", "tags": Set((0..<2).map { _ in child.make("Tag") })])
+            let error = #expect(throws: NSError.self) { try child.saveToStore() }
+            #expect(error?.code == 1590 && error?.userInfo[NSValidationKeyErrorKey] as? String == "tags")
+            #expect(stack.store.rowCount == 0)
+        }
+    }
+
+    // N20, R8: towards a parent the members were counted as the child knew them, and are counted anew where the parent saves.
+    @Test func whatAPolicyTowardsAParentLeavesIsCountedWhereTheParentSaves() throws {
+        let node = Company.entity("Node")
+        Company.relate(node, "kids", many: true, node, "parent", many: false)
+        node.relationshipsByName["kids"]?.minCount = 2
+        let stack = TestStack(NSManagedObjectModel(entities: [node])), child = stack.child(of: stack.root)
+        child.parentConflictPolicy = .rollback
+        try holding(stack.root, child) { () throws in
+            let head = stack.root.make("Node"), kids = (0..<2).map { _ in stack.root.make("Node", ["parent": head]) }
+            let spare = stack.root.make("Node"), elsewhere = stack.root.make("Node"), others = (0..<2).map { _ in stack.root.make("Node", ["parent": elsewhere]) }
+            try stack.root.save()
+            #expect(child.object(with: head.objectID).objectIDs(forRelationshipNamed: "kids").count == 2)
+            child.object(with: kids[0].objectID).setValue(nil, forKey: "parent")
+            child.object(with: spare.objectID).setValue(child.object(with: head.objectID), forKey: "parent")
+            spare.setValue(elsewhere, forKey: "parent")
+            stack.root.processPendingChanges()
+            try child.save()
+            #expect(spare.value(forKey: "parent") as? NSManagedObject == elsewhere && others.count == 2)
+            let error = #expect(throws: NSError.self) { try stack.root.save() }
+            #expect(error?.code == 1580 && error?.userInfo[NSValidationKeyErrorKey] as? String == "kids")
+        }
+    }
+
     // R8: the members of two objects that turn out to be one are counted together.
     @Test func membersOfTwoThatAreOneAreCountedTogether() throws {
         let node = Company.entity("Node"), tag = Company.entity("Tag")

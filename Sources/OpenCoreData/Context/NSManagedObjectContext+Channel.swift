@@ -69,7 +69,7 @@ extension NSManagedObjectContext: PersistentStoreChannel {
             switch rowInMemory(id) {
             case .row(let row): result[id] = row
             case .unknown: missing.append(id)
-            case .deleted: continue
+            case .deleted: break
             }
         }
         if !missing.isEmpty, let source {

@@ -13,10 +13,6 @@ final class KeyReservoir: Sendable {
 
     /// By number of the entity. Entities of one tree have blocks of their own out of the tree's keys.
     private let blocks = Mutex<[Int: Block]>([:])
-    /// Keys that no store could be asked for: far above anything a store counts up to, in blocks that lie somewhere each, since such a key may reach a
-    /// file where those of an earlier process are.
-    private static let unreserved = Mutex<Range<Int64>>(0..<0)
-    private static let unreservedBits = 20
 
     /// A key for a new object of an entity and the store it belongs to, if there is one in stock.
     func next(for entity: NSEntityDescription) -> (key: Int64, store: StoreIdentity)? {
@@ -38,7 +34,7 @@ final class KeyReservoir: Sendable {
                 // It may just have given its place to another.
                 let store = store.identity.store as? NSPersistentStore ?? store
                 // A store that can't be written just now (full, busy) must not fail an insert: that is said when the object is saved.
-                guard let range = try? store.reserveKeys(for: block.root, count: block.size) else { return Self.unreservedKey() }
+                guard let range = try? store.reserveKeys(for: block.root, count: block.size) else { return UnreservedKeys.next() }
                 block.next = range.lowerBound
                 block.end = range.upperBound
             }
@@ -54,20 +50,6 @@ final class KeyReservoir: Sendable {
     func pausing<T>(_ body: () throws -> T) rethrows -> T {
         try blocks.withLock { _ in try body() }
     }
-
-    static func unreservedKey() -> Int64 {
-        unreserved.withLock { keys in
-            if keys.isEmpty {
-                let first = (1 << 62) | (Int64.random(in: 0..<(1 << 41)) << unreservedBits)
-                keys = first..<first + (1 << unreservedBits)
-            }
-            defer { keys = keys.dropFirst() }
-            return keys.lowerBound
-        }
-    }
-
-    /// Up to which key a store counts that has taken this one: others of its block that no store was asked for may be on their way.
-    static func lastTaken(with key: Int64) -> Int64 { key < 1 << 62 ? key : key | (1 << unreservedBits - 1) }
 
     /// Gives unused keys back when a store is closed.
     func release(to store: NSPersistentStore) {

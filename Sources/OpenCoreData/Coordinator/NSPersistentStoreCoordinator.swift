@@ -163,7 +163,7 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
             return NSManagedObjectID(
                 entity: entity, key: keys.key(for: entity, in: store), store: store.identity, isTemporary: true)
         }
-        return NSManagedObjectID(entity: entity, key: KeyReservoir.unreservedKey(), store: .unbound, isTemporary: true)
+        return NSManagedObjectID(entity: entity, key: UnreservedKeys.next(), store: .unbound, isTemporary: true)
     }
 }
 

@@ -55,7 +55,7 @@ final class KeyPathProbe {
     /// Who an object of this entity is; nil where there can't be any.
     private func id(_ entity: NSEntityDescription) -> NSManagedObjectID? {
         entity.withDescendants.first { !$0.isAbstract }.map {
-            NSManagedObjectID(entity: $0, key: KeyReservoir.unreservedKey(), store: .unbound, isTemporary: true)
+            NSManagedObjectID(entity: $0, key: UnreservedKeys.next(), store: .unbound, isTemporary: true)
         }
     }
 

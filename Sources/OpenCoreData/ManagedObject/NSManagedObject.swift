@@ -27,7 +27,7 @@ open class NSManagedObject: NSObject {
         if let context {
             objectID = context.makeID(for: entity)
         } else {
-            objectID = NSManagedObjectID(entity: entity, key: KeyReservoir.unreservedKey(), store: .unbound, isTemporary: true)
+            objectID = NSManagedObjectID(entity: entity, key: UnreservedKeys.next(), store: .unbound, isTemporary: true)
         }
         super.init()
         row = RowSnapshot.defaults(objectID.layout)

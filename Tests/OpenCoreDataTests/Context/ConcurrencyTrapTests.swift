@@ -42,6 +42,15 @@ import Testing
         }.trap(says: "context \"root\" was used outside of its queue")
     }
 
+    // C13, P9
+    @Test func watchingAnObjectOutsideOfTheQueueStopsTheProgram() async {
+        await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            let stack = TestStack()
+            let person = stack.root.performAndWait { stack.root.make("Person") }
+            stack.root.detectConflicts(for: person)
+        }.trap(says: "context \"root\" was used outside of its queue")
+    }
+
     // C13, E2
     @Test func readingAnObjectOutsideOfItsQueueStopsTheProgram() async {
         await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {

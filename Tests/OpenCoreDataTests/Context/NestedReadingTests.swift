@@ -1,7 +1,8 @@
 import Foundation
-import OpenCoreData
 import OpenCoreDataTestSupport
 import Testing
+
+@testable import OpenCoreData
 
 @Suite struct NestedReadingTests {
     // N12
@@ -157,6 +158,40 @@ import Testing
             chain = []
             #expect(try stack.stored("Person", "name") == ["Ada"], "design \(design)")
             #expect(try stack.root.performAndWait { try stack.root.names("Person") } == ["Ada"], "design \(design)")
+        }
+    }
+
+    // N14, F2: by what others are called now, also where the order of the store is another.
+    @Test func aFetchSortedByWhatIsUnsavedOfOthersIsInThatOrder() throws {
+        let stack = TestStack()
+        let main = stack.child(of: stack.root, name: "main"), worker = stack.child(of: main, name: "worker")
+        try holding(stack.root, main, worker) { () throws in
+            let departments = ["A", "B", "C"].map { stack.root.make("Department", ["name": $0]) }
+            for (number, department) in departments.enumerated() { stack.root.make("Person", ["name": "\(number)", "department": department]) }
+            try stack.root.save()
+            main.object(with: departments[0].objectID).setValue("Z", forKey: "name")
+            main.make("Person", ["name": "new", "department": main.object(with: departments[1].objectID)])
+            main.processPendingChanges()
+            let request = NSFetchRequest<NSManagedObject>(entityName: "Person")
+            request.sortDescriptors = [NSSortDescriptor(key: "department.name", ascending: true), NSSortDescriptor(key: "name", ascending: true)]
+            #expect(try worker.fetch(request).compactMap { $0.value(forKey: "name") as? String } == ["1", "new", "2", "0"])
+        }
+    }
+
+    // E4: what could not be read of others, to judge an unsaved object by, is an error and not an object that is left out.
+    @Test func aFetchThatCannotJudgeWhatIsUnsavedThrows() throws {
+        let stack = TestStack()
+        let main = stack.child(of: stack.root, name: "main"), worker = stack.child(of: main, name: "worker")
+        try holding(stack.root, main, worker) { () throws in
+            let manager = stack.root.make("Person", ["department": stack.root.make("Department", ["name": "A"])])
+            try stack.root.save()
+            main.make("Person", ["name": "new", "manager": main.object(with: manager.objectID)])
+            main.processPendingChanges()
+            stack.coordinator.rowCache.removeAll()
+            stack.store.observe { if case .rows = $0 { throw CocoaError(.fileReadUnknown) } }
+            #expect(throws: CocoaError.self) { try worker.all("Person", "manager.department.name == 'A'") }
+            stack.store.observe(nil)
+            #expect(try worker.all("Person", "manager.department.name == 'A'").count == 1)
         }
     }
 }

@@ -344,4 +344,43 @@ import Testing
         #expect(gone == nil)
         #expect(try stack.root.performAndWait { try stack.root.all("Person").isEmpty && !stack.root.hasChanges })
     }
+
+    // N20: what the parent changed first and has not published yet was first.
+    @Test func aPushGoesOverWhatTheParentHadSetBefore() throws {
+        let stack = TestStack()
+        let child = stack.child(of: stack.root)
+        try holding(stack.root, child) { () throws in
+            let item = stack.root.make("Item", ["key": "k", "a": 1])
+            try stack.root.save()
+            let own = child.object(with: item.objectID)
+            own.setValue(9, forKey: "a")
+            item.setValue(2, forKey: "a")
+            item.setValue(3, forKey: "b")
+            try child.save()
+            #expect(["a", "b"].map { item.value(forKey: $0) as? Int } == [9, 3])
+            // At once: whoever holds the parent's queue need not wait for it.
+            try stack.root.save()
+            #expect(try stack.stored("Item", "a") == [9])
+        }
+    }
+
+    // N17, R2: siblings hear of what the parent made of a push, too.
+    @Test func aSiblingFollowsWhatTheParentDidToOthersForAPush() throws {
+        let stack = TestStack()
+        let main = stack.child(of: stack.root, name: "main")
+        let first = stack.child(of: main, name: "first"), second = stack.child(of: main, name: "second")
+        second.automaticallyMergesChangesFromParent = true
+        try holding(stack.root, main, first, second) { () throws in
+            let people = (0..<2).map { main.make("Person", ["name": "\($0)"]) }, badge = main.make("Badge")
+            try main.save()
+            let mine = first.object(with: badge.objectID)
+            #expect(mine.value(forKey: "person") == nil)
+            second.object(with: people[1].objectID).setValue(second.object(with: badge.objectID), forKey: "badge")
+            try second.save()
+            first.object(with: people[0].objectID).setValue(mine, forKey: "badge")
+            try first.save()
+            second.processPendingChanges()
+            #expect(second.object(with: people[1].objectID).value(forKey: "badge") == nil)
+        }
+    }
 }

@@ -276,6 +276,22 @@ import Testing
         }
     }
 
+    // P1, P10: what others save of the owner of a key while a policy lets two objects become one.
+    @Test func whatOthersSaveOfTheOwnerOfAKeyMeanwhileIsAConflict() throws {
+        try holding(mine, other) { () throws in
+            let item = try items("k")[0]
+            mine.make("Item", ["key": "k", "b": 5])
+            let policy = Deciding(merge: .mergeByPropertyObjectTrumpMergePolicyType)
+            mine.mergePolicy = policy
+            var calls = 0
+            policy.onKey = { _ in try change(item, ["c": 11]) }
+            policy.onVersion = { _ in calls += 1 }
+            try mine.save()
+            #expect(calls == 1)
+            #expect(try stored().count == 1)
+        }
+    }
+
     // R5: the cascade reaches what others added while the policy decided.
     @Test func aDeletionTakesAlongWhatOthersAddedMeanwhile() throws {
         try holding(mine, other) { () throws in

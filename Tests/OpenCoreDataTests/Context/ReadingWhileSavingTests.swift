@@ -40,6 +40,25 @@ import Testing
         let found = try stack.reader.performAndWait { () throws -> [String] in try stack.read(reading) }
         #expect(found == ["at the root", "in main", "stored"])
     }
+
+    // N14: what a child pushes while somebody looks up a key counts as it is now.
+    @Test(arguments: [true, false]) func whatIsPushedWhileAKeyIsLookedUpHasItsKeyStillOrNot(_ takesKeyAway: Bool) throws {
+        let stack = MeddledStack()
+        try stack.fill()
+        let writer = NSManagedObjectContext(.privateQueueConcurrencyType)
+        writer.parent = stack.main
+        stack.store.meddle(with: 0) { isAfterAnswer in
+            guard isAfterAnswer else { return }
+            try writer.performAndWait { () throws in
+                let item = try #require(try writer.all("Item", "key == 'stored'").first)
+                item.setValue(takesKeyAway ? "another" : 7, forKey: takesKeyAway ? "key" : "a")
+                try writer.save()
+            }
+        }
+        let entity = try #require(stack.coordinator.managedObjectModel.entitiesByName["Item"]), key = UniqueKey([.string("stored")])
+        let found = try stack.reader.performAndWait { () throws in try stack.reader.find(entity, constraint: 0, keys: [key]) }
+        #expect(found[key]?.row?["a"] == (takesKeyAway ? nil : .int64(7)))
+    }
 }
 
 /// A store that is interfered with, once, before or after one of its answers.

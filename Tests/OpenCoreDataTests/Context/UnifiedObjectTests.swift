@@ -349,4 +349,39 @@ import Testing
             #expect(!stack.root.hasChanges)
         }
     }
+
+    // P13: the owner shows what is stored, also where the twin brings nothing over.
+    @Test func theOwnerOfTheKeyIsReadAgainWhereItsValuesStay() throws {
+        let stack = TestStack(), other = stack.independent()
+        stack.root.mergePolicy = .mergeByPropertyStoreTrump
+        try holding(stack.root, other) { () throws in
+            let owner = stack.root.make("Item", ["key": "k", "a": 1, "b": 1, "c": 1])
+            try stack.root.save()
+            other.object(with: owner.objectID).setValue(9, forKey: "a")
+            try other.save()
+            #expect(owner.value(forKey: "a") as? Int == 1)
+            stack.root.make("Item", ["key": "k", "a": 5, "b": 5, "c": 5])
+            try stack.root.save()
+            #expect(owner.value(forKey: "a") as? Int == 9 && stack.store.rowCount == 1)
+        }
+    }
+
+    // P13: of several keys that one object meets, that of the first constraint says which one it is.
+    @Test func theFirstConstraintDecidesWhichOneANewObjectIs() throws {
+        let city = Company.entity("City")
+        city.properties = [Company.attribute("code", .string), Company.attribute("number", .integer64), Company.attribute("name", .string)]
+        city.uniquenessConstraints = [["code"], ["number"]]
+        let sight = Company.entity("Sight")
+        Company.relate(city, "sights", many: true, sight, "city", many: false)
+        let stack = TestStack(NSManagedObjectModel(entities: [city, sight])), other = stack.independent()
+        stack.root.mergePolicy = .mergeByPropertyStoreTrump
+        try holding(stack.root, other) { () throws in
+            let byCode = other.make("City", ["code": "a", "number": 1]), byNumber = other.make("City", ["code": "b", "number": 2])
+            try other.save()
+            let sight = stack.root.make("Sight", ["city": stack.root.make("City", ["code": "a", "number": 2])])
+            try stack.root.save()
+            #expect((sight.value(forKey: "city") as? NSManagedObject)?.objectID == byCode.objectID)
+            #expect(try Set(stack.stored("City", "number")) == [1, 2] && !byNumber.isDeleted)
+        }
+    }
 }

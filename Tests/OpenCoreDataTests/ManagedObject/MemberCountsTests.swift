@@ -147,7 +147,8 @@ import Testing
         child.parentConflictPolicy = .rollback
         try holding(stack.root, child) { () throws in
             let head = stack.root.make("Node"), kids = (0..<2).map { _ in stack.root.make("Node", ["parent": head]) }
-            let spare = stack.root.make("Node"), elsewhere = stack.root.make("Node"), others = (0..<2).map { _ in stack.root.make("Node", ["parent": elsewhere]) }
+            let spare = stack.root.make("Node"), elsewhere = stack.root.make("Node"),
+                others = (0..<2).map { _ in stack.root.make("Node", ["parent": elsewhere]) }
             try stack.root.save()
             #expect(child.object(with: head.objectID).objectIDs(forRelationshipNamed: "kids").count == 2)
             child.object(with: kids[0].objectID).setValue(nil, forKey: "parent")

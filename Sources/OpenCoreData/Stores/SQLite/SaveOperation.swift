@@ -204,7 +204,8 @@ struct SaveOperation {
         for (index, largest) in plan.largestKeys.enumerated() where largest > 0 {
             let root = schema.tables[index].members.min() ?? 0
             try database.run(
-                "UPDATE Z_PRIMARYKEY SET Z_MAX = ?1 WHERE Z_ENT = ?2 AND Z_MAX < ?1", [.integer(KeyReservoir.lastTaken(with: largest)), .integer(root)])
+                "UPDATE Z_PRIMARYKEY SET Z_MAX = ?1 WHERE Z_ENT = ?2 AND Z_MAX < ?1",
+                [.integer(UnreservedKeys.lastTaken(with: largest)), .integer(root)])
         }
     }
 }

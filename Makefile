@@ -43,4 +43,4 @@ uninstall:      ## take it away again, but for configuration and data
 	@DESTDIR='$(DESTDIR)' Scripts/uninstall
 
 clean:          ## remove everything that was built
-	@rm -rf .build .build-tsan .build-mutants Benchmarks/.build Benchmarks/c-peer/.build
+	@rm -rf .build .build-tsan .build-mutants .build-fuzz Benchmarks/.build Benchmarks/c-peer/.build

@@ -16,6 +16,25 @@ bool Walker::exceed(int problem_code, int failure_code, size_t offset) {
     return true;
 }
 
+bool Walker::exceed(const csj_cell &value, int problem_code, int failure_code, size_t offset) {
+    if (is_of_envelope(value)) { return fail(failure_code, offset); }
+    return exceed(problem_code, failure_code, offset);
+}
+
+bool Walker::is_of_envelope(const csj_cell &value) {
+    // A value of one place is read to where it stays.
+    const csj_cell *cells = envelope.cells.data();
+    if (&value >= cells && &value < cells + envelope.cells.size()) { return true; }
+    for (size_t at = 0; at < targets.size(); ++at) {
+        if (targets[at].arena == &envelope) { return true; }
+    }
+    for (size_t at = 0; at < hits.size(); ++at) {
+        const Hit &hit = hits[at];
+        if (hit.arena == &envelope && hit.node->captures < hit.node->captures_end) { return true; }
+    }
+    return false;
+}
+
 bool Walker::has_room(Arena &arena, uint64_t more, size_t offset) {
     if (arena.size() + more <= request.max_cells) { return true; }
     if (&arena == &envelope) {

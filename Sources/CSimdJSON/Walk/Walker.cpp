@@ -329,10 +329,11 @@ inline bool Walker::read_string(uint32_t offset, uint32_t end, csj_cell &value, 
     is_escaped = next_backslash(offset) < end;
     if (is_escaped && !check_escapes(offset, end, value)) { return false; }
     if (value.count <= request.max_string) { return true; }
-    // Not to be looked at, and above all not to be copied.
-    value = csj_cell{};
+    // Not to be looked at, and above all not to be copied. Where it lies is kept: as JSON text it is handed out as it is.
+    value.kind = CSJ_MISSING;
+    value.payload = value.count = 0;
     is_escaped = false;
-    return exceed(CSJ_PROBLEM_STRING_LENGTH, CSJ_FAILURE_MAX_STRING, offset);
+    return exceed(value, CSJ_PROBLEM_STRING_LENGTH, CSJ_FAILURE_MAX_STRING, offset);
 }
 
 /// Checked and measured before anything is copied: what nobody wants is not copied at all, and what is too long is not either.
@@ -363,7 +364,7 @@ inline bool Walker::read_number_token(uint32_t offset, uint32_t end, bool wanted
             break;
         case NumberKind::underflow: break;
         case NumberKind::too_many_digits:
-            return exceed(CSJ_PROBLEM_NUMBER_DIGITS, CSJ_FAILURE_MAX_NUMBER_DIGITS, offset);
+            return exceed(value, CSJ_PROBLEM_NUMBER_DIGITS, CSJ_FAILURE_MAX_NUMBER_DIGITS, offset);
     }
     return true;
 }

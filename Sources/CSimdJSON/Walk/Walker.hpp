@@ -134,6 +134,9 @@ class Walker {
     void note(int code, size_t offset);
     /// A limit: refuses the record, or outside of records the page.
     bool exceed(int problem_code, int failure_code, size_t offset);
+    /// The same of a value: what the envelope asks for is not left out because the record that it lies in is refused.
+    bool exceed(const csj_cell &value, int problem_code, int failure_code, size_t offset);
+    bool is_of_envelope(const csj_cell &value);
 
     static constexpr uint32_t no_instance = UINT32_MAX;
 

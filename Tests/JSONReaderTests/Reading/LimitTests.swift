@@ -73,6 +73,37 @@ struct LimitTests {
         #expect(error.location.byteOffset == 15)
     }
 
+    // A cursor that was left out would be the end of a list.
+    @Test func aLimitThatAValueOfTheEnvelopeExceedsRefusesThePageAlsoWhereTheDocumentIsTheRecord() throws {
+        var limits = JSONReaderLimits()
+        limits.maxString = 5
+        limits.maxNumberDigits = 5
+        for (value, limit) in [("\"123456\"", "max_string = 5"), ("\"\\u0041bcdef\"", "max_string = 5"), ("123456", "max_number_digits = 5")] {
+            for (document, path) in [("{\"next\":\(value)}", "$.next"), ("{\"meta\":{\"next\":[\(value)]}}", "$.meta.next[0]")]
+                as [(String, JSONPath)]
+            {
+                for field in [JSONField("next", path: path), JSONField("next", path: path, capture: .raw)] {
+                    let error = try #require(pageError(document, [JSONField(key: "v")], envelope: [field], limits: limits), "\(document)")
+                    #expect(error.limit?.description == limit)
+                }
+                #expect(try Page.problem(document, limits: limits) != nil)
+            }
+        }
+    }
+
+    // The text is promised to be there: of a record that is refused, too.
+    @Test func theJSONTextOfAStringThatIsTooLongIsItsText() throws {
+        var limits = JSONReaderLimits()
+        limits.maxString = 5
+        var texts: [String] = []
+        let reader = JSONRecordReader(), plan = JSONFieldPlan([JSONField("v", path: "$.v", capture: .raw)])
+        _ = try reader.read(body: Array(#"[{"v":"123456"}]"#.utf8), plan: plan, limits: limits) { record in
+            #expect(record.problem != nil)
+            texts.append(record.rawValue(of: 0).map { $0.withBytes { String(decoding: $0, as: UTF8.self) } } ?? "none")
+        }
+        #expect(texts == [#""123456""#])
+    }
+
     @Test func aLongKeyRefusesItsRecordOrThePage() throws {
         var limits = JSONReaderLimits()
         limits.maxKey = 4

@@ -383,4 +383,16 @@ import Testing
             #expect(second.object(with: people[1].objectID).value(forKey: "badge") == nil)
         }
     }
+
+    // N17, T2: whoever holds the parent's queue sees and hears of a push at once.
+    @Test func aPushFromTheParentsQueueIsToldBeforeTheSaveReturns() throws {
+        let stack = TestStack()
+        let child = stack.child(of: stack.root)
+        let recorder = NotificationRecorder(stack.root, .NSManagedObjectContextObjectsDidChange)
+        try holding(stack.root, child) { () throws in
+            child.make("Item", ["key": "k"])
+            try child.save()
+            #expect(recorder.count == 1 && stack.root.insertedObjects.count == 1)
+        }
+    }
 }

@@ -384,4 +384,20 @@ import Testing
             #expect(try Set(stack.stored("City", "number")) == [1, 2] && !byNumber.isDeleted)
         }
     }
+
+    // P13: also where it is a stored object that is given the key.
+    @Test func theOwnerOfAKeyThatAStoredObjectIsGivenIsReadAgain() throws {
+        let stack = TestStack(), other = stack.independent()
+        stack.root.mergePolicy = .mergeByPropertyStoreTrump
+        try holding(stack.root, other) { () throws in
+            let owner = stack.root.make("Item", ["key": "k", "a": 1]), item = stack.root.make("Item", ["key": "l", "a": 2])
+            try stack.root.save()
+            other.object(with: owner.objectID).setValue(9, forKey: "a")
+            try other.save()
+            #expect(owner.value(forKey: "a") as? Int == 1)
+            item.setValue("k", forKey: "key")
+            try stack.root.save()
+            #expect(owner.value(forKey: "a") as? Int == 9 && item.value(forKey: "key") as? String == "l")
+        }
+    }
 }

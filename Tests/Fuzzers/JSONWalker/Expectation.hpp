@@ -80,6 +80,18 @@ struct Expectation {
         return ways;
     }
 
+    /// What of the ways goes on into a child of a container: the one of that key, or of that place.
+    static std::vector<Way> going_on(const std::vector<Way> &ways, const Value &container, const Value &child, int64_t element) {
+        std::vector<Way> rest;
+        for (const Way &way : ways) {
+            if (way.at == way.path->segments.size()) { continue; }
+            const Segment &segment = way.path->segments[way.at];
+            const bool matches = container.is_object() ? segment.key == child.key : segment.index == element;
+            if (matches) { rest.push_back({way.field, way.path, way.at + 1}); }
+        }
+        return rest;
+    }
+
     void add_problems(const Value &value) {
         if (!value.is_container()) { outside |= value.problems & (1u << CSJ_PROBLEM_STRING_LENGTH | 1u << CSJ_PROBLEM_NUMBER_DIGITS); }
     }
@@ -107,14 +119,7 @@ struct Expectation {
         std::set<std::string_view> seen;
         int64_t element = 0;
         for (uint32_t child : tree.children(index)) {
-            std::vector<Way> rest;
-            for (const Way &way : ways) {
-                if (way.at == way.path->segments.size()) { continue; }
-                const Segment &segment = way.path->segments[way.at];
-                const bool matches = value.is_object() ? segment.key == tree.values[child].key : segment.index == element;
-                if (matches) { rest.push_back({way.field, way.path, way.at + 1}); }
-            }
-            ++element;
+            const std::vector<Way> rest = going_on(ways, value, tree.values[child], element++);
             const bool is_again = value.is_object() && !seen.insert(tree.values[child].key).second;
             if (rest.empty() || (is_again && tree.setting.request.duplicate_keys == CSJ_DUPLICATES_FIRST)) { continue; }
             add_asked(tree, child, rest);
@@ -142,14 +147,7 @@ struct Expectation {
         std::set<std::string_view> seen;
         int64_t element = 0;
         for (uint32_t child : tree.children(index)) {
-            std::vector<Way> rest;
-            for (const Way &way : ways) {
-                if (way.at == way.path->segments.size()) { continue; }
-                const Segment &segment = way.path->segments[way.at];
-                const bool matches = value.is_object() ? segment.key == tree.values[child].key : segment.index == element;
-                if (matches) { rest.push_back({way.field, way.path, way.at + 1}); }
-            }
-            ++element;
+            const std::vector<Way> rest = going_on(ways, value, tree.values[child], element++);
             if (rest.empty()) { continue; }
             if (value.is_object() && !seen.insert(tree.values[child].key).second) { return true; }
             if (repeats(tree, child, rest)) { return true; }

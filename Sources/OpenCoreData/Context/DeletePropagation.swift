@@ -108,11 +108,6 @@ extension NSManagedObjectContext {
         let found = unknown.isEmpty ? [:] : try rows(for: unknown)
         var targets: [NSManagedObject] = []
         for id in ids { targets.append(materialise(FetchedRow(id: id, row: found[id]), asFault: true)) }
-        if relationship.deleteRule == .nullifyDeleteRule, let inverse = relationship.inverseRelationship, inverse.isOrdered {
-            for target in targets {
-                if let number = target.layout.toManyNumber(inverse) { _ = try target.loadedMemberIDs(number) }
-            }
-        }
         return targets
     }
 
@@ -140,7 +135,7 @@ extension NSRelationshipDescription {
     /// Whether deleting the owner does something to those at the other end.
     fileprivate var changesTargetsOnDeletion: Bool { deleteRule == .cascadeDeleteRule || deleteRule == .nullifyDeleteRule }
 
-    /// Whether `NSManagedObject.lose(_:_:)` looks at values or members: an unordered to-many only notes what is gone from it.
+    /// Whether `NSManagedObject.lose(_:_:)` looks at the row: an unordered to-many only notes what is gone from it.
     fileprivate var takesRowToLose: Bool { !isToMany || isOrdered }
 }
 
@@ -155,7 +150,7 @@ extension NSManagedObject {
             noteMembers(ofToMany: number)
             if let loaded = members[number] { members[number] = loaded.filter { $0 != id } }
             if !relationship.isKeptInMembers { context?.record(RelationshipKey(owner: objectID, toMany: number)) { $0.remove(id) } }
-            if relationship.isOrdered { setOrder(memberIDs(number).filter { $0 != id }, number: number) }
+            if relationship.isOrdered { loseFromOrder(id, number: number) }
         case nil: return
         }
     }

@@ -142,6 +142,12 @@ extension NSManagedObjectContext {
         chain.withLock { level.pending.orders[key] = ids }
     }
 
+    /// An order that was set here does not name the object any more; where none was set, none is.
+    func recordLoss(of id: NSManagedObjectID, fromOrder key: RelationshipKey) {
+        undoRecorder?.willRecordOrder(key, in: self, isLosing: true)
+        chain.withLock { level.pending.orders[key]?.removeAll { $0 == id } }
+    }
+
     /// Makes the direct changes of this context's objects visible to its children, as rows.
     ///
     /// - Parameter replaced: objects whose rows take the place of what was pending for them, instead of being composed with it.

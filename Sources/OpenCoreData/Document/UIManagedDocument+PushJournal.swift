@@ -116,7 +116,7 @@ extension UIManagedDocument {
                     note(
                         PushRecovery(
                             pushes: replay.pushes, objects: 0, isCommitted: false,
-                            problems: problems + ["The store refused them: \(error.localizedDescription)"], keptAside: aside))
+                            problems: problems + ["The store refused them: \(error.localizedDescription)"], miscounted: [], keptAside: aside))
                     return true
                 }
             }
@@ -127,8 +127,20 @@ extension UIManagedDocument {
         guard replay.pushes > 0 || !problems.isEmpty else { return true }
         note(
             PushRecovery(
-                pushes: replay.pushes, objects: replay.changes.rowCount, isCommitted: isCommitted, problems: problems, keptAside: aside))
+                pushes: replay.pushes, objects: replay.changes.rowCount, isCommitted: isCommitted, problems: problems,
+                miscounted: isCommitted ? miscounted(replay.changes) : [], keptAside: aside))
         return isCommitted
+    }
+
+    /// Members are counted when the document's context saves, which the earlier process did not come to. Refused now, all of it would be lost.
+    private func miscounted(_ changes: ChangeSet) -> [String] {
+        do {
+            try root.performAndWait { try MemberCounts(touchedBy: [changes], includingNewOwners: true).check(in: root) }
+            return []
+        } catch {
+            let errors = (error as NSError).userInfo[NSDetailedErrorsKey] as? [any Error] ?? [error]
+            return errors.map(\.localizedDescription)
+        }
     }
 
     /// Whether conflicts with the store are settled as in any save of the root's.
@@ -156,6 +168,14 @@ extension UIManagedDocument {
     /// What could not be brought back has no caller to be told.
     func reportPushRecovery() {
         guard let recovery = pushRecovery else { return }
+        if !recovery.miscounted.isEmpty {
+            handleError(
+                NSError.coreData(
+                    .managedObjectValidation,
+                    "Pushed saves of an earlier run were brought back, and break rules of the model: " + recovery.miscounted.joined(separator: " "),
+                    userInfo: [NSFilePathErrorKey: pushJournalURL.path]),
+                userInteractionPermitted: false)
+        }
         if !recovery.problems.isEmpty {
             handleError(
                 NSError.coreData(
@@ -192,6 +212,6 @@ extension UIManagedDocument {
 
 extension PushRecovery {
     fileprivate init(unreadable sentence: String) {
-        self.init(pushes: 0, objects: 0, isCommitted: false, problems: [sentence], keptAside: [])
+        self.init(pushes: 0, objects: 0, isCommitted: false, problems: [sentence], miscounted: [], keptAside: [])
     }
 }

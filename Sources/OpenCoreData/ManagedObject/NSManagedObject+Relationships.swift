@@ -33,7 +33,9 @@ extension NSManagedObject {
         for object in wanted where !shown.contains(object.objectID) { addMember(object, number: number) }
         guard isOrdered else { return }
         let members = memberIDs(number), there = Set(members)
-        setOrder(wanted.map(\.objectID).filter(there.contains) + members.filter { !seen.contains($0) }, number: number)
+        let order = wanted.map(\.objectID).filter(there.contains) + members.filter { !seen.contains($0) }
+        // Who only takes members out leaves the order of the others to whoever set it.
+        if order != members { setOrder(order, number: number) }
     }
 
     /// Adds one member to a to-many.
@@ -86,7 +88,7 @@ extension NSManagedObject {
                 object.notePair(removing: objectID, number: other)
             }
         }
-        if relationship.isOrdered { setOrder(memberIDs(number), number: number) }
+        if relationship.isOrdered { loseFromOrder(object.objectID, number: number) }
     }
 
     /// `id` no longer names this object by the inverse of `relationship`, which is seen from here.
@@ -95,7 +97,7 @@ extension NSManagedObject {
             noteMembers(ofToMany: number)
             if let loaded = members[number] { members[number] = loaded.filter { $0 != id } }
             touch(toMany: number)
-            if relationship.isOrdered { setOrder(memberIDs(number).filter { $0 != id }, number: number) }
+            if relationship.isOrdered { loseFromOrder(id, number: number) }
         } else if let slot = layout.slot(of: relationship.name), value(atSlot: slot).objectID == id {
             setValue(.null, atSlot: slot)
         }
@@ -141,6 +143,12 @@ extension NSManagedObject {
         members[number] = ids
         touch(toMany: number)
         context?.recordOrder(RelationshipKey(owner: objectID, toMany: number), ids)
+    }
+
+    /// A member has left an ordered to-many. The others stay in the order that there is, whoever gave it last: none is set here.
+    final func loseFromOrder(_ id: NSManagedObjectID, number: Int) {
+        touch(toMany: number)
+        context?.recordLoss(of: id, fromOrder: RelationshipKey(owner: objectID, toMany: number))
     }
 
     /// Notes that a to-many changed: the object counts as updated, though its row does not change.

@@ -14,6 +14,8 @@ final class UndoRecorder {
     private var pairs: [RelationshipKey: PairChanges] = [:]
     private var members: [RelationshipKey: [NSManagedObjectID: UndoRecord.Membership]] = [:]
     private var orders: [RelationshipKey: (pending: [NSManagedObjectID]?, order: [NSManagedObjectID])] = [:]
+    /// The orders that an object was taken out of, which has to find its place again.
+    private var lessened: Set<RelationshipKey> = []
 
     init(manager: UndoManager) { self.manager = manager }
 
@@ -36,6 +38,7 @@ final class UndoRecorder {
         pairs = [:]
         members = [:]
         orders = [:]
+        lessened = []
     }
 
     // MARK: Before a change
@@ -73,8 +76,10 @@ final class UndoRecorder {
         if members[key]?[id] == nil { members[key, default: [:]][id] = UndoRecord.Membership(was: was, becomes: becomes) }
     }
 
-    func willRecordOrder(_ key: RelationshipKey, in context: NSManagedObjectContext) {
-        guard isRecording, orders[key] == nil else { return }
+    func willRecordOrder(_ key: RelationshipKey, in context: NSManagedObjectContext, isLosing: Bool = false) {
+        guard isRecording else { return }
+        if isLosing { lessened.insert(key) }
+        guard orders[key] == nil else { return }
         let pending = context.pendingOrder(key)
         orders[key] = (pending, pending ?? context.orderBelow(key))
     }
@@ -103,8 +108,8 @@ final class UndoRecorder {
         }
         for (key, before) in orders {
             let after = context.pendingOrder(key)
-            // The order of what was deleted is gone once that is saved.
-            let isLost = objects[key.owner].map { $0.before.exists && !$0.object.exists } ?? false
+            // The order of what was deleted is gone once that is saved, and a place in an order.
+            let isLost = objects[key.owner].map { $0.before.exists && !$0.object.exists } ?? false || lessened.contains(key)
             if isLost || after != before.pending {
                 record.orders[key] = UndoRecord.OrderChange(before: before.pending, order: before.order, after: after)
             }

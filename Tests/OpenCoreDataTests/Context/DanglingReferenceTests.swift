@@ -129,6 +129,26 @@ import Testing
         }
     }
 
+    // R2: whoever only takes a member out has no opinion on the order of the others.
+    @Test(arguments: [true, false]) func whoLetsGoOfAMemberKeepsTheOrderThatAnotherHasSet(_ isDeleted: Bool) throws {
+        try holdingAll {
+            let list = main.make("Playlist"), tracks = (0..<3).map { main.make("Track", ["title": "\($0)"]) }
+            list.setValue(tracks, forKey: "tracks")
+            try saveAll()
+            let read = workers[1].object(with: list.objectID).mutableOrderedSetValue(forKey: "tracks")
+            #expect(read.count == 3)
+            if isDeleted { workers[1].delete(workers[1].object(with: tracks[0].objectID)) } else { read.removeObject(at: 0) }
+            workers[0].object(with: list.objectID).mutableOrderedSetValue(forKey: "tracks").exchangeObject(at: 1, withObjectAt: 2)
+            try workers[0].save()
+            try workers[1].save()
+            main.refresh(list, mergeChanges: true)
+            #expect(list.objectIDs(forRelationshipNamed: "tracks") == [tracks[2].objectID, tracks[1].objectID])
+            try saveAll()
+            #expect(
+                try stack.store.relatedIDs(RelationshipKey(owner: list.objectID, toMany: 0)) == [tracks[2].objectID, tracks[1].objectID])
+        }
+    }
+
     // R1
     @Test func anObjectThatTwoContextsGiveAwayHasOnePartner() throws {
         try holdingAll {

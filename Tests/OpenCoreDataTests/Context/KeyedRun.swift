@@ -21,8 +21,8 @@ final class KeyedRun {
     private var saves = 0
     /// Rows that others have written.
     var foreign: Set<KeyedTransition.Name> = []
-    /// Whether another process has applied a push journal: it writes all that was pushed, whether or not it has the right number of members together.
-    private var hasCrashed = false
+    /// Whether another process that applied a push journal said that what was pushed had not the right number of members together.
+    private var isMiscounted = false
     /// Whether the root did something on its own, which unsaved changes of the main context may not know of.
     var hasRootActed = false
 
@@ -70,7 +70,7 @@ final class KeyedRun {
         stack.coordinator.rowCache.removeAll()
         let fresh = stack.independent()
         let failure = try fresh.performAndWait {
-            try KeyedInvariants.failure(in: fresh, isStored: true, isCounted: !hasCrashed, turn: seed) ?? compare(fresh, at: nil)
+            try KeyedInvariants.failure(in: fresh, isStored: true, isCounted: !isMiscounted, turn: seed) ?? compare(fresh, at: nil)
         }
         return try (failure ?? stack.danglingPairs() ?? stack.changedRows()).map { describe("in the store: \($0)") }
     }
@@ -96,9 +96,9 @@ final class KeyedRun {
         let recovery = try stack.crash()
         held = stack.contexts.map { _ in [] }
         hasRootActed = false
-        hasCrashed = true
         values.crash()
         if let recovery {
+            if !recovery.miscounted.isEmpty { isMiscounted = true }
             if !recovery.isCommitted { return "what was pushed is not committed" }
             if !isWild && !recovery.problems.isEmpty { return "what was pushed was left out: \(recovery.problems)" }
         }
@@ -217,10 +217,10 @@ final class KeyedRun {
         guard (saves + turn) % 4 == 0, at(level, { $0.hasChanges }) else { return try save() }
         let transition = try transition(level)
         do { try save() } catch {
-            if let failure = try transition.failure(level, of: stack, isRefused: true, isCounted: !hasCrashed) { throw Unexpected(what: failure) }
+            if let failure = try transition.failure(level, of: stack, isRefused: true, isCounted: !isMiscounted) { throw Unexpected(what: failure) }
             throw error
         }
-        if let failure = try transition.failure(level, of: stack, isRefused: false, isCounted: !hasCrashed) {
+        if let failure = try transition.failure(level, of: stack, isRefused: false, isCounted: !isMiscounted) {
             throw Unexpected(what: "after the save of \(level): \(failure)")
         }
     }

@@ -221,15 +221,12 @@ extension KeyedTransition {
 
     /// Members and orders are what they were above.
     private func lists(_ after: World, _ expected: Expected) -> String? {
-        let gone = Set(before.objects.keys).subtracting(after.objects.keys)
         let unclear = expected.open.union(expected.merged.keys).union(expected.merged.values)
         for (owner, found) in after.lists.sorted(by: { $0.key < $1.key }) where !unclear.contains(owner) {
             guard let shown = above.lists[owner] else { continue }
-            let isCut = !gone.isDisjoint(with: before.lists[owner] ?? [])
             // What cascades below was not known above.
             let shownHere = shown.filter { !unclear.contains($0) && after.objects[$0] != nil }, foundHere = found.filter { !unclear.contains($0) }
             if owner.entity == "Thing", Set(shownHere) != Set(foundHere) { return "\(owner) has the tags \(found), above \(shown)" }
-            if isCut { continue }
             let common = Set(shownHere).intersection(foundHere)
             if shownHere.filter(common.contains) != foundHere.filter(common.contains) { return "\(owner) has the order \(found), above \(shown)" }
         }

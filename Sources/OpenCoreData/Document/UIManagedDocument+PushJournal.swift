@@ -85,14 +85,14 @@ extension UIManagedDocument {
         var replay = try PushReplay(found, coordinator: coordinator), keeping = PushKeptAside(place)
         var problems = found.problems.map(\.sentence)
         var aside = try found.files.filter { file in found.problems.contains { $0.url == file } }.map { try keeping.keep($0) }
-        var isCommitted = true, attempts = 0
+        var isCommitted = true, attempts = 0, written = ChangeSet()
         while true {
             attempts += 1
             // Before the commit: afterwards nothing may stand only here. That it can't be written says nothing of the store.
             try keeping.keep(replay.refused, after: found.entries.first?.number ?? 0)
             if replay.changes.isEmpty { break }
             do {
-                try write(replay.changes, coordinator)
+                written = try write(replay.changes, coordinator)
             } catch StoreConflict.constraints(let conflicts) {
                 try replay.leaveOut(asksPolicy ? conflicts.filter { replay.changes[$0.owner]?.kind == .inserted } : conflicts)
                 continue
@@ -128,7 +128,7 @@ extension UIManagedDocument {
         note(
             PushRecovery(
                 pushes: replay.pushes, objects: replay.changes.rowCount, isCommitted: isCommitted, problems: problems,
-                miscounted: isCommitted ? miscounted(replay.changes) : [], keptAside: aside))
+                miscounted: miscounted(written), keptAside: aside))
         return isCommitted
     }
 
@@ -148,18 +148,21 @@ extension UIManagedDocument {
 
     /// One transaction. A merge policy of the root's is asked where the store has other rows or keys. Under the error policy that is left to the
     /// caller, and so are two new rows with one key under any: a policy would drop one of them in silence.
-    private func write(_ changes: ChangeSet, _ coordinator: NSPersistentStoreCoordinator) throws {
+    ///
+    /// - Returns: what was written, after the policy had its say.
+    private func write(_ changes: ChangeSet, _ coordinator: NSPersistentStoreCoordinator) throws -> ChangeSet {
         do {
             try coordinator.receive(changes, from: root)
-            return
+            return changes
         } catch let conflict as StoreConflict {
             // References are settled by delete rules, whatever the policy.
             if case .references = conflict {} else if !asksPolicy { throw conflict }
             if case .constraints(let found) = conflict, found.contains(where: { changes[$0.owner]?.kind == .inserted }) { throw conflict }
         }
-        try root.performAndWait {
+        return try root.performAndWait {
             var outcome = NSManagedObjectContext.SaveOutcome(changes: changes)
             _ = try root.settlingConflicts(&outcome) { try coordinator.receive($0.changes, from: root) }
+            return outcome.changes
         }
     }
 

@@ -239,21 +239,25 @@ import Testing
     }
 
     // GB31, L28: members are counted when the document's context saves. Refused when they are brought back, they would be lost.
-    @Test(arguments: [true, false]) func tooFewMembersAreBroughtBackAndTold(_ turnsOut: Bool) async throws {
+    @Test(arguments: [Turn.none, .push, .replay]) func tooFewMembersAreBroughtBackAndTold(_ turn: Turn) async throws {
         let fixture = try JournalFixture(Keyed.model(isCounted: true))
         let document = try fixture.made { $0.root.mergePolicy = .overwrite }
         try document.push { worker in for code in ["p", "q"] { worker.make("Thing", ["code": code]) } }
         try await document.save()
         try document.push { worker in
-            let things = try worker.all("Thing"), owner = worker.make("Thing", ["code": turnsOut ? "p" : "r"])
+            let things = try worker.all("Thing"), owner = worker.make("Thing", ["code": turn == .push ? "p" : "r"])
             // One of its two members turns out to be the owner, and is none under the policy.
             for thing in things { thing.setValue(owner, forKey: "parent") }
+        }
+        if turn == .replay {
+            try await document.save()
+            try document.push { $0.make("Thing", ["code": "p"]) }
         }
         let again = try fixture.reopened(fixture.crashed(document)) { $0.root.mergePolicy = .overwrite }
         let recovery = try #require(again.pushRecovery)
         #expect(recovery.isCommitted && recovery.pushes == 1 && recovery.problems.isEmpty)
-        #expect(try again.look { try $0.all("Thing").count { $0.value(forKey: "parent") != nil } } == (turnsOut ? 1 : 2))
-        guard turnsOut else {
+        #expect(try again.look { try $0.all("Thing").count { $0.value(forKey: "parent") != nil } } == (turn == .none ? 2 : 1))
+        guard turn != .none else {
             #expect(recovery.miscounted.isEmpty && again.errors.isEmpty)
             return
         }
@@ -261,6 +265,13 @@ import Testing
         #expect(recovery.miscounted.count == 1 && sentence.contains("kids has 1 objects, needs at least 2"))
         #expect(again.errors.map(\.code) == [CocoaError.Code.managedObjectValidation.rawValue])
         #expect(again.errors.first?.localizedDescription.contains(sentence) == true)
+    }
+
+    /// When an object turns out to be one that there is.
+    enum Turn {
+        case none
+        case push
+        case replay
     }
 
     static func write(_ entity: String, _ values: [String: Any], to store: InMemoryStore, _ model: NSManagedObjectModel) throws {

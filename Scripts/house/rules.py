@@ -171,6 +171,39 @@ def _has_reason(file, index):
     return False
 
 
+def bare_closures(root):
+    """A function kept in a `Mutex` as it is, or in a tuple or an optional there, gains two layers each time it is touched: the generic storage holds it
+    in another form, and what is read is wrapped and written back. A struct around it has one form."""
+    files = list(swift_files(root, "Sources", "Tests", "Benchmarks"))
+    named = {name for file in files for name in re.findall(r"\btypealias\s+(\w+)\s*=[^\n]*->", file.code)}
+    for file in files:
+        for match in re.finditer(r"\bMutex\s*<", file.code):
+            held = _argument(file.code, match.end())
+            if "->" in held or re.fullmatch(r"[\w.]+\??", held.strip()) and held.strip().rstrip("?").split(".")[-1] in named:
+                line = file.code.count("\n", 0, match.start()) + 1
+                yield error(file.relative, line, "a function in a Mutex as it is grows with each use: keep it in a struct")
+
+
+def _argument(code, start):
+    """What stands between the angle brackets that were just opened, without what is in square ones."""
+    depth, square, result = 1, 0, ""
+    for index in range(start, len(code)):
+        character = code[index]
+        if character == "[":
+            square += 1
+        elif character == "]":
+            square -= 1
+        elif character == "<":
+            depth += 1
+        elif character == ">" and code[index - 1] != "-":
+            depth -= 1
+            if depth == 0:
+                break
+        if square == 0:
+            result += character
+    return result
+
+
 UNFINISHED = re.compile(r"\b(" + "|".join(["TO" + "DO", "FIX" + "ME", "XX" + "X", "HA" + "CK"]) + r")\b")
 MACHINE_PATHS = re.compile(
     r"(?<![\w.])/(?:work|Users)/\w+|(?<![\w.])/home/(?!\$)\w+|(?<![\w.])/root/\S+|shared/(?:design|seeds|tools)\b")
@@ -361,6 +394,6 @@ def remote_text(root):
 
 
 RULES = [
-    file_sizes, file_names, folder_order, imports, reasons, leftovers, sleeping_tests, quiet_libraries, catalogue, named_tests,
+    file_sizes, file_names, folder_order, imports, reasons, bare_closures, leftovers, sleeping_tests, quiet_libraries, catalogue, named_tests,
     listed_tests, mirrored_tests, remote_text, control_flags, configuration_flags,
 ]

@@ -23,7 +23,11 @@ final class DaemonBench: Sendable {
     let clocks = Mutex(MachineClocks())
     let failure = Mutex<StartFailure?>(nil)
     /// What the document calls after a save.
-    let parts = Mutex<(@Sendable () -> Void)?>(nil)
+    let parts = Mutex<Saved?>(nil)
+
+    struct Saved: Sendable {
+        let tell: @Sendable () -> Void
+    }
     private let dumpInput: AsyncStream<JournalEntry>.Continuation
     private let writtenInput: AsyncStream<JournalEntry>.Continuation
     private let files = ChangingFiles()
@@ -62,7 +66,7 @@ final class DaemonBench: Sendable {
             _ configuration: CisternConfiguration, observer: @escaping @Sendable (SyncEvent) -> Void, onSaved: @escaping @Sendable () -> Void
         ) throws -> DaemonEngine {
             if let failure = bench.failure.withLock({ $0 }) { throw failure }
-            bench.parts.withLock { $0 = onSaved }
+            bench.parts.withLock { $0 = Saved(tell: onSaved) }
             return DaemonEngine(document: bench.document, pipeline: bench.pipeline)
         }
     }

@@ -216,7 +216,7 @@ import enum SyncDaemon.ExitStatus
     @Test func savingThatWorksAgainIsSaid() async throws {
         _ = try await withDaemon { daemon in
             daemon.hub.send(.saveFailed(reason: "database or disk is full", cause: .full))
-            bench.parts.withLock { $0 }?()
+            bench.parts.withLock { $0 }?.tell()
             daemon.hub.send(.saveRecovered)
         }
         #expect(bench.entries.all.contains { $0.message == "saving works again" })

@@ -111,7 +111,12 @@ final class PipelineFixture: Sendable {
     }
 
     private final class EventBox: Sendable {
-        private let state = Mutex<(early: [SyncEvent], target: (@Sendable (SyncEvent) -> Void)?)>(([], nil))
+        private struct State: Sendable {
+            var early: [SyncEvent] = []
+            var target: (@Sendable (SyncEvent) -> Void)?
+        }
+
+        private let state = Mutex(State())
 
         var target: (@Sendable (SyncEvent) -> Void)? {
             get { state.withLock { $0.target } }

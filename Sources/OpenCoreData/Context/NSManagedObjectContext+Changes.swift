@@ -155,7 +155,7 @@ extension NSManagedObjectContext {
         guard !unpublished.isEmpty else { return }
         // What a child pushed in the meantime comes first: a row published over it would take its values back.
         repeat { receiveMail() } while !publishUnlessMailCame(replaced)
-        changeObserver.withLock { $0 }?()
+        changeObserver.withLock { $0 }?.changesCame()
     }
 
     private func publishUnlessMailCame(_ replaced: [NSManagedObject]) -> Bool {

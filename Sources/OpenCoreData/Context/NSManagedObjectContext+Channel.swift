@@ -173,7 +173,7 @@ extension NSManagedObjectContext: PersistentStoreChannel {
                 self.postObjectsDidChange()
             }
         }
-        changeObserver.withLock { $0 }?()
+        changeObserver.withLock { $0 }?.changesCame()
         subscribers.announce(ChangedObjectIDs(received.changes ?? changes), except: sender)
         return received
     }

@@ -100,7 +100,11 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     /// what a child pushed. DidSaveObjectIDs and DidMergeChangesObjectIDs are not posted, and insertions that are merged go untold.
     public var materializesNotificationObjects = true
     /// Called after changes came in, made here or pushed from below, on the thread that brought them. For the document.
-    let changeObserver = Mutex<(@Sendable () -> Void)?>(nil)
+    let changeObserver = Mutex<ChangeObserver?>(nil)
+
+    struct ChangeObserver: Sendable {
+        let changesCame: @Sendable () -> Void
+    }
 
     public init(concurrencyType: NSManagedObjectContextConcurrencyType) {
         self.concurrencyType = concurrencyType

@@ -66,7 +66,7 @@ open class UIManagedDocument: NSObject, @unchecked Sendable {
         managedObjectContext.parent = root
         super.init()
         for context in [root, managedObjectContext] {
-            context.changeObserver.withLock { $0 = { [weak self] in self?.changesCame() } }
+            context.changeObserver.withLock { $0 = .init { [weak self] in self?.changesCame() } }
         }
     }
 

@@ -17,11 +17,17 @@ package enum PushJournalStep: Equatable, Sendable {
 
 /// Hears of each step before it; what it throws is what the step throws. For trying failures.
 package final class PushJournalObserver: Sendable {
-    private let handler = Mutex<(@Sendable (PushJournalStep) throws -> Void)?>(nil)
+    private struct Handler: Sendable {
+        let tell: @Sendable (PushJournalStep) throws -> Void
+    }
+
+    private let handler = Mutex<Handler?>(nil)
 
     package init() {}
 
-    func set(_ handler: (@Sendable (PushJournalStep) throws -> Void)?) { self.handler.withLock { $0 = handler } }
+    func set(_ handler: (@Sendable (PushJournalStep) throws -> Void)?) {
+        self.handler.withLock { $0 = handler.map { Handler(tell: $0) } }
+    }
 
-    func tell(_ step: PushJournalStep) throws { try handler.withLock { $0 }?(step) }
+    func tell(_ step: PushJournalStep) throws { try handler.withLock { $0 }?.tell(step) }
 }

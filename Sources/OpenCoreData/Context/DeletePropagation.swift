@@ -45,6 +45,7 @@ extension NSManagedObjectContext {
         // Those that a child deleted have no instance here yet.
         let deleted = chain.withLock { level.pending.ids(.deleted) }.map { object(with: $0) }
         guard !deleted.isEmpty else { return }
+        try takeOverWhatLeads(to: Set(deleted.map(\.objectID)))
         var keys: [RelationshipKey] = []
         for object in deleted {
             for (number, relationship) in object.layout.toManys.enumerated() where relationship.changesTargetsOnDeletion {
@@ -63,6 +64,19 @@ extension NSManagedObjectContext {
         try propagateDeletions()
         propagationStamp = stamp
         chain.withLock { level.deletionStamp = stamp }
+    }
+
+    /// Objects that are changed here may still show a deleted one where others have put somebody else since, or nobody. What was not changed here is as the
+    /// others have it: the rules are not for those who have left.
+    private func takeOverWhatLeads(to deleted: Set<NSManagedObjectID>) throws {
+        func leads(_ row: RowSnapshot?, of object: NSManagedObject) -> Bool {
+            guard let row else { return false }
+            return object.layout.toOneSlots.contains { !object.changed.contains($0) && row[$0].objectID.map { deleted.contains($0.current) } == true }
+        }
+        let showing = registry.heldObjects.filter { $0.state == .updated && leads($0.row, of: $0) }
+        if showing.isEmpty { return }
+        let rows = try channel(to: "apply delete rules").rows(for: showing.map(\.objectID))
+        for object in showing { if let row = rows[object.objectID], !leads(row, of: object) { refresh(object, mergeChanges: true) } }
     }
 
     /// Differs from an earlier one if anybody but this context has changed anything since.

@@ -43,6 +43,31 @@ import Testing
         }
     }
 
+    // R5: a context that has changed something else of them shows them where they were when it read them.
+    @Test(arguments: [true, false]) func whoHasLeftADeletedObjectMeanwhileIsNotTakenAlong(_ cascades: Bool) throws {
+        let (entity, text, relationship, owner) = cascades ? ("Folder", "title", "parent", "Folder") : ("Person", "name", "department", "Department")
+        try holdingAll {
+            let old = main.make(owner), new = main.make(owner), member = main.make(entity)
+            try saveAll()
+            workers[0].delete(workers[0].object(with: old.objectID))
+            workers[0].processPendingChanges()
+            member.setValue(old, forKey: relationship)
+            main.processPendingChanges()
+            let seen = workers[0].object(with: member.objectID)
+            seen.setValue("changed", forKey: text)
+            #expect(seen.objectIDs(forRelationshipNamed: relationship) == [old.objectID])
+            member.setValue(new, forKey: relationship)
+            main.processPendingChanges()
+            try workers[0].save()
+            main.processPendingChanges()
+            #expect(!member.isDeleted && member.value(forKey: text) as? String == "changed")
+            #expect(member.objectIDs(forRelationshipNamed: relationship) == [new.objectID])
+            try saveAll()
+            let stored = try #require(try stack.store.rows(for: [member.objectID])[member.objectID])
+            #expect(stored[relationship].objectID == new.objectID)
+        }
+    }
+
     @Test func theMembersOfAllDeletedObjectsAreReadAtOnceWhenTheRulesAreAppliedAgain() throws {
         try stack.root.performAndWait { () throws in
             let root = stack.root, departments = (0..<3).map { _ in root.make("Department") }

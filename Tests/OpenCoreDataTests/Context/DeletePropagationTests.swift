@@ -55,6 +55,7 @@ import Testing
             main.processPendingChanges()
             let seen = workers[0].object(with: member.objectID)
             seen.setValue("changed", forKey: text)
+            workers[0].processPendingChanges()
             #expect(seen.objectIDs(forRelationshipNamed: relationship) == [old.objectID])
             member.setValue(new, forKey: relationship)
             main.processPendingChanges()

@@ -172,8 +172,8 @@ def _has_reason(file, index):
 
 
 def bare_closures(root):
-    """A function kept in a `Mutex` as it is, or in a tuple or an optional there, gains two layers each time it is touched: the generic storage holds it
-    in another form, and what is read is wrapped and written back. A struct around it has one form."""
+    """A function kept in a `Mutex` as it is, or in a tuple or an optional there, gains two layers each time it is touched: the generic
+    storage holds it in another form, and what is read is wrapped and written back. A struct around it has one form."""
     files = list(swift_files(root, "Sources", "Tests", "Benchmarks"))
     named = {name for file in files for name in re.findall(r"\btypealias\s+(\w+)\s*=[^\n]*->", file.code)}
     for file in files:
@@ -394,6 +394,6 @@ def remote_text(root):
 
 
 RULES = [
-    file_sizes, file_names, folder_order, imports, reasons, bare_closures, leftovers, sleeping_tests, quiet_libraries, catalogue, named_tests,
-    listed_tests, mirrored_tests, remote_text, control_flags, configuration_flags,
+    file_sizes, file_names, folder_order, imports, reasons, bare_closures, leftovers, sleeping_tests, quiet_libraries, catalogue,
+    named_tests, listed_tests, mirrored_tests, remote_text, control_flags, configuration_flags,
 ]

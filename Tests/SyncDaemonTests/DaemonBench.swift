@@ -28,6 +28,7 @@ final class DaemonBench: Sendable {
     struct Saved: Sendable {
         let tell: @Sendable () -> Void
     }
+
     private let dumpInput: AsyncStream<JournalEntry>.Continuation
     private let writtenInput: AsyncStream<JournalEntry>.Continuation
     private let files = ChangingFiles()

@@ -135,11 +135,10 @@ extension UIManagedDocument {
     /// Members are counted when the document's context saves, which the earlier process did not come to. Refused now, all of it would be lost.
     private func miscounted(_ changes: ChangeSet) -> [String] {
         do {
-            try root.performAndWait { try MemberCounts(touchedBy: [changes], includingNewOwners: true).check(in: root) }
-            return []
+            let counts = MemberCounts(touchedBy: [changes], includingNewOwners: true)
+            return try root.performAndWait { try counts.errors(in: root).map(\.localizedDescription) }
         } catch {
-            let errors = (error as NSError).userInfo[NSDetailedErrorsKey] as? [any Error] ?? [error]
-            return errors.map(\.localizedDescription)
+            return ["Whether to-manys have the right number of members could not be read: \(error.localizedDescription)"]
         }
     }
 
@@ -175,7 +174,8 @@ extension UIManagedDocument {
             handleError(
                 NSError.coreData(
                     .managedObjectValidation,
-                    "Pushed saves of an earlier run were brought back, and break rules of the model: " + recovery.miscounted.joined(separator: " "),
+                    "Pushed saves of an earlier run were brought back whole, but not all as the model wants them. "
+                        + recovery.miscounted.joined(separator: " "),
                     userInfo: [NSFilePathErrorKey: pushJournalURL.path]),
                 userInteractionPermitted: false)
         }

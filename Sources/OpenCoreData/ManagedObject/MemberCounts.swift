@@ -42,18 +42,27 @@ struct MemberCounts {
     }
 
     /// Throws the one error, or 1560 with several. Owners that are deleted have no members to count.
-    func check(in context: NSManagedObjectContext) throws {
+    func check(in context: NSManagedObjectContext) throws { try RowValidation.throwAny(errors(in: context)) }
+
+    /// What is wrong, one error (1570, 1580, 1590) a to-many. Throws what keeps the members from being read.
+    func errors(in context: NSManagedObjectContext) throws -> [NSError] {
         let present = keys.filter { !context.isDeleted($0.owner) }
-        if present.isEmpty { return }
+        if present.isEmpty { return [] }
         context.publish()
         let members = try context.prefetch(Self.sorted(present), remembering: [])
-        try check(in: context, isDeleted: context.isDeleted) { members[$0] ?? [] }
+        return try errors(in: context, isDeleted: context.isDeleted) { members[$0] ?? [] }
     }
 
     /// The same of what is saved, which need not be what the context shows: once its merge policy had its say.
     func check(
         in context: NSManagedObjectContext, isDeleted: (NSManagedObjectID) -> Bool, members: (RelationshipKey) throws -> [NSManagedObjectID]
     ) throws {
+        try RowValidation.throwAny(errors(in: context, isDeleted: isDeleted, members: members))
+    }
+
+    private func errors(
+        in context: NSManagedObjectContext, isDeleted: (NSManagedObjectID) -> Bool, members: (RelationshipKey) throws -> [NSManagedObjectID]
+    ) throws -> [NSError] {
         var errors: [NSError] = []
         for key in Self.sorted(keys) where !isDeleted(key.owner) {
             let count = try members(key).count
@@ -61,7 +70,7 @@ struct MemberCounts {
                 errors.append(error)
             }
         }
-        try RowValidation.throwAny(errors)
+        return errors
     }
 
     private static func sorted(_ keys: Set<RelationshipKey>) -> [RelationshipKey] {

@@ -14,27 +14,28 @@ import Testing
         let worker = NSManagedObjectContext(.privateQueueConcurrencyType)
         worker.parent = main
         try document.openStore(creating: true)
-        var depths: [UInt] = []
+        var places: [UInt] = []
         try worker.performAndWait {
             let item = worker.make("Item", ["key": "0"])
             for number in 1...200 {
                 item.setValue("\(number)", forKey: "key")
                 try worker.save()
-                depths.append(clock.depth)
+                places.append(clock.place)
             }
         }
-        #expect(depths.allSatisfy { $0 > 0 } && Set(depths.suffix(190)).count == 1, "\(depths.first ?? 0) bytes of stack, then \(depths.last ?? 0)")
+        let first = try #require(places.first), last = try #require(places.last)
+        #expect(first > 0 && Set(places).count == 1, "\(first - last) bytes of stack more after \(places.count) saves")
     }
 
-    /// Notes how deep in the stack it is asked for the time.
+    /// Notes where in the stack it is asked for the time.
     private final class StackClock: DocumentClock {
-        private let lowest = Mutex<UInt>(0)
+        private let asked = Mutex<UInt>(0)
 
-        /// Of the last question, as an address.
-        var depth: UInt { lowest.withLock { $0 } }
+        /// The address of a variable of the last question.
+        var place: UInt { asked.withLock { $0 } }
 
         var now: TimeInterval {
-            withUnsafePointer(to: 0) { place in lowest.withLock { $0 = UInt(bitPattern: place) } }
+            withUnsafePointer(to: 0) { place in asked.withLock { $0 = UInt(bitPattern: place) } }
             return 0
         }
 

@@ -11,8 +11,8 @@ public struct PushRecovery: Sendable {
     public let isCommitted: Bool
     /// What could not be applied, and why; one sentence each. It was kept in files, see `keptAside`.
     public let problems: [String]
-    /// Which to-manys of what was applied have too few or too many members for the model; one sentence each. Nothing was left out for that: the stores
-    /// hold it, and the next save of such an owner is refused until it is put right.
+    /// Which to-manys of what was applied have too few or too many members for the model, one sentence each; or that they could not be counted. Nothing
+    /// was left out for that: the stores hold it, and the next save of such an owner is refused (1580, 1590) until it is put right.
     public let miscounted: [String]
     /// The files in the document's package that hold what could not be applied. Nothing reads or removes them but people.
     public let keptAside: [URL]

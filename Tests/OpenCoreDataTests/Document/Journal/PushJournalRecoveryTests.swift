@@ -265,6 +265,29 @@ import Testing
         #expect(recovery.miscounted.count == 1 && sentence.contains("kids has 1 objects, needs at least 2"))
         #expect(again.errors.map(\.code) == [CocoaError.Code.managedObjectValidation.rawValue])
         #expect(again.errors.first?.localizedDescription.contains(sentence) == true)
+        #expect(throws: NSError.self) { try again.push { worker in for thing in try worker.all("Thing") { thing.setValue(1, forKey: "a") } } }
+        try again.push { worker in for thing in try worker.all("Thing") { thing.setValue(nil, forKey: "parent") } }
+    }
+
+    // GB31: what is committed is not taken back for that.
+    @Test func membersThatCannotBeCountedAreBroughtBackAndToldSo() throws {
+        let fixture = try JournalFixture(Keyed.model(isCounted: true)), memory = InMemoryStore(entities: fixture.model.entities)
+        let document = try fixture.opened(memory: memory)
+        try document.push { worker in
+            let owner = worker.make("Thing", ["code": "p"])
+            for code in ["q", "r"] { worker.make("Thing", ["code": code, "parent": owner]) }
+        }
+        let copy = try fixture.crashed(document)
+        memory.observe { request in
+            switch request {
+            case .relatedIDs, .related: throw CocoaError(.fileReadUnknown)
+            default: break
+            }
+        }
+        let again = try fixture.reopened(copy, memory: memory), recovery = try #require(again.pushRecovery)
+        memory.observe(nil)
+        #expect(recovery.isCommitted && memory.rowCount == 3)
+        #expect(recovery.miscounted.count == 1 && recovery.miscounted.first?.hasPrefix("Whether to-manys have the right number") == true)
     }
 
     /// When an object turns out to be one that there is.

@@ -108,6 +108,7 @@ let package = Package(
             swiftSettings: strict),
 
         // Tests mirror Sources.
+        .target(name: "TestTraits", path: "Tests/Support/TestTraits", swiftSettings: strict),
         .target(
             name: "OpenCoreDataTestSupport", dependencies: ["OpenCoreData"],
             path: "Tests/Support/OpenCoreDataTestSupport", swiftSettings: strict),
@@ -122,7 +123,7 @@ let package = Package(
             ],
             path: "Tests/Support/SyncTestSupport", swiftSettings: strict),
         .testTarget(
-            name: "OpenCoreDataTests", dependencies: ["OpenCoreData", "CoreData", "OpenCoreDataTestSupport"],
+            name: "OpenCoreDataTests", dependencies: ["OpenCoreData", "CoreData", "OpenCoreDataTestSupport", "TestTraits"],
             swiftSettings: strict),
         .testTarget(name: "JSONPathsTests", dependencies: ["JSONPaths"], swiftSettings: strict),
         .testTarget(name: "JSONReaderTests", dependencies: ["JSONReader"], swiftSettings: strict),
@@ -134,7 +135,8 @@ let package = Package(
         .testTarget(
             name: "SyncPipelineTests",
             dependencies: [
-                "SyncPipeline", "Secrets", "SyncConfiguration", "SyncReports", "OpenCoreData", "SyncTestSupport", "OpenCoreDataTestSupport", "CZlib",
+                "SyncPipeline", "Secrets", "SyncConfiguration", "SyncReports", "OpenCoreData", "SyncTestSupport", "OpenCoreDataTestSupport",
+                "TestTraits", "CZlib",
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),

@@ -45,8 +45,9 @@ let package = Package(
         .target(
             name: "OpenCoreDataTestSupport", dependencies: ["OpenCoreData"], path: "Tests/Support/OpenCoreDataTestSupport",
             swiftSettings: settings + [.unsafeFlags(["-O"])]),
+        .target(name: "TestTraits", path: "Tests/Support/TestTraits", swiftSettings: settings),
         .testTarget(
-            name: "OpenCoreDataTests", dependencies: ["OpenCoreData", "CoreData", "OpenCoreDataTestSupport"],
+            name: "OpenCoreDataTests", dependencies: ["OpenCoreData", "CoreData", "OpenCoreDataTestSupport", "TestTraits"],
             swiftSettings: settings + [.unsafeFlags(["-O"])]),
     ],
     swiftLanguageModes: [.v6],

@@ -17,10 +17,10 @@ struct RealSystemdTests {
             .deletesBlocked, "held back\nsecond line",
             metadata: ["CISTERN_SOURCE": "github", "CISTERN_RESOURCE": "issues", "CISTERN_DELETED": "812", "CISTERN_LARGE": "\(large)"])
         #expect(journal.flush(within: .seconds(10)))
-        _ = try Tool.run(["journalctl", "--sync"])
+        _ = try Tool.runHere(["journalctl", "--sync"])
 
         let arguments = ["journalctl", "-t", "cistern-test", "--no-pager"]
-        let line = try Tool.run(arguments + ["-o", "json", "--all"]).output
+        let line = try Tool.runHere(arguments + ["-o", "json", "--all"]).output
         let object = try #require(try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any])
         #expect(object["MESSAGE"] as? String == "held back\nsecond line")
         #expect(object["PRIORITY"] as? String == "4")
@@ -29,7 +29,7 @@ struct RealSystemdTests {
         #expect(object["CISTERN_LARGE"] as? String == large)
         #expect(object["CODE_FUNC"] as? String == #function)
 
-        let explained = try Tool.run(arguments + ["-x"]).output
+        let explained = try Tool.runHere(arguments + ["-x"]).output
         #expect(explained.contains("Deletions of github/issues were held back"))
         #expect(explained.contains("A complete run would have removed 812 objects"))
     }
@@ -37,15 +37,15 @@ struct RealSystemdTests {
     // Sections 6 and 7: a service made of this library's messages, seen by the manager
     @Test func theManagerShowsWhatItWasTold() throws {
         let unit = "cistern-notify-test"
-        let start = try Tool.run(
+        let start = try Tool.runHere(
             ["systemd-run", "--unit=\(unit)", "-p", "Type=notify", "-p", "NotifyAccess=main", "-E", "CISTERN_NOTIFY_PROBE=1"]
                 + ["-E", "SYSTEMD_BOX=1", CommandLine.arguments[0], "--testing-library", "swift-testing"]
                 + ["--filter", "RealSystemdTests/theProbe"])
-        defer { _ = try? Tool.run(["systemctl", "stop", unit]) }
+        defer { _ = try? Tool.runHere(["systemctl", "stop", unit]) }
         // Type=notify: the start ends with READY=1.
-        let log = try Tool.run(["journalctl", "-u", unit, "--no-pager"]).output
+        let log = try Tool.runHere(["journalctl", "-u", unit, "--no-pager"]).output
         #expect(start.status == 0, "\(start.errors)\(log)")
-        let shown = try Tool.run(["systemctl", "show", unit, "-p", "StatusText", "-p", "SubState"]).output
+        let shown = try Tool.runHere(["systemctl", "show", unit, "-p", "StatusText", "-p", "SubState"]).output
         #expect(Set(shown.split(separator: "\n")) == ["StatusText=Ready: 3 sources", "SubState=running"])
     }
 

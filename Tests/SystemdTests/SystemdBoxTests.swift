@@ -9,23 +9,23 @@ import Testing
 
     /// Why this machine cannot run a box; nil if it can.
     static let obstacle: String? = {
-        guard let outcome = try? Tool.run([tool, "--check"]) else { return "Scripts/systemd-box does not run" }
+        guard let outcome = try? Tool.runHere([tool, "--check"]) else { return "Scripts/systemd-box does not run" }
         return outcome.status == 0 ? nil : outcome.output.trimmingCharacters(in: .newlines)
     }()
 
     /// Where namespaces or systemd are missing there is nothing to test; the reason stands in the output.
     static var canBox: ConditionTrait { .disabled(if: obstacle != nil, Comment(rawValue: obstacle ?? "")) }
 
-    private func box(_ script: String, _ options: [String] = [], timeout: Int = 300) throws -> Tool.Outcome {
+    private func box(_ script: String, _ options: [String] = [], timeout: Int = 300) async throws -> Tool.Outcome {
         let file = FileManager.default.temporaryDirectory.appending(path: "script-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: file) }
         try script.write(to: file, atomically: true, encoding: .utf8)
         let project = PackageRoot.url.path
-        return try Tool.run([Self.tool, "--project", project, "--timeout", String(timeout)] + options + [file.path, "one", "t w o"])
+        return try await Tool.run([Self.tool, "--project", project, "--timeout", String(timeout)] + options + [file.path, "one", "t w o"])
     }
 
-    @Test(canBox) func aScriptRunsUnderARealSystemd() throws {
-        let outcome = try box(
+    @Test(canBox) func aScriptRunsUnderARealSystemd() async throws {
+        let outcome = try await box(
             """
             systemctl is-system-running
             cat /proc/1/comm
@@ -38,14 +38,14 @@ import Testing
     }
 
     @Test(canBox, arguments: [("exit 7", 7), ("kill -TERM $$", 143), ("exec sleep 600", 124)] as [(String, Int32)])
-    func theStatusIsThatOfTheScript(script: String, status: Int32) throws {
-        let outcome = try box(script, timeout: script.contains("sleep") ? 2 : 300)
+    func theStatusIsThatOfTheScript(script: String, status: Int32) async throws {
+        let outcome = try await box(script, timeout: script.contains("sleep") ? 2 : 300)
         #expect(outcome.status == status)
         #expect(outcome.errors.contains("the end of the journal"))
     }
 
-    @Test(canBox) func aServiceGetsItsCredential() throws {
-        let outcome = try box(
+    @Test(canBox) func aServiceGetsItsCredential() async throws {
+        let outcome = try await box(
             """
             mkdir /etc/secrets && echo of-no-use > /etc/secrets/token
             printf '%s\\n' '[Service]' Type=oneshot DynamicUser=yes LoadCredential=cred:/etc/secrets \
@@ -55,10 +55,10 @@ import Testing
         #expect(outcome.output == "of-no-use\n", "\(outcome.errors)")
     }
 
-    @Test(canBox) func theBoxWritesOnlyWhereItMay() throws {
+    @Test(canBox) func theBoxWritesOnlyWhereItMay() async throws {
         let scratch = FileManager.default.temporaryDirectory.appending(path: "scratch-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: scratch) }
-        let outcome = try box(
+        let outcome = try await box(
             """
             touch "$SYSTEMD_BOX_PROJECT/must-not-be" 2> /dev/null && echo project
             touch /etc/only-in-the-box && echo etc
@@ -69,23 +69,23 @@ import Testing
         #expect(try String(contentsOf: scratch.appending(path: "file"), encoding: .utf8) == "kept\n")
     }
 
-    @Test(canBox) func aBoxThatDiesIsReportedWithItsConsole() throws {
-        let outcome = try box("kill -SEGV 1; exec sleep 600")
+    @Test(canBox) func aBoxThatDiesIsReportedWithItsConsole() async throws {
+        let outcome = try await box("kill -SEGV 1; exec sleep 600")
         #expect(outcome.status == 125)
         #expect(outcome.errors.contains("Queued start job"))
     }
 
-    @Test func aWrongCommandLineIsRefused() throws {
+    @Test func aWrongCommandLineIsRefused() async throws {
         for arguments in [[], ["--nonsense", "x"], ["--timeout", "soon", "x"], ["--ro", "/nonexistent", "x"]] {
-            #expect(try Tool.run([Self.tool] + arguments).status == (Self.obstacle == nil || !arguments.isEmpty ? 2 : 125))
+            #expect(try await Tool.run([Self.tool] + arguments).status == (Self.obstacle == nil || !arguments.isEmpty ? 2 : 125))
         }
     }
 
     /// Runs the tests that only mean something in a box: this very program, in one.
-    @Test(canBox) func aRealJournalAndManagerHearUs() throws {
+    @Test(canBox) func aRealJournalAndManagerHearUs() async throws {
         let program = URL(filePath: CommandLine.arguments[0]).resolvingSymlinksInPath()
         let build = program.deletingLastPathComponent().path
-        let outcome = try box(
+        let outcome = try await box(
             """
             install -D -m 644 systemd/cisternd.catalog /usr/lib/systemd/catalog/cisternd.catalog && journalctl --update-catalog
             "\(program.path)" --testing-library swift-testing --filter RealSystemdTests 2>&1

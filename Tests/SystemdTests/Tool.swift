@@ -15,12 +15,18 @@ struct Tool {
         }
     }
 
-    /// Runs it to its end. A status above 128 is a signal's.
-    static func run(_ arguments: [String], environment: [String: String] = [:]) throws -> Outcome {
+    /// Runs it to its end, which may take minutes: on a thread of its own, so that the tests beside it go on. A status above 128 is a signal's.
+    static func run(_ arguments: [String]) async throws -> Outcome {
+        try await withCheckedThrowingContinuation { continuation in
+            Thread.detachNewThread { continuation.resume(with: Result { try runHere(arguments) }) }
+        }
+    }
+
+    /// Runs it to its end on this thread: what takes a moment.
+    static func runHere(_ arguments: [String]) throws -> Outcome {
         let process = Process()
         process.executableURL = URL(filePath: "/usr/bin/env")
         process.arguments = arguments
-        process.environment = ProcessInfo.processInfo.environment.merging(environment) { _, new in new }
         // Into files: two pipes read one after the other could fill up.
         let folder = FileManager.default.temporaryDirectory.appending(path: "tool-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)

@@ -42,7 +42,7 @@ import Testing
     @Test(.enabled(if: Tool.isInstalled("systemd-analyze"), withoutAnalyze))
     func systemdFindsNothingWrongWithTheUnits() throws {
         let outcome = try withInstalledRoot { root in
-            try Tool.run(["systemd-analyze", "verify", "--man=no", "--root=\(root)"] + Self.units + ["cisternd@tenant.service"])
+            try Tool.runHere(["systemd-analyze", "verify", "--man=no", "--root=\(root)"] + Self.units + ["cisternd@tenant.service"])
         }
         #expect(outcome.status == 0)
         #expect(outcome.output + outcome.errors == "")
@@ -51,7 +51,7 @@ import Testing
     @Test(.enabled(if: Tool.isInstalled("systemd-analyze"), withoutAnalyze))
     func aMisspelledSettingWouldBeFound() throws {
         let outcome = try withInstalledRoot(editing: { $0.replacing("WatchdogSec=", with: "WatchdogSecs=") }) { root in
-            try Tool.run(["systemd-analyze", "verify", "--man=no", "--root=\(root)", "cisternd.service"])
+            try Tool.runHere(["systemd-analyze", "verify", "--man=no", "--root=\(root)", "cisternd.service"])
         }
         #expect(outcome.errors.contains("WatchdogSecs"))
     }
@@ -60,10 +60,10 @@ import Testing
     @Test(.enabled(if: Tool.isInstalled("systemd-analyze"), withoutAnalyze), arguments: ["cisternd.service", "cisternd@.service"])
     func exposureStaysWithinTheGate(unit: String) throws {
         let gate = ["systemd-analyze", "security", "--offline=yes", "--threshold=11", "--no-pager"]
-        let outcome = try withInstalledRoot { try Tool.run(gate + ["--root=\($0)", unit]) }
+        let outcome = try withInstalledRoot { try Tool.runHere(gate + ["--root=\($0)", unit]) }
         #expect(outcome.status == 0, "\(outcome.output)")
         let opened = try withInstalledRoot(editing: { $0.replacing("ProtectSystem=strict", with: "ProtectSystem=no") }) {
-            try Tool.run(gate + ["--root=\($0)", unit])
+            try Tool.runHere(gate + ["--root=\($0)", unit])
         }
         #expect(opened.status != 0, "one line less would be noticed")
     }
@@ -122,8 +122,8 @@ import Testing
             try files.createDirectory(at: folder, withIntermediateDirectories: true)
             try files.createDirectory(atPath: root + "/var/lib/systemd/catalog", withIntermediateDirectories: true)
             try files.copyItem(at: PackageRoot.file("systemd/cisternd.catalog"), to: folder.appending(path: "cisternd.catalog"))
-            #expect(try Tool.run(["journalctl", "--update-catalog", "--root=\(root)"]).status == 0)
-            return try Tool.run(["journalctl", "--list-catalog", "--root=\(root)"]).output
+            #expect(try Tool.runHere(["journalctl", "--update-catalog", "--root=\(root)"]).status == 0)
+            return try Tool.runHere(["journalctl", "--list-catalog", "--root=\(root)"]).output
         }
         #expect(listed.split(separator: "\n").count == MessageID.allCases.count)
         #expect(listed.split(separator: "\n").allSatisfy { $0.contains("cisternd: ") })

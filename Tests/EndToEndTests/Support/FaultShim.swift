@@ -60,10 +60,17 @@ struct FaultShim {
         guard result.status == 0 else { throw Child.Failure(description: result.errors.joined(separator: "\n")) }
     }
 
+    /// After how many seconds a daemon that does not end counts as hung. Whoever asks it to stop may come to their turn late, behind every test that
+    /// computes: only a life without an end may last so long.
+    private static let limit = 1200
+
     /// Starts a daemon that lives under a fault, or one whose calls are counted.
     /// - Parameter variables: what its environment has besides.
     func launch(_ shop: Workshop, _ fault: Fault?, variables: [String] = []) throws -> Child {
-        var words = variables + ["LD_PRELOAD=\(path)", "FAULT_COUNTS=\(shop.folder)/counts", "FAULT_PLACES=\(shop.folder)/places", "FAULT_LIMIT=120"]
+        var words =
+            variables + [
+                "LD_PRELOAD=\(path)", "FAULT_COUNTS=\(shop.folder)/counts", "FAULT_PLACES=\(shop.folder)/places", "FAULT_LIMIT=\(Self.limit)",
+            ]
         if let fault {
             words += ["FAULT_FAMILY=\(fault.family)", "FAULT_AT=\(fault.at)", "FAULT_ERRNO=\(fault.code)", "FAULT_ON=\(fault.keeps ? 1 : 0)"]
             if let signal = fault.signal { words.append("FAULT_SIGNAL=\(signal)") }

@@ -1,6 +1,7 @@
 import Foundation
 import OpenCoreData
 import OpenCoreDataTestSupport
+import TestTraits
 import Testing
 
 /// Importing and throwing away, again and again: nothing is left.

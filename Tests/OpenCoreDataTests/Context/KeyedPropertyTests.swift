@@ -1,6 +1,7 @@
 import Foundation
 import OpenCoreData
 import OpenCoreDataTestSupport
+import TestTraits
 import Testing
 
 @Suite struct KeyedPropertyTests {

@@ -2,6 +2,7 @@ import Foundation
 import OpenCoreData
 import OpenCoreDataTestSupport
 import Synchronization
+import TestTraits
 import Testing
 
 @Suite struct MainQueueProbeTests {
@@ -20,7 +21,7 @@ import Testing
     }
 
     // GB42
-    @Test func aMainQueueThatNobodyServesIsTold() async {
+    @Test(.longProcess) func aMainQueueThatNobodyServesIsTold() async {
         await #expect(processExitsWith: .success) { await Self.keepTheMainQueueBusy() }
     }
 

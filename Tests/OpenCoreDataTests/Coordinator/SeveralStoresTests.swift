@@ -2,6 +2,7 @@ import Foundation
 import OpenCoreData
 import OpenCoreDataTestSupport
 import Synchronization
+import TestTraits
 import Testing
 
 /// A save into several stores is one save.
@@ -166,7 +167,7 @@ import Testing
     }
 
     // P15
-    @Test func aFileThatFillsTheDiskAtItsCommitLeavesWhatWasCommittedBefore() async throws {
+    @Test(.longProcess) func aFileThatFillsTheDiskAtItsCommitLeavesWhatWasCommittedBefore() async throws {
         // The limit is the process's, so another one tries it.
         await #expect(processExitsWith: .success) { try Self.runIntoTheLimit() }
     }

@@ -1,5 +1,6 @@
 import NIOHTTP1
 import SyncConfiguration
+import TestTraits
 import Testing
 
 @testable import SyncPipeline
@@ -110,7 +111,7 @@ import Testing
         #expect(try collect(exact, headers: ["Content-Encoding": "gzip"], limits: limits).count == 40_960)
     }
 
-    @Test func aBombIsStoppedByItsRatio() async {
+    @Test(.longProcess) func aBombIsStoppedByItsRatio() async {
         await #expect(processExitsWith: .success) {
             let tests = BodyCollectorTests(), bomb = Fixture.bomb(of: 256 << 20), before = Fixture.peakMemory()
             #expect(bomb.count < 400_000)

@@ -1,6 +1,7 @@
 import Foundation
 import SyncConfiguration
 import SyncTestSupport
+import TestTraits
 import Testing
 
 @testable import SyncPipeline
@@ -9,7 +10,7 @@ import Testing
 /// its exchanges alone.
 @Suite(.timeLimit(.minutes(60))) struct BombTests: LoopbackTesting {
     // N3
-    @Test func bombsAreRefusedEarlyAndWithoutMemory() async {
+    @Test(.longProcess) func bombsAreRefusedEarlyAndWithoutMemory() async {
         await #expect(processExitsWith: .success) { try await BombTests().fetchBombs() }
     }
 
@@ -60,7 +61,7 @@ import Testing
     }
 
     // N2, N3
-    @Test func endlessChunksAndEarlyHintsEndInTimeAndWithoutMemory() async {
+    @Test(.longProcess) func endlessChunksAndEarlyHintsEndInTimeAndWithoutMemory() async {
         await #expect(processExitsWith: .success) { try await BombTests().fetchWithoutEnd() }
     }
 

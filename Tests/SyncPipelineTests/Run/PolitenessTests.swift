@@ -2,6 +2,7 @@ import Foundation
 import NIOHTTP1
 import SyncTestSupport
 import Synchronization
+import TestTraits
 import Testing
 
 @testable import SyncPipeline
@@ -34,7 +35,7 @@ import Testing
         try await fixture.end()
     }
 
-    @Test(.timeLimit(.minutes(60))) func noServerIsAskedSoonerThanItAllowedInRandomLives() async throws {
+    @Test(.longProcess, .timeLimit(.minutes(60))) func noServerIsAskedSoonerThanItAllowedInRandomLives() async throws {
         await #expect(processExitsWith: .success) { try await PoliteLife.live(2000..<2040) }
     }
 
@@ -67,7 +68,7 @@ import Testing
 /// Many more random lives: `make stress`.
 @Suite(.enabled(if: ProcessInfo.processInfo.environment["CISTERN_STRESS"] == "1", "runs under make stress"))
 struct PolitenessStress {
-    @Test func noServerIsAskedSoonerInFiveHundredLives() async throws {
+    @Test(.longProcess) func noServerIsAskedSoonerInFiveHundredLives() async throws {
         await #expect(processExitsWith: .success) { try await PoliteLife.live(1000..<1500) }
     }
 }

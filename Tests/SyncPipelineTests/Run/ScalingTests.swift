@@ -2,6 +2,7 @@ import Foundation
 import Glibc
 import NIOHTTP1
 import SyncTestSupport
+import TestTraits
 import Testing
 
 @testable import SyncPipeline
@@ -9,7 +10,7 @@ import Testing
 /// Four times as much is at most six times the work, whatever it is of. In a process of its own, in which nobody else works.
 @Suite struct ScalingTests {
     // Bytes read and written count the work with the file; they hardly depend on what else the machine does.
-    @Test(.timeLimit(.minutes(60))) func fourTimesAsMuchIsNotReadAndWrittenMoreThanSixTimes() async {
+    @Test(.longProcess, .timeLimit(.minutes(60))) func fourTimesAsMuchIsNotReadAndWrittenMoreThanSixTimes() async {
         // Resources commit for themselves, each whole pages of the file: a few of them share pages, and commits, that many do not.
         await #expect(processExitsWith: .success) {
             try await compare(400, repetitions: 1, atMost: { $0 == .resources ? 8 : 6 }) { try Work.bytes() }
@@ -17,7 +18,7 @@ import Testing
     }
 
     // What is done in memory for all that belongs to one thing. Time of the processor, which others only make longer: what is too long is tried again.
-    @Test(.timeLimit(.minutes(60))) func fourTimesAsMuchOfOneThingIsNotMoreThanSixTimesTheWork() async {
+    @Test(.longProcess, .timeLimit(.minutes(60))) func fourTimesAsMuchOfOneThingIsNotMoreThanSixTimesTheWork() async {
         await #expect(processExitsWith: .success) {
             try await compare(4000, of: [.members, .tags, .crowd], repetitions: 1, tries: 4) { Work.time() }
         }
@@ -27,7 +28,7 @@ import Testing
 /// The time of the processor, which says something only where many repetitions agree: `make stress`.
 @Suite(.enabled(if: ProcessInfo.processInfo.environment["CISTERN_STRESS"] == "1", "measures time: runs under make stress"))
 struct ScalingStress {
-    @Test func fourTimesAsMuchTakesNotMoreThanSixTimesTheTime() async {
+    @Test(.longProcess) func fourTimesAsMuchTakesNotMoreThanSixTimesTheTime() async {
         await #expect(processExitsWith: .success) { try await compare(1000, repetitions: 7) { Work.time() } }
     }
 }

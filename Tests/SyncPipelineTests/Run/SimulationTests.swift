@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import TestTraits
 import Testing
 
 @testable import SyncPipeline
@@ -10,7 +11,7 @@ import Testing
     /// So many lives; `CISTERN_LIVES` makes it more, `CISTERN_SEED` has one run alone.
     private static var count: Int { ProcessInfo.processInfo.environment["CISTERN_LIVES"].flatMap(Int.init) ?? 1_000 }
 
-    @Test(.timeLimit(.minutes(60))) func thePromisesHoldAfterEveryStepOfRandomLives() async {
+    @Test(.longProcess, .timeLimit(.minutes(60))) func thePromisesHoldAfterEveryStepOfRandomLives() async {
         await #expect(processExitsWith: .success) { try await live(0..<SimulationTests.count) }
     }
 }
@@ -18,7 +19,7 @@ import Testing
 /// The same, with many more seeds: `make stress`.
 @Suite(.enabled(if: ProcessInfo.processInfo.environment["CISTERN_STRESS"] == "1", "runs under make stress"))
 struct SimulationStress {
-    @Test func thePromisesHoldInAHundredThousandLives() async {
+    @Test(.longProcess) func thePromisesHoldInAHundredThousandLives() async {
         await #expect(processExitsWith: .success) { try await live(1_000_000..<1_100_000) }
     }
 }

@@ -3,6 +3,7 @@ import Glibc
 import OpenCoreData
 import OpenCoreDataTestSupport
 import Synchronization
+import TestTraits
 import Testing
 
 /// A journal that can't be written: nothing lost, nothing half.
@@ -30,7 +31,7 @@ import Testing
     }
 
     // GB31
-    @Test func aFileThatMayNotGrowIsLikeAFullDisk() async throws {
+    @Test(.longProcess) func aFileThatMayNotGrowIsLikeAFullDisk() async throws {
         let fixture = try JournalFixture(), document = try fixture.opened()
         try document.push { $0.make("Item", ["key": "before"]) }
         let path = try fixture.crashed(document).path

@@ -3,12 +3,13 @@ import Glibc
 import OpenCoreData
 import OpenCoreDataTestSupport
 import Synchronization
+import TestTraits
 import Testing
 
 /// Kill −9 while workers push and the document saves: what was acknowledged is there.
 @Suite struct PushJournalKillTests {
     // GB31
-    @Test(arguments: [3, 11])
+    @Test(.longProcess, arguments: [3, 11])
     func aKilledProcessLosesNoAcknowledgedPush(_ seed: Int) async throws {
         let fixture = try JournalFixture()
         let path = fixture.folder.appendingPathComponent("document").path, acknowledged = fixture.folder.appendingPathComponent("acknowledged").path

@@ -4,14 +4,14 @@ import Testing
 /// Runs a test that computes for seconds on a thread apart, so that the few threads on which all other tests wait for something stay free.
 ///
 /// All long computations share that thread and go one after the other.
-struct LongComputation: TestTrait, TestScoping {
-    func provideScope(for test: Test, testCase: Test.Case?, performing function: @Sendable () async throws -> Void) async throws {
+public struct LongComputation: TestTrait, TestScoping {
+    public func provideScope(for test: Test, testCase: Test.Case?, performing function: @Sendable () async throws -> Void) async throws {
         try await withTaskExecutorPreference(OneThread.shared) { try await function() }
     }
 }
 
 extension Trait where Self == LongComputation {
-    static var longComputation: Self { Self() }
+    public static var longComputation: Self { Self() }
 }
 
 /// Runs jobs on one thread, first come, first served.

@@ -18,11 +18,17 @@ extension NSManagedObjectContext {
         while !undelivered.isEmpty {
             let objects = undelivered
             undelivered = []
-            for (place, object) in objects.enumerated() where object.state == .deleted {
-                do { try propagate(object) } catch {
-                    undelivered = objects[place...] + undelivered
-                    throw error
+            var place = 0
+            do {
+                let below = try reread(objects.filter { $0.state == .deleted }, all: false)
+                while place < objects.count {
+                    let object = objects[place]
+                    if object.state == .deleted { try propagate(object, below: below[object.objectID]) }
+                    place += 1
                 }
+            } catch {
+                undelivered = objects[place...] + undelivered
+                throw error
             }
         }
         // The rules have been applied: what they needed to know of objects that never were may be forgotten. Publishing tells which those are.
@@ -46,24 +52,36 @@ extension NSManagedObjectContext {
         let deleted = chain.withLock { level.pending.ids(.deleted) }.map { object(with: $0) }
         guard !deleted.isEmpty else { return }
         try takeOverWhatLeads(to: Set(deleted.map(\.objectID)))
-        var keys: [RelationshipKey] = []
-        for object in deleted {
-            for (number, relationship) in object.layout.toManys.enumerated() where relationship.changesTargetsOnDeletion {
-                keys.append(RelationshipKey(owner: object.objectID, toMany: number))
-            }
-        }
-        let members = keys.isEmpty ? [:] : try prefetch(keys, remembering: [])
-        for object in deleted {
-            for (number, relationship) in object.layout.toManys.enumerated() where relationship.changesTargetsOnDeletion {
-                object.members[number] = members[RelationshipKey(owner: object.objectID, toMany: number)]
-            }
-        }
-        let isPaired = deleted.contains { !$0.layout.partnerSlots.isEmpty }
-        let below = isPaired ? try channel(to: "read partners").rows(for: deleted.map(\.objectID)) : [:]
+        let below = try reread(deleted, all: true)
         for object in deleted { try propagate(object, below: below[object.objectID]) }
         try propagateDeletions()
         propagationStamp = stamp
         chain.withLock { level.deletionStamp = stamp }
+    }
+
+    /// Reads anew whom these deleted objects are related to, where rules are to be applied: what was read of it before may be older than what others have
+    /// pushed or saved since.
+    ///
+    /// - Parameter all: whether members are read that were not read before, too.
+    /// - Returns: the rows that those with one-to-ones have below.
+    private func reread(_ deleted: [NSManagedObject], all: Bool) throws -> [NSManagedObjectID: RowSnapshot] {
+        var keys: [RelationshipKey] = []
+        for object in deleted {
+            for (number, relationship) in object.layout.toManys.enumerated() where relationship.changesTargetsOnDeletion {
+                if all || object.members[number] != nil { keys.append(RelationshipKey(owner: object.objectID, toMany: number)) }
+            }
+        }
+        let paired = deleted.filter { !$0.layout.partnerSlots.isEmpty }
+        if keys.isEmpty && paired.isEmpty { return [:] }
+        publish()
+        let members = keys.isEmpty ? [:] : try prefetch(keys, remembering: [])
+        let below = paired.isEmpty ? [:] : try channel(to: "apply delete rules").rows(for: paired.map(\.objectID))
+        for object in deleted {
+            for number in object.layout.toManys.indices {
+                if let ids = members[RelationshipKey(owner: object.objectID, toMany: number)] { object.members[number] = ids }
+            }
+        }
+        return below
     }
 
     /// Objects that are changed here may still show a deleted one where others have put somebody else since, or nobody. What was not changed here is as the
@@ -103,12 +121,30 @@ extension NSManagedObjectContext {
         for slot in object.row == nil ? [] : layout.toOneSlots {
             guard let relationship = layout.relationship(atSlot: slot), relationship.changesTargetsOnDeletion else { continue }
             let ids = Set([object.row?[slot].objectID, below?[slot].objectID].compactMap { $0?.current })
-            if !ids.isEmpty { steps.append(Step(relationship: relationship, number: nil, targets: try realised(Array(ids), of: relationship))) }
+            if ids.isEmpty { continue }
+            let targets = try leading(to: object.objectID, realised(Array(ids), of: relationship), of: relationship)
+            steps.append(Step(relationship: relationship, number: nil, targets: targets))
         }
         for step in steps {
             for target in step.targets where !isDeleted(target.objectID) {
                 apply(step.relationship, from: object, to: target, number: step.number)
             }
+        }
+    }
+
+    /// Those of the objects at the other end of a one-to-one that lead back to the one that is deleted: somebody else may have been put there since.
+    /// What was changed here decides, and of all else what is below.
+    private func leading(
+        to id: NSManagedObjectID, _ targets: [NSManagedObject], of relationship: NSRelationshipDescription
+    ) throws -> [NSManagedObject] {
+        guard let inverse = relationship.inverseRelationship, relationship.deleteRule == .nullifyDeleteRule else { return targets }
+        let unchanged = targets.filter { target in
+            if case .slot(let slot)? = target.layout.place(of: inverse.name) { !target.changed.contains(slot) } else { false }
+        }
+        let rows = unchanged.isEmpty ? [:] : try channel(to: "apply delete rules").rows(for: unchanged.map(\.objectID))
+        return targets.filter { target in
+            guard let row = rows[target.objectID], case .slot(let slot)? = target.layout.place(of: inverse.name) else { return true }
+            return row[slot].objectID?.current == id
         }
     }
 

@@ -21,6 +21,8 @@ final class KeyedRun {
     private var saves = 0
     /// Rows that others have written.
     var foreign: Set<KeyedTransition.Name> = []
+    /// Objects that new ones turned out to be, as far as was seen.
+    private var unified: Set<KeyedTransition.Name> = []
     /// Whether another process that applied a push journal said that what was pushed had not the right number of members together.
     private var isMiscounted = false
     /// Whether the root did something on its own, which unsaved changes of the main context may not know of.
@@ -194,7 +196,10 @@ final class KeyedRun {
     }
 
     private func transition(_ level: Int) throws -> KeyedTransition {
-        try KeyedTransition(level, of: stack, policy: policy, foreign: foreign, isLoose: hasRootActed)
+        var numbers: [KeyedTransition.Name: Set<Int>] = [:]
+        for (object, number) in held.joined() { numbers[KeyedTransition.Name(object.objectID), default: []].insert(number) }
+        unified.formUnion(numbers.filter { $0.value.count > 1 }.keys)
+        return try KeyedTransition(level, of: stack, policy: policy, foreign: foreign, unified: unified, isLoose: hasRootActed)
     }
 
     private func breaksCounts(_ level: Int) -> Bool {

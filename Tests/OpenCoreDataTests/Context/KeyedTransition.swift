@@ -18,7 +18,9 @@ import OpenCoreDataTestSupport
 ///   them is stored;
 /// - of an order out of which something is deleted: it is what the context that deletes has read of it, which may be old (N12);
 /// - of a one-to-one that two objects claim: both sides say the same afterwards (`KeyedInvariants`), but who is the later one depends on keys;
-/// - of a to-one that was set to another object and back: it may count as changed or not, so it is one of both.
+/// - of a to-one that was set to another object and back: it may count as changed or not, so it is one of both;
+/// - of an object that a new one turned out to be, where the policy is to overwrite: then the new one brings all of its values over, and whether one of
+///   them is what the object had already is not told by `changedValues()`. So it is one of both, too.
 struct KeyedTransition {
     struct Name: Hashable, Comparable, CustomStringConvertible {
         let entity: String
@@ -33,7 +35,7 @@ struct KeyedTransition {
         static func < (left: Self, right: Self) -> Bool { (left.entity, left.key) < (right.entity, right.key) }
     }
 
-    enum Value: Equatable, CustomStringConvertible {
+    enum Value: Hashable, CustomStringConvertible {
         case none
         case number(Int)
         case text(String)
@@ -110,6 +112,8 @@ struct KeyedTransition {
     private let policy: NSMergePolicyType
     /// Rows that others have written.
     private let foreign: Set<Name>
+    /// Objects that new ones turned out to be.
+    private let unified: Set<Name>
     /// Whether the root did something that what is unsaved above it may not know of.
     private let isLoose: Bool
     /// Whether objects of one key have to be one afterwards.
@@ -119,14 +123,17 @@ struct KeyedTransition {
 
     /// Looks at both sides before the save.
     ///
-    /// - Parameter foreign: rows that others have written.
-    init(_ level: Int, of stack: KeyedStack, policy: NSMergePolicyType, foreign: Set<Name>, isLoose: Bool) throws {
+    /// - Parameters:
+    ///   - foreign: rows that others have written.
+    ///   - unified: objects that new ones turned out to be.
+    init(_ level: Int, of stack: KeyedStack, policy: NSMergePolicyType, foreign: Set<Name>, unified: Set<Name>, isLoose: Bool) throws {
         // What turned out to be another object is laid over that one's values when its context has its turn.
         for each in [0, 1] where each < level { stack.contexts[each].performAndWait { stack.contexts[each].processPendingChanges() } }
         let context = stack.contexts[level]
         changes = context.performAndWait { Changes(context) }
         self.policy = policy
         self.foreign = foreign
+        self.unified = unified
         self.isLoose = isLoose
         isStored = level == 0
         above = try Self.world(stack.reader(above: level))
@@ -199,7 +206,7 @@ extension KeyedTransition {
         /// New objects that are one with another.
         var merged: [Name: Name] = [:]
         /// What a to-one may be as well.
-        var others: [Name: [String: Value]] = [:]
+        var others: [Name: [String: Set<Value>]] = [:]
     }
 
     private func failure(_ after: World) -> String? {
@@ -209,8 +216,9 @@ extension KeyedTransition {
             guard let found = after.objects[name] else { return "\(name) is gone: it was to be \(wanted.values)" }
             for (key, value) in wanted.values.sorted(by: { $0.key < $1.key }) {
                 let now = found.values[key] ?? .none
-                if now == value || now == expected.others[name]?[key] { continue }
-                if [value, now].contains(where: { $0.name.map(expected.open.contains) == true }) { continue }
+                let others = expected.others[name]?[key] ?? []
+                if now == value || others.contains(now) { continue }
+                if others.union([value, now]).contains(where: { $0.name.map(expected.open.contains) == true }) { continue }
                 if ["badge", "thing"].contains(key), !isCertain(name, key, value, expected) { continue }
                 return "\(name).\(key) is \(now), not \(value); above it is \(above.objects[name]?.values[key] ?? .none), "
                     + "below it was \(before.objects[name]?.values[key] ?? .none)"
@@ -256,16 +264,25 @@ extension KeyedTransition {
                 result.objects[name] = above.objects[name]
                 continue
             }
+            let bringsAll = policy == .overwriteMergePolicyType && unified.contains(name)
             for key in mine.values.keys {
                 if keys.contains(key) {
                     result.objects[name]?.values[key] = mine.values[key]
-                } else if mine.values[key]?.name != theirs.values[key]?.name || key == "code" {
-                    result.others[name, default: [:]][key] = mine.values[key]
+                } else if mine.values[key]?.name != theirs.values[key]?.name || key == "code" || bringsAll {
+                    if let value = mine.values[key] { result.others[name, default: [:]][key] = [value] }
                 }
             }
         }
         let gone = delete(&result)
         unify(&result, after)
+        for (name, others) in result.others {
+            for (key, values) in others {
+                for target in values.compactMap(\.name) {
+                    if let owner = result.merged[target] { result.others[name]?[key]?.insert(.one(owner)) }
+                    if result.objects[result.merged[target] ?? target] == nil { result.others[name]?[key]?.insert(Value.none) }
+                }
+            }
+        }
         for (name, object) in result.objects {
             for (key, value) in object.values {
                 guard let target = value.name else { continue }
@@ -274,7 +291,7 @@ extension KeyedTransition {
                 if gone.contains(target) && (isStored || !isLoose) {
                     result.objects[name]?.values[key] = Value.none
                 } else {
-                    result.others[name, default: [:]][key] = Value.none
+                    result.others[name, default: [:]][key, default: []].insert(Value.none)
                 }
             }
         }
@@ -305,10 +322,13 @@ extension KeyedTransition {
         for name in result.objects.keys {
             guard let key = key(name) else { continue }
             claims[key, default: []].append(name)
-            // Who is given another key may have to keep its own.
-            guard let former = before.objects[name]?.key, former != key else { continue }
-            turned.insert(name)
-            claims[former, default: []].append(name)
+            // Who is given another key may have to keep its own; and who has got another one below, while something of it was changed here, is still
+            // called here by the former one.
+            let others = [before.objects[name]?.key, changes.updated[name] == nil ? nil : above.objects[name]?.key]
+            for other in Set(others.compactMap(\.self)) where other != key {
+                turned.insert(name)
+                claims[other, default: []].append(name)
+            }
         }
         for (_, names) in claims.sorted(by: { $0.key < $1.key }) where names.count > 1 {
             if !turned.isDisjoint(with: names) {

@@ -9,11 +9,12 @@ import Testing
 
 /// Four times as much is at most six times the work, whatever it is of. In a process of its own, in which nobody else works.
 @Suite struct ScalingTests {
-    // Bytes read and written count the work with the file; they hardly depend on what else the machine does.
+    // Bytes read and written count the work with the file. How many pages a commit takes hangs a little on what else the machine does: what is too much is
+    // tried again.
     @Test(.longProcess, .timeLimit(.minutes(60))) func fourTimesAsMuchIsNotReadAndWrittenMoreThanSixTimes() async {
         // Resources commit for themselves, each whole pages of the file: a few of them share pages, and commits, that many do not.
         await #expect(processExitsWith: .success) {
-            try await compare(400, repetitions: 1, atMost: { $0 == .resources ? 8 : 6 }) { try Work.bytes() }
+            try await compare(400, repetitions: 1, tries: 4, atMost: { $0 == .resources ? 8 : 6 }) { try Work.bytes() }
         }
     }
 

@@ -137,13 +137,14 @@ extension NSManagedObjectContext {
     private func leading(
         to id: NSManagedObjectID, _ targets: [NSManagedObject], of relationship: NSRelationshipDescription
     ) throws -> [NSManagedObject] {
-        guard let inverse = relationship.inverseRelationship, relationship.deleteRule == .nullifyDeleteRule else { return targets }
-        let unchanged = targets.filter { target in
-            if case .slot(let slot)? = target.layout.place(of: inverse.name) { !target.changed.contains(slot) } else { false }
+        guard let inverse = relationship.inverseRelationship else { return targets }
+        func slot(of target: NSManagedObject) -> Int? {
+            if case .slot(let slot)? = target.layout.place(of: inverse.name) { slot } else { nil }
         }
-        let rows = unchanged.isEmpty ? [:] : try channel(to: "apply delete rules").rows(for: unchanged.map(\.objectID))
+        let unchanged = targets.filter { target in slot(of: target).map { !target.changed.contains($0) } ?? false }
+        let below = unchanged.isEmpty ? [:] : try channel(to: "apply delete rules").rows(for: unchanged.map(\.objectID))
         return targets.filter { target in
-            guard let row = rows[target.objectID], case .slot(let slot)? = target.layout.place(of: inverse.name) else { return true }
+            guard let slot = slot(of: target), let row = below[target.objectID] ?? target.row else { return true }
             return row[slot].objectID?.current == id
         }
     }

@@ -54,6 +54,35 @@ import Testing
         }
     }
 
+    // P11, P13: the root's save decided that somebody else has the key, while a new object of that key was brought here.
+    @Test func whatIsNewOfAnObjectThatHasLostItsKeyGoesToWhoHasIt() throws {
+        let stack = TestStack(Keyed.model()), main = stack.child(of: stack.root), first = stack.child(of: main), second = stack.child(of: main)
+        stack.root.mergePolicy = .mergeByPropertyObjectTrump
+        try holding(stack.root, main, first, second) { () throws in
+            let mine = main.make("Thing", ["code": "p"])
+            try main.save()
+            try stack.root.save()
+            let other = stack.independent()
+            let owner = try other.performAndWait { () throws in
+                let owner = other.make("Thing", ["code": "r", "a": 12])
+                try other.save()
+                return owner.objectID
+            }
+            first.object(with: mine.objectID).setValue("r", forKey: "code")
+            first.object(with: mine.objectID).setValue(212, forKey: "b")
+            try first.save()
+            try main.save()
+            second.make("Thing", ["code": "r", "a": 263, "c": 264])
+            try second.save()
+            try stack.root.save()
+            try main.save()
+            try stack.root.save()
+            let rows = try stack.store.rows(for: [owner, mine.objectID]), kept = rows[mine.objectID], theirs = rows[owner]
+            #expect(theirs?["a"] == .int64(263) && theirs?["b"] == .int64(212) && theirs?["c"] == .int64(264))
+            #expect(kept?["code"] == .string("p") && kept?["a"] == .int64(0) && kept?["b"] == .int64(0) && kept?["c"] == .int64(0))
+        }
+    }
+
     // N24: who has a key is what the level says, not what a worker has read of it.
     @Test func aKeyThatWasTakenBackMeanwhileBelongsToNobodyWhoHasReadIt() throws {
         let stack = TestStack(), main = stack.child(of: stack.root), other = stack.independent()

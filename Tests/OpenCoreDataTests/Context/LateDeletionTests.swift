@@ -63,6 +63,25 @@ import Testing
         }
     }
 
+    // R5, P11: who is given another's key stays what it was, but for what is gone.
+    @Test func whoKeepsItsOwnKeyNamesNothingThatThePushDeletes() throws {
+        try holdingAll {
+            let shelf = main.make("Shelf"), thing = main.make("Thing", ["code": "p"])
+            main.make("Thing", ["code": "q"])
+            try saveAll()
+            worker.object(with: thing.objectID).setValue("q", forKey: "code")
+            worker.delete(worker.object(with: shelf.objectID))
+            worker.processPendingChanges()
+            thing.setValue(shelf, forKey: "shelf")
+            main.processPendingChanges()
+            try worker.save()
+            main.processPendingChanges()
+            #expect(thing.objectIDs(forRelationshipNamed: "shelf").isEmpty)
+            try saveAll()
+            #expect(try stack.store.rows(for: [thing.objectID])[thing.objectID]?["shelf"] == .null)
+        }
+    }
+
     // R5: nobody has changed anything after the deletion, so the rules are applied once.
     @Test(arguments: [false, true]) func whoCameAfterTheMembersWereReadIsReachedByTheRule(_ cascades: Bool) throws {
         let (entity, toOne) = cascades ? ("Box", "box") : ("Shelf", "shelf")

@@ -8,14 +8,11 @@ import Foundation
 /// rule says. Where the rule denies, the reference comes in and validation denies the deletion (1600); where it is to do nothing, nothing is done.
 /// A to-one without an inverse has no such rule: a reference that comes in later is refused, and a deletion that does empties it.
 extension NSManagedObjectContext {
-    private func mayDangle(_ admission: Admission) -> Bool {
-        chain.mayDangle || admission.changes.deletedCount > 0 || endOfChain?.rowCache.hasGone == true
-    }
-
-    /// References that come in, and pairs, to objects that are gone. Within the chain's lock.
+    /// Within the chain's lock.
     func settleReferences(_ admission: inout Admission) throws {
-        guard mayDangle(admission) else { return }
+        guard chain.mayDangle || admission.changes.deletedCount > 0 || endOfChain?.rowCache.hasGone == true else { return }
         try settleArrivals(&admission)
+        if admission.changes.deletedCount > 0 { try settleDeletions(&admission) }
         dropPairs(&admission)
     }
 
@@ -47,7 +44,6 @@ extension NSManagedObjectContext {
 
     /// What refers to objects that are deleted now, where the child that deleted them did not know of it. Within the chain's lock.
     func settleDeletions(_ admission: inout Admission) throws {
-        guard admission.changes.deletedCount > 0 else { return }
         var open = Set(admission.changes.ids(.deleted)), errors: [NSError] = []
         while !open.isEmpty {
             var next: Set<NSManagedObjectID> = []

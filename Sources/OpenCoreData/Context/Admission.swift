@@ -49,11 +49,7 @@ extension NSManagedObjectContext {
         try settleWithWhatIsThere(&admission, read)
         // First, or a key that a child has read would count as its object's, though somebody has taken it back since.
         rebase(&admission)
-        // Who goes with what is deleted has no key any more, and brings nothing to the one who has it.
-        try settleDeletions(&admission)
         try unifyTwins(&admission, from: sender)
-        // An object that keeps its own key is as it was again, with what it named.
-        try settleDeletions(&admission)
         try settleReferences(&admission)
         try settlePartners(&admission, read)
         return admission

@@ -21,8 +21,7 @@ extension NSManagedObjectContext {
             var place = 0
             do {
                 let below = try reread(objects.filter { $0.state == .deleted }, all: false)
-                while place < objects.count {
-                    let object = objects[place]
+                for object in objects {
                     if object.state == .deleted { try propagate(object, below: below[object.objectID]) }
                     place += 1
                 }

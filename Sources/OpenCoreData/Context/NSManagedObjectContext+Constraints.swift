@@ -96,7 +96,12 @@ extension NSManagedObjectContext {
     /// An object that others know already stays what it is: where it was given a key of another's, what was changed of it goes to the owner as the policy
     /// says, and it keeps the values that it had.
     func unifyTwins(_ admission: inout Admission, from sender: NSManagedObjectContext) throws {
-        let twins = keyTwins(of: admission.changes)
+        var twins = keyTwins(of: admission.changes)
+        if !twins.isEmpty, admission.changes.deletedCount > 0 {
+            // Who goes with what is deleted has no key any more, and brings nothing to the one who has it.
+            try settleDeletions(&admission)
+            twins = keyTwins(of: admission.changes)
+        }
         if twins.isEmpty { return }
         let policy = root.mergePolicy
         guard policy.mergeType != .errorMergePolicyType else { throw NSError.constraintConflict(twins, from: sender) }

@@ -41,10 +41,7 @@ import Testing
 
     private func admitted(_ changes: ChangeSet) throws -> Admission {
         var admission = Admission(changes: changes)
-        try main.chain.withLock { () throws in
-            try main.settleDeletions(&admission)
-            try main.settleReferences(&admission)
-        }
+        try main.chain.withLock { () throws in try main.settleReferences(&admission) }
         return admission
     }
 

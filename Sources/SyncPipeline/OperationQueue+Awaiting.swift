@@ -3,8 +3,14 @@ import Foundation
 extension OperationQueue {
     /// Runs a fetch on this queue and gives its outcome. A cancelled task cancels it.
     func run(_ operation: FetchOperation) async -> FetchOutcome {
-        await finish(operation)
-        return operation.outcome ?? .cancelled
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                operation.whenFinished { continuation.resume(returning: $0) }
+                addOperation(operation)
+            }
+        } onCancel: {
+            operation.cancel()
+        }
     }
 
     /// Parses a page on this queue. A cancelled task cancels it. Throws what parsing or saving the page threw.

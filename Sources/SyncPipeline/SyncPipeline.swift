@@ -25,11 +25,11 @@ public final class SyncPipeline: Sendable {
         var isDelivering = false
     }
 
-    /// A run and the task it runs in.
+    /// A run and the task it runs in; nil: until it waits for the first time.
     struct Running: Sendable {
         let id: Int
         let run: SyncRun
-        let task: Task<Void, Never>
+        var task: Task<Void, Never>?
     }
 
     let document: UIManagedDocument
@@ -225,8 +225,8 @@ public final class SyncPipeline: Sendable {
             guard let running = running(scope, id) else { return }
             running.run.stopAfterPage()
             // A wait is no page that could be finished.
-            if running.run.progress.waitsUntil != nil { running.task.cancel() }
-        case .cancel(let scope, let id): running(scope, id)?.task.cancel()
+            if running.run.progress.waitsUntil != nil { running.task?.cancel() }
+        case .cancel(let scope, let id): running(scope, id)?.task?.cancel()
         case .wake(let instant): timer.withLock { $0 }?.set(instant)
         case .store(let schedule):
             // That a run began, and when the next one is due, is remembered beside the store until the store says so. During a stop nothing waits: what
@@ -257,18 +257,22 @@ public final class SyncPipeline: Sendable {
 
     private func begin(_ order: PipelineState.RunOrder) {
         openRuns.begin(order.scope, at: clock.wallTime)
-        state.withLock { state in
+        let run = state.withLock { state in
             let run = SyncRun(prepared(order, &state), cause: order.cause, environment: environment(state), isFull: order.isFull)
-            // Its end is told under the same lock: the run is known by then.
-            let task = Task { [self] in
-                let conclusion = await run.run(isWaitedFor: order.isWaitedFor, acceptsDeletes: order.acceptsDeletes)
-                openRuns.end(order.scope)
-                handle(.ended(order.scope, run: order.id, conclusion)) { state in
-                    state.steps += run.progress.steps + 1
-                    if state.runs[order.scope]?.id == order.id { state.runs[order.scope] = nil }
-                }
+            state.runs[order.scope] = Running(id: order.id, run: run)
+            return run
+        }
+        // It runs on here until it waits for the first time. Nobody cancels it meanwhile: outputs are carried out one after the other.
+        let task = Task.immediate { [self] in
+            let conclusion = await run.run(isWaitedFor: order.isWaitedFor, acceptsDeletes: order.acceptsDeletes)
+            openRuns.end(order.scope)
+            handle(.ended(order.scope, run: order.id, conclusion)) { state in
+                state.steps += run.progress.steps + 1
+                if state.runs[order.scope]?.id == order.id { state.runs[order.scope] = nil }
             }
-            state.runs[order.scope] = Running(id: order.id, run: run, task: task)
+        }
+        state.withLock { state in
+            if state.runs[order.scope]?.id == order.id { state.runs[order.scope]?.task = task }
         }
     }
 

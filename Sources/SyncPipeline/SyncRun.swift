@@ -49,7 +49,7 @@ final class SyncRun: Sendable {
         var waitsForDisk = false
     }
 
-    let id = UUID()
+    let id: UUID
     let resource: ResourceConfiguration
     let scope: ResourceScope
     let cause: RunCause
@@ -63,6 +63,9 @@ final class SyncRun: Sendable {
         self.prepared = prepared
         resource = prepared.resource
         self.scope = ResourceScope(source: resource.source, resource: resource.name)
+        // Foundation's own opens a file for each.
+        var random = SystemRandomNumberGenerator()
+        id = UUID.random(using: &random)
         self.cause = cause
         self.isFull = isFull
         self.environment = environment

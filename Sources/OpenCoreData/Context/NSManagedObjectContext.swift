@@ -108,15 +108,15 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
 
     public init(concurrencyType: NSManagedObjectContextConcurrencyType) {
         self.concurrencyType = concurrencyType
-        let kind: ContextQueue.Kind =
+        let (kind, label): (ContextQueue.Kind, String) =
             switch concurrencyType {
-            case .confinementConcurrencyType: .confinement
-            case .privateQueueConcurrencyType: .privateQueue
-            case .mainQueueConcurrencyType: .main
+            case .confinementConcurrencyType: (.confinement, "NSManagedObjectContext confinement")
+            case .privateQueueConcurrencyType: (.privateQueue, "NSManagedObjectContext privateQueue")
+            case .mainQueueConcurrencyType: (.main, "NSManagedObjectContext main")
             }
         chain = ContextChain()
         level = ContextLevel(chain: chain)
-        queue = ContextQueue(kind: kind, label: "NSManagedObjectContext \(kind)")
+        queue = ContextQueue(kind: kind, label: label)
         super.init()
         queue.owner = self
         chain.withLock { chain.add(level) }

@@ -24,11 +24,10 @@ package final class ContextQueue: @unchecked Sendable {
     /// What `lock()` holds, innermost last.
     let holds = Mutex<[Hold]>([])
 
-    /// The queue and its label, which may be renamed.
+    /// The queue and its label, which may be renamed. A private queue is made when it is used first.
     private struct State: Sendable {
         var label: String
         var dispatch: DispatchQueue?
-        var isUsed = false
     }
 
     package var label: String { state.withLock { $0.label } }
@@ -37,11 +36,10 @@ package final class ContextQueue: @unchecked Sendable {
         self.kind = kind
         let dispatch: DispatchQueue?
         switch kind {
-        case .privateQueue: dispatch = DispatchQueue(label: label)
+        case .privateQueue, .confinement: dispatch = nil
         case .main:
             MainQueueMark.set()
             dispatch = .main
-        case .confinement: dispatch = nil
         }
         state = Mutex(State(label: label, dispatch: dispatch))
     }
@@ -52,7 +50,7 @@ package final class ContextQueue: @unchecked Sendable {
             state.label = label
             guard kind == .privateQueue, let current = state.dispatch else { return }
             // A label can't be changed: a queue in use goes on behind a new one that hands everything to it.
-            state.dispatch = state.isUsed ? DispatchQueue(label: label, target: current) : DispatchQueue(label: label)
+            state.dispatch = DispatchQueue(label: label, target: current)
         }
     }
 
@@ -60,7 +58,7 @@ package final class ContextQueue: @unchecked Sendable {
     private var dispatch: DispatchQueue? {
         if kind == .main { MainQueueProbe.shared.watch() }
         return state.withLock { state in
-            state.isUsed = true
+            if kind == .privateQueue, state.dispatch == nil { state.dispatch = DispatchQueue(label: state.label) }
             return state.dispatch
         }
     }

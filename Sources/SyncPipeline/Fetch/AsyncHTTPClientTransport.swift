@@ -39,7 +39,8 @@ public final class AsyncHTTPClientTransport: HTTPTransport {
                 host: host, refusesPrivateAddresses: !options.allowsPrivateNetworks, verifiesCertificates: options.tls.verify)
             var configuration = shared
             configuration.http1_1ConnectionDebugInitializer = { check.prepare($0) }
-            return HTTPClient(eventLoopGroupProvider: .shared(MultiThreadedEventLoopGroup.singleton), configuration: configuration)
+            // One event loop a host: what a request has to do on a loop wakes one thread, not two.
+            return HTTPClient(eventLoopGroupProvider: .shared(MultiThreadedEventLoopGroup.singleton.next()), configuration: configuration)
         }
     }
 

@@ -37,16 +37,7 @@ struct Exchange: Sendable {
         let watch = ExchangeWatch(limits: settings.http, start: clock.instant)
         let settled = Settled()
         do {
-            return try await withThrowingTaskGroup(of: Response?.self) { group in
-                group.addTask { try await follow(page, credential: credential, validators: validators, watch: watch, settled: settled) }
-                group.addTask {
-                    try await guardTime(watch)
-                    return nil
-                }
-                defer { group.cancelAll() }
-                guard let first = try await group.next(), let response = first else { throw CancellationError() }
-                return response
-            }
+            return try await within(watch) { try await follow(page, credential: credential, validators: validators, watch: watch, settled: settled) }
         } catch let error as FetchError {
             if case .timeout = error.kind, let response = settled.response { return response }
             throw complete(error, page: page)
@@ -59,11 +50,19 @@ struct Exchange: Sendable {
         }
     }
 
-    private func guardTime(_ watch: ExchangeWatch) async throws {
-        while true {
-            let now = clock.instant
-            if let violation = watch.violation(at: now) { throw violation }
-            try await clock.sleep(until: watch.nextCheck(after: now))
+    /// Runs `body`, and ends it where a limit runs out; then that is thrown.
+    private func within(_ watch: ExchangeWatch, _ body: @escaping @Sendable () async throws -> Response) async throws -> Response {
+        try Task.checkCancellation()
+        let task = Task.immediate { try await body() }
+        let timer = ExchangeTimer(watch, clock: clock) { task.cancel() }
+        defer { timer.stop() }
+        return try await withTaskCancellationHandler {
+            switch await task.result {
+            case .success(let response): return response
+            case .failure(let error): throw timer.violation ?? error
+            }
+        } onCancel: {
+            task.cancel()
         }
     }
 

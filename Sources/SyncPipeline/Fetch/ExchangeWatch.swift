@@ -3,7 +3,7 @@ import Synchronization
 
 /// Watches over the time an exchange takes: told what happens, it knows when which limit runs out.
 ///
-/// One watch and one sleeping task serve all limits of an exchange, however many buffers arrive.
+/// One watch and one timer serve all limits of an exchange, however many buffers arrive.
 final class ExchangeWatch: Sendable {
     private struct Sample {
         let instant: SyncInstant
@@ -111,6 +111,50 @@ final class ExchangeWatch: Sendable {
     /// The time for connecting comes on top: the transport limits it by itself and does not say when it is over.
     private var headTimeout: Duration {
         limits.connectTimeout.duration + limits.firstByteTimeout.duration
+    }
+}
+
+/// Looks at a watch whenever a limit may have run out, until one has or it is stopped.
+final class ExchangeTimer: Sendable {
+    private struct State {
+        var call: ScheduledCall?
+        var violation: FetchError?
+        var isStopped = false
+    }
+
+    private let watch: ExchangeWatch
+    private let clock: any SyncClock
+    private let ranOut: @Sendable () -> Void
+    private let state = Mutex(State())
+
+    /// - Parameter ranOut: called once, when a limit has run out.
+    init(_ watch: ExchangeWatch, clock: any SyncClock, ranOut: @escaping @Sendable () -> Void) {
+        self.watch = watch
+        self.clock = clock
+        self.ranOut = ranOut
+        look()
+    }
+
+    /// The limit that has run out.
+    var violation: FetchError? { state.withLock { $0.violation } }
+
+    func stop() {
+        state.withLock { state in
+            state.isStopped = true
+            state.call?.cancel()
+            state.call = nil
+        }
+    }
+
+    private func look() {
+        let now = clock.instant
+        let violation = state.withLock { state -> FetchError? in
+            guard !state.isStopped else { return nil }
+            state.violation = watch.violation(at: now)
+            state.call = state.violation == nil ? clock.call(at: watch.nextCheck(after: now)) { [weak self] in self?.look() } : nil
+            return state.violation
+        }
+        if violation != nil { ranOut() }
     }
 }
 

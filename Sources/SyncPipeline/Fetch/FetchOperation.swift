@@ -7,6 +7,10 @@ import Synchronization
 /// and no dependencies: a long chain of operations that hold each other would overflow the stack when it is released.
 // Unchecked because `Operation` is; everything that changes here is behind the mutex.
 public final class FetchOperation: Operation, @unchecked Sendable {
+    private struct Listener: Sendable {
+        let tell: @Sendable (FetchOutcome) -> Void
+    }
+
     private enum Phase {
         case waiting
         case executing(Task<Void, Never>?)
@@ -15,6 +19,7 @@ public final class FetchOperation: Operation, @unchecked Sendable {
 
     private let fetch: PageFetch
     private let phase = Mutex(Phase.waiting)
+    private let listener = Mutex<Listener?>(nil)
 
     /// An operation that does `fetch`.
     public init(_ fetch: PageFetch) {
@@ -27,6 +32,11 @@ public final class FetchOperation: Operation, @unchecked Sendable {
     /// What became of it; nil until the operation is finished.
     public var outcome: FetchOutcome? {
         phase.withLock { if case .finished(let outcome) = $0 { outcome } else { nil } }
+    }
+
+    /// Has `body` called with the outcome, as soon as there is one. Set before the operation is queued.
+    func whenFinished(_ body: @escaping @Sendable (FetchOutcome) -> Void) {
+        listener.withLock { $0 = Listener(tell: body) }
     }
 
     /// True: it runs on past `start()`.
@@ -53,7 +63,8 @@ public final class FetchOperation: Operation, @unchecked Sendable {
         }
         didChangeValue(forKey: "isExecuting")
         guard begins else { return }
-        let task = Task { [fetch] in
+        // On the queue's own thread until it waits for the first time.
+        let task = Task.immediate { [fetch] in
             let outcome = await fetch.run()
             self.finish(outcome)
         }
@@ -81,5 +92,7 @@ public final class FetchOperation: Operation, @unchecked Sendable {
         didChangeValue(forKey: "isExecuting")
         didChangeValue(forKey: "isFinished")
         for dependency in dependencies { removeDependency(dependency) }
+        let listener = listener.withLock { $0.take() }
+        listener?.tell(outcome)
     }
 }

@@ -58,7 +58,7 @@ final class ScheduleWriter: Sendable {
             }
             return (true, false)
         }
-        if begins { Task { await drain() } }
+        if begins { Task.immediate { await drain() } }
         return waits
     }
 
@@ -74,14 +74,14 @@ final class ScheduleWriter: Sendable {
                 return (false, Self.begins(&state))
             }
             if isIdle { ticket.resume() }
-            if begins { Task { await drain() } }
+            if begins { Task.immediate { await drain() } }
         }
     }
 
     /// What could wait has waited.
     private func hurry() {
         let begins = state.withLock { state in !state.pending.isEmpty && Self.begins(&state) }
-        if begins { Task { await drain() } }
+        if begins { Task.immediate { await drain() } }
     }
 
     /// What is pending is written now; whether that is to be begun.

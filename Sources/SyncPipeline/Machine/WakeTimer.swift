@@ -3,7 +3,7 @@ import Synchronization
 /// One timer that can be set to another time.
 final class WakeTimer: Sendable {
     private struct State {
-        var task: Task<Void, Never>?
+        var call: ScheduledCall?
         /// Counts settings, so that one that was replaced while firing does nothing.
         var generation = 0
     }
@@ -23,27 +23,29 @@ final class WakeTimer: Sendable {
     }
 
     deinit {
-        state.withLock { $0.task?.cancel() }
+        state.withLock { $0.call?.cancel() }
     }
 
     /// Fires at that instant and not at the one set before; nil: never.
     func set(_ instant: SyncInstant?) {
         state.withLock { state in
-            state.task?.cancel()
+            state.call?.cancel()
             state.generation += 1
-            state.task = instant.map { instant in
-                let generation = state.generation
-                return Task { [weak self, clock, longestSleep] in
-                    while clock.instant < instant {
-                        do { try await clock.sleep(until: min(instant, clock.instant.advanced(by: longestSleep))) } catch { return }
-                    }
-                    self?.fire(generation)
-                }
-            }
+            state.call = instant.map { call(at: $0, state.generation) }
         }
     }
 
-    private func fire(_ generation: Int) {
-        if state.withLock({ $0.generation == generation }) { fire() }
+    private func call(at instant: SyncInstant, _ generation: Int) -> ScheduledCall {
+        clock.call(at: min(instant, clock.instant.advanced(by: longestSleep))) { [weak self] in self?.awake(generation, instant) }
+    }
+
+    private func awake(_ generation: Int, _ instant: SyncInstant) {
+        let fires = state.withLock { state in
+            guard state.generation == generation else { return false }
+            let isDue = clock.instant >= instant
+            state.call = isDue ? nil : call(at: instant, generation)
+            return isDue
+        }
+        if fires { fire() }
     }
 }

@@ -2,7 +2,7 @@ import CEpoll
 import Glibc
 import Synchronization
 
-/// The tasks that sleep by the system's clock: one timer of the kernel and one thread for all of them.
+/// Who sleeps by the system's clock, tasks and calls that are to be made: one timer of the kernel and one thread for all of them.
 ///
 /// Nothing is left of a sleep that is given up. `Task.sleep` leaves its timer behind, which wakes the process at its time for nobody; nearly every
 /// sleep here is a time limit that is not reached.
@@ -13,7 +13,23 @@ final class Sleepers: Sendable {
         let deadline: Instant
         /// In the order of their coming: who has the same deadline wakes in this order.
         let number: UInt64
-        let continuation: CheckedContinuation<Void, any Error>
+        let waking: Waking
+
+        func wake() {
+            switch waking {
+            case .resume(let continuation): continuation.resume()
+            case .call(let body): Task(operation: body)
+            }
+        }
+
+        func giveUp() {
+            if case .resume(let continuation) = waking { continuation.resume(throwing: CancellationError()) }
+        }
+    }
+
+    private enum Waking: Sendable {
+        case resume(CheckedContinuation<Void, any Error>)
+        case call(@Sendable () -> Void)
     }
 
     private struct State {
@@ -57,16 +73,27 @@ final class Sleepers: Sendable {
     /// Suspends the task until then.
     /// - Throws: `CancellationError` if the task is cancelled first.
     func sleep(until deadline: ContinuousClock.Instant) async throws {
-        let number = state.withLock { state in
-            state.count += 1
-            return state.count
-        }
+        let number = number()
         // The handler has run, or will not, when this returns.
         defer { state.withLock { _ = $0.givenUp.remove(number) } }
         try await withTaskCancellationHandler {
-            try await withCheckedThrowingContinuation { add(Sleeper(deadline: deadline, number: number, continuation: $0)) }
+            try await withCheckedThrowingContinuation { add(Sleeper(deadline: deadline, number: number, waking: .resume($0))) }
         } onCancel: {
             giveUp(number, deadline)
+        }
+    }
+
+    /// Calls `body` then, in a task of its own.
+    func call(at deadline: ContinuousClock.Instant, _ body: @escaping @Sendable () -> Void) -> ScheduledCall {
+        let number = number()
+        add(Sleeper(deadline: deadline, number: number, waking: .call(body)))
+        return ScheduledCall { [self] in takeOut(number, deadline) }
+    }
+
+    private func number() -> UInt64 {
+        state.withLock { state in
+            state.count += 1
+            return state.count
         }
     }
 
@@ -77,20 +104,29 @@ final class Sleepers: Sendable {
             if state.armed.map({ sleeper.deadline < $0 }) ?? true { arm(&state) }
             return false
         }
-        if isGivenUp { sleeper.continuation.resume(throwing: CancellationError()) }
+        if isGivenUp { sleeper.giveUp() }
+    }
+
+    /// A task sleeps no more, or will not begin to.
+    private func giveUp(_ number: UInt64, _ deadline: Instant) {
+        let sleeper = state.withLock { state in
+            let sleeper = Self.remove(number, deadline, from: &state)
+            if sleeper == nil { state.givenUp.insert(number) }
+            return sleeper
+        }
+        sleeper?.giveUp()
+    }
+
+    /// A call is not made any more. Where it has been, nothing happens.
+    private func takeOut(_ number: UInt64, _ deadline: Instant) {
+        _ = state.withLock { Self.remove(number, deadline, from: &$0) }
     }
 
     /// The timer stays as it is: it fires once at most for who is not there any more.
-    private func giveUp(_ number: UInt64, _ deadline: Instant) {
-        let sleeper: Sleeper? = state.withLock { state in
-            let place = Self.place(deadline, number, in: state.sleepers)
-            guard place < state.sleepers.count, state.sleepers[place].number == number else {
-                state.givenUp.insert(number)
-                return nil
-            }
-            return state.sleepers.remove(at: place)
-        }
-        sleeper?.continuation.resume(throwing: CancellationError())
+    private static func remove(_ number: UInt64, _ deadline: Instant, from state: inout State) -> Sleeper? {
+        let place = place(deadline, number, in: state.sleepers)
+        guard place < state.sleepers.count, state.sleepers[place].number == number else { return nil }
+        return state.sleepers.remove(at: place)
     }
 
     /// Where in the order this one is, or belongs.
@@ -124,7 +160,7 @@ final class Sleepers: Sendable {
                 arm(&state)
                 return due
             }
-            for sleeper in due { sleeper.continuation.resume() }
+            for sleeper in due { sleeper.wake() }
         }
     }
 }

@@ -15,6 +15,22 @@ public protocol SyncClock: Sendable {
     /// Suspends the task until `deadline`, or returns at once if it has passed.
     /// - Throws: `CancellationError` if the task is cancelled first.
     func sleep(until deadline: SyncInstant) async throws
+
+    /// Calls `body` once, in a task of its own, when `deadline` has come. Never before this returns.
+    func call(at deadline: SyncInstant, _ body: @escaping @Sendable () -> Void) -> ScheduledCall
+}
+
+/// A call that a clock makes at its time, and not at all if it is cancelled before.
+public struct ScheduledCall: Sendable {
+    private let giveUp: @Sendable () -> Void
+
+    /// A call that `cancel` takes back.
+    public init(cancel: @escaping @Sendable () -> Void) {
+        giveUp = cancel
+    }
+
+    /// Takes it back; nothing if it has been made, or is just being made.
+    public func cancel() { giveUp() }
 }
 
 extension SyncClock {
@@ -22,5 +38,16 @@ extension SyncClock {
     /// - Throws: `CancellationError` if the task is cancelled first.
     public func sleep(for duration: Duration) async throws {
         try await sleep(until: instant.advanced(by: duration))
+    }
+
+    /// Calls `body` out of a task that sleeps until then.
+    public func call(at deadline: SyncInstant, _ body: @escaping @Sendable () -> Void) -> ScheduledCall { sleepingCall(at: deadline, body) }
+
+    func sleepingCall(at deadline: SyncInstant, _ body: @escaping @Sendable () -> Void) -> ScheduledCall {
+        let task = Task {
+            do { try await sleep(until: deadline) } catch { return }
+            body()
+        }
+        return ScheduledCall { task.cancel() }
     }
 }

@@ -22,4 +22,10 @@ public struct SystemClock: SyncClock {
         let end = Self.origin.advanced(by: deadline.sinceOrigin)
         if let sleepers = Sleepers.shared { try await sleepers.sleep(until: end) } else { try await ContinuousClock().sleep(until: end) }
     }
+
+    /// Calls `body` at `deadline`. Until then there is no task.
+    public func call(at deadline: SyncInstant, _ body: @escaping @Sendable () -> Void) -> ScheduledCall {
+        guard let sleepers = Sleepers.shared else { return sleepingCall(at: deadline, body) }
+        return sleepers.call(at: Self.origin.advanced(by: deadline.sinceOrigin), body)
+    }
 }

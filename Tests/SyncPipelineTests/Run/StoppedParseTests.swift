@@ -42,7 +42,7 @@ import Testing
         for await _ in reached { break }
         let stop = Task { await pipeline.stop(grace: .zero) }
         // The parse goes on when its run has been cancelled.
-        while !pipeline.state.withLock({ $0.runs.values.allSatisfy(\.task.isCancelled) }) { await Task.yield() }
+        while !pipeline.state.withLock({ $0.runs.values.allSatisfy { $0.task?.isCancelled == true } }) { await Task.yield() }
         goesOn.signal()
         await stop.value
         #expect([0, Self.count].contains(try await fixture.live().count))

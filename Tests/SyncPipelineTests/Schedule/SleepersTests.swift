@@ -1,3 +1,4 @@
+import Synchronization
 import Testing
 
 @testable import SyncPipeline
@@ -62,5 +63,28 @@ import Testing
             }
         }
         #expect(sleepers.count == 0)
+    }
+
+    @Test func aCallIsMadeOnceAtItsTime() async {
+        let start = ContinuousClock.now, (stream, input) = AsyncStream<ContinuousClock.Instant>.makeStream()
+        _ = sleepers.call(at: start.advanced(by: .milliseconds(5))) { input.yield(.now) }
+        _ = sleepers.call(at: start.advanced(by: .milliseconds(10))) { input.finish() }
+        var times: [ContinuousClock.Instant] = []
+        for await time in stream { times.append(time) }
+        #expect(times.count == 1)
+        #expect(times.allSatisfy { start.duration(to: $0) >= .milliseconds(5) })
+        #expect(sleepers.count == 0)
+    }
+
+    @Test func aCallThatIsCancelledIsNotMadeAndLeavesNothing() async throws {
+        let calls = Mutex(0)
+        let first = sleepers.call(at: .now.advanced(by: .milliseconds(1))) { calls.withLock { $0 += 1 } }
+        first.cancel()
+        let made = calls.withLock { $0 }
+        #expect(sleepers.count == 0)
+        // Whoever sleeps longer wakes after it would have.
+        try await sleeper(.milliseconds(5)).value
+        #expect(calls.withLock { $0 } == made)
+        first.cancel()
     }
 }

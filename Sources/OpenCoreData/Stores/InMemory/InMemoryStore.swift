@@ -284,6 +284,7 @@ package class InMemoryStore: NSPersistentStore, @unchecked Sendable {
                 deleted.insert(id)
                 return
             }
+            if change.kind == .updated { leaveOrders(id, change, row, &state) }
             let version = RowSnapshot.version(after: state.rows[id]?.version ?? 0)
             state.rows[id] = row.withoutTransients.copy(version: version)
             saved.versions[id] = version
@@ -293,6 +294,7 @@ package class InMemoryStore: NSPersistentStore, @unchecked Sendable {
             members.removeAll { change.removed.contains($0) || change.added.contains($0) }
             members.append(contentsOf: change.added.filter { state.rows[$0] != nil }.sorted { $0.key < $1.key })
             state.pairs[key] = members
+            if !change.removed.isEmpty { state.orders[key]?.removeAll { change.removed.contains($0) } }
         }
         for (key, order) in changes.orders { state.orders[key] = order }
         if !deleted.isEmpty {
@@ -300,6 +302,19 @@ package class InMemoryStore: NSPersistentStore, @unchecked Sendable {
             state.orders = state.orders.filter { !deleted.contains($0.key.owner) }
         }
         return saved
+    }
+
+    /// Where an object stood among the members of one owner says nothing of the next one's order, nor of the same one's when it comes back: it stands
+    /// last there until an order names it.
+    private static func leaveOrders(_ id: NSManagedObjectID, _ change: PendingRow, _ row: RowSnapshot, _ state: inout State) {
+        guard !state.orders.isEmpty else { return }
+        for slot in row.layout.toOneSlots where change.changed.contains(slot) {
+            guard let inverse = row.layout.relationship(atSlot: slot)?.inverseRelationship, inverse.isToMany, inverse.isOrdered else { continue }
+            for owner in Set([state.rows[id]?[slot].objectID, row[slot].objectID]).compactMap({ $0 }) {
+                guard let number = owner.layout.toManyNumber(inverse) else { continue }
+                state.orders[RelationshipKey(owner: owner, toMany: number)]?.removeAll { $0 == id }
+            }
+        }
     }
 }
 

@@ -1,0 +1,70 @@
+import Foundation
+import OpenCoreData
+import OpenCoreDataTestSupport
+import Testing
+
+/// Where members of an ordered to-many stand that no order names, whatever store keeps them.
+@Suite struct StoreOrderTests {
+    private static let types = [NSInMemoryStoreType, NSSQLiteStoreType]
+
+    private func stack(_ type: String, _ body: (NSManagedObjectContext) throws -> Void) throws {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("order-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: Keyed.model())
+        let store = try coordinator.addPersistentStore(ofType: type, configurationName: nil, at: folder.appendingPathComponent("store"))
+        let context = NSManagedObjectContext(.privateQueueConcurrencyType)
+        context.persistentStoreCoordinator = coordinator
+        try context.performAndWait { try body(context) }
+        try coordinator.remove(store)
+    }
+
+    private func make(_ entity: String, _ code: String, in context: NSManagedObjectContext) -> NSManagedObject {
+        let object = NSEntityDescription.insertNewObject(forEntityName: entity, into: context)
+        object.setValue(code, forKey: "code")
+        return object
+    }
+
+    private func codes(_ owner: NSManagedObject, _ name: String) -> [String?] {
+        let members = owner.value(forKey: name) as? NSOrderedSet
+        return (members?.array as? [NSManagedObject] ?? []).map { $0.value(forKey: "code") as? String }
+    }
+
+    // R2
+    @Test(arguments: types)
+    func whoLeavesItsOwnerAndComesBackStandsLast(_ type: String) throws {
+        try stack(type) { context in
+            let shelf = make("Shelf", "a", in: context), other = make("Shelf", "b", in: context)
+            let things = ["p", "q", "r"].map { make("Thing", $0, in: context) }
+            shelf.setValue(NSOrderedSet(array: [things[2], things[0], things[1]]), forKey: "things")
+            try context.save()
+            things[2].setValue(other, forKey: "shelf")
+            try context.save()
+            things[2].setValue(shelf, forKey: "shelf")
+            try context.save()
+            let before = codes(shelf, "things")
+            context.reset()
+            let stored = try #require(try context.fetch(NSFetchRequest<NSManagedObject>(entityName: "Shelf")).first { codes($0, "things").count > 1 })
+            #expect(codes(stored, "things") == ["p", "q", "r"])
+            #expect(codes(stored, "things") == before)
+        }
+    }
+
+    // R2
+    @Test(arguments: types)
+    func whatIsTakenOutOfPairsAndAddedAgainStandsLast(_ type: String) throws {
+        try stack(type) { context in
+            let thing = make("Thing", "p", in: context), tags = ["a", "b", "c"].map { make("Tag", $0, in: context) }
+            thing.setValue(NSOrderedSet(array: [tags[2], tags[0], tags[1]]), forKey: "tags")
+            try context.save()
+            // From the other side, which knows no order.
+            tags[2].setValue(NSSet(), forKey: "things")
+            try context.save()
+            tags[2].setValue(NSSet(object: thing), forKey: "things")
+            try context.save()
+            context.reset()
+            let stored = try #require(try context.fetch(NSFetchRequest<NSManagedObject>(entityName: "Thing")).first)
+            #expect(codes(stored, "tags") == ["a", "b", "c"])
+        }
+    }
+}

@@ -49,7 +49,7 @@ def file_sizes(root):
 
 
 def file_names(root):
-    """One public type a file, the file named after it; `Type+Verb.swift` extends Type; no attic names."""
+    """One family a file, named after its chief: a type, with its small companions beside it. `Type+Verb.swift` extends Type; no attic names."""
     for file in swift_files(root, "Sources", "Tests"):
         for part in file.parts[:-1] + [file.stem]:
             if part in tables.FORBIDDEN_NAMES:
@@ -66,9 +66,8 @@ def file_names(root):
             if not re.search(rf"\bextension\s+(?:\w+\.)*{re.escape(subject)}\b", file.code):
                 yield error(file.relative, 1, f"extends no {subject}, though its name says so")
             continue
-        for declaration in public:
-            if declaration.name != file.stem:
-                yield error(file.relative, declaration.line, f"public {declaration.name} belongs into {declaration.name}.swift")
+        if public and all(d.name != file.stem for d in top if d.access not in ("private", "fileprivate")):
+            yield error(file.relative, public[0].line, f"public {public[0].name} belongs into {public[0].name}.swift, or beside the type that it serves")
         visible = [d for d in top if d.access not in ("private", "fileprivate")]
         if visible and not public and all(d.name != file.stem for d in visible):
             names = ", ".join(d.name for d in visible[:4])

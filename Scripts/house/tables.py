@@ -78,7 +78,7 @@ LAYER_EXCEPTIONS = [
     ("Graph/NSManagedObjectID", {"NSFetchRequestResult"}, "an object ID can be the result of a fetch, by Apple's signature"),
     ("Stores/Incremental/", {"NSManagedObjectContext", "NSManagedObject"}, "an incremental store is handed a context and objects, by Apple's signature"),
     ("Stores/Incremental/", {"ContextQueue", "NSPersistentStoreCoordinator"}, "it lives in a coordinator, and its calls and the context it is handed take turns"),
-    ("Requests/NSSaveChangesRequest", {"NSManagedObject"}, "a save request holds objects, by Apple's signature"),
+    ("Requests/NSPersistentStoreRequest", {"NSManagedObject"}, "a save request holds objects, by Apple's signature"),
     ("Coordinator/PersistentStoreChannel", {"NSManagedObjectContext"}, "a save's sender reaches an incremental store, see above"),
     ("Coordinator/NSPersistentStoreCoordinator", {"NSManagedObjectContext"}, "executes requests for a context, by Apple's signature"),
     ("Stores/InMemory/InMemoryStore", {"RowView", "RowOrdering", "CheckedReader"}, "evaluates predicates and sorts in memory, as the coordinator does over several stores"),

@@ -12,13 +12,10 @@ from .places import mutants, rewritten
 SOURCES = "Sources/OpenCoreData/"
 #: Merge, push, unify, delete propagation and save.
 FILES = [
-    "Context/Admission*.swift", "Context/ContextChain.swift", "Context/DeletePropagation.swift", "Context/NSMergePolicy.swift",
-    "Context/NSManagedObjectContext+Saving*.swift", "Context/NSManagedObjectContext+Constraints.swift",
-    "Context/NSManagedObjectContext+Replacing.swift", "Context/NSManagedObjectContext+PartlySaved.swift",
-    "Context/NSManagedObjectContext+Discarding.swift", "Context/NSManagedObjectContext+Merging.swift",
-    "Context/NSManagedObjectContext+Conflicts.swift", "Context/NSManagedObjectContext+Channel.swift", "Graph/ChangeSet*.swift",
-    "Graph/ReceivedChanges.swift", "ManagedObject/MemberCounts.swift", "Coordinator/StoresSave.swift",
-    "Coordinator/NSPersistentStoreCoordinator+Saving.swift", "Stores/PreparedSave.swift", "Stores/SQLite/SaveOperation*.swift",
+    "Context/Saving/*.swift", "Context/ContextChain.swift", "Context/NSManagedObjectContext+Channel.swift", "Context/Objects/DeletePropagation.swift",
+    "Context/Objects/NSManagedObjectContext+Discarding.swift", "Context/Merging/NSMergePolicy.swift",
+    "Context/Merging/NSManagedObjectContext+*.swift", "Graph/ChangeSet*.swift", "ManagedObject/NSManagedObject+Validation.swift",
+    "Coordinator/StoresSave.swift", "Coordinator/NSPersistentStoreCoordinator+Saving.swift", "Stores/SQLite/SaveOperation*.swift",
     "Stores/SQLite/SavePlan.swift", "Stores/InMemory/InMemoryStore.swift",
 ]
 #: Files of which only what follows this mark is saving.

@@ -23,6 +23,7 @@ public struct JSONPathError: Error, Sendable, Hashable, CustomStringConvertible 
         }
     }
 
+    /// One line with the text of the path, the character and the reason.
     public var description: String {
         "JSON path \"\(text)\", character \(position): \(reason)"
     }

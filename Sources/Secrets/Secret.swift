@@ -6,6 +6,7 @@ public final class Secret: Sendable, CustomStringConvertible, CustomDebugStringC
     // Written once in `init`, before anyone else has a reference, and only read until `deinit`.
     private nonisolated(unsafe) let bytes: UnsafeMutableRawBufferPointer
 
+    /// Copies the bytes into pages of its own. The caller's copy remains, and is the caller's to overwrite.
     public init(_ content: some Collection<UInt8>) {
         bytes = Self.pages(content.count)
         bytes.copyBytes(from: content)
@@ -52,7 +53,10 @@ public final class Secret: Sendable, CustomStringConvertible, CustomDebugStringC
         withUnsafeBytes { String(decoding: $0, as: UTF8.self) }
     }
 
+    /// Always `<secret>`, so that interpolation shows nothing.
     public var description: String { "<secret>" }
+    /// Always `<secret>`, for `String(reflecting:)` and debuggers as well.
     public var debugDescription: String { "<secret>" }
+    /// Without children: reflection finds no bytes.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }

@@ -4,14 +4,18 @@ import SyncConfiguration
 public enum SecretError: Error, Sendable, Equatable, CustomStringConvertible {
     /// The reference, and the file that it led to; none for an environment variable.
     public struct Place: Sendable, Equatable, CustomStringConvertible {
+        /// As it stands in the configuration.
         public var reference: SecretReference
+        /// The file that was read; `nil` for an environment variable.
         public var path: String?
 
+        /// Without a path: the secret is in no file, or it is not known in which.
         public init(_ reference: SecretReference, at path: String? = nil) {
             self.reference = reference
             self.path = path
         }
 
+        /// The subject of a sentence, such as `credential "ID" at /run/…`; never the value.
         public var description: String {
             switch reference {
             case .credential(let name): "credential \"\(name)\"" + (path.map { " at \($0)" } ?? "")
@@ -34,6 +38,7 @@ public enum SecretError: Error, Sendable, Equatable, CustomStringConvertible {
     /// `offset`: of the first byte that is not printable text.
     case notText(Place, offset: Int)
 
+    /// One sentence: what is wrong, where, and mostly what to do about it; never the value.
     public var description: String {
         switch self {
         case .invalidName(let name):

@@ -30,10 +30,13 @@ public final class ControlClient: Sendable {
         try? await client.shutdown()
     }
 
+    /// Which daemon answers: `GET /v1/version`.
     public func version() async throws(ControlError) -> ControlVersion { try await answer(ControlRequest(.version)) }
 
+    /// How the daemon, its document and every resource stand now: `GET /v1/status`.
     public func status() async throws(ControlError) -> StatusSnapshot { try await answer(ControlRequest(.status)) }
 
+    /// The configuration in force, not what the files say by now: `GET /v1/config`.
     public func configuration() async throws(ControlError) -> RunningConfiguration { try await answer(ControlRequest(.config)) }
 
     /// The newest records that were set aside, after `skip` newer ones; with `id`, those whose id begins so.
@@ -46,10 +49,13 @@ public final class ControlClient: Sendable {
         try await answer(ControlRequest(.reload, wait: wait), timeout: wait ? max(.minutes(10), patience) : patience)
     }
 
+    /// Keeps `SOURCE` or `SOURCE/RESOURCE` (nil: everything) from being polled until it is resumed, across restarts. Status 64 if unknown.
     public func pause(scope: String?) async throws(ControlError) -> ControlResponse { try await answer(ControlRequest(.pause, scope: scope)) }
 
+    /// Ends a pause, and a wait that a server asked for, and polls. nil: everything. Status 64 if the scope is unknown.
     public func resume(scope: String?) async throws(ControlError) -> ControlResponse { try await answer(ControlRequest(.resume, scope: scope)) }
 
+    /// Lets the deletions that a guard holds back through, once, and polls. `scope` is `SOURCE/RESOURCE`; status 64 if it is not, or unknown.
     public func acceptDeletes(scope: String) async throws(ControlError) -> ControlResponse {
         try await answer(ControlRequest(.acceptDeletes, scope: scope))
     }
@@ -161,6 +167,44 @@ public final class ControlClient: Sendable {
             return ControlError(
                 "cisternd did not answer in time at \(socket)", advice: "look at `systemctl status cisternd`", code: .unavailable)
         default: return ControlError("cisternd cannot be asked at \(socket): \(error)", code: .unavailable)
+        }
+    }
+}
+
+/// A request was refused, or no answer came: what, and what to do about it.
+///
+/// On the wire: `{"error": "…", "advice": "…", "code": 69}`.
+public struct ControlError: Error, Sendable, Hashable, Codable, CustomStringConvertible {
+    /// What happened, as a sentence without a full stop.
+    public var error: String
+    /// What to do about it.
+    public var advice: String?
+    /// The exit status for a command that ends because of it.
+    public var code: ControlExitCode
+    /// One line for each problem of a refused configuration.
+    public var problems: [String]?
+
+    /// - Parameter error: a sentence without a full stop; the advice follows it after a semicolon.
+    public init(_ error: String, advice: String? = nil, code: ControlExitCode, problems: [String]? = nil) {
+        self.error = error
+        self.advice = advice
+        self.code = code
+        self.problems = problems
+    }
+
+    /// The sentence, the advice, and the problems, each on a line of its own.
+    public var description: String {
+        ([error + (advice.map { "; " + $0 } ?? "")] + (problems ?? [])).joined(separator: "\n")
+    }
+
+    /// The status of the HTTP response that carries it.
+    public var httpStatus: Int {
+        switch code {
+        case .usage: 400
+        case .dataError, .configuration: 422
+        case .noPermission: 403
+        case .unavailable, .temporaryFailure: 503
+        default: 500
         }
     }
 }

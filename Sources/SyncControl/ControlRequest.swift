@@ -2,6 +2,7 @@
 ///
 /// On the wire a verb is a route and the parameters are the query: `POST /v1/sync?scope=github/issues&wait=true`.
 public struct ControlRequest: Sendable, Hashable, Codable {
+    /// What can be asked for. The raw value is the last part of the path.
     public enum Verb: String, Sendable, Hashable, Codable, CaseIterable {
         case version
         case status
@@ -13,6 +14,7 @@ public struct ControlRequest: Sendable, Hashable, Codable {
         case resume
         case acceptDeletes = "accept-deletes"
 
+        /// The route, without parameters: `/v1/accept-deletes`.
         public var path: String { "/v1/" + rawValue }
 
         /// `GET` if it only reads, else `POST`.
@@ -41,6 +43,7 @@ public struct ControlRequest: Sendable, Hashable, Codable {
     /// The most entries of the quarantine that one answer holds.
     public static let maxLimit = 1_000
 
+    /// Says which of the parameters count.
     public var verb: Verb
     /// `source` or `source/resource`; `nil` means everything.
     public var scope: String?
@@ -55,6 +58,7 @@ public struct ControlRequest: Sendable, Hashable, Codable {
     /// The id of an entry, or how it begins.
     public var id: String?
 
+    /// Takes parameters unchecked, also those that the verb does not know: the daemon refuses them. nil for `limit` leaves it to the daemon.
     public init(
         _ verb: Verb, scope: String? = nil, full: Bool = false, wait: Bool = false, limit: Int? = nil, skip: Int = 0, id: String? = nil
     ) {

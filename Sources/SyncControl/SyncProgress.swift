@@ -30,6 +30,7 @@ extension SyncProgress: Codable {
         case delaySeconds = "delay_s"
     }
 
+    /// Reads one line by its `event`. Throws `DecodingError` for an event it does not know.
     public init(from decoder: any Decoder) throws {
         let values = try decoder.container(keyedBy: CodingKeys.self)
         func scope() throws -> String { try values.decode(String.self, forKey: .scope) }
@@ -51,6 +52,7 @@ extension SyncProgress: Codable {
         }
     }
 
+    /// Writes `event` and, beside it in the same object, the fields of the run or the error.
     public func encode(to encoder: any Encoder) throws {
         var values = encoder.container(keyedBy: CodingKeys.self)
         switch self {

@@ -90,14 +90,12 @@ extension SyncDaemon {
             return .success(ControlResponse(message: "Configuration \(generation) is in force: nothing changed.", generation: generation))
         case .apply(let configuration, let difference, let reading):
             do { try await running.engine.pipeline.reload(configuration) } catch { return .failure(Self.refused(error)) }
-            let log = desk.configurationInForce.log
+            let log = desk.configurationInForce.log, name = desk.configurationInForce.daemon.name
             desk.recorder.reload(configuration)
             running.liveness.reload(configuration)
-            if log != configuration.log {
-                reporter.setThreshold(Self.threshold(configuration.log.level))
-                if log.target != configuration.log.target || log.format != configuration.log.format {
-                    journal.replace(with: Self.makeJournal(configuration, environment: options.environment))
-                }
+            reporter.setThreshold(Self.threshold(configuration.log.level))
+            if log.target != configuration.log.target || log.format != configuration.log.format || name != configuration.daemon.name {
+                journal.replace(with: Self.makeJournal(configuration, environment: options.environment))
             }
             let generation = desk.accept(configuration, reading)
             return .success(

@@ -19,7 +19,9 @@ public final class SyncDaemon: Sendable {
         public var configuration: String
         /// Looked at for the service manager's directories and for secrets.
         public var environment: [String: String]
+        /// What it says it is, in the journal and on the control socket.
         public var version: String
+        /// The way to the service manager; silent if there is none.
         public var notify: Notify
         /// How long the service manager waits for a sign of life; `nil` if it does not.
         public var watchdogTimeout: Duration?
@@ -31,9 +33,11 @@ public final class SyncDaemon: Sendable {
         public var signals: Signals?
         /// A block of the main context that holds the main queue for longer is told in the journal; `nil`: none is.
         public var maxBlock: Duration?
+        /// Where configuration files are read from, at the start and at each reload.
         public var files: any ConfigurationFiles
         var clocks = MachineClocks()
 
+        /// Without optional arguments: no watchdog, a control socket of its own, no signals, and configuration files from disk.
         public init(
             configuration: String, environment: [String: String], version: String, notify: Notify, watchdogTimeout: Duration? = nil,
             controlSocket: Int32? = nil, journal: Journal, signals: Signals? = nil, maxBlock: Duration? = nil,
@@ -65,6 +69,7 @@ public final class SyncDaemon: Sendable {
     }
     private let mail = Mutex(Mail())
 
+    /// Reads and starts nothing: ``run()`` does.
     public init(options: Options, parts: any DaemonParts) {
         self.options = options
         self.parts = parts
@@ -155,5 +160,63 @@ public final class SyncDaemon: Sendable {
     func flush() {
         journal.current.flush(within: .seconds(2))
         options.notify.flush(within: .seconds(2), managerHasRead: true)
+    }
+}
+
+extension SyncDaemon {
+    /// The version of this build.
+    public static var version: String { CisternVersion.current }
+
+    /// The environment with the service's directories in it, also where no service manager has set them.
+    public static func directories(in environment: [String: String]) -> [String: String] {
+        let directories = ServiceDirectories.current(environment: environment)
+        var environment = environment
+        environment["STATE_DIRECTORY"] = directories.state
+        environment["RUNTIME_DIRECTORY"] = directories.runtime
+        return environment
+    }
+
+    /// Everything a process has to take from its surroundings before its second thread starts.
+    public struct Launch: Sendable {
+        private let configuration: String
+        private let environment: [String: String]
+        private let notify: Notify
+        private let watchdogTimeout: Duration?
+        private let sockets: [Int32]
+        private let journal: Journal
+        private let failure: StartFailure?
+        private let maxBlock: Duration?
+
+        /// Takes the service manager's variables out of the environment, so that no child speaks in our name.
+        /// - Parameter maxBlock: how long the main context may hold the main queue without a word in the journal; `nil`: as long as it likes.
+        public init(configuration: String, environment: [String: String], maxBlock: Duration? = nil) {
+            self.configuration = configuration
+            self.maxBlock = maxBlock
+            self.environment = environment
+            // What the daemon makes is for its user, and for its group to read.
+            umask(0o027)
+            notify = Notify.takingEnvironment(environment)
+            watchdogTimeout = Watchdog.takeTimeout(from: environment)
+            journal = Journal(identifier: SyncDaemon.identifier, environment: environment)
+            do {
+                sockets = try ListenDescriptors.take(from: environment)["control"]
+                failure = nil
+            } catch {
+                sockets = []
+                failure = StartFailure(.osError, "a socket that the service manager announced is not open: \(error); restart cisternd.socket")
+            }
+        }
+
+        /// Runs the daemon to its end.
+        public func run(_ signals: Signals) async -> ExitStatus {
+            let daemon = SyncDaemon(
+                options: Options(
+                    configuration: configuration, environment: environment, version: SyncDaemon.version, notify: notify,
+                    watchdogTimeout: watchdogTimeout, controlSocket: sockets.first, journal: journal,
+                    signals: signals, maxBlock: maxBlock),
+                parts: ManagedParts(environment: environment, notify: notify))
+            if let failure { return daemon.end(failure) }
+            return await daemon.run()
+        }
     }
 }

@@ -1,6 +1,8 @@
 import SyncConfiguration
 import SyncControl
 import SyncPipeline
+import Synchronization
+import Systemd
 
 /// What the daemon needs of the pipeline. `SyncPipeline` is it; tests put a recorder in its place.
 public protocol SyncPipelining: Sendable {
@@ -23,4 +25,61 @@ public protocol SyncPipelining: Sendable {
     func quarantine(id: String?, limit: Int, skip: Int) async throws -> [QuarantineEntry]
     /// Whether things move; answers at once.
     var liveness: PipelineLiveness { get }
+}
+
+extension SyncPipeline: SyncPipelining {
+    /// Those of `status()`, by name.
+    public func resources() async -> [ResourceStatus] { await status().resources }
+}
+
+/// Hands each event of the pipeline to everyone who wants to know. Listeners are called one after the other on the thread that sends, with
+/// no lock held; they return quickly and do not call back.
+final class EventHub: Sendable {
+    struct Token: Sendable, Hashable {
+        fileprivate let number: Int
+    }
+
+    private struct State {
+        var next = 0
+        var listeners: [(token: Token, listener: @Sendable (SyncEvent) -> Void)] = []
+    }
+
+    private let state = Mutex(State())
+
+    func listen(_ listener: @escaping @Sendable (SyncEvent) -> Void) -> Token {
+        state.withLock { state in
+            state.next += 1
+            let token = Token(number: state.next)
+            state.listeners.append((token, listener))
+            return token
+        }
+    }
+
+    func remove(_ token: Token) {
+        state.withLock { $0.listeners.removeAll { $0.token == token } }
+    }
+
+    func send(_ event: SyncEvent) {
+        for (_, listener) in state.withLock({ $0.listeners }) { listener(event) }
+    }
+}
+
+/// The journal in use. A reload may change its target.
+final class JournalBox: Sendable {
+    private let box: Mutex<Journal>
+
+    init(_ journal: Journal) {
+        box = Mutex(journal)
+    }
+
+    var current: Journal { box.withLock { $0 } }
+
+    /// What was sent to the old one is written first.
+    func replace(with journal: Journal) {
+        let old = box.withLock { box in
+            defer { box = journal }
+            return box
+        }
+        old.flush(within: .seconds(1))
+    }
 }

@@ -23,6 +23,7 @@ extension SyncPipeline {
     /// A wait may end so much later than it should before it counts as work that stands still.
     private static let waitSlack = Duration.seconds(60)
 
+    /// Taken at once from what is known: waits for no run, no server and no store.
     public var liveness: PipelineLiveness {
         state.withLock { state in
             let now = clock.moment

@@ -44,7 +44,7 @@ public final class SyncPipeline: Sendable {
     private let version: String
     private let transports: TransportPool
     private let fetchQueue = OperationQueue()
-    private let parseQueue = OperationQueue()
+    let parseQueue = OperationQueue()
     let trust = PageTrust()
     let slots: RequestSlots
     private let openRuns: OpenRuns
@@ -126,11 +126,16 @@ public final class SyncPipeline: Sendable {
         let (stored, schedules) = try await RunState.loadAll(document: document)
         // Loaded first, then put into force in one step, on what is the case by then.
         let mapping = ModelMapping(configuration.model, model: document.managedObjectModel)
+        var savesOtherwise = false
         handle(.configured(configuration.sources.flatMap(\.resources), configuration.daemon, stored: stored, schedules: schedules)) { state in
+            savesOtherwise = state.configuration.document != configuration.document
             state.configuration = configuration
             state.mapping = mapping
             state.prepared = [:]
         }
+        slots.resize(max(1, configuration.daemon.maxParallelRequests))
+        parseQueue.maxConcurrentOperationCount = max(1, configuration.daemon.maxParallelParses)
+        if savesOtherwise { document.autosavePolicy = AutosavePolicy(configuration.document) }
         trust.keep(only: Set(configuration.sources.flatMap(\.resources).map { ResourceScope(source: $0.source, resource: $0.name) }))
         // What else a configuration names may have changed as well, such as a file of certificate authorities.
         await transports.renew()

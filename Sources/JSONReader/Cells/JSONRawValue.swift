@@ -47,6 +47,7 @@ public struct JSONRawValue {
 }
 
 extension JSONRawValue: CustomStringConvertible {
+    /// The JSON text itself, copied: content of the document, so not for every log.
     public var description: String { String(self) }
 }
 
@@ -54,5 +55,123 @@ extension String {
     /// A copy of the JSON text that stays.
     public init(_ value: JSONRawValue) {
         self = value.withBytes { String(decoding: $0, as: UTF8.self) }
+    }
+}
+
+/// A value that stays: a copy of a ``JSONCell`` without any tie to the page.
+public enum JSONValue: Sendable, Hashable {
+    case missing
+    case null
+    case bool(Bool)
+    case int64(Int64)
+    case double(Double)
+    /// All the digits, as in the document.
+    case bigNumber(String)
+    case string(String)
+    /// JSON text: of a `.raw` field, and of any object or array.
+    case raw(String)
+
+    /// Copies a cell; nested records become their JSON text. `raw` is the JSON text of the value, which only arrays read by a plan need.
+    public init(_ cell: JSONCell, raw: JSONRawValue? = nil) {
+        switch cell {
+        case .missing: self = .missing
+        case .null: self = .null
+        case .bool(let value): self = .bool(value)
+        case .int64(let value): self = .int64(value)
+        case .double(let value): self = .double(value)
+        case .bigNumber(let digits): self = .bigNumber(String(digits))
+        case .string(let text): self = .string(String(text))
+        case .raw(let text): self = .raw(String(text))
+        case .object(let record): self = .raw(String(record.raw))
+        case .array: self = raw.map { .raw(String($0)) } ?? .missing
+        }
+    }
+
+    /// The text of a `.string`; `nil` for anything else, numbers included.
+    public var stringValue: String? {
+        if case .string(let text) = self { text } else { nil }
+    }
+
+    /// The integer of an `.int64`; `nil` for anything else: doubles and big numbers are not converted.
+    public var int64Value: Int64? {
+        if case .int64(let value) = self { value } else { nil }
+    }
+
+    /// The truth value of a `.bool`; `nil` for anything else.
+    public var boolValue: Bool? {
+        if case .bool(let value) = self { value } else { nil }
+    }
+
+    /// Missing or `null`.
+    public var isNil: Bool {
+        self == .missing || self == .null
+    }
+
+    /// What goes into a query parameter: the text of a string, the digits of a number, `true` or `false`; `nil` for anything else.
+    public var parameterText: String? {
+        switch self {
+        case .string(let text), .bigNumber(let text): text
+        case .int64(let value): String(value)
+        case .double(let value): value.description
+        case .bool(let value): String(value)
+        case .missing, .null, .raw: nil
+        }
+    }
+}
+
+/// A 128-bit XXH3 hash: the same for the same bytes, on every machine and in every version. Tells "as last time" from "changed"; it
+/// does not protect against somebody who wants two different texts to look the same.
+public struct JSONHash: Sendable, Hashable {
+    /// The upper 64 of the 128 bits; first in the ``description``.
+    public let high: UInt64
+    /// The lower 64 of the 128 bits.
+    public let low: UInt64
+
+    /// A hash computed before, from its two halves; nothing is hashed.
+    public init(high: UInt64, low: UInt64) {
+        self.high = high
+        self.low = low
+    }
+
+    /// The hash of some bytes.
+    public init(of bytes: UnsafeRawBufferPointer) {
+        let hash = csj_hash(bytes.baseAddress, bytes.count)
+        self.init(high: hash.high, low: hash.low)
+    }
+
+    /// The hash of a whole body, for "the same body as last time".
+    public init(of body: [UInt8]) {
+        self = body.withUnsafeBytes { JSONHash(of: $0) }
+    }
+}
+
+extension JSONHash: CustomStringConvertible {
+    /// 32 hexadecimal digits.
+    public var description: String {
+        [high, low].map { half in
+            let digits = String(half, radix: 16)
+            return String(repeating: "0", count: 16 - digits.count) + digits
+        }.joined()
+    }
+}
+
+/// The way from a cell back to the page it is in. The view it points to is never freed, so that one kept too long is noticed by its
+/// generation and does not read freed memory.
+struct JSONPageReference {
+    private let pointer: UnsafePointer<csj_view>
+    private let generation: UInt64
+
+    init(_ pointer: UnsafePointer<csj_view>) {
+        self.pointer = pointer
+        generation = pointer.pointee.generation
+    }
+
+    /// The view, if the page is still there. Traps otherwise.
+    @inline(__always)
+    var view: UnsafePointer<csj_view> {
+        precondition(
+            pointer.pointee.generation == generation,
+            "JSONReader: a record, cell, string or span was used after the closure it was handed to had returned")
+        return pointer
     }
 }

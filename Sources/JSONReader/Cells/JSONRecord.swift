@@ -73,3 +73,129 @@ public struct JSONRecord {
         return JSONArray(page: page, first: object.first_unknown, count: Int(object.unknown_count))
     }
 }
+
+/// What was found for a field. Its text points into the page: like the record it comes from, a cell is valid only until the closure it was
+/// handed to returns. Looking at a string, span, record or array after that traps.
+public enum JSONCell {
+    /// None of the field's paths exists in the record.
+    case missing
+    case null
+    case bool(Bool)
+    /// A number written without fraction and exponent, within int64.
+    case int64(Int64)
+    /// A number written with a fraction or an exponent, or `-0`: the nearest double. Its digits are in ``JSONRecord/rawValue(of:)``.
+    case double(Double)
+    /// A number that neither an int64 nor a double can stand for: an integer beyond int64, `1e400`, `1e-999`. ASCII as in the document.
+    case bigNumber(JSONRawValue)
+    case string(JSONString)
+    /// The JSON text of a value: of an object or array met by a `.value` field, of anything for a `.raw` field.
+    case raw(JSONRawValue)
+    /// An object read by the plan of a `.record` field.
+    case object(JSONRecord)
+    /// An array read by the plan of a `.record` field.
+    case array(JSONArray)
+}
+
+extension JSONCell {
+    /// Whether none of the field's paths exists; a `null` exists.
+    public var isMissing: Bool {
+        if case .missing = self { true } else { false }
+    }
+
+    /// Missing or `null`.
+    public var isNil: Bool {
+        switch self {
+        case .missing, .null: true
+        default: false
+        }
+    }
+
+    /// The decoded text of a string.
+    public var stringValue: String? {
+        if case .string(let text) = self { String(text) } else { nil }
+    }
+
+    /// The integer of an `.int64`.
+    public var int64Value: Int64? {
+        if case .int64(let value) = self { value } else { nil }
+    }
+
+    /// The nearest double of an `.int64` or `.double`.
+    public var doubleValue: Double? {
+        switch self {
+        case .int64(let value): Double(value)
+        case .double(let value): value
+        default: nil
+        }
+    }
+
+    /// The truth value of a `.bool`; `nil` for anything else.
+    public var boolValue: Bool? {
+        if case .bool(let value) = self { value } else { nil }
+    }
+
+    /// Inlined so that the parts are written to where they stay: copying a cell that was just written part by part is what takes time.
+    @inline(__always)
+    init(_ cell: csj_cell, in page: JSONPageReference) {
+        switch Int(cell.kind) {
+        case CSJ_NULL: self = .null
+        case CSJ_FALSE: self = .bool(false)
+        case CSJ_TRUE: self = .bool(true)
+        case CSJ_INT64: self = .int64(Int64(bitPattern: cell.payload))
+        case CSJ_DOUBLE: self = .double(Double(bitPattern: cell.payload))
+        case CSJ_BIG_NUMBER: self = .bigNumber(JSONRawValue(cell, in: page))
+        case CSJ_STRING: self = .string(JSONString(cell, in: page))
+        case CSJ_RAW: self = .raw(JSONRawValue(cell, in: page))
+        case CSJ_RECORD: self = .object(JSONRecord(page: page, instance: UInt32(truncatingIfNeeded: cell.payload)))
+        case CSJ_ARRAY: self = .array(JSONArray(page: page, first: UInt32(truncatingIfNeeded: cell.payload), count: Int(cell.count)))
+        default: self = .missing
+        }
+    }
+}
+
+/// The elements of an array read by the plan of a `.record` field: an object as `.object`, an array inside the array as `.raw`, a scalar as
+/// itself. Valid only until the closure which got it returns.
+public struct JSONArray: Sequence {
+    let page: JSONPageReference
+    let first: UInt32
+    /// Number of elements, known without a walk.
+    public let count: Int
+
+    /// Whether there are no elements.
+    public var isEmpty: Bool { count == 0 }
+
+    /// From the first element, however often it is called; valid no longer than the array itself.
+    public func makeIterator() -> Iterator {
+        Iterator(page: page, upcoming: first)
+    }
+
+    /// Goes through the elements in document order, and copies none. Valid no longer than the array itself.
+    public struct Iterator: IteratorProtocol {
+        let page: JSONPageReference
+        var upcoming: UInt32
+
+        /// The next element, `nil` after the last. Taking one traps once the closure that got the array has returned.
+        public mutating func next() -> JSONCell? {
+            guard let item = take() else { return nil }
+            return JSONCell(page.view.pointee.items[Int(item)], in: page)
+        }
+
+        mutating func take() -> UInt32? {
+            guard upcoming != UInt32.max else { return nil }
+            defer { upcoming = page.view.pointee.next_item[Int(upcoming)] }
+            return upcoming
+        }
+    }
+
+    /// The exact ``count``.
+    public var underestimatedCount: Int { count }
+
+    /// Calls the closure with each element and its JSON text.
+    public func forEachRaw<Failure: Error>(_ body: (JSONCell, JSONRawValue) throws(Failure) -> Void) throws(Failure) {
+        var iterator = makeIterator()
+        while let item = iterator.take() {
+            let cell = page.view.pointee.items[Int(item)]
+            try body(JSONCell(cell, in: page), JSONRawValue(cell, in: page))
+        }
+    }
+}

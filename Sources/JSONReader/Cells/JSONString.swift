@@ -25,6 +25,7 @@ public struct JSONString {
         return try body(UnsafeBufferPointer(start: base + start, count: utf8Count))
     }
 
+    /// Whether the decoded text has no characters.
     public var isEmpty: Bool { utf8Count == 0 }
 
     /// Whether the bytes are those of the text; nothing is normalised.
@@ -35,6 +36,7 @@ public struct JSONString {
 }
 
 extension JSONString: CustomStringConvertible {
+    /// The decoded text, copied: content of the document, so not for every log.
     public var description: String { String(self) }
 }
 

@@ -1,5 +1,6 @@
 /// A page that must not be used: nothing that was handed out of it before the error was thrown counts.
 public struct JSONReaderError: Error, Sendable, Hashable {
+    /// What is wrong, for code that must tell the cases apart.
     public enum Kind: Sendable, Hashable {
         /// Nothing, or white space only, where a document was expected.
         case emptyBody
@@ -22,15 +23,18 @@ public struct JSONReaderError: Error, Sendable, Hashable {
         case outOfMemory
     }
 
+    /// The case; ``message`` puts it in words.
     public let kind: Kind
     /// What is wrong, in words, without anything of the document's content.
     public let message: String
+    /// The place in the body that is blamed.
     public let location: JSONLocation
     /// Some of the text around the place, which is marked by `▸`: content of the document, so not for every log.
     public let excerpt: String
 }
 
 extension JSONReaderError: CustomStringConvertible {
+    /// Message, place and, if there is one, the excerpt: the latter is content of the document, so not for every log.
     public var description: String {
         excerpt.isEmpty ? "\(message), at \(location)" : "\(message), at \(location): \(excerpt)"
     }
@@ -68,4 +72,73 @@ extension JSONReaderError {
         }
         return String(text)
     }
+}
+
+/// A limit that was exceeded, by the name it has in the configuration.
+public struct JSONLimit: Sendable, Hashable, CustomStringConvertible {
+    /// The raw value is the key under `[defaults.limits]`, but for `max_cells` and `document size`, which are not configurable.
+    public enum Name: String, Sendable, Hashable {
+        case maxDepth = "max_depth"
+        case maxString = "max_string"
+        case maxKey = "max_key"
+        case maxNumberDigits = "max_number_digits"
+        case maxRecordsPerPage = "max_records_per_page"
+        case maxCells = "max_cells"
+        /// What the structural index can address; not configurable.
+        case maxDocument = "document size"
+    }
+
+    /// Which limit it was.
+    public let name: Name
+    /// Levels, bytes, digits, records or cells.
+    public let value: Int
+
+    init(_ name: Name, _ value: Int) {
+        self.name = name
+        self.value = value
+    }
+
+    /// `max_depth = 128`.
+    public var description: String { "\(name.rawValue) = \(value)" }
+
+    /// What there was too much of.
+    var subject: String {
+        switch name {
+        case .maxDepth: "nesting"
+        case .maxString: "a string"
+        case .maxKey: "a key"
+        case .maxNumberDigits: "the digits of a number"
+        case .maxRecordsPerPage: "the number of records"
+        case .maxCells: "the number of values taken out of a record"
+        case .maxDocument: "the document"
+        }
+    }
+}
+
+/// A place in a body, for people.
+public struct JSONLocation: Sendable, Hashable, CustomStringConvertible {
+    /// Bytes before it; in the body as it was given, a byte order mark included.
+    public let byteOffset: Int
+    /// From 1; a line ends with LF.
+    public let line: Int
+    /// Characters (Unicode scalars) from the start of the line, from 1.
+    public let column: Int
+
+    init(offset: Int, in body: UnsafeBufferPointer<UInt8>) {
+        let offset = min(max(offset, 0), body.count)
+        var line = 1
+        var start = 0
+        for position in 0..<offset where body[position] == UInt8(ascii: "\n") {
+            line += 1
+            start = position + 1
+        }
+        // Every byte but the continuation bytes starts a character.
+        let column = body[start..<offset].reduce(into: 1) { count, byte in if byte & 0xC0 != 0x80 { count += 1 } }
+        self.byteOffset = offset
+        self.line = line
+        self.column = column
+    }
+
+    /// `line 3, column 17 (byte 204)`.
+    public var description: String { "line \(line), column \(column) (byte \(byteOffset))" }
 }

@@ -2,6 +2,7 @@ import CSimdJSON
 
 /// Why one record is refused while its page goes on.
 public struct JSONRecordProblem: Error, Sendable, Hashable {
+    /// What a policy or a limit refused. The cases up to `bigInteger` arise only under a policy that refuses records for it.
     public enum Kind: Sendable, Hashable {
         /// A key stands twice in one object of the record.
         case duplicateKey
@@ -19,6 +20,7 @@ public struct JSONRecordProblem: Error, Sendable, Hashable {
         case limit(JSONLimit)
     }
 
+    /// Of the first problem found; a record with several has only that one.
     public let kind: Kind
     /// Where in the body; of a duplicate key, that of the second one.
     public let byteOffset: Int

@@ -1,3 +1,6 @@
+import CSimdJSON
+import JSONPaths
+
 /// How to take what JSON leaves open. The defaults are those of the configuration's `[defaults.parse]`.
 ///
 /// A policy that refuses a record looks at the whole record, also at values nobody asked for: whether a record is good does not depend on
@@ -57,17 +60,76 @@ public struct JSONReaderPolicies: Sendable, Hashable {
         case noRecords
     }
 
+    /// `parse.duplicate_keys`, default `rejectRecord`.
     public var duplicateKeys = DuplicateKeys.rejectRecord
+    /// `parse.invalid_utf8`, default `rejectPage`.
     public var invalidUTF8 = InvalidUTF8.rejectPage
+    /// `parse.lone_surrogates`, default `replace`.
     public var loneSurrogates = LoneSurrogates.replace
+    /// `parse.nul_in_text`, default `keep`.
     public var nulInText = NULInText.keep
     /// An integer outside of int64.
     public var bigIntegers = Numbers.keep
     /// A number with fraction or exponent beyond the largest double, as `1e400`. (One so small that its double is zero, as `1e-999`, is
     /// always kept as ``JSONCell/bigNumber(_:)``: it is exact as a decimal and has no double.)
     public var numberOverflow = Numbers.rejectRecord
+    /// `parse.bom`, default `skip`; of UTF-8 only: that of UTF-16 or UTF-32 always refuses the page.
     public var byteOrderMark = ByteOrderMark.skip
+    /// `parse.empty_body`, default `error`: ``JSONReaderError/Kind/emptyBody`` is thrown.
     public var emptyBody = EmptyBody.error
 
+    /// The defaults of `[defaults.parse]`.
     public init() {}
+}
+
+/// What a page may be at most. The defaults are those of the configuration's `[defaults.limits]`.
+///
+/// Limits hold for all of the document, also for values nobody asked for. Beyond ``maxDepth`` or ``maxRecordsPerPage`` the page is
+/// refused; the other limits refuse the record in which they are exceeded, or the page when that happens outside of the records.
+public struct JSONReaderLimits: Sendable, Hashable {
+    /// Arrays and objects inside each other; the outermost one counts. `max_depth`.
+    public var maxDepth = 128
+    /// Bytes of a string after decoding its escapes. `max_string`.
+    public var maxString = 4 << 20
+    /// Bytes of a key after decoding its escapes. `max_key`.
+    public var maxKey = 1 << 10
+    /// Digits of a number, before and after the point and in the exponent together. `max_number_digits`.
+    public var maxNumberDigits = 1000
+    /// Records in one page, bad ones included. `max_records_per_page`.
+    public var maxRecordsPerPage = 20_000
+    /// Cells taken out of one record, nested records and items of arrays included, so that a small text cannot claim much memory:
+    /// a cell takes about 30 bytes. `max_cells`; not in the configuration.
+    public var maxCells = 1_000_000
+
+    /// The defaults of `[defaults.limits]`, and a million cells.
+    public init() {}
+}
+
+/// The plans of one walk.
+final class JSONReading {
+    let locator: JSONLocator?
+    let plan: JSONFieldPlan
+    let envelope: JSONFieldPlan?
+
+    init(locator: JSONLocator?, plan: JSONFieldPlan, envelope: JSONFieldPlan?) {
+        self.locator = locator
+        self.plan = plan
+        self.envelope = envelope
+    }
+}
+
+/// The path of a record list, compiled.
+final class JSONLocator {
+    let compiled: OpaquePointer
+
+    init(_ path: JSONPath) {
+        compiled = csj_plan_create()
+        csj_plan_add_field(compiled)
+        JSONFieldPlan.add(path, to: compiled, capture: CSJ_CAPTURE_LOCATE, nested: nil)
+        csj_plan_seal(compiled)
+    }
+
+    deinit {
+        csj_plan_destroy(compiled)
+    }
 }

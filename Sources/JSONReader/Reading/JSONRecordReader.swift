@@ -15,6 +15,7 @@ public final class JSONRecordReader {
     private var isReading = false
     private let window: Int
 
+    /// A reader whose buffers grow when records need them. Traps when there is no memory for it.
     public convenience init() {
         self.init(window: 0)
     }

@@ -5,6 +5,7 @@ import Foundation
 /// The properties are views of `options`, which are what the store is given. What a store would ignore is refused when it is added, with an error that
 /// names the option.
 // A description is changed by whoever configures a container; once stores are being loaded nobody writes to it any more.
+/// Describes a store to open: type, place, configuration and options. Set everything before the container loads its stores.
 open class NSPersistentStoreDescription: NSObject, NSCopying, @unchecked Sendable {
     /// The type of the store: `NSSQLiteStoreType` unless said otherwise.
     open var type: String = NSSQLiteStoreType
@@ -25,6 +26,7 @@ open class NSPersistentStoreDescription: NSObject, NSCopying, @unchecked Sendabl
         super.init()
     }
 
+    /// A description of a SQLite store at a file URL, which migrates by itself with an inferred mapping.
     public convenience init(url: URL) {
         self.init()
         self.url = url
@@ -84,6 +86,7 @@ open class NSPersistentStoreDescription: NSObject, NSCopying, @unchecked Sendabl
 
     // MARK: Values
 
+    /// A separate description that says the same: changing one leaves the other as it is. The zone is ignored.
     open func copy(with zone: NSZone? = nil) -> Any {
         let copy = NSPersistentStoreDescription()
         copy.type = type

@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 
 extension NSManagedObjectContext {
     /// Runs a block on the context's queue, after what is queued there already, and returns at once. Pending changes are processed at
@@ -64,5 +65,61 @@ extension NSManagedObjectContext {
 
     func publishIfHere() {
         if queue.isCurrent && queue.kind != .confinement { publish() }
+    }
+}
+
+/// Holding a context's queue by hand, as was done before contexts had queues.
+extension NSManagedObjectContext {
+    /// Waits until the queue is free and holds it for this thread until `unlock()`. May be nested.
+    @available(*, deprecated, message: "Use perform(_:) or performAndWait(_:)")
+    public func lock() {
+        queue.hold()
+        receiveMail()
+    }
+
+    /// Lets go of the queue. Traps on a thread that does not hold it.
+    @available(*, deprecated, message: "Use perform(_:) or performAndWait(_:)")
+    public func unlock() {
+        checkQueue()
+        publish()
+        queue.release()
+    }
+
+    /// Holds the queue as `lock()` does if no other thread holds it or waits for it.
+    ///
+    /// - Returns: whether it is held.
+    @available(*, deprecated, message: "Use perform(_:) or performAndWait(_:)")
+    public func tryLock() -> Bool {
+        guard queue.tryHold() else { return false }
+        receiveMail()
+        return true
+    }
+}
+
+/// What a context tells those who observe diagnostics.
+extension NSManagedObjectContext {
+    /// Says once that a merge policy was set where none is asked.
+    func noteMergePolicy() {
+        guard ContextDiagnostic.isObserved, let parent, mergePolicy !== NSMergePolicy.error,
+            !hasToldOfMergePolicy.exchange(true, ordering: .relaxed)
+        else { return }
+        ContextDiagnostic.report(
+            ContextDiagnostic(
+                .mergePolicyWithoutEffect,
+                "The merge policy that was set on \(diagnosticName) has no effect: its parent is a context, and merge policies are asked where a "
+                    + "context meets a store. Set it on the root, \(parent.root.diagnosticName), or set parentConflictPolicy.",
+                subject: name))
+    }
+
+    /// Says that something could not be read where nothing can be thrown and nothing is lost by waiting.
+    func reportUnread(_ what: String, _ error: any Error) {
+        ContextDiagnostic.report(
+            ContextDiagnostic(
+                .storeReadFailed, "\(diagnosticName) could not read \(what). \((error as NSError).localizedDescription)", subject: name))
+    }
+
+    /// What `body` reads, where nothing can be thrown and there is nothing to go on with.
+    func readable<T>(_ what: String, _ body: () throws -> T) -> T {
+        do { return try body() } catch { Violation.unreadable(what, error) }
     }
 }

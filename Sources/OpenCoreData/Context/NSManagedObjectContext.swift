@@ -6,7 +6,9 @@ import Synchronization
 /// It belongs to a queue. `perform` and `performAndWait` run blocks there; everything else must be called from such a block (or, for a main-queue
 /// context, from the main queue). Debug builds stop at once where that is not so.
 // The object's own state is used on its queue only, which debug builds check; what other threads read lies in `level`, under the chain's lock.
+/// Give it a parent or a coordinator before use: without one, reading from it and saving it trap.
 open class NSManagedObjectContext: NSObject, @unchecked Sendable {
+    /// Which queue a context belongs to, in the Swift spelling.
     public typealias ConcurrencyType = NSManagedObjectContextConcurrencyType
 
     /// Whether `perform(schedule:_:)` may run a block at once.
@@ -17,6 +19,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
         case enqueued
     }
 
+    /// Which queue the context belongs to: a private one, the main queue, or none that is checked (confinement).
     public let concurrencyType: NSManagedObjectContextConcurrencyType
     let queue: ContextQueue
     private(set) var chain: ContextChain
@@ -106,6 +109,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
         let changesCame: @Sendable () -> Void
     }
 
+    /// Makes a context without a parent or a coordinator: set one before use. A private queue is made when a block first needs it.
     public init(concurrencyType: NSManagedObjectContextConcurrencyType) {
         self.concurrencyType = concurrencyType
         let (kind, label): (ContextQueue.Kind, String) =
@@ -122,6 +126,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
         chain.withLock { chain.add(level) }
     }
 
+    /// The same without an argument label.
     public convenience init(_ concurrencyType: NSManagedObjectContextConcurrencyType) {
         self.init(concurrencyType: concurrencyType)
     }
@@ -194,6 +199,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
         }
     }
 
+    /// The coordinator that the last parent, or this context, reads from; nil while none is set.
     public var endOfChain: NSPersistentStoreCoordinator? { upstream?.endOfChain }
 
     /// The rows that the chain's coordinator keeps. Remembered, because each fault that fires asks; so for use on the queue only.
@@ -256,4 +262,11 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
             self.processPendingChanges()
         }
     }
+}
+
+/// Kinds of contexts, with Apple's raw values.
+public enum NSManagedObjectContextConcurrencyType: UInt, Sendable {
+    case confinementConcurrencyType = 0
+    case privateQueueConcurrencyType = 1
+    case mainQueueConcurrencyType = 2
 }

@@ -10,8 +10,11 @@ public enum MainQueueLoad {
     /// In nanoseconds; 0 if nobody set one.
     private static let limit = Atomic<UInt64>(0)
 
+    /// Nanoseconds that blocks of main-queue contexts have taken since the process began. A block within another counts once.
     public static var total: UInt64 { sum.load(ordering: .relaxed) }
+    /// Nanoseconds that the longest single block took.
     public static var longest: UInt64 { peak.load(ordering: .relaxed) }
+    /// How many blocks `total` is the sum of.
     public static var count: UInt64 { blocks.load(ordering: .relaxed) }
 
     /// How long a block of a main-queue context may hold the queue. One that holds it for longer is told to those who observe
@@ -53,5 +56,42 @@ public enum MainQueueLoad {
                 "\(label) held the main queue for \(milliseconds) ms; at most \(Double(budget) / 1e6) ms were to be. Whoever handed the block "
                     + "in should do this in a private-queue context, or in smaller steps.",
                 subject: label, seconds: Double(nanoseconds) / 1e9, stack: place.frames))
+    }
+}
+
+/// Finds out, once, whether anybody serves the main queue: in a program without a run loop and without `dispatchMain()` blocks of a main-queue
+/// context wait for ever, and nothing else would say so.
+package final class MainQueueProbe: Sendable {
+    /// The process's own: it looks when the first block for the main queue has waited for ten seconds.
+    static let shared = MainQueueProbe(seconds: 10) { seconds, block in
+        DispatchQueue.global(qos: .utility).asyncAfter(deadline: .now() + seconds, execute: block)
+    }
+
+    package typealias Timer = @Sendable (_ seconds: Double, _ block: @escaping @Sendable () -> Void) -> Void
+
+    private let seconds: Double
+    private let timer: Timer
+    private let isWatching = Atomic(false)
+    private let wasServed = Atomic(false)
+
+    package init(seconds: Double, timer: @escaping Timer) {
+        self.seconds = seconds
+        self.timer = timer
+    }
+
+    /// Called with each use of the main queue; only the first one does anything.
+    package func watch() {
+        guard !isWatching.load(ordering: .relaxed), !isWatching.exchange(true, ordering: .relaxed) else { return }
+        DispatchQueue.main.async { self.wasServed.store(true, ordering: .relaxed) }
+        timer(seconds) {
+            if self.wasServed.load(ordering: .relaxed) { return }
+            ContextDiagnostic.report(
+                ContextDiagnostic(
+                    .mainQueueNotDrained,
+                    "Blocks for the main queue have waited for \(self.seconds) s and none has run: main-queue contexts neither run what they are "
+                        + "given nor post what changed in them. Keep the main thread out of long calls, and end main with dispatchMain() or "
+                        + "RunLoop.main.run(); or use private-queue contexts only.",
+                    subject: "main", seconds: self.seconds))
+        }
     }
 }

@@ -3,6 +3,7 @@ import Synchronization
 
 /// Stands between contexts and stores: routes requests, shares rows, hands out object IDs. Safe to use from any thread.
 // The list of stores and the registry of classes are guarded by locks; the rest is immutable or safe by itself.
+/// It keeps its stores open until they are removed.
 open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
     /// The model, frozen by this coordinator.
     public let managedObjectModel: NSManagedObjectModel
@@ -18,6 +19,7 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
     private let stores = Mutex<[NSPersistentStore]>([])
     let queue = ContextQueue(kind: .privateQueue, label: "NSPersistentStoreCoordinator")
 
+    /// Freezes the model, which can't be changed any more. There is no store yet.
     public init(managedObjectModel: NSManagedObjectModel) {
         managedObjectModel.freeze()
         self.managedObjectModel = managedObjectModel
@@ -25,10 +27,13 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
         super.init()
     }
 
+    /// In the order in which they were added; a migrated store takes the place of the old one.
     open var persistentStores: [NSPersistentStore] { stores.withLock { $0 } }
 
+    /// The first store that was opened with an equal URL; nil if there is none. Links and relative paths are not resolved.
     open func persistentStore(for url: URL) -> NSPersistentStore? { persistentStores.first { $0.url == url } }
 
+    /// Where the store is; `/dev/null` for one without a URL.
     open func url(for store: NSPersistentStore) -> URL { store.url ?? URL(fileURLWithPath: "/dev/null") }
 
     /// Runs a block in turn with others on this coordinator; re-entrant.
@@ -124,6 +129,7 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
             name: .NSPersistentStoreCoordinatorStoresDidChange, object: self, userInfo: [NSRemovedPersistentStoresKey: [store]])
     }
 
+    /// What is kept about the store as a whole, with what was set and not written yet.
     open func metadata(for store: NSPersistentStore) -> [String: Any] { store.metadata }
 
     /// Sets what is kept about a store as a whole. It is read back at once and written with the next save of a context above this coordinator, in the
@@ -168,12 +174,84 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
 }
 
 extension Notification.Name {
+    /// Posted after a store was added, removed or migrated, on the thread that did it. The object is the coordinator.
     public static let NSPersistentStoreCoordinatorStoresDidChange = Notification.Name("NSPersistentStoreCoordinatorStoresDidChange")
+    /// Posted before a store is removed, while it is still open. The object is the store.
     public static let NSPersistentStoreCoordinatorWillRemoveStore = Notification.Name("NSPersistentStoreCoordinatorWillRemoveStore")
 }
 
 /// `userInfo` keys of `NSPersistentStoreCoordinatorStoresDidChange`: arrays of stores.
 public let NSAddedPersistentStoresKey = "added"
+/// The same: what was removed, closed by then.
 public let NSRemovedPersistentStoresKey = "removed"
 /// The same: the store that was migrated, and the one in its place.
 public let NSUUIDChangedPersistentStoresKey = "UUIDChanged"
+
+/// Stores of one's own.
+extension NSPersistentStoreCoordinator {
+    // A class never changes and may be used anywhere.
+    private struct StoreClass: @unchecked Sendable {
+        let type: NSIncrementalStore.Type
+    }
+
+    private static let storeClasses = Mutex<[String: StoreClass]>([:])
+    private static let builtInTypes: [String: AnyClass] = [NSSQLiteStoreType: SQLiteStore.self, NSInMemoryStoreType: InMemoryStore.self]
+
+    /// Makes a subclass of `NSIncrementalStore` the class of stores of a type, in the whole process; nil takes it back. Traps for another class, and
+    /// for the types that the library itself knows.
+    public class func registerStoreClass(_ storeClass: AnyClass?, forStoreType storeType: String) {
+        if builtInTypes[storeType] != nil { Violation.misuse("the store type \(storeType) is the library's own; give yours another name") }
+        guard let storeClass else { return storeClasses.withLock { $0[storeType] = nil } }
+        guard let type = storeClass as? NSIncrementalStore.Type else {
+            Violation.misuse("\(storeClass) can't be the class of the store type \(storeType): it is no subclass of NSIncrementalStore")
+        }
+        let registered = StoreClass(type: type)
+        storeClasses.withLock { $0[storeType] = registered }
+    }
+
+    /// As above, with the Swift spelling of store types.
+    public class func registerStoreClass(_ storeClass: AnyClass?, type storeType: NSPersistentStore.StoreType) {
+        registerStoreClass(storeClass, forStoreType: storeType.rawValue)
+    }
+
+    /// The store types that can be added, the library's own and the registered ones; each value holds the class, as a pointer.
+    public class var registeredStoreTypes: [String: NSValue] {
+        let own = storeClasses.withLock { $0 }.mapValues { $0.type as AnyClass }
+        return builtInTypes.merging(own) { built, _ in built }.mapValues { type in
+            var pointer = unsafeBitCast(type, to: UnsafeRawPointer.self)
+            return NSValue(bytes: &pointer, objCType: "#")
+        }
+    }
+
+    class func incrementalStoreClass(forType type: String) -> NSIncrementalStore.Type? { storeClasses.withLock { $0[type] }?.type }
+
+    /// The ID that a URI names in an incremental store.
+    func incrementalObjectID(_ url: URL, _ store: NSPersistentStore) -> NSManagedObjectID? {
+        // The text as it stands: a path without its escapes does not tell "a%2Fb" from "a/b", and one without its last slash is another reference.
+        guard let path = URLComponents(url: url, resolvingAgainstBaseURL: false)?.percentEncodedPath, let references = store.identity.references
+        else { return nil }
+        let parts = path.split(separator: "/", maxSplits: 2, omittingEmptySubsequences: false)
+        guard parts.count == 3, parts[0].isEmpty, let name = String(parts[1]).removingPercentEncoding,
+            let entity = managedObjectModel.entitiesByName[name], store.keeps(entity), parts[2].hasPrefix("p"),
+            let told = ReferenceText.parse(String(parts[2].dropFirst()))
+        else { return nil }
+        let known = references.key(of: told.reference, entity) ?? told.alternative.flatMap { references.key(of: $0, entity) }
+        let key = known ?? references.bind(told.reference, entity)
+        return NSManagedObjectID(entity: entity, key: key, store: store.identity, isTemporary: false)
+    }
+
+    /// Gives new objects whose IDs are to become permanent the identities that they have in their stores.
+    func obtainReferences(for rows: [(id: NSManagedObjectID, row: RowSnapshot?)]) throws {
+        for store in persistentStores where store.identity.references != nil {
+            let mine = rows.filter { $0.id.storeIdentity === store.identity }
+            if !mine.isEmpty { try store.obtainReferences(for: mine) }
+        }
+    }
+}
+
+extension NSPersistentStore {
+    /// Whether a URI with this host names an object of this store.
+    func isNamed(_ host: String) -> Bool {
+        identifier == host || (identity.references != nil && identifier == host.removingPercentEncoding)
+    }
+}

@@ -1,3 +1,5 @@
+import Synchronization
+
 /// What a context's parent is: another context, or the coordinator. A context cannot tell which of the two it is.
 ///
 /// Fetches and faults go down, change sets go down; rows, IDs and versions come back. Everything that travels is a value, and every method
@@ -33,4 +35,53 @@ package enum RowLookup: Sendable {
     case unknown
     case row(RowSnapshot)
     case deleted
+}
+
+/// A channel whose answers come from stores: the coordinator, or a state of the stores that a root context is pinned to.
+package protocol StoresChannel: PersistentStoreChannel {
+    /// The values of dictionaries where one store is asked and can tell them; nil: they have to be computed from rows.
+    func dictionaries(_ table: DictionaryPlan, _ plan: FetchPlan) throws -> [[AttributeValue]]?
+}
+
+/// A channel that takes requests apart by stores and keeps the rows that came by.
+package protocol RoutingChannel: StoresChannel {
+    var persistentStores: [NSPersistentStore] { get }
+    /// The store that an ID belongs to; nil for an ID of another stack.
+    func ownStore(of id: NSManagedObjectID) -> NSPersistentStore?
+    /// What answers for a store; nil: the store is not asked.
+    func reader(of store: NSPersistentStore) -> (any StoreReading)?
+    var rowCache: RowCache { get }
+    /// Runs what asks the stores; more than once where they change meanwhile.
+    func asking<T>(_ body: () throws -> T) throws -> T
+}
+
+/// Reads rows and members for those who evaluate predicates and sort in memory, where nothing can be thrown, and remembers the first failure: a
+/// row that could not be read is no row that is gone. Whoever made it asks `check()` before the outcome is believed.
+final class CheckedReader: Sendable {
+    let channel: any PersistentStoreChannel
+    private let failure = Mutex<(any Error)?>(nil)
+
+    init(_ channel: any PersistentStoreChannel) { self.channel = channel }
+
+    func row(of id: NSManagedObjectID) -> RowSnapshot? {
+        if case .row(let row) = channel.rowInMemory(id) { return row }
+        do { return try channel.rows(for: [id])[id] } catch {
+            remember(error)
+            return nil
+        }
+    }
+
+    func members(_ key: RelationshipKey) -> [NSManagedObjectID] {
+        do { return try channel.relatedIDs(key) } catch {
+            remember(error)
+            return []
+        }
+    }
+
+    private func remember(_ error: any Error) { failure.withLock { if $0 == nil { $0 = error } } }
+
+    /// Throws what the first reading that failed said.
+    func check() throws {
+        if let error = failure.withLock({ $0 }) { throw error }
+    }
 }

@@ -14,7 +14,7 @@ extension UIManagedDocument {
             let oldest = status.oldestChange ?? now
             status.oldestChange = oldest
             if status.isSaving || status.isBackingOff { return .nothing }
-            let verdict = autosavePolicy.verdict(rows: rows, bytes: bytes, age: now - oldest)
+            let verdict = status.autosavePolicy.verdict(rows: rows, bytes: bytes, age: now - oldest)
             if case .saveLater = verdict {
                 if status.isTimerArmed { return .nothing }
                 status.isTimerArmed = true

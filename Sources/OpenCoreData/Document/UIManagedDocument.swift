@@ -6,11 +6,14 @@ import Synchronization
 /// `managedObjectContext` is a main-queue context. Its parent is a private-queue context that owns the coordinator and is the only one that
 /// makes the disk turn. The document saves by itself when its changes are old or many enough (`AutosavePolicy`).
 // What changes is kept under a lock; the contexts keep to their queues.
+/// Opening, saving and closing may be begun on any thread.
 open class UIManagedDocument: NSObject, @unchecked Sendable {
+    /// Posted each time `documentState` is set, even to what it was, on the thread that sets it. The object is the document.
     public static let stateChangedNotification = Notification.Name("UIDocumentStateChangedNotification")
 
     /// The package.
     public let fileURL: URL
+    /// What the coordinator was made with; it can't be changed any more.
     public let managedObjectModel: NSManagedObjectModel
     /// What everyone in the process reads. Main queue.
     public let managedObjectContext: NSManagedObjectContext
@@ -20,9 +23,21 @@ open class UIManagedDocument: NSObject, @unchecked Sendable {
     open var persistentStoreOptions: [AnyHashable: Any]?
     /// The configuration of the model to use.
     open var modelConfiguration: String?
-    public let autosavePolicy: AutosavePolicy
+    /// When unsaved changes are saved without being asked. Another policy also judges the changes that there are. May be set on any thread.
+    public var autosavePolicy: AutosavePolicy {
+        get { status.withLock { $0.autosavePolicy } }
+        set {
+            // The timer that runs was set by the policy before; it does no harm.
+            status.withLock { status in
+                status.autosavePolicy = newValue
+                status.isTimerArmed = false
+            }
+            changesCame()
+        }
+    }
 
     struct Status {
+        var autosavePolicy = AutosavePolicy()
         var state: State = .closed
         /// When the oldest unsaved change was made.
         var oldestChange: TimeInterval?
@@ -56,7 +71,6 @@ open class UIManagedDocument: NSObject, @unchecked Sendable {
     package init(fileURL: URL, model: NSManagedObjectModel, autosavePolicy: AutosavePolicy, clock: any DocumentClock) {
         self.fileURL = fileURL
         self.managedObjectModel = model
-        self.autosavePolicy = autosavePolicy
         self.clock = clock
         root = NSManagedObjectContext(.privateQueueConcurrencyType)
         root.name = "document root"
@@ -65,6 +79,7 @@ open class UIManagedDocument: NSObject, @unchecked Sendable {
         managedObjectContext.name = "document main"
         managedObjectContext.parent = root
         super.init()
+        status.withLock { $0.autosavePolicy = autosavePolicy }
         for context in [root, managedObjectContext] {
             context.changeObserver.withLock { $0 = .init { [weak self] in self?.changesCame() } }
         }
@@ -81,6 +96,7 @@ open class UIManagedDocument: NSObject, @unchecked Sendable {
         fileURL.appendingPathComponent("StoreContent", isDirectory: true).appendingPathComponent(Self.persistentStoreName)
     }
 
+    /// `.closed` until the document has been opened. May be read on any thread.
     public var documentState: State { status.withLock { $0.state } }
 
     /// Opens the store. Override to add stores of your own.
@@ -283,5 +299,70 @@ open class UIManagedDocument: NSObject, @unchecked Sendable {
     /// Tells `observer` of every save. For the daemon's status and journal.
     package func observe(_ observer: @escaping @Sendable (UIManagedDocumentEvent) -> Void) {
         status.withLock { $0.observers.append(observer) }
+    }
+}
+
+extension UIManagedDocument {
+    /// The states a document can be in, with Apple's raw values.
+    public struct State: OptionSet, Hashable, Sendable {
+        /// The states as bits; 0 is normal.
+        public let rawValue: UInt
+        /// Accepts any bits; unknown ones are kept.
+        public init(rawValue: UInt) { self.rawValue = rawValue }
+        /// Open, and nothing is wrong.
+        public static let normal: State = []
+        /// The store is not open: not opened yet, failed to open, or closed. Nothing is autosaved.
+        public static let closed = State(rawValue: 1)
+        /// Never set here: a document has one version.
+        public static let inConflict = State(rawValue: 2)
+        /// An error went to `handleError(_:userInteractionPermitted:)`, of opening and closing too. Removed by the next save that succeeds.
+        public static let savingError = State(rawValue: 4)
+        /// Never set here: objects can be edited during a save.
+        public static let editingDisabled = State(rawValue: 8)
+        /// Never set here: opening and saving report no progress.
+        public static let progressAvailable = State(rawValue: 16)
+    }
+
+    /// What a save is for.
+    public enum SaveOperation: Int, Sendable {
+        case forCreating = 0
+        case forOverwriting = 1
+    }
+
+    /// What a change does to the document.
+    public enum ChangeKind: Int, Sendable {
+        case done = 0
+        case undone = 1
+        case redone = 2
+        case cleared = 3
+    }
+}
+
+extension UIManagedDocument {
+    /// The undo manager of the main context; the root has none. Nil, the default: nothing is recorded. What is done and undone marks the
+    /// document as changed like any other change of its context. Set it on the main queue.
+    public var undoManager: UndoManager? {
+        get { managedObjectContext.undoManager }
+        set { managedObjectContext.undoManager = newValue }
+    }
+}
+
+extension UIManagedDocument {
+    /// Drops everything that is unsaved, in the whole stack, and shows what is stored. The handler is called on the main queue. Contexts that are
+    /// children of the document's are theirs who made them: they keep what they have.
+    public func revert(toContentsOf url: URL, completionHandler: (@Sendable (Bool) -> Void)? = nil) {
+        guard url.standardizedFileURL == fileURL.standardizedFileURL else {
+            Violation.misuse("a document is reverted to the contents of its own fileURL")
+        }
+        managedObjectContext.perform { [self] in
+            managedObjectContext.reset()
+            root.perform { [self] in
+                root.reset()
+                managedObjectContext.perform { [self] in
+                    updateChangeCount(.cleared)
+                    completionHandler?(true)
+                }
+            }
+        }
     }
 }

@@ -6,10 +6,13 @@ import Synchronization
 public struct ContextDiagnostic: Sendable, CustomStringConvertible {
     /// What was noticed. New ones may come: a `switch` over them needs a `default`.
     public struct Kind: RawRepresentable, Hashable, Sendable {
+        /// The kind as text, such as `"mainQueueHeld"`: what `description` begins with.
         public let rawValue: String
+        /// A kind with this text. Those that the library reports are static members.
         public init(rawValue: String) { self.rawValue = rawValue }
     }
 
+    /// What sort of thing was noticed: what to filter and count by.
     public let kind: Kind
     /// What happened and what to do about it, in whole sentences.
     public let message: String
@@ -28,6 +31,7 @@ public struct ContextDiagnostic: Sendable, CustomStringConvertible {
         self.stack = stack
     }
 
+    /// One line for a log: the kind, a colon, and `message`.
     public var description: String { "\(kind.rawValue): \(message)" }
 
     // MARK: Observing
@@ -49,6 +53,7 @@ public struct ContextDiagnostic: Sendable, CustomStringConvertible {
 
         deinit { cancel() }
 
+        /// Ends the observation. A report already under way on another thread may still call the observer. Calling it again does nothing.
         public func cancel() {
             let key = ObjectIdentifier(self)
             guard ContextDiagnostic.observers.withLock({ $0.removeValue(forKey: key) }) != nil else { return }

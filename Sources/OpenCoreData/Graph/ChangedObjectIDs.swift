@@ -1,3 +1,5 @@
+import Synchronization
+
 /// Which objects changed, without their values: what is merged into other contexts, and what a results controller works from.
 package struct ChangedObjectIDs: Sendable {
     package var inserted: [NSManagedObjectID] = []
@@ -28,4 +30,59 @@ package struct ChangedObjectIDs: Sendable {
 
     package var isEmpty: Bool { inserted.isEmpty && updated.isEmpty && deleted.isEmpty && !invalidatesAll }
     package var count: Int { inserted.count + updated.count + deleted.count }
+}
+
+/// Who saves: what persistent history tells of a save besides its changes.
+package struct SaveOrigin: Hashable, Sendable {
+    /// The `transactionAuthor` of the context that writes.
+    package var author: String?
+    /// Its name.
+    package var contextName: String?
+
+    package init(author: String?, contextName: String?) {
+        self.author = author
+        self.contextName = contextName
+    }
+}
+
+/// Primary keys that no store was asked for: of objects that are made before there is a store, or while it cannot be written.
+///
+/// They lie far above anything a store counts up to, in blocks that lie somewhere each, since such a key may reach a file where those of an earlier
+/// process are.
+enum UnreservedKeys {
+    private static let stock = Mutex<Range<Int64>>(0..<0)
+    private static let bits = 20
+
+    static func next() -> Int64 {
+        stock.withLock { keys in
+            if keys.isEmpty {
+                let first = (1 << 62) | (Int64.random(in: 0..<(1 << 41)) << bits)
+                keys = first..<first + (1 << bits)
+            }
+            defer { keys = keys.dropFirst() }
+            return keys.lowerBound
+        }
+    }
+
+    /// Up to which key a store counts that has taken this one: others of its block may be on their way.
+    static func lastTaken(with key: Int64) -> Int64 { key < 1 << 62 ? key : key | (1 << bits - 1) }
+}
+
+/// Where an object is in its life, as its context sees it.
+///
+/// | from | to | by |
+/// | --- | --- | --- |
+/// | detached | inserted | `insert(_:)` |
+/// | inserted | clean | a save · `detached` by delete and save, rollback, reset |
+/// | clean | updated | setting a value |
+/// | updated | clean | a save, rollback, refresh |
+/// | clean, updated | deleted | `delete(_:)` |
+/// | deleted | detached | a save · `clean` by rollback |
+package enum ObjectState: Sendable {
+    /// Belongs to no context (any more).
+    case detached
+    case inserted
+    case clean
+    case updated
+    case deleted
 }

@@ -105,12 +105,15 @@ public final class NSManagedObjectID: Hashable, Sendable, CustomStringConvertibl
         }
     }
 
+    /// Whether both name the same row: same key, same tree of entities, same store. Two stores with one UUID count as the
+    /// same, also those of two coordinators, except incremental stores with references of their own.
     public static func == (left: NSManagedObjectID, right: NSManagedObjectID) -> Bool {
         if left === right { return true }
         guard left.key == right.key, left.entity === right.entity || left.root == right.root else { return false }
         return left.storeIdentity.isSame(as: right.storeIdentity)
     }
 
+    /// Hashes what never changes: the key and the tree of entities. Saving the object leaves the hash as it is.
     public func hash(into hasher: inout Hasher) {
         hasher.combine(key)
         hasher.combine(root)
@@ -149,6 +152,7 @@ public final class NSManagedObjectID: Hashable, Sendable, CustomStringConvertibl
         return URL(string: "x-coredata://\(ReferenceText.host(identity.uuid ?? ""))/\(name)/p\(ReferenceText.text(of: reference))")
     }
 
+    /// The key in hexadecimal and the URI, for logs; `uriRepresentation()` is what to keep.
     public var description: String { "0x\(String(key, radix: 16)) <\(uriRepresentation().absoluteString)>" }
 
     /// Distinguishes the temporary IDs of this process from those of any other.

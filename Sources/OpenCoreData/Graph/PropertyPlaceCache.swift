@@ -1,3 +1,4 @@
+import Foundation
 import Synchronization
 
 /// The places of one entity's `@Managed` properties, by the key path of their storage. Read without a lock, from any thread.
@@ -70,4 +71,12 @@ final class PropertyPlaceCache: @unchecked Sendable {
         let number = Int(entry & 0xfff) >> 1
         return entry & 1 == 0 ? .slot(number) : .toMany(number)
     }
+}
+
+/// Where a property of an entity lives.
+public enum PropertyPlace: Hashable, Sendable {
+    /// An attribute or to-one: a slot of the row.
+    case slot(Int)
+    /// A to-many: not in the row; a number of its own.
+    case toMany(Int)
 }

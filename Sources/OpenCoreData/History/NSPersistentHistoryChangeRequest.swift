@@ -69,3 +69,33 @@ open class NSPersistentHistoryChangeRequest: NSPersistentStoreRequest {
     /// Deletes what was saved before a transaction; with nil nothing.
     open class func deleteHistory(before transaction: NSPersistentHistoryTransaction?) -> Self { make(place(transaction?.token), isDeletion: true) }
 }
+
+/// What a request for persistent history answers.
+public enum NSPersistentHistoryResultType: Int, Sendable {
+    /// Whether it worked: `true` as an `NSNumber`; what does not work throws.
+    case statusOnly = 0
+    /// The IDs of the objects that were changed, each once: `[NSManagedObjectID]`.
+    case objectIDs = 1
+    /// How many transactions, or changes where changes are what is fetched: `NSNumber`.
+    case count = 2
+    /// `[NSPersistentHistoryTransaction]` without their changes.
+    case transactionsOnly = 3
+    /// `[NSPersistentHistoryChange]` without their transactions.
+    case changesOnly = 4
+    /// `[NSPersistentHistoryTransaction]` with their changes.
+    case transactionsAndChanges = 5
+}
+
+/// What a request for persistent history yielded.
+open class NSPersistentHistoryResult: NSPersistentStoreResult {
+    /// What the result type says.
+    public let result: Any?
+    /// What was asked for, and so of which type `result` is.
+    public let resultType: NSPersistentHistoryResultType
+
+    package init(_ result: Any?, _ resultType: NSPersistentHistoryResultType) {
+        self.result = result
+        self.resultType = resultType
+        super.init()
+    }
+}

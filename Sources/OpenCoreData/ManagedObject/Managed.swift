@@ -10,14 +10,18 @@ public struct Managed<Value: ManagedValue> {
     /// Set for a moment, to find out what the property is called.
     private var mark = false
 
+    /// Called by the compiler for each `@Managed` property. The property has no value of its own: the default comes from the model.
     public init() {}
 
+    /// Never used: the compiler goes through the static subscript in a managed object, and refuses `@Managed` in any other type.
     @available(*, unavailable, message: "@Managed is for properties of NSManagedObject subclasses")
     public var wrappedValue: Value {
         get { Violation.misuse("@Managed outside of a managed object") }
         set { _ = newValue }
     }
 
+    /// Reads and writes the property in the object's row. Reading realises a fault; writing tracks the change and keeps inverses in step.
+    /// Stops the program where the model has no property of that name.
     public static subscript<Owner: NSManagedObject>(
         _enclosingInstance owner: Owner, wrapped wrapped: ReferenceWritableKeyPath<Owner, Value>,
         storage storage: ReferenceWritableKeyPath<Owner, Managed<Value>>
@@ -72,5 +76,22 @@ private enum ManagedNames {
         let found = find()
         table.withLock { $0.names[key.value] = found }
         return found
+    }
+}
+
+/// What an `@Managed` property may be: the attribute types, optional or not, and relationships.
+public protocol ManagedValue {
+    static func read(from object: NSManagedObject, at place: PropertyPlace) -> Self
+    func write(to object: NSManagedObject, at place: PropertyPlace)
+}
+
+/// One value on its way between a row and a property.
+public struct ManagedSlot {
+    let value: AttributeValue
+    let object: NSManagedObject?
+
+    init(_ value: AttributeValue, object: NSManagedObject? = nil) {
+        self.value = value
+        self.object = object
     }
 }

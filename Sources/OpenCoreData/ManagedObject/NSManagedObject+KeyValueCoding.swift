@@ -72,6 +72,7 @@ extension NSManagedObject: KeyValueCoding {
 
     /// Realises a fault; with a key, as a custom accessor does before it reads.
     public final func willAccessValue(forKey key: String?) { _ = realisedRow }
+    /// Does nothing: the counterpart of `willAccessValue(forKey:)`, for custom accessors that call both.
     public final func didAccessValue(forKey key: String?) {}
     /// Announces that a custom accessor is going to change a property by `setPrimitiveValue(_:forKey:)`. Keys that the model does not know
     /// count only where `contextShouldIgnoreUnmodeledPropertyChanges` is false.

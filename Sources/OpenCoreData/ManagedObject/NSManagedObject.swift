@@ -104,6 +104,7 @@ open class NSManagedObject: NSObject {
     /// The entity of this class, if the class belongs to one model in use.
     public final var entity: NSEntityDescription { objectID.entity }
     final var layout: EntityLayout { objectID.layout }
+    /// The context that the object belongs to; nil if it was made without one, or its context let go of it (reset, saved deletion, context gone).
     public final var managedObjectContext: NSManagedObjectContext? { context }
 
     /// A new request for this class's entity.
@@ -126,8 +127,11 @@ open class NSManagedObject: NSObject {
     /// The methods of this class that check one property each, by key; those of the classes above are found too, unless this names the key as well.
     open class var keyedValidators: [KeyedValidator] { [] }
 
+    /// Whether the object is new in this context and not yet saved from it. A new object that is deleted is not.
     public final var isInserted: Bool { state == .inserted }
+    /// Whether a saved object was changed here since the last save, even if each value was set back: see `hasPersistentChangedValues`.
     public final var isUpdated: Bool { state == .updated }
+    /// Whether the object will be deleted at the next save, or loading it showed that its row is gone. False once the deletion is saved.
     public final var isDeleted: Bool { state == .deleted }
     /// Whether anything is unsaved.
     public final var hasChanges: Bool { state == .inserted || state == .updated || state == .deleted }
@@ -140,10 +144,12 @@ open class NSManagedObject: NSObject {
         }
         return differs
     }
+    /// Whether the values are yet to be loaded. Reading a property loads them; reading `objectID` or `entity` does not.
     public final var isFault: Bool { isFaulted }
     /// 0 when the object is realised; else it is a fault.
     public final var faultingState: Int { isFaulted ? 1 : 0 }
 
+    /// Whether reading the relationship would have to load: for a to-many its members, for a to-one this object's row. Loads nothing itself.
     public final func hasFault(forRelationshipNamed name: String) -> Bool {
         guard let number = toManyNumber(name) else { return isFaulted }
         return members[number] == nil
@@ -171,7 +177,9 @@ open class NSManagedObject: NSObject {
     open func didSave() {}
     /// Called when the values came back by undo, rollback, refresh or a merge policy. Changes made here are not tracked.
     open func awake(fromSnapshotEvents flags: NSSnapshotEventType) {}
+    /// Called before the object lets go of its values. They can still be read; unsaved changes are lost.
     open func willTurnIntoFault() {}
+    /// Called after the object let go of its values. Reading a property here loads them again.
     open func didTurnIntoFault() {}
 
     // MARK: Key-value coding and validation (here because extensions can't be overridden)
@@ -232,10 +240,12 @@ open class NSManagedObject: NSObject {
 extension NSManagedObject: NSFetchRequestResult {}
 
 extension NSManagedObject: PredicateIdentity {
+    /// The object's ID, so that a predicate finds an object equal to its ID and to its instances in other contexts.
     public var predicateIdentity: any Hashable & Sendable { objectID }
 }
 
 extension NSManagedObjectID: PredicateIdentity {
+    /// The ID itself.
     public var predicateIdentity: any Hashable & Sendable { self }
 }
 
@@ -268,4 +278,24 @@ extension NSEntityDescription {
         managedObjectClassName = NSStringFromClass(type)
         explicitClass = type
     }
+}
+
+/// By what an object's values came back: see `NSManagedObject.awake(fromSnapshotEvents:)`. Apple's raw values.
+public struct NSSnapshotEventType: OptionSet, Hashable, Sendable {
+    /// The events as bits, with Apple's numbers.
+    public let rawValue: UInt
+    /// The events of these bits.
+    public init(rawValue: UInt) { self.rawValue = rawValue }
+    /// An insertion was undone: the object is deleted.
+    public static let undoInsertion = NSSnapshotEventType(rawValue: 1 << 1)
+    /// A deletion was undone.
+    public static let undoDeletion = NSSnapshotEventType(rawValue: 1 << 2)
+    /// A change of values was undone or redone.
+    public static let undoUpdate = NSSnapshotEventType(rawValue: 1 << 3)
+    /// A rollback dropped the object's unsaved changes.
+    public static let rollback = NSSnapshotEventType(rawValue: 1 << 4)
+    /// A refresh loaded the stored values again and put the unsaved changes back over them.
+    public static let refresh = NSSnapshotEventType(rawValue: 1 << 5)
+    /// A save met a conflict, and the merge policy decided on the values.
+    public static let mergePolicy = NSSnapshotEventType(rawValue: 1 << 6)
 }

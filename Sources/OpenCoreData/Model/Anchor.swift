@@ -1,3 +1,4 @@
+import CSwiftRuntime
 import Synchronization
 
 /// A reference to an object that does not keep it alive, for objects that are retained and released all the time: an object that was ever
@@ -25,4 +26,20 @@ final class Anchor<Object: AnyObject>: Sendable {
 
     /// Called by the object in its `deinit`.
     func clear() { place.withLock { $0.address = nil } }
+}
+
+/// A strong reference to an object that may be in the middle of its end: nil if it is. What `weak` references do when they are read, without
+/// giving the object the side table that makes every retain and release of it slower for good.
+///
+/// The memory at `place` must be an object's whose storage can't be freed during the call, and nothing that the object's `deinit` waits for may
+/// be left before the result has been let go of.
+func strongReference<Object: AnyObject>(at place: UnsafeRawPointer, as type: Object.Type) -> Object? {
+    swift_tryRetain(UnsafeMutableRawPointer(mutating: place)).map { Unmanaged<Object>.fromOpaque($0).takeRetainedValue() }
+}
+
+/// Carries a value to a queue that the type system can't see, or out of a lock.
+// Used for blocks handed to a context, which run on its queue, one at a time, as is the contract of `perform`; and for what comes out of a lock to one
+// caller.
+struct Unchecked<Value>: @unchecked Sendable {
+    let value: Value
 }

@@ -2,26 +2,45 @@ import Foundation
 
 /// A value of a managed object that is neither another object nor a set of them.
 // Mutable only until the model is frozen, as its superclass says.
+/// Describes one stored or transient value of an entity: its type, default and rules. Traps when changed after a coordinator uses the model.
 open class NSAttributeDescription: NSPropertyDescription, @unchecked Sendable {
     /// The Swift spelling of the attribute types.
     public struct AttributeType: RawRepresentable, Hashable, Sendable {
+        /// The number of the type, the same as that of `NSAttributeType`.
         public let rawValue: UInt
+        /// The type with this number. A number that `NSAttributeType` does not know makes an attribute undefined.
         public init(rawValue: UInt) { self.rawValue = rawValue }
+        /// No type. Only transient attributes may have it; they hold any `Hashable` value.
         public static let undefined = AttributeType(rawValue: 0)
+        /// An integer from -32,768 through 32,767; the range is checked at the save.
         public static let integer16 = AttributeType(rawValue: 100)
+        /// An integer that fits 32 bits; the range is checked at the save.
         public static let integer32 = AttributeType(rawValue: 200)
+        /// An integer that fits 64 bits.
         public static let integer64 = AttributeType(rawValue: 300)
+        /// An exact decimal number: `Decimal`.
         public static let decimal = AttributeType(rawValue: 400)
+        /// A 64-bit floating-point number. NaN is refused at the save.
         public static let double = AttributeType(rawValue: 500)
+        /// A 32-bit floating-point number: values are rounded to it when they are set by key.
         public static let float = AttributeType(rawValue: 600)
+        /// Text: `String`. The bounds count UTF-16 code units.
         public static let string = AttributeType(rawValue: 700)
+        /// True or false. An integer set by key is true unless it is 0.
         public static let boolean = AttributeType(rawValue: 800)
+        /// A moment: `Date`, kept as seconds since 2001.
         public static let date = AttributeType(rawValue: 900)
+        /// Bytes: `Data`.
         public static let binaryData = AttributeType(rawValue: 1000)
+        /// A `UUID`.
         public static let uuid = AttributeType(rawValue: 1100)
+        /// A `URL`.
         public static let uri = AttributeType(rawValue: 1200)
+        /// Any `Hashable` value. A SQLite store keeps it as a keyed archive: property-list types, URLs, UUIDs, and classes that adopt `NSCoding`.
         public static let transformable = AttributeType(rawValue: 1800)
+        /// The ID of an object. A SQLite store keeps it only as a to-one relationship; as an attribute it must be transient there.
         public static let objectID = AttributeType(rawValue: 2000)
+        /// Several attributes as one. A SQLite store does not keep it: opening one throws 134020 unless the attribute is transient.
         public static let composite = AttributeType(rawValue: 2100)
     }
 
@@ -65,4 +84,24 @@ open class NSAttributeDescription: NSPropertyDescription, @unchecked Sendable {
         self.isOptional = isOptional
         self.defaultValue = defaultValue
     }
+}
+
+/// The types of attributes, with Apple's raw values.
+public enum NSAttributeType: UInt, Sendable {
+    case undefinedAttributeType = 0
+    case integer16AttributeType = 100
+    case integer32AttributeType = 200
+    case integer64AttributeType = 300
+    case decimalAttributeType = 400
+    case doubleAttributeType = 500
+    case floatAttributeType = 600
+    case stringAttributeType = 700
+    case booleanAttributeType = 800
+    case dateAttributeType = 900
+    case binaryDataAttributeType = 1000
+    case UUIDAttributeType = 1100
+    case URIAttributeType = 1200
+    case transformableAttributeType = 1800
+    case objectIDAttributeType = 2000
+    case compositeAttributeType = 2100
 }

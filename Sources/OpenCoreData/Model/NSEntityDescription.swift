@@ -2,6 +2,7 @@ import Foundation
 
 /// A kind of managed object: its name, class, properties and place in the inheritance tree.
 // Mutable only until the model is frozen by the first coordinator that uses it; every setter checks that. Read-only from then on.
+/// Describes one kind of object: its class, properties, constraints and ancestors. Traps when changed after a coordinator uses the model.
 open class NSEntityDescription: NSObject, @unchecked Sendable {
     /// The name, unique in its model.
     open var name: String? { willSet { checkEditable() } }
@@ -73,23 +74,28 @@ open class NSEntityDescription: NSObject, @unchecked Sendable {
     /// The properties declared by this entity itself.
     package var declaredProperties: [NSPropertyDescription] { ownProperties }
 
+    /// All properties by name, inherited ones included.
     open var propertiesByName: [String: NSPropertyDescription] {
         if isFrozen, let cached = cachedPropertiesByName { return cached }
         return Dictionary(properties.map { ($0.name, $0) }, uniquingKeysWith: { _, last in last })
     }
 
+    /// The attributes among `propertiesByName`, inherited ones included.
     open var attributesByName: [String: NSAttributeDescription] {
         propertiesByName.compactMapValues { $0 as? NSAttributeDescription }
     }
 
+    /// The relationships among `propertiesByName`, inherited ones included.
     open var relationshipsByName: [String: NSRelationshipDescription] {
         propertiesByName.compactMapValues { $0 as? NSRelationshipDescription }
     }
 
+    /// The direct subentities by name; theirs are not included. One without a name is found under `""`.
     open var subentitiesByName: [String: NSEntityDescription] {
         Dictionary(subentities.map { ($0.name ?? "", $0) }, uniquingKeysWith: { _, last in last })
     }
 
+    /// The relationships, inherited ones included, whose destination is exactly `entity`, neither its ancestors nor its subentities. In no order.
     open func relationships(forDestination entity: NSEntityDescription) -> [NSRelationshipDescription] {
         relationshipsByName.values.filter { $0.destinationEntity === entity }
     }

@@ -2,6 +2,8 @@ import Foundation
 
 /// What attributes, relationships and fetched properties of an entity have in common.
 // Mutable only until the model is frozen by the first coordinator that uses it; every setter checks that. Read-only from then on.
+/// Base class of the descriptions of attributes, relationships, fetched properties and computed columns. Traps when changed after a coordinator
+/// uses the model.
 open class NSPropertyDescription: NSObject, @unchecked Sendable {
     /// The name, unique among the properties of its entity and of the entity's ancestors.
     open var name: String = "" {
@@ -33,4 +35,22 @@ open class NSPropertyDescription: NSObject, @unchecked Sendable {
     func checkEditable() {
         if let entity, entity.isFrozen { Violation.modelIsFrozen("property \(entity.name ?? "?").\(name)") }
     }
+}
+
+/// A column of dictionary results that is computed: `sum:`, `min:`, `max:`, `average:` and `count:` over a group, or any expression over one
+/// object.
+// Mutable only until it is used in a fetch, as its superclass says.
+/// Describes a computed column of dictionary results, for `propertiesToFetch`: an aggregate over a group, or an expression over one object.
+open class NSExpressionDescription: NSPropertyDescription, @unchecked Sendable {
+    /// What is computed.
+    open var expression: NSExpression?
+    /// The type of the result. Left undefined, the value comes as it was computed.
+    open var expressionResultType: NSAttributeType = .undefinedAttributeType
+    /// The same, in its Swift spelling.
+    open var resultType: NSAttributeDescription.AttributeType {
+        get { NSAttributeDescription.AttributeType(rawValue: expressionResultType.rawValue) }
+        set { expressionResultType = NSAttributeType(rawValue: newValue.rawValue) ?? .undefinedAttributeType }
+    }
+
+    public override init() { super.init() }
 }

@@ -2,6 +2,7 @@ import Foundation
 
 /// A reference to one object or a set of objects of another entity.
 // Mutable only until the model is frozen, as its superclass says.
+/// Describes a reference from one entity to one object, or a set of objects, of another. Traps when changed after a coordinator uses the model.
 open class NSRelationshipDescription: NSPropertyDescription, @unchecked Sendable {
     /// The entity at the other end.
     open var destinationEntity: NSEntityDescription? {
@@ -56,4 +57,12 @@ open class NSRelationshipDescription: NSPropertyDescription, @unchecked Sendable
         let mine = (entity?.name ?? "", name), theirs = (inverse.entity?.name ?? "", inverse.name)
         return mine < theirs
     }
+}
+
+/// What happens to the other side when an object is deleted.
+public enum NSDeleteRule: UInt, Sendable {
+    case noActionDeleteRule = 0
+    case nullifyDeleteRule = 1
+    case cascadeDeleteRule = 2
+    case denyDeleteRule = 3
 }

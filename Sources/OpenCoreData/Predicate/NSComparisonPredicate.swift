@@ -40,8 +40,10 @@ public final class NSComparisonPredicate: NSPredicate {
 
     /// How strings are compared.
     public struct Options: OptionSet, Hashable, Sendable {
+        /// The options as bits, with Apple's values: 1 is `[c]`, 2 is `[d]`, 4 is `[n]`.
         public let rawValue: UInt
 
+        /// Accepts any bits; unknown ones are kept.
         public init(rawValue: UInt) {
             self.rawValue = rawValue
         }
@@ -57,6 +59,7 @@ public final class NSComparisonPredicate: NSPredicate {
     /// The comparison as a value; of expressions that nest too deep, what stands for that.
     package let comparison: PredicateComparison
 
+    /// Makes a comparison. Expressions that nest too deep are accepted here; evaluating or fetching with the predicate then fails.
     public init(
         leftExpression: NSExpression, rightExpression: NSExpression, modifier: Modifier = .direct, type: Operator, options: Options = []
     ) {
@@ -77,10 +80,15 @@ public final class NSComparisonPredicate: NSPredicate {
         nil
     }
 
+    /// What stands before the operator, as a new expression at each call.
     public var leftExpression: NSExpression { NSExpression(comparison.left) }
+    /// What stands after the operator, as a new expression at each call.
     public var rightExpression: NSExpression { NSExpression(comparison.right) }
+    /// How the two sides are compared; `.equalTo` where the expressions nest too deep.
     public var predicateOperatorType: Operator { comparison.type }
+    /// Whether the left value itself, every element of it, or at least one must satisfy the comparison.
     public var comparisonPredicateModifier: Modifier { comparison.modifier }
+    /// What is ignored where strings are compared; empty: nothing, they compare by their bytes.
     public var options: Options { comparison.options }
 
     public override var predicateFormat: String { heldNode.canonicalFormat }

@@ -5,6 +5,7 @@ public import Foundation
 /// Foundation on Linux has a class of this name that cannot be made, so the type is ours. A call, `NSExpression(forKeyPath:)`, finds the
 /// right one by itself; a file that imports Foundation too and writes the name of the type says `import class OpenCoreData.NSExpression`.
 public final class NSExpression: NSObject, Sendable {
+    /// The kinds of expressions, with Apple's raw values. The kind decides which parts can be read.
     public enum ExpressionType: UInt, Sendable {
         case constantValue = 0
         case evaluatedObject = 1
@@ -61,6 +62,7 @@ public final class NSExpression: NSObject, Sendable {
 
     // MARK: - By hand
 
+    /// A constant. Numbers, strings, dates and the like compare by value, objects by identity; not-a-number becomes nil.
     public convenience init(forConstantValue value: Any?) {
         self.init(.constant(PredicateValue(value)))
     }
@@ -71,14 +73,17 @@ public final class NSExpression: NSObject, Sendable {
         self.init(.keyPath(path))
     }
 
+    /// `$name`: the name comes without the dollar sign, the value when the expression is evaluated.
     public convenience init(forVariable name: String) {
         self.init(.variable(name))
     }
 
+    /// `SELF`: whatever object the expression is evaluated for.
     public static func expressionForEvaluatedObject() -> NSExpression {
         NSExpression(.evaluatedObject)
     }
 
+    /// `ANYKEY`, which only metadata queries give a meaning: here its value is nil.
     public static func expressionForAnyKey() -> NSExpression {
         NSExpression(.anyKey)
     }
@@ -105,14 +110,17 @@ public final class NSExpression: NSObject, Sendable {
         self.init(limiting: .message(target.node, name, arguments.map(Self.node)))
     }
 
+    /// `left UNION right`: the elements of either, each once.
     public convenience init(forUnionSet left: NSExpression, with right: NSExpression) {
         self.init(limiting: .setOperation(.union, left.node, right.node))
     }
 
+    /// `left INTERSECT right`: the elements of the left that the right has too, each once.
     public convenience init(forIntersectSet left: NSExpression, with right: NSExpression) {
         self.init(limiting: .setOperation(.intersect, left.node, right.node))
     }
 
+    /// `left MINUS right`: the elements of the left that the right does not have, each once.
     public convenience init(forMinusSet left: NSExpression, with right: NSExpression) {
         self.init(limiting: .setOperation(.minus, left.node, right.node))
     }
@@ -122,6 +130,7 @@ public final class NSExpression: NSObject, Sendable {
         self.init(limiting: .subquery(collection: expression.node, variable: variable, predicate: predicate.node))
     }
 
+    /// `TERNARY(predicate, a, b)`: evaluates only the expression that the predicate chooses.
     public convenience init(forConditional predicate: NSPredicate, trueExpression: NSExpression, falseExpression: NSExpression) {
         self.init(limiting: .conditional(predicate.node, trueExpression.node, falseExpression.node))
     }
@@ -174,4 +183,122 @@ public final class NSExpression: NSObject, Sendable {
     public override var hash: Int { node.hashValue }
 
     public override func copy() -> Any { self }
+}
+
+/// The parts of an expression. Each is there for the types that have it, and traps for the others.
+extension NSExpression {
+    /// The kind. Indexes, casts and key paths from another expression count as functions, a constant collection as an aggregate.
+    public var expressionType: ExpressionType {
+        switch node {
+        case .constant(.collection): .aggregate
+        case .constant: .constantValue
+        case .evaluatedObject: .evaluatedObject
+        case .variable: .variable
+        case .keyPath: .keyPath
+        case .keyPathOf, .index, .function, .message, .cast: .function
+        case .aggregate: .aggregate
+        case .subquery: .subquery
+        case .setOperation(.union, _, _): .unionSet
+        case .setOperation(.intersect, _, _): .intersectSet
+        case .setOperation(.minus, _, _): .minusSet
+        case .conditional: .conditional
+        case .anyKey: .anyKey
+        case .opaque, .tooDeep: .block
+        }
+    }
+
+    /// The constant: nil for `nil`; a number is `Int64`, `Double`, `Decimal` or `Bool`.
+    public var constantValue: Any? {
+        guard case .constant(let value) = node else { PredicateViolations.expressionHasNo("constantValue", self) }
+        return value.any
+    }
+
+    /// The path from the evaluated object as text; a path from another expression is a function.
+    public var keyPath: String {
+        guard case .keyPath(let path) = node else { PredicateViolations.expressionHasNo("keyPath", self) }
+        return path.description
+    }
+
+    /// A name without the dollar sign: of a variable, or of what stands for the element in a subquery.
+    public var variable: String {
+        switch node {
+        case .variable(let name), .subquery(_, let name, _): return name
+        default: PredicateViolations.expressionHasNo("variable", self)
+        }
+    }
+
+    /// The name of the function: `sum:`, `add:to:`; `valueForKeyPath:` for a key path from another expression, `objectFrom:withIndex:`
+    /// for an index.
+    public var function: String {
+        switch node {
+        case .function(let name, _), .message(_, let name, _): return name
+        case .keyPathOf: return "valueForKeyPath:"
+        case .index: return "objectFrom:withIndex:"
+        case .cast: return "castObject:toType:"
+        default: PredicateViolations.expressionHasNo("function", self)
+        }
+    }
+
+    /// What the function is asked of.
+    public var operand: NSExpression {
+        switch node {
+        case .message(let target, _, _), .keyPathOf(let target, _): return NSExpression(target)
+        default: PredicateViolations.expressionHasNo("operand", self)
+        }
+    }
+
+    /// The arguments of a function or a block, with the operand of an index or a cast among them; nil for other types.
+    public var arguments: [NSExpression]? {
+        switch node {
+        case .function(_, let arguments), .message(_, _, let arguments): arguments.map(NSExpression.init)
+        case .keyPathOf(_, let path): [NSExpression(.keyPath(path))]
+        case .index(let base, .element(let place)): [NSExpression(base), NSExpression(place)]
+        case .index(let base, _): [NSExpression(base)]
+        case .cast(let operand, let type): [NSExpression(operand), NSExpression(.constant(.string(type)))]
+        case .opaque(let opaque): opaque.arguments.map(NSExpression.init)
+        default: nil
+        }
+    }
+
+    /// The elements of an aggregate as expressions; the collection of a subquery as one.
+    public var collection: Any {
+        switch node {
+        case .aggregate(let elements): return elements.map(NSExpression.init)
+        case .constant(.collection(let collection)): return collection.elements.map { NSExpression(.constant($0)) }
+        case .subquery(let collection, _, _): return NSExpression(collection)
+        default: PredicateViolations.expressionHasNo("collection", self)
+        }
+    }
+
+    /// What the elements of a subquery must satisfy, or what a conditional asks.
+    public var predicate: NSPredicate {
+        switch node {
+        case .subquery(_, _, let predicate), .conditional(let predicate, _, _): return NSPredicate.make(predicate)
+        default: PredicateViolations.expressionHasNo("predicate", self)
+        }
+    }
+
+    /// The first operand of a union, an intersection or a difference.
+    public var left: NSExpression {
+        guard case .setOperation(_, let left, _) = node else { PredicateViolations.expressionHasNo("left", self) }
+        return NSExpression(left)
+    }
+
+    /// The second operand of a union, an intersection or a difference.
+    public var right: NSExpression {
+        guard case .setOperation(_, _, let right) = node else { PredicateViolations.expressionHasNo("right", self) }
+        return NSExpression(right)
+    }
+
+    /// What a conditional gives where its predicate holds.
+    public var `true`: NSExpression {
+        guard case .conditional(_, let yes, _) = node else { PredicateViolations.expressionHasNo("true", self) }
+        return NSExpression(yes)
+    }
+
+    /// What a conditional gives where its predicate does not hold.
+    public var `false`: NSExpression {
+        guard case .conditional(_, _, let no) = node else { PredicateViolations.expressionHasNo("false", self) }
+        return NSExpression(no)
+    }
 }

@@ -16,7 +16,96 @@ public struct PredicateFormatError: Error, Equatable, Sendable, CustomStringConv
         self.found = found
     }
 
+    /// One sentence: the place, counted from 1, what was expected and found there, and the whole text.
     public var description: String {
         "predicate format, character \(position + 1): expected \(expected), found \(found), in: \(format)"
+    }
+}
+
+/// Lets an initialiser in an extension of `NSPredicate` return a subclass, which only initialisers in protocol extensions can.
+public protocol PredicateFormatInitializable {}
+
+/// Something that predicates compare by who it is: a managed object, or the ID of one.
+///
+/// `owner == %@` holds for an object and for its ID alike, because both answer the same identity.
+public protocol PredicateIdentity {
+    /// What stands for the object: for a managed object its ID, for an ID itself.
+    var predicateIdentity: any Hashable & Sendable { get }
+}
+
+/// Why a predicate, or an expression, has no answer.
+///
+/// A fetch throws 134060 instead, with the same sentence.
+public enum PredicateEvaluationError: Error, Equatable, Sendable, CustomStringConvertible {
+    /// `$name`, without the dollar sign, has no value.
+    case unboundVariable(String)
+    /// What stands on the right of `MATCHES` is no regular expression, or is longer than one may be.
+    case malformedPattern(String)
+    /// The regular expression tried a million ways, and a hundred for each character of the string, and had no answer yet.
+    case costlyPattern(String)
+    /// The predicate nests more than `PredicateEvaluationError.levels` levels deep.
+    case tooDeep
+
+    /// How deep a predicate may nest: each `NOT`, `AND` and `OR`, each comparison, function and subquery within another one is a level.
+    public static let levels = 100
+
+    /// The reason in a sentence or two, with what to change. Of a long pattern only the first 200 characters are quoted.
+    public var description: String {
+        switch self {
+        case .unboundVariable(let name):
+            "The predicate's variable $\(name) has no value: withSubstitutionVariables(_:) gives it one."
+        case .malformedPattern(let pattern):
+            "MATCHES was given \(Self.quoted(pattern)), which is no regular expression of at most \(RegularExpressions.longest) characters. "
+                + "Change the pattern."
+        case .costlyPattern(let pattern):
+            "The regular expression \(Self.quoted(pattern)) after MATCHES takes more than a million steps, and a hundred for each character of "
+                + "the string. Change the pattern so that no repetition stands directly within another one, as in (a+)+."
+        case .tooDeep:
+            "The predicate nests more than \(Self.levels) levels deep. Write it flatter: AND, OR and IN take any number of parts."
+        }
+    }
+
+    /// Its beginning is enough to find it by.
+    private static func quoted(_ pattern: String) -> String {
+        pattern.count <= 200 ? "\"\(pattern)\"" : "\"\(pattern.prefix(200))…\""
+    }
+}
+
+/// The ways to misuse a predicate that stop the program, as an exception does on Apple's platforms.
+enum PredicateViolations {
+    /// `NSPredicate(format:)` was given a text that is none. Texts from outside go through `NSPredicate.parse(_:arguments:)`.
+    static func malformedFormat(_ error: PredicateFormatError) -> Never {
+        // Reason: Apple raises an exception here, which a caller cannot catch in Swift either.
+        fatalError(error.description)
+    }
+
+    /// `init(format:)` was called on a subclass which the format does not describe.
+    static func formatIsNot(_ type: Any.Type, format: String) -> Never {
+        // Reason: the caller asked for a class which the text cannot give; there is no value to return.
+        fatalError("the predicate format does not describe a \(type): \(format)")
+    }
+
+    /// A predicate was evaluated that has no answer, where nothing can be thrown: a variable without a value, a pattern that is none.
+    static func noAnswer(_ error: PredicateEvaluationError) -> Never {
+        // Reason: Apple raises an exception here; `holds(for:substitutionVariables:)` and `value(for:context:)` throw the error instead.
+        fatalError(error.description)
+    }
+
+    /// A reader was asked of an expression of another type: `keyPath` of a constant.
+    static func expressionHasNo(_ property: String, _ expression: NSExpression) -> Never {
+        // Reason: as on Apple's platforms; `expressionType` says which readers there are.
+        fatalError("the expression \(expression.description) has no \(property)")
+    }
+
+    /// `NSExpression(forFunction:arguments:)` was given a name that is no function, or the wrong number of arguments.
+    static func unknownFunction(_ name: String, argumentCount: Int) -> Never {
+        // Reason: the expression could never have a value.
+        fatalError("there is no function \(name) of \(argumentCount) arguments")
+    }
+
+    /// Key path text with an empty component or an unknown `@operator`.
+    static func malformedKeyPath(_ text: String) -> Never {
+        // Reason: the expression could never have a value.
+        fatalError("not a key path: \"\(text)\"")
     }
 }

@@ -16,6 +16,7 @@ open class NSFetchRequest<ResultType>: NSPersistentStoreRequest {
     /// How many rows to load at a time; 0: all at once. The objects come as faults, their identities and order fixed at once; when the first
     /// of a batch is used, the values of the batch are loaded with one query.
     open var fetchBatchSize = 0
+    /// What is returned: objects by default, or IDs, dictionaries, or one count.
     open var resultType: NSFetchRequestResultType = .managedObjectResultType
     /// Whether objects of subentities are found too.
     open var includesSubentities = true
@@ -40,6 +41,7 @@ open class NSFetchRequest<ResultType>: NSPersistentStoreRequest {
 
     public override init() { super.init() }
 
+    /// A request for all objects of the named entity. The name is looked up when the request is executed, which throws 134060 if the model lacks it.
     public convenience init(entityName: String) {
         self.init()
         storedName = entityName
@@ -110,4 +112,26 @@ open class NSFetchRequest<ResultType>: NSPersistentStoreRequest {
         storedEntity = entity
         return entity
     }
+}
+
+/// What a fetch may yield: managed objects, object IDs, dictionaries or numbers.
+public protocol NSFetchRequestResult {}
+
+extension NSDictionary: NSFetchRequestResult {}
+extension NSNumber: NSFetchRequestResult {}
+
+/// What a fetch yields, with Apple's raw values.
+public struct NSFetchRequestResultType: OptionSet, Hashable, Sendable {
+    /// The type as bits, with Apple's numbers.
+    public let rawValue: UInt
+    /// The type of these bits.
+    public init(rawValue: UInt) { self.rawValue = rawValue }
+    /// Managed objects, registered in the context. The default.
+    public static let managedObjectResultType = NSFetchRequestResultType([])
+    /// IDs, without loading any values: `NSManagedObjectID`.
+    public static let managedObjectIDResultType = NSFetchRequestResultType(rawValue: 1)
+    /// One dictionary for each object or group, with `propertiesToFetch` as keys. Read from the stores: unsaved changes don't count.
+    public static let dictionaryResultType = NSFetchRequestResultType(rawValue: 2)
+    /// An array of one `NSNumber`: how many objects the fetch would return.
+    public static let countResultType = NSFetchRequestResultType(rawValue: 4)
 }

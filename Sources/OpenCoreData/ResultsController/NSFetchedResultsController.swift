@@ -66,7 +66,9 @@ open class NSFetchedResultsController<ResultType>: NSObject {
         return copy
     }
 
+    /// Where the results live. The controller is used, and its delegate called, on this context's queue.
     open var managedObjectContext: NSManagedObjectContext { results.context }
+    /// The key path whose values divide the results into sections; nil: they are not divided.
     open var sectionNameKeyPath: String? { results.sectionNameKeyPath }
 
     /// Who hears of changes. Not retained.

@@ -3,45 +3,67 @@ import Synchronization
 
 /// The name of a store type.
 public let NSSQLiteStoreType = "SQLite"
+/// Rows are kept in memory and are lost with the store; a URL is accepted and nothing is written to it.
 public let NSInMemoryStoreType = "InMemory"
+/// Not built in: adding a store of this type throws 134000 unless a class is registered for it.
 public let NSBinaryStoreType = "Binary"
+/// Not built in: adding a store of this type throws 134000 unless a class is registered for it.
 public let NSXMLStoreType = "XML"
 
 /// Keys of a store's metadata.
 public let NSStoreTypeKey = "NSStoreType"
+/// Metadata key: the store's UUID as text, given when the store is made and kept from then on.
 public let NSStoreUUIDKey = "NSStoreUUID"
+/// Metadata key: the version hash of each entity by its name, `[String: Data]`. It must agree with the model when a store is opened.
 public let NSStoreModelVersionHashesKey = "NSStoreModelVersionHashes"
+/// Metadata key of SQLite stores: the model's version identifiers, `[String]`, sorted. For information; never compared.
 public let NSStoreModelVersionIdentifiersKey = "NSStoreModelVersionIdentifiers"
 
 /// Options for adding a store.
 public let NSReadOnlyPersistentStoreOption = "NSReadOnlyPersistentStoreOption"
+/// SQLite: how many seconds to wait for the lock of another process; a number, default 10.
 public let NSPersistentStoreTimeoutOption = "NSPersistentStoreTimeoutOption"
+/// SQLite: pragmas by name, set when a connection opens. Throws 134080 for those of the file format and for a journal mode other than WAL.
 public let NSSQLitePragmasOption = "NSSQLitePragmasOption"
 /// Whether SQLite counts what is in the tables when the store is opened (`ANALYZE`), so that it chooses indexes well. `Bool`.
 public let NSSQLiteAnalyzeOption = "NSSQLiteAnalyzeOption"
 /// Whether the file is written anew, without gaps, when the store is opened (`VACUUM`). `Bool`. It takes as long as the file is large.
 public let NSSQLiteManualVacuumOption = "NSSQLiteManualVacuumOption"
+/// Whether a store is opened although its version hashes differ from the model's, instead of throwing 134100. `Bool`, default false.
 public let NSIgnorePersistentStoreVersioningOption = "NSIgnorePersistentStoreVersioningOption"
+/// Accepted, but without effect: a store made with another version of the model is refused with 134100 in any case.
 public let NSMigratePersistentStoresAutomaticallyOption = "NSMigratePersistentStoresAutomaticallyOption"
+/// Accepted, but without effect, as `NSMigratePersistentStoresAutomaticallyOption` is.
 public let NSInferMappingModelAutomaticallyOption = "NSInferMappingModelAutomaticallyOption"
 
 /// Where rows live. The coordinator speaks to it in values: fetch plans, row snapshots, change sets. Every method may be called from any
 /// thread; a store orders its own writes and lets reads pass beside them.
 // State that changes is guarded by locks; subclasses say how they keep to that.
+/// To make a store of your own, subclass `NSIncrementalStore`: what this class requires is not public.
 open class NSPersistentStore: NSObject, @unchecked Sendable {
     /// The Swift spelling of store types.
     public struct StoreType: RawRepresentable, Hashable, Sendable {
+        /// The type as text, as `addPersistentStore(ofType:configurationName:at:options:)` takes it.
         public let rawValue: String
+        /// Accepts any text; adding a store of a type that is neither built in nor registered throws 134000.
         public init(rawValue: String) { self.rawValue = rawValue }
+        /// Rows in a SQLite file; a URL is required.
         public static let sqlite = StoreType(rawValue: NSSQLiteStoreType)
+        /// Rows in memory, lost with the store.
         public static let inMemory = StoreType(rawValue: NSInMemoryStoreType)
+        /// Not built in: see `NSBinaryStoreType`.
         public static let binary = StoreType(rawValue: NSBinaryStoreType)
+        /// Not built in: see `NSXMLStoreType`.
         public static let xml = StoreType(rawValue: NSXMLStoreType)
     }
 
+    /// Where the store was opened; nil for one in memory that was given no URL.
     public let url: URL?
+    /// Which of the model's entities are kept here; `PF_DEFAULT_CONFIGURATION_NAME` where no configuration was named.
     public let configurationName: String
+    /// Whether `NSReadOnlyPersistentStoreOption` was given: no new object is then assigned to this store.
     public let isReadOnly: Bool
+    /// What the store was added with; nil if no options were given.
     public let options: [AnyHashable: Any]?
     /// The model's entities that this store keeps.
     package let entities: [NSEntityDescription]
@@ -53,6 +75,7 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
     /// The UUID of a store that gave its place, and with it its identity, to another.
     private let formerIdentifier = Mutex<String?>(nil)
 
+    /// The type that the store was added as; a subclass must override it, for this implementation traps.
     open var type: String { Violation.misuse("a store class must override `type`") }
     /// The store's UUID.
     open var identifier: String! { formerIdentifier.withLock { $0 } ?? identity.uuid }
@@ -251,4 +274,71 @@ package enum StoreConflict: Error, Sendable {
             self.stored = stored
         }
     }
+}
+
+/// Answers what one store holds: now, or at a moment in the past. Every method may be called from any thread; `NSPersistentStore` says what they mean.
+package protocol StoreReading: AnyObject, Sendable {
+    func fetch(_ plan: FetchPlan) throws -> [FetchedRow]
+    func count(_ plan: FetchPlan) throws -> Int
+    func dictionaries(_ table: DictionaryPlan, _ plan: FetchPlan) throws -> [[AttributeValue]]?
+    func rows(for ids: [NSManagedObjectID]) throws -> [NSManagedObjectID: RowSnapshot]
+    func relatedIDs(_ key: RelationshipKey) throws -> [NSManagedObjectID]
+    func related(_ keys: [RelationshipKey]) throws -> [RelationshipKey: [FetchedRow]]
+    func objects(of entity: NSEntityDescription, constraint: Int, keys: [UniqueKey]) throws -> [UniqueKey: FetchedRow]
+}
+
+extension NSPersistentStore: StoreReading {}
+
+/// A save that a store has checked and written, and that counts as soon as it is committed. Of one that is not, nothing is ever there.
+package protocol PreparedSave: AnyObject {
+    /// Throws what the store says; then nothing of the save is there.
+    func commit() throws -> SavedRows
+}
+
+/// When a store commits its part of a save into several.
+package enum CommitTurn: Int, Comparable, Sendable {
+    /// Before all transactions: it writes when it commits, and may refuse to for reasons of its own.
+    case untilRefused
+    /// A transaction. That it can't be committed is rare.
+    case transaction
+    /// After all transactions: it can't fail.
+    case always
+
+    package static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
+}
+
+/// A save that needs no transaction: of nothing, or of what is written when it is committed.
+final class UnwrittenSave: PreparedSave {
+    private let write: () throws -> SavedRows
+
+    init(_ write: @escaping () throws -> SavedRows) { self.write = write }
+
+    func commit() throws -> SavedRows { try write() }
+}
+
+extension NSPersistentStore {
+    /// `save(_:)` of a store that needs nothing else for it than `prepare(_:_:)`.
+    final func preparedAndCommitted(_ changes: ChangeSet) throws -> SavedRows {
+        var saved = SavedRows()
+        try prepare(changes) { saved = try $0.commit() }
+        return saved
+    }
+}
+
+/// A store that can record its saves.
+package protocol HistoryKeeping: NSPersistentStore {
+    /// Whether it does.
+    var keepsHistory: Bool { get }
+    /// The number of the last transaction that was recorded, by whomever; 0 if there was none.
+    func lastTransactionNumber() throws -> Int64
+    /// The transactions after a place, or all, ascending. With a number, throws 134301 if not all transactions after that one are there.
+    ///
+    /// - Parameters:
+    ///   - isWanted: asked of each transaction before its changes are read.
+    ///   - limit: at most how many; nil: no limit.
+    func history(
+        after place: HistoryPlace?, withChanges: Bool, limit: Int?, where isWanted: ((HistoryRecord) throws -> Bool)?
+    ) throws -> [HistoryRecord]
+    /// Deletes the transactions before a place: how many there were.
+    func deleteHistory(before place: HistoryPlace) throws -> Int
 }

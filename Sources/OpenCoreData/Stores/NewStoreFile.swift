@@ -69,3 +69,98 @@ struct NewStoreFile {
 
     private static func failure(_ sentence: String) -> NSError { .coreData(.migrationManagerDestinationStore, sentence) }
 }
+
+/// System calls on files, whose failures are thrown.
+package enum Disk {
+    /// The result of a system call, or what it says as a POSIX error.
+    ///
+    /// - Parameter doing: what was tried, for the sentence; asked for only after `errno` was read.
+    static func checked(_ doing: @autoclosure () -> String, _ call: () -> Int32) throws -> Int32 {
+        let result = call()
+        if result >= 0 { return result }
+        let code = errno
+        throw NSError(
+            domain: NSPOSIXErrorDomain, code: Int(code),
+            userInfo: [NSLocalizedDescriptionKey: "Can't \(doing()): \(String(cString: strerror(code)))."])
+    }
+
+    /// Makes the names in a folder durable. Throws a POSIX error.
+    static func synchronize(folder: URL) throws {
+        let descriptor = try checked("open \(folder.path)") { Glibc.open(folder.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) }
+        defer { close(descriptor) }
+        _ = try checked("synchronize \(folder.path)") { fsync(descriptor) }
+    }
+
+    /// Makes what was written to a file by anybody durable; a file that is not there is. Throws a POSIX error.
+    package static func synchronize(fileIfAny url: URL) throws {
+        let descriptor = Glibc.open(url.path, O_RDONLY | O_CLOEXEC)
+        if descriptor < 0 && errno == ENOENT { return }
+        _ = try checked("open \(url.path)") { descriptor }
+        defer { close(descriptor) }
+        _ = try checked("synchronize \(url.path)") { fsync(descriptor) }
+    }
+}
+
+/// A part of what a store holds, as values, for a store that takes it over.
+package struct StoreContents: Sendable {
+    /// Rows with their versions.
+    package var rows: [FetchedRow] = []
+    /// Members of to-manys that no foreign key tells: many-to-many, or without an inverse.
+    package var pairs: [RelationshipKey: [NSManagedObjectID]] = [:]
+    /// Members of ordered to-manys, in order.
+    package var orders: [RelationshipKey: [NSManagedObjectID]] = [:]
+
+    package init() {}
+}
+
+extension NSPersistentStore {
+    /// How many objects a part has.
+    private static var partSize: Int { 1 << 14 }
+
+    /// Hands out all that the store holds in parts: the rows of every entity, then what is not in rows. Throws what reading throws.
+    package final func forEachPart(_ body: (StoreContents) throws -> Void) throws {
+        var owners: [ArraySlice<NSManagedObjectID>] = []
+        for entity in entities where !entity.isAbstract {
+            var plan = FetchPlan(entity: entity)
+            plan.includesSubentities = false
+            plan.includesRows = false
+            let ids = try fetch(plan).map(\.id)
+            let isRelated = entity.layout.toManys.contains { !$0.isKeptInMembers || $0.isOrdered }
+            for start in stride(from: 0, to: ids.count, by: Self.partSize) {
+                let part = ids[start..<min(start + Self.partSize, ids.count)], rows = try rows(for: Array(part))
+                var contents = StoreContents()
+                contents.rows = part.compactMap { id in rows[id].map { FetchedRow(id: id, row: $0) } }
+                try body(contents)
+                if isRelated { owners.append(part) }
+            }
+        }
+        for part in owners { try body(relationships(of: part)) }
+    }
+
+    private func relationships(of owners: ArraySlice<NSManagedObjectID>) throws -> StoreContents {
+        var contents = StoreContents()
+        guard let layout = owners.first?.layout else { return contents }
+        for (number, relationship) in layout.toManys.enumerated() where !relationship.isKeptInMembers || relationship.isOrdered {
+            let isPairs = relationship.inverseRelationship?.isToMany ?? true
+            for (key, found) in try related(owners.map { RelationshipKey(owner: $0, toMany: number) }) where !found.isEmpty {
+                let members = found.map(\.id)
+                if isPairs { contents.pairs[key] = members }
+                if relationship.isOrdered { contents.orders[key] = members }
+            }
+        }
+        return contents
+    }
+}
+
+extension NSError {
+    /// A counter in a store has no number left to go on with: nothing counts that far, so somebody else wrote it.
+    ///
+    /// - Parameters:
+    ///   - counter: what is counted, and where that stands.
+    ///   - remedy: what it may be set to.
+    static func exhausted(_ counter: String, in store: String, at number: Int64, remedy: String) -> NSError {
+        .coreData(
+            .persistentStoreSave,
+            "\(store) can't go on counting \(counter), which is \(number): no program of ours counts that far, so another one wrote it. \(remedy)")
+    }
+}

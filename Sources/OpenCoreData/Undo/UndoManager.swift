@@ -7,6 +7,7 @@ import Foundation
 ///
 /// A manager belongs to whoever uses it, on one queue: for the manager of a context that is the context's queue.
 // Like a context's other state it is used on one queue only, which the language can't see.
+/// That it is used there only is not checked.
 open class UndoManager: NSObject, @unchecked Sendable {
     private enum Phase {
         case recording
@@ -151,7 +152,9 @@ open class UndoManager: NSObject, @unchecked Sendable {
 
     // MARK: Undoing
 
+    /// Whether `undo()` is performing actions: what they register can be redone.
     open var isUndoing: Bool { phase == .undoing }
+    /// Whether `redo()` is performing actions: what they register can be undone again.
     open var isRedoing: Bool { phase == .redoing }
 
     /// How many groups can be undone.
@@ -252,9 +255,13 @@ open class UndoManager: NSObject, @unchecked Sendable {
         openGroups.last?.name = actionName
     }
 
+    /// "Undo" with the action name of the last group, or alone if that has none. In English.
     open var undoMenuItemTitle: String { undoMenuTitle(forUndoActionName: undoActionName) }
+    /// "Redo" with the action name of the last undone group, or alone if that has none. In English.
     open var redoMenuItemTitle: String { redoMenuTitle(forUndoActionName: redoActionName) }
+    /// "Undo" and the name; "Undo" alone for an empty one. Override it to translate.
     open func undoMenuTitle(forUndoActionName actionName: String) -> String { actionName.isEmpty ? "Undo" : "Undo \(actionName)" }
+    /// "Redo" and the name; "Redo" alone for an empty one. Override it to translate.
     open func redoMenuTitle(forUndoActionName actionName: String) -> String { actionName.isEmpty ? "Redo" : "Redo \(actionName)" }
 
     /// Says of the open group that it may be forgotten without asking, as when it only changed a selection.
@@ -263,7 +270,9 @@ open class UndoManager: NSObject, @unchecked Sendable {
         openGroups.last?.isDiscardable = discardable
     }
 
+    /// Whether the group to undo next was marked with `setActionIsDiscardable(_:)`; false if there is none.
     open var undoActionIsDiscardable: Bool { undoStack.last?.isDiscardable ?? false }
+    /// Whether the group to redo next was marked with `setActionIsDiscardable(_:)`; false if there is none.
     open var redoActionIsDiscardable: Bool { redoStack.last?.isDiscardable ?? false }
 
     // MARK: Contexts
@@ -297,3 +306,25 @@ open class UndoManager: NSObject, @unchecked Sendable {
         NotificationCenter.default.post(name: name, object: self, userInfo: info)
     }
 }
+
+extension Notification.Name {
+    /// Posted before a group is opened or closed and where `canRedo` is asked: who has changes to register does it now.
+    public static let NSUndoManagerCheckpoint = Notification.Name("NSUndoManagerCheckpointNotification")
+    /// Posted before a group is undone; the object is the manager, as with all of these.
+    public static let NSUndoManagerWillUndoChange = Notification.Name("NSUndoManagerWillUndoChangeNotification")
+    /// Posted after a group was undone, when `isUndoing` is false again.
+    public static let NSUndoManagerDidUndoChange = Notification.Name("NSUndoManagerDidUndoChangeNotification")
+    /// Posted before a group is redone.
+    public static let NSUndoManagerWillRedoChange = Notification.Name("NSUndoManagerWillRedoChangeNotification")
+    /// Posted after a group was redone, when `isRedoing` is false again.
+    public static let NSUndoManagerDidRedoChange = Notification.Name("NSUndoManagerDidRedoChangeNotification")
+    /// Posted after a group was opened; not for the outermost group that is made by itself for an event.
+    public static let NSUndoManagerDidOpenUndoGroup = Notification.Name("NSUndoManagerDidOpenUndoGroupNotification")
+    /// Posted before the innermost group closes, that of an event included; see `NSUndoManagerGroupIsDiscardableKey`.
+    public static let NSUndoManagerWillCloseUndoGroup = Notification.Name("NSUndoManagerWillCloseUndoGroupNotification")
+    /// Posted after a group was closed, also where it was empty and is forgotten; see `NSUndoManagerGroupIsDiscardableKey`.
+    public static let NSUndoManagerDidCloseUndoGroup = Notification.Name("NSUndoManagerDidCloseUndoGroupNotification")
+}
+
+/// `userInfo` key of the notifications about closing a group: whether the group may be discarded (`Bool`).
+public let NSUndoManagerGroupIsDiscardableKey = "NSUndoManagerGroupIsDiscardableKey"

@@ -1,5 +1,8 @@
+import JSONPaths
+
 /// `[entity.X]`: a kind of object, its properties and what it is recognised by.
 public struct EntityConfiguration: Sendable, Hashable {
+    /// `NAME` of `[entity.NAME]`: at most 128 ASCII letters, digits and `_`, a letter first; unique also without regard to case.
     public var name: String
     /// One or more of its attributes, unique together. Never empty in a configuration that was read: without the key `key` it is the
     /// attribute `id`, else `remoteID`.
@@ -9,6 +12,7 @@ public struct EntityConfiguration: Sendable, Hashable {
     /// In the order of the files.
     public var relationships: [RelationshipConfiguration]
 
+    /// An entity without a check: an empty `key` is not filled in, as it is when a configuration is read.
     public init(
         name: String, key: [String], attributes: [AttributeConfiguration] = [], relationships: [RelationshipConfiguration] = []
     ) {
@@ -26,5 +30,147 @@ public struct EntityConfiguration: Sendable, Hashable {
     /// The relationship of this name.
     public func relationship(named name: String) -> RelationshipConfiguration? {
         relationships.first { $0.name == name }
+    }
+}
+
+/// An attribute of an entity.
+public struct AttributeConfiguration: Sendable, Hashable {
+    /// Its key under `[entity.X.attributes]`; also the name of its column in the SQL views.
+    public var name: String
+    /// `type`: required in the file. A value that does not fit the type makes its record one that is set aside.
+    public var type: AttributeType
+    /// Where its value stands in the record; the first path that exists counts. Empty: matched by name (``NameMatch``).
+    public var paths: [JSONPath] = []
+    /// `optional`, default true. False: a record in which it is missing (with no default) or null is set aside.
+    public var isOptional = true
+    /// `default`: taken when a record has no value at any path; a `null` in the record stays null. `nil`: none.
+    public var defaultValue: AttributeDefault?
+    /// `index`, default false: whether the column gets an index. Refused for `json` and `data`.
+    public var isIndexed = false
+    /// For dates.
+    public var format = DateFormat.rfc3339
+
+    /// Optional, not indexed, without a default, matched by name, and RFC 3339 if it is a date.
+    public init(name: String, type: AttributeType) {
+        self.name = name
+        self.type = type
+    }
+}
+
+/// A relationship of an entity.
+public struct RelationshipConfiguration: Sendable, Hashable {
+    /// How the other side is known.
+    public enum Inverse: Sendable, Hashable {
+        /// Neither side names the other. Whoever builds the model adds a hidden inverse if it needs one.
+        case none
+        /// Named here: this relationship of the target, which exists and points back.
+        case declared(String)
+        /// Not named here; this relationship of the target names this one.
+        case implied(String)
+
+        /// The relationship of the target.
+        public var name: String? {
+            switch self {
+            case .none: nil
+            case .declared(let name), .implied(let name): name
+            }
+        }
+    }
+
+    /// What becomes of the targets when the object goes.
+    public enum DeleteRule: String, Sendable, Hashable, CaseIterable {
+        case nullify
+        case cascade
+        case deny
+        case noAction = "no-action"
+    }
+
+    /// How the JSON names the targets.
+    public enum Match: String, Sendable, Hashable, CaseIterable {
+        /// By the token: an object is embedded, a scalar is a key, an array is several of either.
+        case auto
+        /// Objects, found or made by their key.
+        case embedded
+        /// One value of the target's key.
+        case key
+        /// An array of values of the target's key.
+        case keys
+    }
+
+    /// Its key under `[entity.X.relationships]`.
+    public var name: String
+    /// The target entity; it exists in the model.
+    public var destination: String
+    /// Where the record holds the targets; the first path that exists counts. Empty: matched by name (``NameMatch``).
+    public var paths: [JSONPath] = []
+    /// `many`, default false: several targets instead of at most one.
+    public var isToMany = false
+    /// `ordered`, default false: the order of the targets in the record is kept. Only with `many`.
+    public var isOrdered = false
+    /// `inverse`: a relationship of the target that points back. Default: none, unless one of the target's names this one.
+    public var inverse = Inverse.none
+    /// `on_delete`, default `nullify`.
+    public var onDelete = DeleteRule.nullify
+    /// `match`, default `auto`. `keys` needs `many = true`, `key` forbids it.
+    public var match = Match.auto
+
+    /// To one, matched by name, without an inverse; `nullify` on delete.
+    public init(name: String, destination: String) {
+        self.name = name
+        self.destination = destination
+    }
+}
+
+/// The type of an attribute.
+public enum AttributeType: Sendable, Hashable, CustomStringConvertible {
+    case int16, int32, int64, decimal, double, bool, string, date, uuid, uri
+    /// Bytes, written as text in the JSON.
+    case data(DataEncoding)
+    /// Any JSON value, kept as its text.
+    case json
+
+    /// How the bytes are written in the JSON text: `data(base64)`, which plain `data` means too, or `data(hex)`.
+    public enum DataEncoding: String, Sendable, Hashable, CaseIterable {
+        case base64
+        case hex
+    }
+
+    /// Every type, as the configuration writes it.
+    public static let all: [AttributeType] = [
+        .int16, .int32, .int64, .decimal, .double, .bool, .string, .date, .uuid, .uri, .data(.base64), .data(.hex), .json,
+    ]
+
+    /// The type as the configuration writes it.
+    public var description: String {
+        switch self {
+        case .int16: "int16"
+        case .int32: "int32"
+        case .int64: "int64"
+        case .decimal: "decimal"
+        case .double: "double"
+        case .bool: "bool"
+        case .string: "string"
+        case .date: "date"
+        case .uuid: "uuid"
+        case .uri: "uri"
+        case .data(let encoding): "data(\(encoding.rawValue))"
+        case .json: "json"
+        }
+    }
+}
+
+/// `[model]` and `[entity.…]`: the object graph.
+public struct ModelConfiguration: Sendable, Hashable {
+    /// The number of the model. The store has it in its metadata, as the version identifier of the model that it was last opened with.
+    public var version = 1
+    /// In the order of the files.
+    public var entities: [EntityConfiguration] = []
+
+    /// The built-in values: no entities.
+    public init() {}
+
+    /// The entity of this name.
+    public func entity(named name: String) -> EntityConfiguration? {
+        entities.first { $0.name == name }
     }
 }

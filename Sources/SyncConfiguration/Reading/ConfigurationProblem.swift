@@ -1,5 +1,6 @@
 /// One complaint about the configuration: where, what, and what to do about it.
 public struct ConfigurationProblem: Sendable, Hashable, CustomStringConvertible {
+    /// How bad a complaint is. One error makes the whole configuration unusable.
     public enum Severity: String, Sendable, Hashable {
         /// The configuration cannot be used.
         case error
@@ -7,6 +8,7 @@ public struct ConfigurationProblem: Sendable, Hashable, CustomStringConvertible 
         case warning
     }
 
+    /// ``Severity/error`` unless said otherwise.
     public var severity: Severity
     /// The path of the file.
     public var file: String
@@ -18,10 +20,12 @@ public struct ConfigurationProblem: Sendable, Hashable, CustomStringConvertible 
     public var keyPath: String
     /// The part before the message: `source "github": resource "repos"`.
     public var subject: String
+    /// What is wrong, in words, without place and advice: `unknown key "evry"`.
     public var message: String
     /// What to do: `did you mean "every"?`
     public var suggestion: String?
 
+    /// A complaint: an error unless said otherwise; an empty `keyPath` or `subject` concerns the file as a whole.
     public init(
         _ severity: Severity = .error, file: String, line: Int? = nil, column: Int? = nil, keyPath: String = "", subject: String = "",
         message: String, suggestion: String? = nil
@@ -47,5 +51,32 @@ public struct ConfigurationProblem: Sendable, Hashable, CustomStringConvertible 
         text += message
         if let suggestion { text += "; " + suggestion }
         return text
+    }
+}
+
+/// The configuration cannot be used. Exit status 78 for whoever has an exit status.
+public struct ConfigurationError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// All complaints of one pass, errors and warnings, in the order of files and lines.
+    public var problems: [ConfigurationProblem]
+
+    /// With all problems of one pass, warnings included; ``ConfigurationReader`` throws it only if one of them is an error.
+    public init(problems: [ConfigurationProblem]) {
+        self.problems = problems
+    }
+
+    /// One line for each problem.
+    public var description: String {
+        problems.map(\.description).joined(separator: "\n")
+    }
+}
+
+/// A file that cannot be read, with the reason in words.
+public struct ConfigurationFileError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// The reason in words, such as `no such file`; it follows "the file cannot be read: " in the complaint.
+    public var description: String
+
+    /// With the reason in words, which becomes the ``description``.
+    public init(_ description: String) {
+        self.description = description
     }
 }

@@ -10,8 +10,10 @@ public struct ConfigurationReader: Sendable {
     public var path: String
     /// Looked at for `STATE_DIRECTORY` and `RUNTIME_DIRECTORY` only; without them the paths of the packaged service are used.
     public var environment: [String: String]
+    /// Where the main file and the drop-ins come from; default: the disk.
     public var files: any ConfigurationFiles
 
+    /// A reader of the installed files on disk, unless said otherwise. Nothing is read before ``read()``.
     public init(
         path: String = "/etc/cistern/cisternd.toml", environment: [String: String] = [:],
         files: any ConfigurationFiles = DiskConfigurationFiles()
@@ -89,4 +91,74 @@ public struct ConfigurationReader: Sendable {
             return nil
         }
     }
+}
+
+/// What came of one reading.
+public struct ConfigurationReading: Sendable {
+    /// `nil` exactly when there are ``errors``.
+    public let configuration: CisternConfiguration?
+    /// Errors and warnings, in the order of files and lines: at most a hundred of each. Where there are more, the last problem says how many.
+    public let problems: [ConfigurationProblem]
+    /// How many errors there are, listed or not.
+    public let errorCount: Int
+    /// How many warnings there are, listed or not.
+    public let warningCount: Int
+    /// The files that were read, in the order they were merged.
+    public let files: [String]
+    /// Every setting with the place it comes from; `nil` exactly when there are ``errors``.
+    public let resolved: ResolvedConfiguration?
+
+    /// The errors among ``problems``; at most a hundred are listed, ``errorCount`` counts all.
+    public var errors: [ConfigurationProblem] { problems.filter { $0.severity == .error } }
+    /// The warnings among ``problems``; at most a hundred are listed, ``warningCount`` counts all.
+    public var warnings: [ConfigurationProblem] { problems.filter { $0.severity == .warning } }
+}
+
+/// Files in memory: paths and their texts.
+public struct ConfigurationTexts: ConfigurationFiles, ExpressibleByDictionaryLiteral {
+    /// The bytes of each file, by its full path.
+    public var files: [String: [UInt8]]
+
+    /// Files by their full paths, with their texts as UTF-8.
+    public init(_ texts: [String: String]) {
+        self.files = texts.mapValues { Array($0.utf8) }
+    }
+
+    /// Paths and texts as a literal; of a path that stands twice, the last text counts.
+    public init(dictionaryLiteral elements: (String, String)...) {
+        self.init(Dictionary(elements) { $1 })
+    }
+
+    /// The bytes under exactly this path. Throws ``ConfigurationFileError`` when there are none.
+    public func contents(of path: String) throws -> [UInt8] {
+        guard let bytes = files[path] else { throw ConfigurationFileError("no such file") }
+        return bytes
+    }
+
+    /// The files directly below the directory, without those of its subdirectories; none if no path begins with it. Never throws.
+    public func names(in directory: String) throws -> [String] {
+        let prefix = directory + "/"
+        return files.keys.filter { $0.hasPrefix(prefix) && !$0.dropFirst(prefix.count).contains("/") }.map {
+            String($0.dropFirst(prefix.count))
+        }
+    }
+}
+
+/// Where the reader gets its files from.
+public protocol ConfigurationFiles: Sendable {
+    /// The bytes of a file.
+    /// - Throws: any error; its description ends up in the complaint.
+    func contents(of path: String) throws -> [UInt8]
+
+    /// The names of the files in a directory, in any order; none when there is no such directory.
+    /// - Throws: any error but the directory's absence.
+    func names(in directory: String) throws -> [String]
+
+    /// Whether a file may be read by every user of the machine; false where that cannot be told.
+    func canEverybodyRead(_ path: String) -> Bool
+}
+
+extension ConfigurationFiles {
+    /// False, for files that have no mode, such as those in memory.
+    public func canEverybodyRead(_ path: String) -> Bool { false }
 }

@@ -8,6 +8,7 @@ import Foundation
 
 /// Files on disk.
 public struct DiskConfigurationFiles: ConfigurationFiles {
+    /// A view of the disk with the rights of this process; it keeps nothing open.
     public init() {}
 
     /// At most one byte more than a configuration file may have, so that a wrong path to something huge costs nothing.
@@ -27,11 +28,13 @@ public struct DiskConfigurationFiles: ConfigurationFiles {
         return Array(try handle.read(upToCount: ConfigurationReader.maxFileSize.bytes + 1) ?? Data())
     }
 
+    /// Whether the mode grants reading to others (`o+r`); symbolic links are followed. False if the file cannot be looked at.
     public func canEverybodyRead(_ path: String) -> Bool {
         var information = stat()
         return stat(path, &information) == 0 && information.st_mode & S_IROTH != 0
     }
 
+    /// All entries of the directory, hidden ones included. Throws ``ConfigurationFileError`` when it exists but cannot be listed.
     public func names(in directory: String) throws -> [String] {
         guard FileManager.default.fileExists(atPath: directory) else { return [] }
         do {

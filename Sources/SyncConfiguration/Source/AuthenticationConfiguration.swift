@@ -7,11 +7,14 @@ public enum AuthenticationConfiguration: Sendable, Hashable {
 
     /// A token in a header: `Authorization: Bearer …`.
     public struct Bearer: Sendable, Hashable {
+        /// `auth.token`: required; read anew before each request.
         public var token: SecretReference
+        /// `auth.header`: the header that carries the token. Default `Authorization`.
         public var header: String
         /// The word before the token; empty for none.
         public var scheme: String
 
+        /// `Authorization: Bearer TOKEN`, unless another header or scheme is given.
         public init(token: SecretReference, header: String = "Authorization", scheme: String = "Bearer") {
             self.token = token
             self.header = header
@@ -27,9 +30,12 @@ public enum AuthenticationConfiguration: Sendable, Hashable {
             case secret(SecretReference)
         }
 
+        /// `auth.username`: required; a text, or a reference to a secret.
         public var username: User
+        /// `auth.password`: required; read anew before each request.
         public var password: SecretReference
 
+        /// For `kind = "basic"`: both go into `Authorization: Basic …`.
         public init(username: User, password: SecretReference) {
             self.username = username
             self.password = password
@@ -38,16 +44,21 @@ public enum AuthenticationConfiguration: Sendable, Hashable {
 
     /// A key under a name of the service's own choice.
     public struct APIKey: Sendable, Hashable {
+        /// The part of the request that carries the key.
         public enum Place: String, Sendable, Hashable, CaseIterable {
             case header
             case query
             case cookie
         }
 
+        /// `auth.name`: of the header, query parameter or cookie. Default `X-Api-Key`.
         public var name: String
+        /// `auth.in`: `header` (the default), `query` or `cookie`.
         public var place: Place
+        /// `auth.value`: the key itself; required, read anew before each request.
         public var value: SecretReference
 
+        /// For `kind = "api-key"`: the header `X-Api-Key`, unless said otherwise.
         public init(name: String = "X-Api-Key", in place: Place = .header, value: SecretReference) {
             self.name = name
             self.place = place

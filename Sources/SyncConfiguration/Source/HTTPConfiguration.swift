@@ -15,6 +15,7 @@ public struct HTTPConfiguration: Sendable, Hashable {
         case refuse
     }
 
+    /// Whether `ETag` and `Last-Modified` of the last answer go into the next request.
     public enum Conditional: String, Sendable, Hashable, CaseIterable {
         /// Validators are kept and sent.
         case auto
@@ -27,7 +28,9 @@ public struct HTTPConfiguration: Sendable, Hashable {
     public var headers: [HeaderField] = []
     /// In force; not to be set in this version.
     public private(set) var acceptEncoding = ["gzip"]
+    /// `http.connect_timeout`: longest wait for a connection. Default 10 s.
     public var connectTimeout = TimeSpan.seconds(10)
+    /// `http.first_byte_timeout`: longest wait for the complete head of the answer, beyond the time to connect. Default 30 s.
     public var firstByteTimeout = TimeSpan.seconds(30)
     /// The longest silence inside a body.
     public var idleTimeout = TimeSpan.seconds(15)
@@ -35,6 +38,7 @@ public struct HTTPConfiguration: Sendable, Hashable {
     public var totalTimeout = TimeSpan.seconds(120)
     /// `nil` (`"off"`): any speed will do.
     public var minSpeed: MinimumSpeed? = MinimumSpeed(perSecond: .bytes(256), over: .seconds(30))
+    /// `http.max_header_bytes`: largest head of an answer, 1 KiB to 16 MiB. Default 64 KiB; a larger one is refused and not retried.
     public var maxHeaderBytes = ByteCount.kibibytes(64)
     /// The body as it comes.
     public var maxBodyCompressed = ByteCount.mebibytes(8)
@@ -42,12 +46,97 @@ public struct HTTPConfiguration: Sendable, Hashable {
     public var maxBody = ByteCount.mebibytes(16)
     /// Decompressed by compressed size; looked at past the first MiB.
     public var maxRatio = 100
+    /// `http.redirects`, default `same-origin`. Credentials never go along to another origin.
     public var redirects = Reach.sameOrigin
+    /// `http.max_redirects`: redirects followed for one request, 0 to 20. Default 3; one more and the answer is refused.
     public var maxRedirects = 3
     /// Links taken from bodies and `Link` headers.
     public var nextLinks = Reach.sameOrigin
+    /// `http.allow_private_networks`: `"auto"` (the default), true or false.
     public var allowPrivateNetworks = PrivateNetworks.auto
+    /// `http.conditional`, default `auto`.
     public var conditional = Conditional.auto
+
+    /// The built-in values.
+    public init() {}
+}
+
+/// `retry`: when a request is made again within a run.
+public struct RetryConfiguration: Sendable, Hashable {
+    /// Failures below HTTP.
+    public enum Failure: String, Sendable, Hashable, CaseIterable {
+        case connect
+        case timeout
+        case reset
+        case shortBody = "short-body"
+        case dnsTemporary = "dns-temporary"
+    }
+
+    /// How much of a delay is left to chance.
+    public enum Jitter: String, Sendable, Hashable, CaseIterable {
+        /// Anything from nothing to the whole delay.
+        case full
+        /// Half of it fixed, the other half by chance.
+        case equal
+        case none
+    }
+
+    /// Methods that a request may be repeated with. cisternd itself sends GET only.
+    public enum Method: String, Sendable, Hashable, CaseIterable {
+        case get = "GET"
+        case head = "HEAD"
+    }
+
+    /// Requests for one page in all; 1 means none is repeated.
+    public var attempts = 4
+    /// `retry.statuses`: answers after which the request is repeated. Empty: none; default 408, 425, 429, 500, 502, 503 and 504. 401 never is.
+    public var statuses = [408, 425, 429, 500, 502, 503, 504]
+    /// `retry.errors`: failures below HTTP after which the request is repeated. Empty: none; default: all of ``Failure``.
+    public var errors: [Failure] = [.connect, .timeout, .reset, .shortBody, .dnsTemporary]
+    /// `retry.methods`, default `GET` and `HEAD`. Without `GET` nothing is repeated.
+    public var methods: [Method] = [.get, .head]
+    /// The delay before the second attempt.
+    public var base = TimeSpan.seconds(1)
+    /// What each further delay is multiplied by.
+    public var factor = 2.0
+    /// `retry.max_delay`: no delay grows beyond it. Default 60 s.
+    public var maxDelay = TimeSpan.seconds(60)
+    /// `retry.jitter`, default `full`.
+    public var jitter = Jitter.full
+    /// When the server asks for more patience than this, the run ends and the resource rests until then.
+    public var retryAfterPark = TimeSpan.minutes(5)
+    /// No server is left alone for longer than this, whatever it asks for.
+    public var maxPark = TimeSpan.hours(24)
+
+    /// The built-in values.
+    public init() {}
+}
+
+/// `tls`: whom to believe.
+public struct TLSConfiguration: Sendable, Hashable {
+    /// The oldest TLS version that is agreed to.
+    public enum Version: String, Sendable, Hashable, CaseIterable {
+        case tls12 = "1.2"
+    }
+
+    /// Which authorities may vouch for a server.
+    public enum CertificateAuthority: Sendable, Hashable {
+        /// The certificates the system trusts.
+        case system
+        /// A PEM file.
+        case file(String)
+        /// A credential that holds PEM text.
+        case credential(String)
+    }
+
+    /// In force; not to be set in this version.
+    public private(set) var minVersion = Version.tls12
+    /// `tls.ca`: `"system"` (the default), the path of a PEM file, or `{ credential = "ID" }`.
+    public var ca = CertificateAuthority.system
+    /// Whether the server's certificate is checked.
+    public var verify = true
+    /// Why ``verify`` is off: every reading of the configuration warns of it in these words. Never empty when it is.
+    public var insecureReason = ""
 
     /// The built-in values.
     public init() {}

@@ -3,6 +3,7 @@ import JSONPaths
 /// `pages`: how a listing goes on, and when it ends. Any stop rule that holds ends it; one that promises more at that moment makes the
 /// run incomplete.
 public struct PaginationConfiguration: Sendable, Hashable {
+    /// `pages.kind`: where the next page's address comes from.
     public enum Kind: Sendable, Hashable {
         /// One request. A `Link` header that offers a next page makes the run incomplete.
         case none
@@ -14,13 +15,16 @@ public struct PaginationConfiguration: Sendable, Hashable {
 
     /// Numbered pages.
     public struct PageNumber: Sendable, Hashable {
+        /// `pages.param`: the query parameter with the page's number. Default `page`.
         public var parameter = "page"
         /// The number of the first page.
         public var start = 1
         /// The parameter that asks for the size of a page; `nil`: the size is not asked for.
         public var sizeParameter: String? = "per_page"
+        /// `pages.size`: records asked for per page, 1 to 1,000,000. Default 100; without ``sizeParameter`` it is not used.
         public var size = 100
 
+        /// `page=1&per_page=100`, then counting up.
         public init() {}
     }
 
@@ -38,11 +42,14 @@ public struct PaginationConfiguration: Sendable, Hashable {
             case header
         }
 
+        /// `pages.path` or `pages.header`: where each answer holds the token.
         public var origin: Origin
+        /// `pages.in`: `query` (the default) or `header`.
         public var place = Place.query
         /// The query parameter or the header.
         public var parameter = "cursor"
 
+        /// The token goes into the query parameter `cursor`, unless changed.
         public init(from origin: Origin) {
             self.origin = origin
         }
@@ -63,15 +70,19 @@ public struct PaginationConfiguration: Sendable, Hashable {
         /// Reached: the listing was cut, the run is incomplete. The smaller of this and ``LimitsConfiguration/maxPages`` counts.
         public var maxPages = 10_000
 
+        /// The built-in values: an empty page or 10,000 pages end the listing; no path into the body is looked at.
         public init() {}
     }
 
+    /// `pages.kind`, default `none`: one request.
     public var kind = Kind.none
+    /// `pages.stop`: what ends the listing besides the answer's own signal.
     public var stop = StopRules()
 
     /// No pagination.
     public init() {}
 
+    /// Pages of this kind with the built-in stop rules.
     public init(_ kind: Kind) {
         self.kind = kind
     }

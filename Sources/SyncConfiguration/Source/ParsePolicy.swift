@@ -52,15 +52,21 @@ public struct ParsePolicy: Sendable, Hashable {
         case noRecords = "no-records"
     }
 
+    /// `parse.duplicate_keys`, default `reject-record`.
     public var duplicateKeys = DuplicateKeys.rejectRecord
+    /// `parse.invalid_utf8`, default `reject-page`: the run fails.
     public var invalidUTF8 = InvalidUTF8.rejectPage
+    /// `parse.lone_surrogates`, default `replace`.
     public var loneSurrogates = LoneSurrogates.replace
+    /// `parse.nul_in_text`, default `keep`.
     public var nulInText = NULInText.keep
     /// Integers outside of int64.
     public var bigIntegers = LargeNumbers.decimal
     /// Numbers beyond the largest double, as `1e400`.
     public var numberOverflow = LargeNumbers.rejectRecord
+    /// `parse.bom`, default `skip`.
     public var byteOrderMark = ByteOrderMark.skip
+    /// `parse.empty_body`, default `error`: the run fails.
     public var emptyBody = EmptyBody.error
     /// Media types that are taken; `*` stands for a part of a name. In force; not to be set in this version.
     public private(set) var contentTypes = ["application/json", "application/*+json", "text/json"]

@@ -1,11 +1,15 @@
+import JSONPaths
+
 /// `[[source]]`: one remote service, with one resource (the short form) or several.
 public struct SourceConfiguration: Sendable, Hashable {
     /// Letters, digits, `.`, `_` and `-`.
     public var name: String
+    /// `enabled`, default true. False: none of its resources is polled, whatever they say.
     public var isEnabled = true
     /// At least one; in the short form, one of the source's own name.
     public var resources: [ResourceConfiguration]
 
+    /// An enabled source. A configuration that was read never has one without resources.
     public init(name: String, resources: [ResourceConfiguration] = []) {
         self.name = name
         self.resources = resources
@@ -15,4 +19,144 @@ public struct SourceConfiguration: Sendable, Hashable {
     public func resource(named name: String) -> ResourceConfiguration? {
         resources.first { $0.name == name }
     }
+}
+
+/// `[[source.resource]]`: one list of records and everything about fetching it, fully resolved: what stands at the resource goes before
+/// what stands at its source, that before `[defaults]`, and that before the built-in value.
+public struct ResourceConfiguration: Sendable, Hashable {
+    /// Letters, digits, `.`, `_` and `-`; unique in its source.
+    public var name: String
+    /// The name of the source it belongs to.
+    public var source: String
+    /// Whether both the resource and its source are enabled.
+    public var isEnabled = true
+    /// The absolute URL of the first request, `http` or `https`, without user information and fragment. ``parameters`` are not in it.
+    public var url: String
+    /// The entity its records become; it exists in the model.
+    public var entity: String
+    /// The attributes a record is recognised by; they exist in the entity.
+    public var key: [String]
+    /// Where the records stand in the document; `nil`: the document is an array of them.
+    public var records: JSONPath?
+    /// Query parameters, sorted by name; those of the source come before those of the resource of another name.
+    public var parameters: [QueryParameter] = []
+    /// Further headers of the request, on top of ``HTTPConfiguration/headers`` (a name that stands in both is taken from here).
+    public var headers: [HeaderField] = []
+    /// The statuses whose body is taken. 304 is understood besides.
+    public var success: [Int] = [200]
+    /// `auth`, default none.
+    public var authentication = AuthenticationConfiguration.none
+    /// `pages`, default one request.
+    public var pagination = PaginationConfiguration()
+    /// `schedule`: how often it is polled.
+    public var schedule = ScheduleConfiguration()
+    /// `http`: time limits, sizes, redirects and headers of each exchange.
+    public var http = HTTPConfiguration()
+    /// `tls`: which server certificates are trusted.
+    public var tls = TLSConfiguration()
+    /// `retry`: which failures are tried again, and when.
+    public var retry = RetryConfiguration()
+    /// `limits`: how much a run, a page and a record may be.
+    public var limits = LimitsConfiguration()
+    /// `parse`: what is done with odd JSON. A change makes the pages be read again.
+    public var parse = ParsePolicy()
+    /// `deletion`: what becomes of rows no longer listed; by default they stay.
+    public var deletion = DeletionConfiguration()
+
+    /// An enabled resource with the built-in values for everything else; the document is a list of records. Nothing is checked.
+    public init(name: String, source: String, url: String, entity: String, key: [String]) {
+        self.name = name
+        self.source = source
+        self.url = url
+        self.entity = entity
+        self.key = key
+    }
+
+    /// What verbs and messages call it: `github/repos`.
+    public var scope: String { "\(source)/\(name)" }
+}
+
+/// `schedule`: when a resource is polled.
+public struct ScheduleConfiguration: Sendable, Hashable {
+    /// `schedule.every`: time from one poll to the next, before jitter; 1 s to 366 d. Default 15 min.
+    public var every = TimeSpan.minutes(15)
+    /// The share of the interval by which a poll may come earlier or later.
+    public var jitter = Percentage(percent: 10)
+    /// A hard floor, for signals and verbs as well.
+    public var minInterval = TimeSpan.seconds(60)
+    /// `schedule.max_interval`, default 24 h: neither `every` nor a cache lifetime goes beyond it; an interval the server demands may.
+    public var maxInterval = TimeSpan.hours(24)
+    /// Whether the server's caching headers may lengthen the interval; they never shorten it.
+    public var respectCacheControl = true
+    /// Older data makes the resource degraded.
+    public var maxAge = MaximumAge.intervals(3)
+
+    /// The built-in values.
+    public init() {}
+}
+
+/// `deletion`: when a row whose record has vanished goes too.
+public struct DeletionConfiguration: Sendable, Hashable {
+    /// How it is found out that a record is gone.
+    public enum Detection: String, Sendable, Hashable, CaseIterable {
+        case none
+        /// A complete listing that does not hold the record.
+        case snapshot
+    }
+
+    /// What is done to a row whose record is gone.
+    public enum Action: String, Sendable, Hashable, CaseIterable {
+        /// The row is marked, and removed after ``DeletionConfiguration/purgeAfter``.
+        case tombstone
+        case delete
+    }
+
+    /// `deletion.detect`, default `none`: nothing is ever deleted.
+    public var detect = Detection.none
+    /// `deletion.action`, default `tombstone`.
+    public var action = Action.tombstone
+    /// Complete runs in a row that must have missed the record.
+    public var confirmRuns = 2
+    /// The largest share of the scope one run may delete, from 0 to 1. Beyond it nothing is deleted.
+    public var maxFraction = 0.10
+    /// The largest number one run may delete. Beyond it nothing is deleted.
+    public var maxCount = 1000
+    /// A complete listing with fewer records is not believed while rows exist.
+    public var minExpected = 1
+    /// `deletion.purge_after`: time from the mark to the removal of a tombstone. Default 30 d.
+    public var purgeAfter = TimeSpan.days(30)
+
+    /// The built-in values.
+    public init() {}
+}
+
+/// `limits`: what a run, a page and a record may amount to.
+public struct LimitsConfiguration: Sendable, Hashable {
+    /// Per run.
+    public var maxPages = 10_000
+    /// Per run.
+    public var maxRecords = 5_000_000
+    /// `limits.max_records_per_page`: one record more and the page is refused, and the run fails. Default 20,000.
+    public var maxRecordsPerPage = 20_000
+    /// `limits.max_run_time`: a run that lasts longer fails at its next page. Default 1 h.
+    public var maxRunTime = TimeSpan.hours(1)
+    /// Nesting of arrays and objects.
+    public var maxDepth = 128
+    /// `limits.max_string`: size of one string, escapes decoded; a record with a longer one is set aside. Default 4 MiB.
+    public var maxString = ByteCount.mebibytes(4)
+    /// `limits.max_key`: size of one key of a JSON object, escapes decoded; a record with a longer one is set aside. Default 1 KiB.
+    public var maxKey = ByteCount.kibibytes(1)
+    /// `limits.max_number_digits`: digits of one number, exponent included; a record with more is set aside. Default 1000.
+    public var maxNumberDigits = 1000
+    /// Members that one list of a record names.
+    public var maxMembers = 10_000
+    /// Objects that the records of a page name, embedded ones and keys included.
+    public var maxObjectsPerPage = 1_000_000
+    /// The largest share of a run's records, from 0 to 1, that may be set aside; with more of them the run fails. It fails, too, when all are.
+    public var maxBadFraction = 0.5
+    /// Per run; one more and the page that has it is not kept.
+    public var maxBadRecords = 10_000
+
+    /// The built-in values.
+    public init() {}
 }

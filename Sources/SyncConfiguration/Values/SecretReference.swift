@@ -16,3 +16,31 @@ public enum SecretReference: Sendable, Hashable, CustomStringConvertible {
         }
     }
 }
+
+/// One HTTP header of a request: a name (compared without case) and a value without control characters.
+public struct HeaderField: Sendable, Hashable {
+    /// In the case it is sent in.
+    public var name: String
+    /// Sent as it stands; no secret, since the configuration shows it.
+    public var value: String
+
+    /// A header that is taken as it is; only the reader of the configuration checks its characters.
+    public init(name: String, value: String) {
+        self.name = name
+        self.value = value
+    }
+}
+
+/// One query parameter of a request, not yet percent-encoded. A name may occur several times.
+public struct QueryParameter: Sendable, Hashable {
+    /// Not yet percent-encoded; compared with case.
+    public var name: String
+    /// Not yet percent-encoded; numbers and truth values of the file as their text.
+    public var value: String
+
+    /// A parameter that is encoded only when the URL is put together.
+    public init(name: String, value: String) {
+        self.name = name
+        self.value = value
+    }
+}

@@ -9,12 +9,18 @@ public struct TimeSpan: Sendable, Hashable, Comparable, CustomStringConvertible 
         self.milliseconds = milliseconds
     }
 
+    /// No time at all, `0s`.
     public static let zero = TimeSpan(0)
 
+    /// A whole number of milliseconds. `count` must not be negative; it is not checked.
     public static func milliseconds(_ count: Int64) -> TimeSpan { TimeSpan(count) }
+    /// Multiples of 1000 ms. Traps on overflow.
     public static func seconds(_ count: Int64) -> TimeSpan { TimeSpan(count * 1000) }
+    /// Multiples of 60 s. Traps on overflow.
     public static func minutes(_ count: Int64) -> TimeSpan { TimeSpan(count * 60_000) }
+    /// Multiples of 60 min. Traps on overflow.
     public static func hours(_ count: Int64) -> TimeSpan { TimeSpan(count * 3_600_000) }
+    /// Multiples of 24 h. Traps on overflow.
     public static func days(_ count: Int64) -> TimeSpan { TimeSpan(count * 86_400_000) }
 
     /// The same length for Swift's clocks.
@@ -44,7 +50,44 @@ public struct TimeSpan: Sendable, Hashable, Comparable, CustomStringConvertible 
 
     static let units: [String: Int64] = ["ms": 1, "s": 1000, "m": 60_000, "h": 3_600_000, "d": 86_400_000]
 
+    /// Compares the lengths in milliseconds.
     public static func < (left: TimeSpan, right: TimeSpan) -> Bool {
         left.milliseconds < right.milliseconds
+    }
+}
+
+/// When data stops counting as current: after so many poll intervals (`"3 intervals"`) or after a span (`"2h"`).
+public enum MaximumAge: Sendable, Hashable, CustomStringConvertible {
+    case intervals(Int)
+    case span(TimeSpan)
+
+    /// The span this means for a resource polled every `interval`.
+    public func span(every interval: TimeSpan) -> TimeSpan {
+        switch self {
+        case .intervals(let count): .milliseconds(interval.milliseconds.multipliedReportingOverflow(by: Int64(count)).partialValue)
+        case .span(let span): span
+        }
+    }
+
+    /// As the configuration writes it: `3 intervals`, `1 interval` or `2h`.
+    public var description: String {
+        switch self {
+        case .intervals(1): "1 interval"
+        case .intervals(let count): "\(count) intervals"
+        case .span(let span): span.description
+        }
+    }
+
+    /// Reads `"3 intervals"`, `"1 interval"` or a span such as `"2h"`; zero is refused.
+    public init?(_ text: String) {
+        if let span = TimeSpan(text), span > .zero {
+            self = .span(span)
+            return
+        }
+        let words = text.split(separator: " ", omittingEmptySubsequences: false)
+        guard words.count == 2, words[1] == "intervals" || words[1] == "interval", words[0].allSatisfy({ $0.isASCII && $0.isNumber }),
+            let count = Int(words[0]), (1...1000).contains(count)
+        else { return nil }
+        self = .intervals(count)
     }
 }

@@ -1,4 +1,7 @@
 import Glibc
+import NIOCore
+import SyncControl
+import Synchronization
 
 /// The listening socket of the control server: made by ourselves, or passed by the service manager.
 public final class ControlListener: Sendable {
@@ -6,6 +9,7 @@ public final class ControlListener: Sendable {
     static let mode: mode_t = 0o660
     private static let backlog: Int32 = 64
 
+    /// Bound and listening. The control server closes it with its channel; `remove()` does not.
     public let descriptor: Int32
     /// The path of a socket we made; `nil` if it was passed and is not ours to remove.
     public let path: String?
@@ -113,5 +117,99 @@ private func unixAddress(_ path: String) -> (sockaddr_un, socklen_t)? {
 private func withUnsafeAddress<Result>(_ address: sockaddr_un, _ body: (UnsafePointer<sockaddr>) -> Result) -> Result {
     withUnsafePointer(to: address) { pointer in
         pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { body($0) }
+    }
+}
+
+/// Who is at the other end of a connection to the control socket, as the kernel says: the process that connected, at that moment.
+struct ControlPeer: Sendable, Hashable, CustomStringConvertible {
+    var process: Int32
+    var user: uid_t
+    /// Its group; the others that its user belongs to are in the system's database.
+    var group: gid_t
+
+    /// `alice (uid 1000, process 4242)`
+    var description: String { "\(Accounts.name(of: user) ?? "somebody") (uid \(user), process \(process))" }
+
+    /// Everything its user may do as a member of a group.
+    var groups: Set<gid_t> { Accounts.groups(of: user).union([group]) }
+}
+
+extension ControlPeer {
+    /// The layout of the kernel's `struct ucred`, which Glibc keeps to itself.
+    private struct Credentials: Sendable {
+        var process: Int32 = 0
+        var user: UInt32 = .max
+        var group: UInt32 = .max
+    }
+
+    private static let peerCredentials = NIOBSDSocket.Option(rawValue: 17)  // SO_PEERCRED
+
+    /// The peer of a connection; nil if the kernel does not say, as for a socket that is none of the file system.
+    static func of(_ channel: any Channel) async -> ControlPeer? {
+        guard let options = channel as? any SocketOptionProvider else { return nil }
+        let answer: EventLoopFuture<Credentials> = options.unsafeGetSocketOption(level: .socket, name: peerCredentials)
+        guard let credentials = try? await answer.get(), credentials.user != .max else { return nil }
+        return ControlPeer(process: credentials.process, user: credentials.user, group: credentials.group)
+    }
+}
+
+/// Who may do what at the control socket. Whoever may connect may look; to steer, one must be root, the user the daemon runs as, or a member of
+/// the group that steers.
+struct ControlAccess: Sendable {
+    /// The name of the group; empty for none.
+    var steerGroup = ""
+    /// The user the daemon runs as.
+    var owner: uid_t = geteuid()
+    /// Is told of each request to steer that is let through.
+    var note: @Sendable (ControlRequest, ControlPeer) -> Void = { _, _ in }
+
+    /// - Throws: ``ControlError`` with status 77 if the peer may not ask for that.
+    func check(_ request: ControlRequest, by peer: ControlPeer?) throws(ControlError) {
+        guard request.verb.isSteering else { return }
+        guard let peer, maySteer(peer) else {
+            throw ControlError(
+                "\(peer?.description ?? "somebody unknown") may look, but not ask for \(request.verb.rawValue)",
+                advice: steerGroup.isEmpty
+                    ? "use sudo, or name a group that may in [control] steer_group" : "use sudo, or become a member of the group \(steerGroup)",
+                code: .noPermission)
+        }
+        note(request, peer)
+    }
+
+    func maySteer(_ peer: ControlPeer) -> Bool {
+        if peer.user == 0 || peer.user == owner { return true }
+        guard !steerGroup.isEmpty, let group = Accounts.groupID(steerGroup) else { return false }
+        return peer.groups.contains(group)
+    }
+}
+
+/// How many connections to the control socket may stand at once: in all, and of one user, so that nobody can keep the others out or take the
+/// descriptors that fetching and saving need.
+final class ConnectionQuota: Sendable {
+    private let total: Int
+    private let ofOneUser: Int
+    private let open = Mutex<[uid_t: Int]>([:])
+
+    init(total: Int = 128, ofOneUser: Int = 32) {
+        self.total = total
+        self.ofOneUser = ofOneUser
+    }
+
+    /// Takes a place; false if there is none.
+    func enter(_ user: uid_t) -> Bool {
+        open.withLock { open in
+            // Root comes in where everybody else has filled the place.
+            let limit = user == 0 ? total + ofOneUser : total
+            guard open.values.reduce(0, +) < limit, open[user, default: 0] < ofOneUser else { return false }
+            open[user, default: 0] += 1
+            return true
+        }
+    }
+
+    func leave(_ user: uid_t) {
+        open.withLock { open in
+            let left = open[user, default: 1] - 1
+            open[user] = left > 0 ? left : nil
+        }
     }
 }

@@ -7,6 +7,7 @@ import Logging
 import NIOCore
 import SyncControl
 import SyncPipeline
+import Synchronization
 
 /// The routes of the control socket. A verb is a route: `GET` if it only reads, else `POST`.
 public struct ControlRoutes: Sendable {
@@ -128,5 +129,62 @@ public struct ControlRoutes: Sendable {
         var response = answer(ControlError("there is no route \(asked)", advice: "there are \(known)", code: .usage))
         response.status = .notFound
         return response
+    }
+}
+
+extension RunReport {
+    /// As it is told on the control socket: the error may tell what a server sent, and is one line.
+    var onTheWire: RunReport {
+        var report = self
+        report.error = error.map { RemoteText.line($0) }
+        return report
+    }
+}
+
+extension ResourceStatus {
+    /// As it is told on the control socket.
+    var onTheWire: ResourceStatus {
+        var status = self
+        status.error = error.map { RemoteText.line($0) }
+        status.lastReport = lastReport?.onTheWire
+        return status
+    }
+}
+
+/// Counts the requests that are being answered, so that a stop can let them finish.
+final class RequestGauge: Sendable {
+    private struct State {
+        var count = 0
+        var waiters: [AsyncStream<Void>.Continuation] = []
+    }
+
+    private let state = Mutex(State())
+
+    func enter() { state.withLock { $0.count += 1 } }
+
+    func leave() {
+        let waiters = state.withLock { state in
+            state.count -= 1
+            guard state.count == 0 else { return [AsyncStream<Void>.Continuation]() }
+            defer { state.waiters = [] }
+            return state.waiters
+        }
+        for waiter in waiters { waiter.finish() }
+    }
+
+    /// Returns when nothing is being answered, or when the time is up.
+    func waitUntilIdle(atMost limit: Duration) async {
+        let (idle, input) = AsyncStream<Void>.makeStream()
+        let isIdle = state.withLock { state in
+            if state.count > 0 { state.waiters.append(input) }
+            return state.count == 0
+        }
+        if isIdle { return }
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask { for await _ in idle {} }
+            group.addTask { try? await Task.sleep(for: limit) }
+            await group.next()
+            group.cancelAll()
+        }
     }
 }

@@ -4,6 +4,7 @@ import HummingbirdCore
 import Logging
 import NIOCore
 import NIOPosix
+import SyncControl
 import Synchronization
 
 /// Serves the control socket: HTTP/1.1 with JSON.
@@ -86,4 +87,32 @@ public final class ControlServer: Sendable {
         serving?.cancel()
         await serving?.value
     }
+}
+
+/// What a route gets beside the request: the connection it came on.
+struct ControlContext: RequestContext {
+    var coreContext: CoreRequestContextStorage
+    let channel: any Channel
+
+    init(source: ApplicationRequestContextSource) {
+        coreContext = CoreRequestContextStorage(source: source)
+        channel = source.channel
+    }
+}
+
+/// What stands behind the routes of the control socket. Every failure is a `ControlError`.
+public protocol ControlBackend: Sendable {
+    func version() -> ControlVersion
+    func status() async -> StatusSnapshot
+    func configuration() -> RunningConfiguration
+    func quarantine(id: String?, limit: Int, skip: Int) async throws(ControlError) -> [QuarantineEntry]
+    /// With `wait`, returns when the new configuration is in force.
+    func reload(wait: Bool) async throws(ControlError) -> ControlResponse
+    func pause(_ scope: String?) async throws(ControlError) -> ControlResponse
+    func resume(_ scope: String?) async throws(ControlError) -> ControlResponse
+    func acceptDeletes(_ scope: String) async throws(ControlError) -> ControlResponse
+    /// Polls now and returns at once.
+    func sync(_ scope: String?, full: Bool) async throws(ControlError) -> ControlResponse
+    /// Polls now. The sequence ends after the line `finished` or `failed`.
+    func syncProgress(_ scope: String?, full: Bool) async throws(ControlError) -> AsyncStream<SyncProgress>
 }

@@ -8,6 +8,7 @@ public final class DocumentLock: Sendable {
     private let descriptor: Int32
     /// Not the store's own file: closing any descriptor of that would take SQLite's locks on it away.
     private let folder: Int32
+    /// The lock file, `.lock` in the package.
     public let path: String
     /// Whether the last one to hold it put everything away before it let go, or nobody held it before.
     public let wasClean: Bool

@@ -2,6 +2,7 @@ import Foundation
 import Glibc
 import OpenCoreData
 import SyncConfiguration
+import SyncPipeline
 
 /// Opens the daemon's document: package directory, lock, store. Each failure says what to do and how the process ends.
 struct DocumentOpening: Sendable {
@@ -15,9 +16,7 @@ struct DocumentOpening: Sendable {
         try makePackage()
         // Before anything else in the package is touched.
         let lock = try DocumentLock(package: package)
-        let policy = AutosavePolicy(
-            interval: configuration.document.autosaveInterval.seconds, changes: configuration.document.autosaveChanges,
-            bytes: configuration.document.autosaveBytes.bytes)
+        let policy = AutosavePolicy(configuration.document)
         let document = UIManagedDocument(fileURL: URL(fileURLWithPath: package, isDirectory: true), model: model, autosavePolicy: policy)
         document.persistentStoreOptions = options(wasClean: lock.wasClean)
         do {
@@ -117,5 +116,52 @@ struct DocumentOpening: Sendable {
                     + "the store away and let everything be fetched again")
         }
         return StartFailure(.software, "the store in \(package) cannot be opened: \(text)")
+    }
+}
+
+/// The open document as the daemon sees it. `OpenedDocument` is it; tests put a fake in its place.
+public protocol OpenDocument: Sendable {
+    /// The package.
+    var path: String { get }
+    /// How many changed objects are not on disk yet.
+    var unsavedChanges: Int { get }
+    /// How old the oldest unsaved change is, in seconds; `nil` if nothing is unsaved.
+    var oldestUnsavedSeconds: Double? { get }
+    /// Asks the root context for a sign of life: a read of the store. `done` is called when it has answered, whatever it says.
+    func probe(_ done: @escaping @Sendable () -> Void)
+    /// Saves everything, closes the store, and lets the lock go.
+    func close() async throws
+}
+
+/// The daemon's document: a `UIManagedDocument` that is open, and the lock on its package.
+final class OpenedDocument: OpenDocument {
+    let document: UIManagedDocument
+    private let lock: DocumentLock
+
+    init(document: UIManagedDocument, lock: DocumentLock) {
+        self.document = document
+        self.lock = lock
+    }
+
+    var path: String { document.fileURL.path }
+    var unsavedChanges: Int { document.unsavedChangeCount }
+    var oldestUnsavedSeconds: Double? { document.oldestUnsavedChange }
+
+    func probe(_ done: @escaping @Sendable () -> Void) {
+        let root = document.root
+        root.perform {
+            // One row of any table. That it comes back is the answer; a store that says no is alive as well.
+            if let name = root.persistentStoreCoordinator?.managedObjectModel.entities.compactMap(\.name).min() {
+                let request = NSFetchRequest<NSManagedObject>(entityName: name)
+                request.fetchLimit = 1
+                _ = try? root.count(for: request)
+            }
+            done()
+        }
+    }
+
+    func close() async throws {
+        try await document.close()
+        lock.markClean()
     }
 }

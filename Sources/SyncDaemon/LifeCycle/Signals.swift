@@ -103,3 +103,39 @@ enum LastResort {
 
     private static let isArmed = Atomic(false)
 }
+
+/// The signals the daemon answers.
+public enum DaemonSignal: Sendable, Hashable, CaseIterable {
+    /// SIGTERM: stop.
+    case terminate
+    /// SIGINT: stop, from a terminal.
+    case interrupt
+    /// SIGHUP: read the configuration again.
+    case hangUp
+    /// SIGUSR1: poll everything now, within the limits.
+    case pollNow
+    /// SIGUSR2: write the status to the journal.
+    case dumpStatus
+
+    /// The system's number for it, as `sigaction(2)` takes it.
+    public var number: Int32 {
+        switch self {
+        case .terminate: SIGTERM
+        case .interrupt: SIGINT
+        case .hangUp: SIGHUP
+        case .pollNow: SIGUSR1
+        case .dumpStatus: SIGUSR2
+        }
+    }
+
+    /// As `kill -l` and the manual write it, with `SIG`.
+    public var name: String {
+        switch self {
+        case .terminate: "SIGTERM"
+        case .interrupt: "SIGINT"
+        case .hangUp: "SIGHUP"
+        case .pollNow: "SIGUSR1"
+        case .dumpStatus: "SIGUSR2"
+        }
+    }
+}

@@ -90,3 +90,47 @@ public enum StartResources {
         return code == 0 ? nil : (made.count, code)
     }
 }
+
+/// Why the daemon cannot start or cannot go on: words for the operator, and the exit status.
+public struct StartFailure: Error, Sendable, Hashable, CustomStringConvertible {
+    /// How the process ends because of it.
+    public var status: ExitStatus
+    /// What happened, where, and what to do about it.
+    public var message: String
+    /// The `errno` behind it, for `systemctl status`.
+    public var code: Int32?
+
+    /// `code` is nil if no system call stands behind it.
+    public init(_ status: ExitStatus, _ message: String, code: Int32? = nil) {
+        self.status = status
+        self.message = message
+        self.code = code
+    }
+
+    /// The message alone, without status and `errno`.
+    public var description: String { message }
+}
+
+/// The exit statuses of `cisternd`. 200 to 245 belong to the service manager and are never used.
+public enum ExitStatus: Int32, Sendable, Hashable, CaseIterable {
+    /// A clean stop.
+    case success = 0
+    /// Unexpected.
+    case failure = 1
+    /// Bad command line.
+    case usage = 64
+    /// Something is broken that should never break.
+    case software = 70
+    /// A socket or a thread could not be made.
+    case osError = 71
+    /// The state directory cannot be written.
+    case cannotCreate = 73
+    /// The disk reported an error.
+    case ioError = 74
+    /// The store is in use by another process.
+    case temporaryFailure = 75
+    /// No usable credential.
+    case noPermission = 77
+    /// Configuration or model invalid.
+    case configuration = 78
+}

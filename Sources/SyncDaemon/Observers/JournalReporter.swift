@@ -1,4 +1,5 @@
 import Foundation
+import OpenCoreData
 import SyncPipeline
 import Synchronization
 import Systemd
@@ -22,6 +23,7 @@ public final class JournalReporter: Sendable {
     /// A reload may change it.
     public func setThreshold(_ priority: JournalPriority) { threshold.withLock { $0 = priority } }
 
+    /// Writes the entry that the event is worth, if any. Details of single pages and attempts only if the threshold is `debug`.
     public func observe(_ event: SyncEvent) {
         let isDetailed = threshold.withLock { $0 } >= .debug
         let entry = narrator.withLock { narrator in
@@ -38,5 +40,42 @@ public final class JournalReporter: Sendable {
         entry.message = RemoteText.line(entry.message)
         entry.fields = entry.fields.map { JournalField($0.name, RemoteText.block($0.value)) ?? $0 }
         write(entry)
+    }
+}
+
+/// Tells the service manager how things are, with each event that changes the sentence. `Notify` sends the newest at most once a second.
+public final class NotifyReporter: Sendable {
+    private let notify: Notify
+    private let recorder: StatusRecorder
+
+    /// - Parameter recorder: whose sentence is sent. It has to hear the events too.
+    public init(notify: Notify, recorder: StatusRecorder) {
+        self.notify = notify
+        self.recorder = recorder
+    }
+
+    /// To be called after the recorder has recorded the event.
+    public func observe(_ event: SyncEvent) {
+        guard notify.isActive, Self.isNews(event) else { return }
+        notify.status(recorder.text)
+    }
+
+    static func isNews(_ event: SyncEvent) -> Bool {
+        switch event {
+        case .quarantined, .deletesHeld, .retrying, .authenticationRejected, .refused: false
+        default: true
+        }
+    }
+}
+
+/// Puts what the object graph noticed into the journal: it is no failure, and nobody asked.
+enum DiagnosticNarrator {
+    static func entry(for diagnostic: ContextDiagnostic) -> JournalEntry {
+        var fields = [("CISTERN_DIAGNOSTIC", diagnostic.kind.rawValue)]
+        if let subject = diagnostic.subject { fields.append(("CISTERN_CONTEXT", subject)) }
+        if !diagnostic.stack.isEmpty { fields.append(("CISTERN_STACK", diagnostic.stack.joined(separator: "\n"))) }
+        var message = diagnostic.message
+        if let place = diagnostic.stack.first { message += " It came from \(place)." }
+        return JournalEntry(message, priority: .warning, fields: JournalNarrator.make(fields))
     }
 }

@@ -1,3 +1,7 @@
+import Foundation
+import SyncConfiguration
+import SyncReports
+
 extension PipelineState {
     /// All resources by scope, and in order what the machine asks for at every step: an input costs no more where there are many resources.
     struct Resources: Sendable {
@@ -86,4 +90,109 @@ extension PipelineState {
 
 extension PipelineState.Resources: Sequence {
     func makeIterator() -> Dictionary<ResourceScope, PipelineState.Resource>.Iterator { all.makeIterator() }
+}
+
+extension PipelineState {
+    /// A run that is under way.
+    struct Run: Sendable {
+        let id: Int
+        let started: SyncInstant
+        /// It ends by itself before; then it is cancelled.
+        let deadline: SyncInstant
+        /// Who gets its report.
+        var waiters: [Int]
+        var isCancelled = false
+        /// It takes long enough for readers of the store to be told.
+        var isNoticed = false
+    }
+
+    /// One resource: what it was configured to, how it stands, and when it is due.
+    struct Resource: Sendable {
+        var plan: ResourceConfiguration
+        var place: PacingPlace
+        var status: ResourceStatus
+        /// When it is polled next; nil while it runs, is paused or disabled.
+        var due: SyncInstant?
+        var run: Run?
+        /// When its last run asked for its first page, in whatever process, or began, where it did not come to ask: on the clock that decides, and on
+        /// the one that is stored.
+        var lastStarted: SyncInstant?
+        var startedAt: Date?
+        /// When everything was last seen, or waiting for it began.
+        var freshSince: SyncInstant
+        /// The interval in force, which the server may have lengthened.
+        var interval: Duration
+        var pacing: ServerPacing?
+        var isStale = false
+        /// The configuration has it no more. It stays known: should it come back, the limits count from its last run.
+        var isRemoved = false
+        /// Who asked for the run that comes next, and who waits for it.
+        var asked: RunCause?
+        var waiters: [Int] = []
+        /// What the run that comes next is to do beside.
+        var acceptsDeletes = false
+        var isFull = false
+
+        init(_ plan: ResourceConfiguration, _ status: ResourceStatus, at now: Moment) {
+            self.plan = plan
+            self.status = status
+            self.status.isEnabled = plan.isEnabled
+            place = PacingPlace(plan)
+            freshSince = status.lastSuccess.map { min(now.instant(of: $0), now.instant) } ?? now.instant
+            interval = plan.schedule.every.duration
+        }
+
+        var schedule: Schedule { Schedule(plan.schedule) }
+        var isPollable: Bool { status.isEnabled && !status.isPaused && !isRemoved }
+
+        /// When what was last seen stops counting as current.
+        var staleTime: SyncInstant {
+            let origin = Date(timeIntervalSinceReferenceDate: 0)
+            return freshSince.advanced(by: origin.duration(to: schedule.staleTime(lastSuccess: origin, interval: interval)))
+        }
+
+        /// As soon as `min_interval` allows.
+        func soonest(at now: Moment) -> SyncInstant {
+            let date = schedule.pollOnRequest(now: now.wall, lastStarted: lastStarted.map { now.wall(of: $0) }, parkedUntil: nil)
+            return date <= now.wall ? now.instant : now.instant(of: date)
+        }
+    }
+}
+
+extension ResourceStatus {
+    /// A resource as its earlier runs left it.
+    init(_ scope: ResourceScope, _ stored: RunState) {
+        self.init(
+            scope, lastSuccess: stored.lastSuccess, completeAt: stored.completeAt, nextPollAt: stored.nextPollAt,
+            objects: stored.completeAt == nil ? nil : stored.rows, httpStatus: stored.httpStatus == 0 ? nil : stored.httpStatus,
+            error: stored.lastError, consecutiveFailures: stored.failures, heldDeletes: stored.heldDeletes)
+        isPaused = stored.isPaused
+        parkedUntil = stored.parkedUntil
+        isDegraded = heldDeletes > 0
+    }
+
+    /// Takes in how a run ended.
+    mutating func take(_ report: RunReport, heldDeletes: Int, guardName: String?, parkedUntil: Date?) {
+        lastReport = report
+        httpStatus = report.httpStatus ?? httpStatus
+        self.parkedUntil = parkedUntil
+        objects = report.objects(known: objects)
+        switch report.outcome {
+        case .succeeded:
+            lastSuccess = report.endedAt
+            if report.isComplete {
+                completeAt = report.endedAt
+                self.heldDeletes = heldDeletes
+                self.guardName = guardName
+            }
+            error = nil
+            consecutiveFailures = 0
+        case .incomplete:
+            error = report.error
+        case .failed, .parked:
+            error = report.error
+            consecutiveFailures += 1
+        case .cancelled: break
+        }
+    }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import OpenCoreData
 import SyncConfiguration
 
 /// What is concluded from what a complete listing did not contain. Pure: a judgement over key sets; nothing is touched here.
@@ -113,5 +114,147 @@ struct Sweep: Sendable {
             return "max_fraction = \(configuration.maxFraction) of \(known)"
         }
         return nil
+    }
+}
+
+/// Removes rows: as tombstones, or for good.
+struct Removal {
+    let mapping: ModelMapping
+    let entity: EntityMapping
+    let action: DeletionConfiguration.Action
+    let now: Date
+    let run: Int64
+
+    /// Removes the rows with these keys in `context`. Returns those that there were, and those that became tombstones with them, by entity; rows
+    /// that are deleted for good take others along when the context processes its changes.
+    func remove(_ keys: Set<Int64>, in context: NSManagedObjectContext) throws -> (removed: Set<Int64>, all: [String: Set<Int64>]) {
+        var removed: Set<Int64> = [], all: [String: Set<Int64>] = [:]
+        let rules = DeleteRules(mapping: mapping, context: context)
+        for (id, row) in try entity.rows(keys, in: context) {
+            switch action {
+            case .delete: context.delete(context.object(with: id))
+            case .tombstone:
+                guard row[entity.bookkeeping.deletedAt].isNull else { continue }
+                for (id, row) in try rules.owned(by: id, row) where bury(id, row, in: context) {
+                    all[id.entity.name ?? "", default: []].insert(id.key)
+                }
+                _ = bury(id, row, in: context)
+            }
+            removed.insert(id.key)
+        }
+        all[entity.name, default: []].formUnion(removed)
+        return (removed, all)
+    }
+
+    /// Makes a tombstone of a row. It keeps its values and references, so that nothing is lost if it comes back.
+    private func bury(_ id: NSManagedObjectID, _ row: RowSnapshot, in context: NSManagedObjectContext) -> Bool {
+        guard let slots = mapping.entities[id.entity.name ?? ""]?.bookkeeping, row[slots.deletedAt].isNull else { return false }
+        let copy = row.copy()
+        copy.update(slots.deletedAt, to: AttributeValue(now))
+        copy.update(slots.lastChanged, to: AttributeValue(now))
+        copy.update(slots.run, to: .int64(run))
+        context.updateRow(id, to: copy, changed: SlotSet([slots.deletedAt, slots.lastChanged, slots.run]), base: row)
+        return true
+    }
+
+    /// Deletes for good those of these tombstones that are still the ones made in that second: a row may have come back since, and gone again for
+    /// another resource. Returns those that have to wait, as living rows would go with them or forbid it: those came back by records of their own.
+    func purge(_ keys: Set<Int64>, madeAt second: Int64, in context: NSManagedObjectContext) throws -> Set<Int64> {
+        let rules = DeleteRules(mapping: mapping, context: context)
+        var waiting: Set<Int64> = []
+        for (id, row) in try entity.rows(keys, in: context) {
+            guard let time = Date(row[entity.bookkeeping.deletedAt]), MissingKeys.second(time) == second else { continue }
+            if try rules.isNeeded(id, row) { waiting.insert(id.key) } else { context.delete(context.object(with: id)) }
+        }
+        return waiting
+    }
+
+    /// All tombstones of the entity, by the second they were made in.
+    func tombstones(in context: NSManagedObjectContext) throws -> [Int64: KeySet] {
+        let request = NSFetchRequest<NSManagedObject>(entityName: entity.name)
+        request.predicate = NSPredicate(format: "%K != nil", ModelBuilder.Bookkeeping.deletedAt.rawValue)
+        return try context.fetch(request).reduce(into: [:]) { found, object in
+            guard let time = object.value(forKey: ModelBuilder.Bookkeeping.deletedAt.rawValue) as? Date else { return }
+            found[MissingKeys.second(time), default: KeySet()].keys.insert(object.objectID.key)
+        }
+    }
+}
+
+/// What the model's delete rules say of rows that a listing let go of. Where it says cascade the targets go too; where it says deny they hold the row.
+/// Nullify needs nothing here: a tombstone is not seen from living rows, and the row that is deleted for good is taken out of them.
+struct DeleteRules {
+    let mapping: ModelMapping
+    let context: NSManagedObjectContext
+
+    private typealias Row = (id: NSManagedObjectID, row: RowSnapshot)
+
+    /// The living rows that go with a row: what it owns, what that owns, and so on.
+    func owned(by id: NSManagedObjectID, _ row: RowSnapshot) throws -> [NSManagedObjectID: RowSnapshot] {
+        try reach(id, row, through: { isLiving($0) })
+    }
+
+    /// Whether living rows would go with a tombstone that is deleted for good, or forbid it.
+    func isNeeded(_ id: NSManagedObjectID, _ row: RowSnapshot) throws -> Bool {
+        let owned = try reach(id, row) { _ in true }
+        if owned.contains(where: { isLiving(($0.key, $0.value)) }) { return true }
+        for one in owned.map({ ($0.key, $0.value) }) + [(id, row)] {
+            for relationship in relationships(of: one.0, .denyDeleteRule) where try !targets(of: one, relationship).isEmpty { return true }
+        }
+        return false
+    }
+
+    /// What holds a row, or something that would go with it.
+    /// - Parameter forGood: it is to be deleted, which tombstones may forbid as well, and not made one.
+    func denial(of id: NSManagedObjectID, _ row: RowSnapshot, forGood: Bool) throws -> Sweep.Denial? {
+        let owned = try reach(id, row) { forGood || isLiving($0) }
+        var denial: Sweep.Denial?
+        for one in [(id, row)] + owned.map({ ($0.key, $0.value) }) {
+            for relationship in relationships(of: one.0, .denyDeleteRule) {
+                let held = try targets(of: one, relationship).filter { (forGood || isLiving($0)) && $0.id != id && owned[$0.id] == nil }
+                if held.isEmpty { continue }
+                var known = denial ?? Sweep.Denial(relationship: "\(one.0.entity.name ?? "").\(relationship.name)")
+                for (target, _) in held {
+                    if target.entity.name == id.entity.name { known.peers.insert(target.key) } else { known.isHeldByOthers = true }
+                }
+                denial = known
+            }
+        }
+        return denial
+    }
+
+    /// Everything that relationships with the rule cascade lead to.
+    private func reach(
+        _ id: NSManagedObjectID, _ row: RowSnapshot, through isFollowed: (Row) -> Bool
+    ) throws -> [NSManagedObjectID: RowSnapshot] {
+        var found: [NSManagedObjectID: RowSnapshot] = [:]
+        var next: [Row] = [(id, row)]
+        while let one = next.popLast() {
+            for relationship in relationships(of: one.id, .cascadeDeleteRule) {
+                for target in try targets(of: one, relationship) where target.id != id && found[target.id] == nil && isFollowed(target) {
+                    found[target.id] = target.row
+                    next.append(target)
+                }
+            }
+        }
+        return found
+    }
+
+    private func isLiving(_ row: Row) -> Bool {
+        guard let slots = mapping.entities[row.id.entity.name ?? ""]?.bookkeeping else { return false }
+        return row.row[slots.deletedAt].isNull
+    }
+
+    private func relationships(of id: NSManagedObjectID, _ rule: NSDeleteRule) -> [NSRelationshipDescription] {
+        id.entity.relationshipsByName.values.filter { $0.deleteRule == rule }.sorted { $0.name < $1.name }
+    }
+
+    private func targets(of one: Row, _ relationship: NSRelationshipDescription) throws -> [Row] {
+        let ids: [NSManagedObjectID]
+        switch one.id.layout.place(of: relationship.name) {
+        case .slot(let slot)?: ids = one.row[slot].objectID.map { [$0] } ?? []
+        case .toMany(let number)?: ids = try context.members(of: RelationshipKey(owner: one.id, toMany: number))
+        case nil: ids = []
+        }
+        return ids.isEmpty ? [] : try context.currentRows(ids).map { ($0.key, $0.value) }
     }
 }

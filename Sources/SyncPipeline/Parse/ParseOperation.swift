@@ -135,3 +135,59 @@ extension Result where Failure == any Error {
         return refusal.domain == CocoaError.errorDomain && refusal.code == CocoaError.Code.managedObjectMerge.rawValue
     }
 }
+
+/// Lets a test decide in which order parses that run at the same time look up, write and save. Nil in a daemon.
+struct ParseProbe: Sendable {
+    enum Stage: Sendable, CaseIterable {
+        /// A batch was read; its objects are looked up next.
+        case lookingUp
+        /// They were looked up; their rows are written next.
+        case writing
+        /// The page is through; its worker context is saved next.
+        case saving
+    }
+
+    /// How many objects make a batch.
+    var batchSize: Int
+    /// Called on the parse's own thread; the parse goes on when it returns.
+    var reached: @Sendable (ResourceScope, Stage) -> Void
+}
+
+extension OperationQueue {
+    /// Runs a fetch on this queue and gives its outcome. A cancelled task cancels it.
+    func run(_ operation: FetchOperation) async -> FetchOutcome {
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                operation.whenFinished { continuation.resume(returning: $0) }
+                addOperation(operation)
+            }
+        } onCancel: {
+            operation.cancel()
+        }
+    }
+
+    /// Parses a page on this queue. A cancelled task cancels it. Throws what parsing or saving the page threw.
+    func run(_ operation: ParseOperation) async throws -> ParsedPage {
+        await finish(operation)
+        guard let result = operation.result else { throw SyncError.cancelled }
+        return try result.get()
+    }
+
+    private func finish(_ operation: Operation) async {
+        let box = OperationBox(operation: operation)
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                box.operation.completionBlock = { continuation.resume() }
+                addOperation(box.operation)
+            }
+        } onCancel: {
+            box.operation.cancel()
+        }
+        operation.completionBlock = nil
+    }
+}
+
+// Operations may be cancelled and waited for from any thread; Foundation does not say so to the compiler.
+private struct OperationBox: @unchecked Sendable {
+    let operation: Operation
+}

@@ -1,6 +1,7 @@
 import Foundation
 import OpenCoreData
 import SyncConfiguration
+import SyncReports
 
 /// What is recorded when a run has ended: its own row, what follows for missing rows, and how its resource stands. One worker, one save.
 struct RunRecord: Sendable {
@@ -208,5 +209,17 @@ struct RunRecord: Sendable {
             where: [.isEqual(\.source, scope.source), .isEqual(\.resource, scope.resource), .isAtMost(\.number, state.number - Self.history)],
             in: worker)
         for row in old { row.delete(in: worker) }
+    }
+}
+
+extension RunFailure {
+    /// What kind of failure an error is that ended a run.
+    init(_ error: any Error) {
+        self =
+            switch error {
+            case let error as FetchError: error.kind == .tls ? .tls : .fetch
+            case is SyncError: .page
+            default: .store
+            }
     }
 }

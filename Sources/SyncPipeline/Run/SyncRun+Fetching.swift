@@ -133,3 +133,49 @@ extension SyncRun {
         }
     }
 }
+
+/// A page that is fetched while the one before it is parsed.
+struct PageAhead: Sendable {
+    let request: PageRequest
+    private let task: Task<FetchOutcome, Never>
+
+    init(_ request: PageRequest, fetch: FetchOperation, on queue: OperationQueue) {
+        self.request = request
+        task = Task { await queue.run(fetch) }
+    }
+
+    /// What came of it. A cancelled task cancels it.
+    var outcome: FetchOutcome {
+        get async {
+            await withTaskCancellationHandler {
+                await task.value
+            } onCancel: {
+                task.cancel()
+            }
+        }
+    }
+
+    /// Nobody wants it any more. Returns when nothing of it is under way.
+    func giveUp() async {
+        task.cancel()
+        _ = await task.value
+    }
+}
+
+/// What follows from the configuration of a resource: the same for all its runs, and worked out once.
+struct PreparedResource: Sendable {
+    let resource: ResourceConfiguration
+    /// What decides what a body becomes.
+    let fingerprint: String
+    /// The first address, parameters included; a failure where it cannot be asked.
+    let first: Result<HTTPAddress, FetchError>
+    /// Before the first page; nil where there is none.
+    let pagination: Pagination?
+
+    init(_ resource: ResourceConfiguration, _ mapping: ModelMapping) {
+        self.resource = resource
+        fingerprint = mapping.fingerprint(of: resource)
+        first = Result { () throws(FetchError) in try FetchSettings.firstAddress(of: resource) }
+        pagination = (try? first.get()).map { Pagination(resource.pagination, limits: resource.limits, first: $0) }
+    }
+}

@@ -119,3 +119,55 @@ public struct Schedule: Sendable, Hashable {
         now < staleTime(lastSuccess: lastSuccess, interval: interval)
     }
 }
+
+extension Duration {
+    /// The duration in seconds, as a floating-point number.
+    public var inSeconds: Double {
+        let (seconds, attoseconds) = components
+        return Double(seconds) + Double(attoseconds) / 1e18
+    }
+
+    /// A duration of `seconds`, held within ± `limit` (a hundred years), so that no server's number can overflow later arithmetic.
+    /// Not a number gives zero.
+    public static func bounded(seconds: Double) -> Duration {
+        guard !seconds.isNaN else { return .zero }
+        let limit = 100 * 366 * 86_400.0
+        return .seconds(min(max(seconds, -limit), limit))
+    }
+
+    /// This duration times `factor`, bounded in the same way.
+    func scaled(by factor: Double) -> Duration {
+        .bounded(seconds: inSeconds * factor)
+    }
+}
+
+extension Date {
+    /// This time plus `duration`.
+    public func advanced(by duration: Duration) -> Date {
+        addingTimeInterval(duration.inSeconds)
+    }
+
+    /// How far `other` lies after this time; negative if it lies before.
+    public func duration(to other: Date) -> Duration {
+        .bounded(seconds: other.timeIntervalSince(self))
+    }
+}
+
+/// Where jitter comes from: a function that returns a number in `0 ..< 1`. Tests hand in a constant or a seeded sequence.
+public struct RandomSource: Sendable {
+    private let draw: @Sendable () -> Double
+
+    /// A source that calls `draw` for each number. Values outside `0 ..< 1` are clamped.
+    public init(_ draw: @escaping @Sendable () -> Double) {
+        self.draw = draw
+    }
+
+    /// The system's generator.
+    public static let system = RandomSource { Double.random(in: 0..<1) }
+
+    /// The next number, in `0 ..< 1`.
+    public func next() -> Double {
+        let value = draw()
+        return value.isNaN ? 0 : min(max(value, 0), 1.0.nextDown)
+    }
+}

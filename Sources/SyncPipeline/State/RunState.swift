@@ -1,5 +1,7 @@
 import Foundation
-import OpenCoreData
+import Glibc
+package import OpenCoreData
+package import SyncConfiguration
 
 /// What a resource's earlier runs left behind.
 struct RunState: Sendable, Hashable {
@@ -106,5 +108,33 @@ struct RunState: Sendable, Hashable {
         case .succeeded, .cancelled: failures > 0 || lastError != nil || completeAt == nil || mayDelete
         case .incomplete, .failed, .parked: true
         }
+    }
+}
+
+extension UIManagedDocument {
+    /// Runs `body` in a fresh worker context, child of the main context, on its own queue. What it does not save is gone.
+    func withWorker<T: Sendable>(_ body: @escaping @Sendable (NSManagedObjectContext) throws -> T) async throws -> T {
+        let worker = NSManagedObjectContext(.privateQueueConcurrencyType)
+        worker.name = "worker"
+        worker.parent = managedObjectContext
+        return try await worker.perform { try body(worker) }
+    }
+}
+
+/// How much room a file system has for us.
+enum DiskSpace {
+    /// Bytes that an unprivileged process may still write; nil if nobody knows.
+    static func free(at url: URL) -> Int? {
+        var info = statvfs()
+        guard statvfs(url.path, &info) == 0 else { return nil }
+        return Int(info.f_bavail) * Int(info.f_frsize)
+    }
+}
+
+extension AutosavePolicy {
+    /// As a configuration says it.
+    package init(_ document: DocumentConfiguration) {
+        self.init(
+            interval: document.autosaveInterval.seconds, changes: document.autosaveChanges, bytes: document.autosaveBytes.bytes)
     }
 }

@@ -54,3 +54,72 @@ struct StoredRequest: Sendable, Hashable {
         row.write(in: context)
     }
 }
+
+/// Sets of primary keys that outlive the process: what pages and listings vouch for. Each lies in a row of its own, apart from the rows that every
+/// poll reads and writes, so that who asks for none pays for none. Used on the context's queue.
+enum StoredKeys {
+    enum Kind: String, ColumnValue {
+        /// Of a resource: the rows that complete listings held, and those that pages saved since. Of a page: the rows that its records are.
+        case members
+        /// What a page vouched for until its last reading, and no complete listing has judged yet.
+        case previous
+        /// The rows of a page's records that were set aside: listed, although nothing could be made of them.
+        case listed
+        /// Of a resource: `MissingKeys`.
+        case missing
+    }
+
+    /// A set with the names that it goes by.
+    struct Entry {
+        fileprivate let row: StateRow<KeysTable>
+        let kind: Kind
+        let scope: String
+        /// The page; empty: it is the resource's own.
+        let request: String
+
+        var data: Data { row.keys ?? Data() }
+        /// Nil: it is damaged.
+        var keys: Set<Int64>? { KeySet(data)?.keys }
+
+        /// Nil: it is none of this version's.
+        fileprivate init?(_ row: StateRow<KeysTable>) {
+            guard let kind = row.kind else { return nil }
+            self.row = row
+            self.kind = kind
+            scope = row.scope
+            request = row.request
+        }
+
+        func delete(in worker: NSManagedObjectContext) { row.delete(in: worker) }
+    }
+
+    /// The compact form; nil: nothing is stored.
+    static func data(_ kind: Kind, of scope: ResourceScope, page request: String = "", in worker: NSManagedObjectContext) throws -> Data? {
+        try StateRow<KeysTable>.existing(key: "\(scope)", request, kind, in: worker)?.keys
+    }
+
+    /// Nil where nothing is stored, or what is stored is damaged.
+    static func keys(_ kind: Kind, of scope: ResourceScope, page request: String = "", in worker: NSManagedObjectContext) throws -> KeySet? {
+        try data(kind, of: scope, page: request, in: worker).flatMap { KeySet($0) }
+    }
+
+    /// Stores a compact form in place of the one before; nil: forgets it.
+    static func set(
+        _ data: Data?, _ kind: Kind, of scope: ResourceScope, page request: String = "", in worker: NSManagedObjectContext
+    ) throws {
+        var row = try KeysTable.row(kind, of: scope, request, in: worker)
+        guard let data else { return row.delete(in: worker) }
+        row.keys = data
+        row.write(in: worker)
+    }
+
+    /// Everything that is stored of a resource and its pages.
+    static func entries(of scope: ResourceScope, in worker: NSManagedObjectContext) throws -> [Entry] {
+        try StateRow.all(where: [.isEqual(\.scope, "\(scope)")], in: worker).compactMap(Entry.init)
+    }
+
+    /// What is stored of other resources and their pages.
+    static func entries(_ kinds: [Kind], ofOthersThan scope: ResourceScope, in worker: NSManagedObjectContext) throws -> [Entry] {
+        try StateRow.all(where: [.isNot(\.scope, "\(scope)"), .isAmong(\.kind, kinds)], in: worker).compactMap(Entry.init)
+    }
+}

@@ -37,3 +37,90 @@ public enum SyncEvent: Sendable, Hashable {
     case held(HoldCause)
     case resumed
 }
+
+/// A run that begins.
+public struct RunStart: Sendable, Hashable {
+    /// The same in every event of the run and in its ``RunReport``.
+    public let run: UUID
+    /// The resource that is polled.
+    public let scope: ResourceScope
+    /// What set it off.
+    public let cause: RunCause
+    /// Wall time, before the first request.
+    public let startedAt: Date
+
+    /// What is known of a run before its first request.
+    public init(run: UUID, scope: ResourceScope, cause: RunCause, startedAt: Date) {
+        self.run = run
+        self.scope = scope
+        self.cause = cause
+        self.startedAt = startedAt
+    }
+}
+
+/// A page that was fetched, parsed and saved into the main context.
+public struct PageReport: Sendable, Hashable {
+    /// The resource the page belongs to.
+    public let scope: ResourceScope
+    /// The run that fetched it: ``RunStart/run``.
+    public let run: UUID
+    /// 1-based.
+    public let page: Int
+    /// The address that answered, after redirects, with secrets blotted out.
+    public let url: String
+    /// The status of the response, a success: 206 if only a part came.
+    public let status: Int
+    /// Bytes of the body on the wire, before decompression.
+    public let bytes: Int
+    /// What became of this page's records.
+    public let counts: RecordCounts
+    /// How long fetching took, failed attempts and waits included; parsing and saving are not in it.
+    public let duration: Duration
+
+    /// A page as it was read. `page` counts from 1.
+    public init(
+        scope: ResourceScope, run: UUID, page: Int, url: String, status: Int, bytes: Int, counts: RecordCounts, duration: Duration
+    ) {
+        self.scope = scope
+        self.run = run
+        self.page = page
+        self.url = url
+        self.status = status
+        self.bytes = bytes
+        self.counts = counts
+        self.duration = duration
+    }
+}
+
+/// Why fetching waits.
+public enum HoldCause: Sendable, Hashable, Codable, CustomStringConvertible {
+    /// The disk is behind: so many changed objects wait for it.
+    case unsavedChanges(Int)
+    /// So many bytes are free, and that is less than `store.min_free_disk`.
+    case lowDisk(free: Int, minimum: String)
+
+    /// One sentence without a full stop; free space is in whole MiB, rounded down.
+    public var description: String {
+        switch self {
+        case .unsavedChanges(let count): "\(count) changed objects wait for the disk"
+        case .lowDisk(let free, let minimum): "only \(free >> 20) MiB are free, less than store.min_free_disk = \(minimum)"
+        }
+    }
+
+    /// Whether somebody has to make room: what waits behind other work goes on by itself.
+    public var isLowDisk: Bool {
+        if case .lowDisk = self { true } else { false }
+    }
+}
+
+/// Why a save of the document failed, and what follows for the changes it was to write.
+public enum SaveFailureCause: String, Sendable, Hashable, Codable {
+    /// No room is left. The changes are kept, and the save is tried again.
+    case full
+    /// Busy, locked, or short of memory. The changes are kept, and the save is tried again.
+    case passing
+    /// The store refused the changes themselves: they were rolled back.
+    case refused
+    /// The disk reported an error, or the file is not where it was: nothing that is written may be trusted any more.
+    case disk
+}

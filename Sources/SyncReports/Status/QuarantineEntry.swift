@@ -4,21 +4,26 @@ public import Foundation
 public struct QuarantineEntry: Sendable, Hashable {
     /// Names the record: equal records of a resource have equal ones.
     public let digest: String
+    /// The resource that sent the record.
     public let scope: ResourceScope
     /// The number of the run, counted for each resource.
     public let run: Int
+    /// The page of that run it came on, from 1.
     public let page: Int
     /// Its position in the page, from 0.
     public let record: Int
+    /// Why it was set aside: one line, with secrets blotted out.
     public let reason: String
     /// Where in the record the trouble is: `$.owner.id`; empty where it is no place in it.
     public let path: String
     /// The record as it came; what is not UTF-8 is shown as U+FFFD.
     public let raw: String
+    /// When it was last met. ``run``, ``page`` and ``record`` are of that time too.
     public let seenAt: Date
     /// How often it was met.
     public let count: Int
 
+    /// An entry as it is given. Empty `path` and `raw` are left out in JSON.
     public init(
         digest: String, scope: ResourceScope, run: Int, page: Int, record: Int, reason: String, path: String = "", raw: String = "", seenAt: Date,
         count: Int = 1
@@ -43,6 +48,7 @@ extension QuarantineEntry: Codable {
         case seenAt = "seen_at"
     }
 
+    /// A missing `path` or `raw` is empty. Throws `DecodingError` if anything else is missing.
     public init(from decoder: any Decoder) throws {
         let values = try decoder.container(keyedBy: CodingKeys.self)
         self.init(

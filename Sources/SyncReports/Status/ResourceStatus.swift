@@ -17,6 +17,7 @@ public struct ResourceStatus: Sendable, Hashable {
         case pending
     }
 
+    /// The resource this is about.
     public let scope: ResourceScope
     /// As it was when the status was taken.
     public package(set) var health: Health
@@ -49,6 +50,7 @@ public struct ResourceStatus: Sendable, Hashable {
     /// The rows that the last complete run vouched for.
     public package(set) var objects: Int?
 
+    /// Takes `health` as given: the flags for enabled, paused and degraded follow from it. nil stands for what is not known, or not so.
     public init(
         _ scope: ResourceScope, _ health: Health = .pending, lastSuccess: Date? = nil, ageSeconds: TimeInterval? = nil, completeAt: Date? = nil,
         nextPollAt: Date? = nil, parkedUntil: Date? = nil, objects: Int? = nil, httpStatus: Int? = nil, error: String? = nil,
@@ -109,6 +111,7 @@ extension ResourceStatus: Codable {
         case lastReport = "last_run"
     }
 
+    /// Missing fields are nil, missing `held_deletes` zero. The flags follow from `state`, so those of a running resource are not known.
     public init(from decoder: any Decoder) throws {
         let values = try decoder.container(keyedBy: CodingKeys.self)
         self.init(
@@ -127,6 +130,7 @@ extension ResourceStatus: Codable {
             lastReport: try values.decodeIfPresent(RunReport.self, forKey: .lastReport))
     }
 
+    /// Leaves out what is nil, held deletions that are zero, and the flags: `state` speaks for them.
     public func encode(to encoder: any Encoder) throws {
         var values = encoder.container(keyedBy: CodingKeys.self)
         try values.encode(scope, forKey: .scope)
@@ -147,5 +151,47 @@ extension ResourceStatus: Codable {
         try values.encodeIfPresent(runningPage, forKey: .runningPage)
         try values.encodeIfPresent(runningRecords, forKey: .runningRecords)
         try values.encodeIfPresent(lastReport, forKey: .lastReport)
+    }
+}
+
+/// How the whole pipeline stands.
+public struct PipelineStatus: Sendable {
+    /// Every resource of the configuration, those that are disabled included, by name.
+    public let resources: [ResourceStatus]
+    /// Changed objects that are not on disk yet.
+    public let unsavedChanges: Int
+    /// Seconds since the oldest of them was made.
+    public let oldestUnsavedChange: TimeInterval?
+
+    /// `oldestUnsavedChange` is nil if nothing is unsaved.
+    public init(resources: [ResourceStatus], unsavedChanges: Int, oldestUnsavedChange: TimeInterval?) {
+        self.resources = resources
+        self.unsavedChanges = unsavedChanges
+        self.oldestUnsavedChange = oldestUnsavedChange
+    }
+}
+
+/// What a watchdog asks. Every value is taken without waiting for anybody.
+public struct PipelineLiveness: Sendable, Hashable {
+    /// How far the earliest due time lies in the past.
+    public let schedulerOverdue: Duration
+    /// A resource that is enabled and has neither a due time nor a run: a mistake of the pipeline's own.
+    public let forgotten: ResourceScope?
+    /// The longest that a run has gone on beyond its own `max_run_time`; negative while none has.
+    public let longestOverrun: Duration?
+    /// Moves whenever anything does.
+    public let progress: Int
+    /// Whether anything is under way that waits neither for a server's time nor for the disk.
+    public let isBusy: Bool
+
+    /// Without arguments: nothing is late, forgotten or busy, and no run is open.
+    public init(
+        schedulerOverdue: Duration = .zero, forgotten: ResourceScope? = nil, longestOverrun: Duration? = nil, progress: Int = 0, isBusy: Bool = false
+    ) {
+        self.schedulerOverdue = schedulerOverdue
+        self.forgotten = forgotten
+        self.longestOverrun = longestOverrun
+        self.progress = progress
+        self.isBusy = isBusy
     }
 }

@@ -15,6 +15,7 @@ public struct ServiceDirectories: Sendable, Equatable {
     /// nil if the manager passed no credentials. `$CREDENTIALS_DIRECTORY`
     public let credentials: String?
 
+    /// Takes the paths as they are: neither looked up nor created.
     public init(state: String, runtime: String, configuration: String, credentials: String? = nil) {
         self.state = state
         self.runtime = runtime

@@ -1,11 +1,17 @@
+import Logging
+
 /// One entry of the journal.
 public struct JournalEntry: Sendable, Equatable {
     /// Where in the source an entry comes from.
     public struct Location: Sendable, Equatable {
+        /// `CODE_FILE`: module and file, `SyncDaemon/SyncDaemon.swift`.
         public let file: String
+        /// `CODE_LINE`, from 1.
         public let line: UInt
+        /// `CODE_FUNC`
         public let function: String
 
+        /// Without arguments, the place of the call.
         public init(file: String = #fileID, line: UInt = #line, function: String = #function) {
             self.file = file
             self.line = line
@@ -13,14 +19,18 @@ public struct JournalEntry: Sendable, Equatable {
         }
     }
 
+    /// `MESSAGE`: what `journalctl` shows.
     public var message: String
+    /// `PRIORITY`, also for entries of the catalogue: it need not be that of ``messageID``.
     public var priority: JournalPriority
     /// The catalogue explains entries that have one.
     public var messageID: MessageID?
     /// In addition to those that the properties stand for. A name may occur more than once.
     public var fields: [JournalField]
+    /// `CODE_FILE`, `CODE_LINE` and `CODE_FUNC`; nil leaves all three out.
     public var location: Location?
 
+    /// An entry with a priority of its own. Fields named like a property (`MESSAGE`, `PRIORITY` …) are passed over when it is written.
     public init(
         _ message: String, priority: JournalPriority, messageID: MessageID? = nil, fields: [JournalField] = [],
         location: Location? = nil
@@ -52,5 +62,125 @@ public struct JournalEntry: Sendable, Equatable {
             all += [("CODE_FILE", location.file), ("CODE_LINE", String(location.line)), ("CODE_FUNC", location.function)]
         }
         return all.compactMap { JournalField($0.0, $0.1) } + fields.filter { !Self.ownNames.contains($0.name) }
+    }
+}
+
+/// One `NAME=value` of a journal entry. The value may hold anything, line breaks too.
+public struct JournalField: Sendable, Hashable {
+    /// The longest name that the journal takes, in bytes.
+    public static let longestName = 64
+
+    /// Always valid: see ``isValid(_:)``.
+    public let name: String
+    /// Written as it is, whatever its length.
+    public let value: String
+
+    /// nil if the journal would refuse the name: it consists of `A`–`Z`, `0`–`9` and `_`, has at most 64 characters and begins
+    /// with a letter (names that begin with `_` are the journal's own).
+    public init?(_ name: String, _ value: String) {
+        guard Self.isValid(name) else { return nil }
+        self.name = name
+        self.value = value
+    }
+
+    private init(trusted name: String, value: String) {
+        self.name = name
+        self.value = value
+    }
+
+    /// Whether the journal takes the name from a client: `A`–`Z`, `0`–`9` and `_`, a letter first, at most ``longestName`` bytes.
+    public static func isValid(_ name: String) -> Bool {
+        guard let first = name.utf8.first, isLetter(first), name.utf8.count <= longestName else { return false }
+        return name.utf8.allSatisfy { isLetter($0) || isDigit($0) || $0 == UInt8(ascii: "_") }
+    }
+
+    /// A field under a name of any shape: a valid one stays as it is. Others are put into upper case, every foreign character
+    /// becomes `_`, and `CISTERN_` goes before unless it is there (`request id` → `CISTERN_REQUEST_ID`).
+    public static func adapting(_ key: String, _ value: String) -> JournalField {
+        if isValid(key) { return JournalField(trusted: key, value: value) }
+        let bytes = key.uppercased().utf8.map { isLetter($0) || isDigit($0) ? $0 : UInt8(ascii: "_") }
+        let name = String(decoding: bytes, as: UTF8.self)
+        let own = name.hasPrefix("CISTERN_") ? name : "CISTERN_" + name
+        return JournalField(trusted: String(own.prefix(longestName)), value: value)
+    }
+
+    private static func isLetter(_ byte: UInt8) -> Bool { byte >= UInt8(ascii: "A") && byte <= UInt8(ascii: "Z") }
+    private static func isDigit(_ byte: UInt8) -> Bool { byte >= UInt8(ascii: "0") && byte <= UInt8(ascii: "9") }
+}
+
+/// Syslog's levels as the journal stores them; a smaller number is more urgent.
+public enum JournalPriority: Int, Sendable, CaseIterable, Comparable {
+    case emergency = 0, alert, critical, error, warning, notice, info, debug
+
+    /// By number: the more urgent one is the smaller.
+    public static func < (one: JournalPriority, other: JournalPriority) -> Bool { one.rawValue < other.rawValue }
+
+    /// The priority for a level of swift-log: syslog knows no `trace`, which becomes `debug`.
+    public init(_ level: Logger.Level) {
+        switch level {
+        case .critical: self = .critical
+        case .error: self = .error
+        case .warning: self = .warning
+        case .notice: self = .notice
+        case .info: self = .info
+        case .debug, .trace: self = .debug
+        }
+    }
+
+    /// The level of swift-log that arrives in the journal with this priority.
+    public var level: Logger.Level {
+        switch self {
+        case .emergency, .alert, .critical: .critical
+        case .error: .error
+        case .warning: .warning
+        case .notice: .notice
+        case .info: .info
+        case .debug: .debug
+        }
+    }
+}
+
+/// The entries that an administrator may meet and the journal's catalogue explains (`systemd/cisternd.catalog`).
+///
+/// The raw value is the id128 of `MESSAGE_ID`. Ids are for ever: alerts and scripts of other people match on them.
+public enum MessageID: String, Sendable, CaseIterable {
+    case started = "078b0ac9408346a9a3ca5f70defb886c"
+    case ready = "e53e4305486b4a27945dcd242526afc1"
+    case reloaded = "36a2005c57324ea3bf4a4f7e719a79fe"
+    /// The old configuration was kept.
+    case reloadFailed = "753ebbd394a242c597a8747a2c29caac"
+    case stopping = "1cc75df53c3548f698fe64f42963b7da"
+    case runFinished = "f5412f54e1464f1ab7f2f868b8d0b310"
+    case runFailed = "77284dcff37c4de796d6303e610a6b04"
+    case sourceDegraded = "27d19176e22f4cd4b6dbd54f2b9f6d3e"
+    case sourceRecovered = "c9e446ead90b4655bbf7caed4706dfa5"
+    /// Parked until the time the server named.
+    case rateLimited = "c3bf118f59bc49f8ae9576d56c0aad50"
+    case authRejected = "9673601322be4f4bb5e0a60f3c1f9685"
+    case deletesBlocked = "1def643ff3b741c7bd4190c5467e23ab"
+    case recordsQuarantined = "40086681209f490d9336fa1b375e4d08"
+    case storeCorrupt = "93a2fc96fe3244f489d8f65e9406045a"
+    case diskLow = "9788d1474caf4652bde35683f875ea8f"
+    case tlsFailed = "025ec1aeaf37492897b2ec1f1af113ed"
+    /// By size, depth, compression ratio or type.
+    case responseRefused = "51fb4e0708864ff784dfbc7f9c5c4c1b"
+    /// By redirect policy, or because the address is private.
+    case redirectRefused = "94774aa317244d74a483b84f7056693b"
+    case watchdogMissed = "ae1899719d5d4dbc85c4adb3c30f18dd"
+    /// Wall time was set.
+    case clockJumped = "9d4152e1f6f141939fb4d4eb41dccfe5"
+    case statusDump = "cfd233b309104597ac9cf0e0ed6e9e8d"
+
+    /// How urgent the entry is.
+    public var priority: JournalPriority {
+        switch self {
+        case .storeCorrupt, .diskLow, .watchdogMissed: .critical
+        case .reloadFailed, .authRejected, .tlsFailed: .error
+        case .runFailed, .sourceDegraded, .deletesBlocked, .recordsQuarantined, .responseRefused, .redirectRefused:
+            .warning
+        case .started, .ready, .reloaded, .stopping, .sourceRecovered, .rateLimited, .clockJumped:
+            .notice
+        case .runFinished, .statusDump: .info
+        }
     }
 }

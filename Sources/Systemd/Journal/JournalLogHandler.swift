@@ -6,23 +6,29 @@ import Logging
 /// `CISTERN_SOURCE`). An array becomes one field per element, a dictionary one field per entry with the keys joined by `_`.
 /// `MESSAGE_ID` is set by `Logger.log(_:_:metadata:)` and taken from metadata only if the catalogue knows it.
 public struct JournalLogHandler: LogHandler {
+    /// Less severe messages are dropped by `Logger` before they get here.
     public var logLevel: Logger.Level
+    /// Goes with every entry. Of equal keys that of the provider wins over it, and that of the message over both.
     public var metadata: Logger.Metadata = [:]
+    /// Asked once for each entry; nil: nobody is.
     public var metadataProvider: Logger.MetadataProvider?
 
     private let journal: Journal
 
+    /// - Parameter level: the first value of ``logLevel``.
     public init(journal: Journal, level: Logger.Level = .info, metadataProvider: Logger.MetadataProvider? = nil) {
         self.journal = journal
         self.logLevel = level
         self.metadataProvider = metadataProvider
     }
 
+    /// One value of ``metadata``; nil removes it.
     public subscript(metadataKey key: String) -> Logger.Metadata.Value? {
         get { metadata[key] }
         set { metadata[key] = newValue }
     }
 
+    /// Queues one entry and returns at once. An error of the event becomes `CISTERN_ERROR` unless metadata has one already.
     public func log(event: LogEvent) {
         var merged = metadata
         if let provided = metadataProvider?.get() { merged.merge(provided) { _, new in new } }
@@ -51,5 +57,20 @@ public struct JournalLogHandler: LogHandler {
             for (inner, value) in entries.sorted(by: { $0.key < $1.key }) { append(value, under: "\(key)_\(inner)", to: &fields) }
         @unknown default: fields.append(.adapting(key, "\(value)"))
         }
+    }
+}
+
+extension Logger {
+    /// Logs an entry of the catalogue, at the level that belongs to it.
+    ///
+    ///     logger.log(.runFinished, "github/issues: 12 inserted", metadata: ["CISTERN_SOURCE": "github", "CISTERN_INSERTED": "12"])
+    public func log(
+        _ id: MessageID, _ message: @autoclosure () -> Logger.Message, metadata: @autoclosure () -> Logger.Metadata = [:],
+        file: String = #fileID, function: String = #function, line: UInt = #line
+    ) {
+        log(
+            level: id.priority.level, message(),
+            metadata: metadata().merging(["MESSAGE_ID": .string(id.rawValue)]) { _, own in own },
+            file: file, function: function, line: line)
     }
 }

@@ -1,3 +1,4 @@
+import CSystemd
 import Foundation
 import Glibc
 
@@ -87,5 +88,90 @@ public struct StandardErrorSink: JournalSink {
                 }
             }
         }
+    }
+}
+
+/// The journal's own protocol, by `sd_journal_sendv(3)`: every field arrives as it is, whatever its size.
+///
+/// The call returns success when there is no journal at all, so `JournalTarget` decides beforehand whether there is one.
+public struct NativeJournalSink: JournalSink {
+    /// Takes the fields of one entry, each as `NAME=value`, and returns 0 or a negative `errno`, like `sd_journal_sendv(3)`.
+    public typealias Send = @Sendable ([UnsafeRawBufferPointer]) -> Int32
+
+    private let identifier: String
+    private let send: Send
+
+    /// - Parameters:
+    ///   - identifier: `SYSLOG_IDENTIFIER`
+    ///   - send: takes the fields of one entry, each as `NAME=value`, and returns 0 or a negative `errno`.
+    public init(identifier: String, send: @escaping Send = sendToJournal) {
+        self.identifier = identifier
+        self.send = send
+    }
+
+    /// The journal of this machine.
+    @Sendable public static func sendToJournal(_ fields: [UnsafeRawBufferPointer]) -> Int32 {
+        let vectors = fields.map { iovec(iov_base: UnsafeMutableRawPointer(mutating: $0.baseAddress), iov_len: $0.count) }
+        return vectors.withUnsafeBufferPointer { sd_journal_sendv($0.baseAddress, Int32($0.count)) }
+    }
+
+    /// - Throws: `POSIXError` if the journal refuses the entry.
+    public func write(_ entry: JournalEntry) throws {
+        var bytes: [UInt8] = []
+        let ends = entry.allFields(identifier: identifier).map { field in
+            bytes.append(contentsOf: field.name.utf8)
+            bytes.append(UInt8(ascii: "="))
+            bytes.append(contentsOf: field.value.utf8)
+            return bytes.count
+        }
+        let result = bytes.withUnsafeBytes { buffer in
+            send(zip([0] + ends, ends).map { UnsafeRawBufferPointer(rebasing: buffer[$0..<$1]) })
+        }
+        if result < 0 { throw POSIXError(POSIXErrorCode(rawValue: -result) ?? .EIO) }
+    }
+}
+
+/// Takes entries to where they are kept. Called on the journal's queue only, one entry at a time; may block.
+public protocol JournalSink: Sendable {
+    /// - Throws: if this entry could not be written.
+    func write(_ entry: JournalEntry) throws
+}
+
+/// Decides which of many equal messages are worth an entry: the 1st, 2nd, 4th, 8th … of each kind.
+///
+/// A value without a clock. The owner keeps one, asks before each entry, and resets a kind when the trouble is over.
+public struct RepeatCollapser: Sendable {
+    /// What to do about one message.
+    public enum Decision: Sendable, Equatable {
+        /// Write it; it is the `count`-th of its kind.
+        case say(count: Int)
+        case keepQuiet
+    }
+
+    private let capacity: Int
+    private var counts: [String: (count: Int, lastSeen: Int)] = [:]
+    private var clock = 0
+
+    /// - Parameter capacity: how many kinds are told apart. Past it, the kind not seen for longest is forgotten and starts anew.
+    public init(capacity: Int = 256) {
+        precondition(capacity > 0, "a collapser remembers at least one kind")
+        self.capacity = capacity
+    }
+
+    /// - Parameter kind: equal for messages that say the same, such as "github/issues timeout".
+    public mutating func record(_ kind: String) -> Decision {
+        clock += 1
+        let count = (counts[kind]?.count ?? 0) + 1
+        if count == 1, counts.count == capacity, let oldest = counts.min(by: { $0.value.lastSeen < $1.value.lastSeen }) {
+            counts[oldest.key] = nil
+        }
+        counts[kind] = (count, clock)
+        return count & (count - 1) == 0 ? .say(count: count) : .keepQuiet
+    }
+
+    /// The trouble is over: the next one of this kind is a first one again. Returns how often it occurred.
+    @discardableResult
+    public mutating func reset(_ kind: String) -> Int {
+        counts.removeValue(forKey: kind)?.count ?? 0
     }
 }

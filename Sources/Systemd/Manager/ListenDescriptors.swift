@@ -3,8 +3,11 @@ import Glibc
 
 /// Sockets that the service manager opened for us, or kept for us over a restart, by their `FileDescriptorName=`.
 public struct ListenDescriptors: Sendable, Equatable {
+    /// One socket, under the name its unit gives it.
     public struct Passed: Sendable, Equatable {
+        /// `FileDescriptorName=`, from `$LISTEN_FDNAMES`; `unknown` if that has none for it.
         public let name: String
+        /// Open, and set to close on exec. The receiver's to close.
         public let descriptor: Int32
     }
 

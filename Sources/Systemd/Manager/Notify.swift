@@ -202,3 +202,24 @@ public final class Notify: Sendable {
         }
     }
 }
+
+/// Why the service manager could not be told something.
+public struct NotifyError: Error, Sendable, Equatable, CustomStringConvertible {
+    /// The address in `$NOTIFY_SOCKET`.
+    public let socket: String
+    /// The `errno` of the last attempt. `EAGAIN`: the manager does not read.
+    public let code: Int32
+
+    /// - Parameter code: an `errno`.
+    public init(socket: String, code: Int32) {
+        self.socket = socket
+        self.code = code
+    }
+
+    /// One sentence with the socket's address and, except for `EAGAIN`, the system's words for the `errno`.
+    public var description: String {
+        code == EAGAIN
+            ? "service manager does not read its notification socket \(socket)"
+            : "cannot notify the service manager at \(socket): \(String(cString: strerror(code)))"
+    }
+}

@@ -124,3 +124,55 @@ public final class Watchdog: Sendable {
         judgeQueue.sync {}
     }
 }
+
+/// One thing that must hold for the daemon to count as alive.
+public struct LivenessCheck: Sendable {
+    /// What a check says of itself.
+    public enum Verdict: Sendable, Equatable {
+        case alive
+        /// With what is wrong, in a few words for an operator.
+        case failed(String)
+    }
+
+    /// Short and fixed; appears in the journal.
+    public let name: String
+    /// Asked on the judge's queue. Should answer at once from what is known; one that hangs counts as failed.
+    public let verdict: @Sendable () -> Verdict
+
+    /// - Parameter verdict: called for each judgement, one after the other with the other checks.
+    public init(_ name: String, verdict: @escaping @Sendable () -> Verdict) {
+        self.name = name
+        self.verdict = verdict
+    }
+}
+
+/// A judgement that did not end in a ping.
+public struct LivenessFailure: Sendable, Equatable, CustomStringConvertible {
+    /// One check that failed.
+    public struct Finding: Sendable, Equatable {
+        /// `LivenessCheck.name`
+        public let check: String
+        /// What the check said, or `does not answer` if it had not returned by the next turn.
+        public let reason: String
+
+        /// `check` is the name of the check, `reason` a few words for an operator.
+        public init(check: String, reason: String) {
+            self.check = check
+            self.reason = reason
+        }
+    }
+
+    /// The checks that failed, in the order in which they were asked; never empty.
+    public let findings: [Finding]
+    /// How many judgements in a row have failed, this one included.
+    public let consecutive: Int
+
+    /// `consecutive` counts this failure too: 1 for the first.
+    public init(findings: [Finding], consecutive: Int) {
+        self.findings = findings
+        self.consecutive = consecutive
+    }
+
+    /// `check: reason` for each finding, joined by semicolons, on one line.
+    public var description: String { findings.map { "\($0.check): \($0.reason)" }.joined(separator: "; ") }
+}

@@ -91,6 +91,22 @@ import Testing
     }
 
     // GB30
+    @Test func anotherPolicyJudgesTheChangesThatThereAre() async throws {
+        let document = try opened(AutosavePolicy(interval: 60, changes: 100))
+        await insert(9, into: document)
+        await settle(document)
+        document.autosavePolicy = AutosavePolicy(interval: 5, changes: 100)
+        clock.advance(by: 5)
+        await settle(document)
+        #expect(try document.storedCount("Item") == 9)
+        await insert(9, into: document)
+        await settle(document)
+        document.autosavePolicy = AutosavePolicy(interval: 60, changes: 9)
+        await settle(document)
+        #expect(try document.storedCount("Item") == 18 && clock.now == 5)
+    }
+
+    // GB30
     @Test func aBudgetOfBytesSavesAtOnce() async throws {
         let document = try opened(AutosavePolicy(bytes: 10_000))
         let main = document.managedObjectContext

@@ -48,6 +48,35 @@ import Testing
         for task in silent { _ = await task.result }
     }
 
+    @Test func moreSlotsServeWhoWaitsForOne() async throws {
+        let slots = RequestSlots(1, clock: clock), silence = Silence()
+        let tasks = (0..<3).map { number in Task { try await slots.run(for: origin("host\(number)")) { await silence.hold() } } }
+        await silence.started(1)
+        while slots.waiting != 2 { await Task.yield() }
+        slots.resize(2)
+        await silence.started(2)
+        #expect(slots.waiting == 1)
+        slots.resize(3)
+        await silence.started(3)
+        for task in tasks { task.cancel() }
+        for task in tasks { _ = await task.result }
+    }
+
+    @Test func fewerSlotsServeNobodyUntilEnoughAreGivenBack() async throws {
+        let slots = RequestSlots(2, clock: clock), silence = Silence()
+        let tasks = (0..<2).map { number in Task { try await slots.run(for: origin("host\(number)")) { await silence.hold() } } }
+        await silence.started(2)
+        slots.resize(1)
+        let last = Task { try await slots.run(for: origin("last")) { silence.running } }
+        while slots.waiting != 1 { await Task.yield() }
+        tasks[0].cancel()
+        _ = await tasks[0].result
+        #expect(slots.waiting == 1)
+        tasks[1].cancel()
+        _ = await tasks[1].result
+        #expect(try await last.value == 0)
+    }
+
     @Test func noMoreThanSoManyGoOnWithoutASlot() async throws {
         let slots = RequestSlots(1, clock: clock), silence = Silence(), most = 1 + RequestSlots.slowForEach
         let silent = (0...most).map { number in Task { try await slots.run(for: origin("silent\(number)")) { await silence.hold() } } }

@@ -81,3 +81,103 @@ enum Aggregates {
         return kept
     }
 }
+
+/// Numbers in expressions, as SQLite reckons: two integers give an integer, a real makes the result real, integers that overflow become
+/// real, anything with nil or with what is no number is nil, and so is a division by zero.
+enum Arithmetic {
+    static func add(_ left: PredicateValue, _ right: PredicateValue) -> PredicateValue {
+        combine(left, right, { $0.addingReportingOverflow($1) }, { $0 + $1 }, { $0 + $1 })
+    }
+
+    static func subtract(_ left: PredicateValue, _ right: PredicateValue) -> PredicateValue {
+        combine(left, right, { $0.subtractingReportingOverflow($1) }, { $0 - $1 }, { $0 - $1 })
+    }
+
+    static func multiply(_ left: PredicateValue, _ right: PredicateValue) -> PredicateValue {
+        combine(left, right, { $0.multipliedReportingOverflow(by: $1) }, { $0 * $1 }, { $0 * $1 })
+    }
+
+    /// Two integers: what is after the point is cut off.
+    static func divide(_ left: PredicateValue, _ right: PredicateValue) -> PredicateValue {
+        if Comparison.numericOrder(right, .integer(0)) == 0 { return .null }
+        return combine(left, right, { $0.dividedReportingOverflow(by: $1) }, { $0 / $1 }, { $0 / $1 })
+    }
+
+    /// The remainder, with the sign of the dividend.
+    static func modulus(_ left: PredicateValue, _ right: PredicateValue) -> PredicateValue {
+        guard let first = integer(left), let second = integer(right), second != 0 else { return .null }
+        return .integer(second == -1 ? 0 : first % second)
+    }
+
+    /// Always real.
+    static func power(_ left: PredicateValue, _ right: PredicateValue) -> PredicateValue {
+        guard let base = real(left), let exponent = real(right) else { return .null }
+        return .real(pow(base, exponent))
+    }
+
+    /// A function of one real number.
+    static func map(_ value: PredicateValue, _ function: (Double) -> Double) -> PredicateValue {
+        real(value).map { .real(function($0)) } ?? .null
+    }
+
+    /// Like `map`, but whole numbers stay as they are.
+    static func round(_ value: PredicateValue, _ rule: FloatingPointRoundingRule) -> PredicateValue {
+        switch value {
+        case .integer: value
+        case .bool(let flag): .integer(flag ? 1 : 0)
+        default: map(value) { $0.rounded(rule) }
+        }
+    }
+
+    static func absolute(_ value: PredicateValue) -> PredicateValue {
+        switch value {
+        case .integer(let number) where number != .min: .integer(Swift.abs(number))
+        case .bool(let flag): .integer(flag ? 1 : 0)
+        case .decimal(let number): .decimal(Swift.abs(number))
+        default: map(value, Swift.abs)
+        }
+    }
+
+    /// A number cut to an integer; nil of what is none or does not fit.
+    static func integer(_ value: PredicateValue) -> Int64? {
+        switch value {
+        case .bool(let flag): flag ? 1 : 0
+        case .integer(let number): number
+        case .double, .decimal: real(value).flatMap { Int64(exactly: $0.rounded(.towardZero)) }
+        default: nil
+        }
+    }
+
+    static func real(_ value: PredicateValue) -> Double? {
+        switch value {
+        case .bool(let flag): flag ? 1 : 0
+        case .integer(let number): Double(number)
+        case .double(let number): number
+        case .decimal(let number): Comparison.real(number)
+        default: nil
+        }
+    }
+
+    private static func combine(
+        _ left: PredicateValue, _ right: PredicateValue, _ integers: (Int64, Int64) -> (partialValue: Int64, overflow: Bool),
+        _ decimals: (Decimal, Decimal) -> Decimal, _ reals: (Double, Double) -> Double
+    ) -> PredicateValue {
+        switch (left, right) {
+        case (.integer(let first), .integer(let second)):
+            let result = integers(first, second)
+            return result.overflow ? .real(reals(Double(first), Double(second))) : .integer(result.partialValue)
+        case (.bool(let flag), _): return combine(.integer(flag ? 1 : 0), right, integers, decimals, reals)
+        case (_, .bool(let flag)): return combine(left, .integer(flag ? 1 : 0), integers, decimals, reals)
+        case (.decimal(let first), .decimal(let second)): return exact(decimals(first, second))
+        case (.decimal(let first), .integer(let second)): return exact(decimals(first, Decimal(second)))
+        case (.integer(let first), .decimal(let second)): return exact(decimals(Decimal(first), second))
+        default:
+            guard let first = real(left), let second = real(right) else { return .null }
+            return .real(reals(first, second))
+        }
+    }
+
+    private static func exact(_ value: Decimal) -> PredicateValue {
+        value.isNaN ? .null : .decimal(value)
+    }
+}

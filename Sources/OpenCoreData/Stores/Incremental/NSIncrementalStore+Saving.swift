@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 
 /// A change set as a save request.
 extension NSIncrementalStore {
@@ -204,5 +205,75 @@ extension ChangeSet {
             }
         }
         return result
+    }
+}
+
+/// The keys that new objects have already, while a store is asked what it calls them: the IDs that it makes meanwhile get them, by entity, in the
+/// order of the objects.
+struct ObtainedReferences {
+    private var waiting: [Int: ArraySlice<Int64>]
+    private let all: Set<Int64>
+    /// The keys that have been given out.
+    private(set) var given: [Int64] = []
+
+    /// - Parameter all: with those that were asked about before.
+    init(_ ids: [NSManagedObjectID], among all: [NSManagedObjectID]) {
+        self.all = Set(all.lazy.map(\.key))
+        waiting = Dictionary(grouping: ids) { $0.entity.number }.mapValues { $0.map(\.key)[...] }
+    }
+
+    /// Whether the key is that of one of the new objects.
+    func isAsked(_ key: Int64) -> Bool { all.contains(key) }
+
+    mutating func next(for entity: NSEntityDescription) -> Int64? {
+        guard let key = waiting[entity.number]?.popFirst() else { return nil }
+        given.append(key)
+        return key
+    }
+}
+
+/// Telling a store which of its objects contexts have.
+extension NSIncrementalStore {
+    enum Registration: Sendable {
+        case registered(NSManagedObjectID)
+        case unregistered(NSManagedObjectID)
+    }
+
+    /// Notes that a context has or lost an object; may be called from anywhere, also while an object is being freed. The store is told in its turn,
+    /// before it is asked anything that is asked later.
+    func note(_ registration: Registration) {
+        let isFirst = registrations.withLock { noted in
+            noted.append(registration)
+            return noted.count == 1
+        }
+        guard isFirst else { return }
+        order.async { [weak self] in self?.tellRegistrations() }
+    }
+
+    /// In `order`.
+    private func tellRegistrations() {
+        let noted = registrations.withLock { noted in
+            defer { noted = [] }
+            return noted
+        }
+        // One call for as many as come after each other.
+        var registered: [NSManagedObjectID] = [], unregistered: [NSManagedObjectID] = []
+        func tell() {
+            if !registered.isEmpty { managedObjectContextDidRegisterObjects(with: registered) }
+            if !unregistered.isEmpty { managedObjectContextDidUnregisterObjects(with: unregistered) }
+            registered = []
+            unregistered = []
+        }
+        for registration in noted {
+            switch registration {
+            case .registered(let id):
+                if !unregistered.isEmpty { tell() }
+                registered.append(id)
+            case .unregistered(let id):
+                if !registered.isEmpty { tell() }
+                unregistered.append(id)
+            }
+        }
+        tell()
     }
 }

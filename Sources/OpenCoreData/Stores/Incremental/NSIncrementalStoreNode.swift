@@ -8,10 +8,13 @@ import Foundation
 /// The version says which state of the object these values are: a save is refused or merged if the version is another one than that of the
 /// values that were changed. Raise it whenever the values change; a state that is older must not have the higher version.
 open class NSIncrementalStoreNode: NSObject {
+    /// The object whose values these are.
     open private(set) var objectID: NSManagedObjectID
+    /// Which state of the object the values are; a later state has a higher number.
     open private(set) var version: UInt64
     private var values: [String: Any]
 
+    /// Takes attributes and to-ones by property name, without to-manys. Nothing is checked here.
     public init(objectID: NSManagedObjectID, withValues values: [String: Any], version: UInt64) {
         self.objectID = objectID
         self.values = values

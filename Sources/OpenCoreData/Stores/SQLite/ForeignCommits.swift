@@ -1,5 +1,6 @@
 import Dispatch
 import Foundation
+import GRDB
 import Glibc
 import Synchronization
 
@@ -132,4 +133,112 @@ private final class Alarm: @unchecked Sendable {
 
     /// - Parameter time: in nanoseconds of the machine's clock.
     func set(to time: UInt64) { source.schedule(deadline: DispatchTime(uptimeNanoseconds: time)) }
+}
+
+/// Tells when the kernel has seen somebody write to one of a directory's files, by its name. No thread waits for it.
+///
+/// What is written through mapped memory is not seen, nor what another machine writes to a shared file system.
+// A dispatch source may be used from any thread; here it is only made and cancelled.
+final class DirectoryWatch: @unchecked Sendable {
+    private let source: any DispatchSourceRead
+
+    /// Nil where the kernel has no watch left to give.
+    ///
+    /// - Parameter names: the files to hear of; they need not exist yet.
+    /// - Parameter handler: called on `queue`, once for all that came together.
+    init?(_ directory: String, names: Set<String>, queue: DispatchQueue, handler: @escaping @Sendable () -> Void) {
+        let descriptor = inotify_init1(Int32(IN_NONBLOCK | IN_CLOEXEC))
+        guard descriptor >= 0 else { return nil }
+        let mask = UInt32(IN_MODIFY | IN_ATTRIB | IN_CREATE | IN_MOVED_TO)
+        guard inotify_add_watch(descriptor, directory, mask) >= 0 else {
+            close(descriptor)
+            return nil
+        }
+        source = DispatchSource.makeReadSource(fileDescriptor: descriptor, queue: queue)
+        source.setEventHandler {
+            if Self.concerns(names, readingFrom: descriptor) { handler() }
+        }
+        source.setCancelHandler { close(descriptor) }
+        source.resume()
+    }
+
+    deinit { source.cancel() }
+
+    /// Takes everything that waits. Returns whether any of it is about these files, or was too much for the kernel to keep.
+    private static func concerns(_ names: Set<String>, readingFrom descriptor: Int32) -> Bool {
+        let header = MemoryLayout<inotify_event>.size
+        var isConcerned = false
+        withUnsafeTemporaryAllocation(byteCount: 16 << 10, alignment: MemoryLayout<inotify_event>.alignment) { buffer in
+            while let base = buffer.baseAddress {
+                let count = read(descriptor, base, buffer.count)
+                if count <= 0 { return }
+                var offset = 0
+                while offset + header <= count {
+                    let event = base.load(fromByteOffset: offset, as: inotify_event.self)
+                    let name = event.len == 0 ? "" : String(cString: (base + offset + header).assumingMemoryBound(to: CChar.self))
+                    if names.contains(name) || event.mask & UInt32(IN_Q_OVERFLOW) != 0 { isConcerned = true }
+                    offset += header + Int(event.len)
+                }
+            }
+        }
+        return isConcerned
+    }
+}
+
+/// When to ask about something of which only signs are seen, and those before it happens: at once, and then again, ever later, until long after the
+/// last sign. However many signs come, it is not asked more often than the first of the delays says. In nanoseconds of one clock.
+struct AskingTimes: Sendable {
+    /// After a sign. The last is as long as a commit may take from its first byte to its end.
+    private static let delays: [UInt64] = [20, 100, 500, 2000, 8000].map { $0 * 1_000_000 }
+
+    private var lastSign: UInt64 = 0
+    private var lastAsked: UInt64?
+    /// When to ask next; nil: not before there is another sign.
+    private(set) var next: UInt64?
+
+    /// There was a sign.
+    ///
+    /// - Returns: whether to ask now; `next` is later in any case.
+    mutating func sawSign(at now: UInt64) -> Bool {
+        lastSign = now
+        if let lastAsked, now < lastAsked + Self.delays[0] {
+            // What was asked a moment ago is not asked for each of many signs, and they don't put it off.
+            next = min(next ?? .max, lastAsked + Self.delays[0])
+            return false
+        }
+        asks(at: now)
+        return true
+    }
+
+    /// It is asked now.
+    mutating func asks(at now: UInt64) {
+        lastAsked = now
+        next = Self.delays.first { lastSign + $0 > now }.map { max(lastSign + $0, now + Self.delays[0]) }
+    }
+}
+
+extension SQLiteStore {
+    /// Has `handler` called, soon, if others have committed to the file since this was asked last. Needs no watch of the kernel's, of which a user
+    /// has few.
+    func askForOthers(_ handler: @escaping @Sendable () -> Void) {
+        pool.asyncWriteWithoutTransaction { [weak self] database in
+            // A file that can't be read now is asked the next time.
+            guard let self, let version = try? database.integer("PRAGMA data_version") else { return }
+            let isNew = askedVersion.withLock { asked in
+                defer { asked = version }
+                return asked != nil && asked != version
+            }
+            if isNew { handler() }
+        }
+    }
+
+    /// Follows what others commit to the file. Where that can't begin because the file can't be read, it is not followed.
+    func follow(_ handler: @escaping @Sendable () -> Void) {
+        let pool = pool
+        let version: @Sendable () throws -> Int64 = {
+            try pool.writeWithoutTransaction { try $0.integer("PRAGMA data_version") ?? 0 }
+        }
+        guard let commits = try? ForeignCommits(file: path, version: version, handler: handler) else { return }
+        foreignCommits.withLock { $0 = commits }
+    }
 }

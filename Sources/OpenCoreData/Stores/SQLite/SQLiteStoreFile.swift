@@ -1,6 +1,7 @@
 import Foundation
 import GRDB
 import GRDBSQLite
+import Synchronization
 
 /// What is done to the file of a store that is not open here. Other processes may have it open: everything goes through SQLite, with its locks and
 /// with what is in the write-ahead log.
@@ -84,6 +85,142 @@ struct SQLiteStoreFile {
         do { try body() } catch let error as DatabaseError {
             let cause = SQLiteError(error, operation: "")
             throw cause.cocoaError(.persistentStoreSave, "Can't \(verb) \(url.path). \(cause.advice)")
+        }
+    }
+}
+
+/// The files that a store was opened with. Whoever moves, deletes or replaces one of them leaves a connection that goes on writing where nobody looks.
+final class SQLiteStoreFiles: Sendable {
+    private let path: String
+    private let file: FilePlace?
+    /// The write-ahead log, which SQLite makes when it first needs it and keeps until the last connection is closed.
+    private let log: Mutex<FilePlace?>
+
+    init(_ path: String) {
+        self.path = path
+        file = FilePlace(path)
+        log = Mutex(FilePlace("\(path)-wal"))
+    }
+
+    /// Throws `SQLITE_READONLY_DBMOVED` where a path does not lead to the file any more that was opened there.
+    func check() throws(SQLiteError) {
+        if FilePlace(path) != file { throw Self.moved(path) }
+        let now = FilePlace("\(path)-wal")
+        let isSame = log.withLock { log in
+            if log == nil { log = now }
+            return log == now
+        }
+        if !isSame { throw Self.moved("\(path)-wal") }
+    }
+
+    private static func moved(_ path: String) -> SQLiteError {
+        SQLiteError(code: SQLiteError.moved, message: "\(path) was moved, deleted or replaced since it was opened", operation: "while saving")
+    }
+}
+
+/// A file, whatever it is called.
+struct FilePlace: Hashable, Sendable {
+    let device: UInt64
+    let number: UInt64
+
+    /// Nil: there is none at this path.
+    init?(_ path: String) {
+        var status = stat()
+        guard stat(path, &status) == 0 else { return nil }
+        device = UInt64(status.st_dev)
+        number = UInt64(status.st_ino)
+    }
+}
+
+/// Taking over what another store holds.
+extension SQLiteStore {
+    /// Makes a file of all that is committed, as it is at one moment, whoever reads and writes meanwhile: the same rows, keys, versions and metadata,
+    /// and a UUID of its own. The history stays behind: it is that of a store with another UUID. The file must not be there yet. Throws 134030 where it can't be written, 134060 where this one can't be read.
+    func copy(to url: URL) throws {
+        do {
+            // Beside the readers and the writer: it may take long.
+            try pool.unsafeRead { try $0.execute(sql: "VACUUM INTO ?", arguments: [url.path]) }
+            let queue = try DatabaseQueue(path: url.path)
+            defer { try? queue.close() }
+            try queue.write { database in
+                guard let data = try Data.fetchOne(database, sql: "SELECT Z_PLIST FROM Z_METADATA"),
+                    var metadata = StoreMetadataCoding.metadata(data)
+                else { throw SQLiteError(code: SQLITE_CORRUPT, message: "Z_METADATA can't be read", operation: "while copying") }
+                try SQLiteHistoryTables.drop(in: database)
+                let uuid = UUID().uuidString
+                metadata[NSStoreUUIDKey] = uuid
+                try database.run(
+                    "UPDATE Z_METADATA SET Z_UUID = ?, Z_PLIST = ?", [.text(uuid), .blob(try StoreMetadataCoding.data(metadata))])
+            }
+        } catch {
+            throw storeError(error, .persistentStoreSave, doing: "copy to \(url.deletingLastPathComponent().path)")
+        }
+    }
+
+    /// Writes all that `source` holds, keys and versions too, in one transaction into this store, which is empty. Both have one identity.
+    func fill(from source: NSPersistentStore) throws {
+        do {
+            try pool.writeWithoutTransaction { database in
+                try database.inTransaction(.immediate) {
+                    try source.forEachPart { try write($0, in: database) }
+                    return .commit
+                }
+            }
+        } catch {
+            throw storeError(error, .persistentStoreSave, doing: "save to")
+        }
+    }
+
+    private func write(_ part: StoreContents, in database: Database) throws {
+        var changes = ChangeSet()
+        for fetched in part.rows { changes.set(fetched.id, fetched.row.map { PendingRow(kind: .inserted, row: $0) }) }
+        for (key, members) in part.pairs {
+            var pairs = PairChanges()
+            for member in members { pairs.add(member) }
+            changes.pairs[key] = pairs
+        }
+        changes.orders = part.orders
+        // A part refers to rows of parts that are still to come.
+        var operation = SaveOperation(
+            try SavePlan(changes, schema: schema), schema: schema, identity: identity, clearsKeysFirst: false, checksReferences: false)
+        try operation.run(in: database)
+        // Whoever read a row before goes on from the version that he knows.
+        for fetched in part.rows {
+            guard let version = fetched.row?.version, version > 1 else { continue }
+            let table = try schema.map(of: fetched.id.entity).tableName.sqlName
+            try database.run("UPDATE \(table) SET Z_OPT = ? WHERE Z_PK = ?", [.integer(version), .integer(fetched.id.key)])
+        }
+    }
+}
+
+extension SQLiteStore {
+    /// See `NSPersistentStoreCoordinator.adoptRows`.
+    func adoptRows(_ keys: Set<Int64>, of entity: NSEntityDescription, emptying attribute: String) throws -> Set<Int64> {
+        let map = try schema.map(of: entity), table = schema.tables[map.table]
+        guard let sum = table.sum, !keys.isEmpty else { return [] }
+        let isChanged = "Z_PK IN (SELECT value FROM json_each(?)) AND \(RowSum.column) IS NOT \(sum.stored)"
+        let list = SQLParameter.text(JSONList.text(keys.sorted()))
+        do {
+            // Nearly always there are none, and nothing has to be locked.
+            let select = "SELECT Z_PK FROM \(table.name.sqlName) WHERE \(isChanged)"
+            if try pool.read({ try $0.integer(select, [list]) }) == nil { return [] }
+            guard let column = map.layout.slot(of: attribute).flatMap({ map.columns[$0]?.name }) else { return [] }
+            let values = sum.columns.map { (column: $0, value: $0 == column ? "NULL" : $0.sqlName) }
+            var found: Set<Int64> = []
+            try pool.writeWithoutTransaction { database in
+                try database.inTransaction(.immediate) {
+                    let statement = try database.prepared(
+                        "UPDATE \(table.name.sqlName) SET Z_OPT = \(SaveOperation.nextVersion), \(column.sqlName) = NULL, \(RowSum.column) = \(sum.whole(values)) "
+                            + "WHERE \(isChanged) RETURNING Z_PK")
+                    try statement.bind([list])
+                    try statement.forEachRow { found.insert(sqlite3_column_int64($0, 0)) }
+                    return .commit
+                }
+            }
+            foreignCommits.withLock { $0 }?.didCommit()
+            return found
+        } catch {
+            throw storeError(error, .persistentStoreSave, doing: "look at the rows of")
         }
     }
 }

@@ -98,3 +98,56 @@ extension NSAttributeType {
         }
     }
 }
+
+/// The property list in `Z_METADATA.Z_PLIST`, and what a store stamps into it.
+enum StoreMetadataCoding {
+    static let autoVacuumLevelKey = "_NSAutoVacuumLevel"
+    static let hashesVersionKey = "NSStoreModelVersionHashesVersion"
+    static let hashesDigestKey = "NSStoreModelVersionHashesDigest"
+    static let modelChecksumKey = "NSStoreModelVersionChecksumKey"
+    static let frameworkVersionKey = "NSPersistenceFrameworkVersion"
+    /// What made the views last: not shown to callers.
+    static let viewsKey = "_OpenCoreDataViews"
+
+    /// Through which entry of a push journal everything has been committed: not shown to callers.
+    static let pushMarkKey = "_OpenCoreDataPushMark"
+
+    static func pushMark(_ data: Data) -> UInt64 {
+        (metadata(data)?[pushMarkKey] as? NSNumber)?.uint64Value ?? 0
+    }
+
+    /// The same metadata with another mark.
+    static func marking(_ data: Data, _ mark: UInt64) throws -> Data {
+        var metadata = metadata(data) ?? [:]
+        metadata[pushMarkKey] = NSNumber(value: mark)
+        return try self.data(metadata)
+    }
+
+    static func data(_ metadata: [String: Any]) throws -> Data {
+        try PropertyListValue.bytes(metadata, format: .binary)
+    }
+
+    static func metadata(_ data: Data) -> [String: Any]? {
+        (try? PropertyListSerialization.propertyList(from: data, options: [], format: nil)) as? [String: Any]
+    }
+
+    /// The metadata of a new store.
+    static func initial(uuid: String) -> [String: Any] {
+        [NSStoreTypeKey: NSSQLiteStoreType, NSStoreUUIDKey: uuid, autoVacuumLevelKey: "2", frameworkVersionKey: 1]
+    }
+
+    /// Stamps the hashes and identifiers of the model into metadata.
+    static func stamp(_ metadata: inout [String: Any], entities: [NSEntityDescription], model: NSManagedObjectModel?) {
+        let hashes = hashes(of: entities)
+        let digest = Data(SHA256.hash(ofVersionHashes: hashes)).base64EncodedString()
+        metadata[NSStoreModelVersionHashesKey] = hashes
+        metadata[NSStoreModelVersionIdentifiersKey] = (model?.versionIdentifiers ?? []).map { "\($0.base)" }.sorted()
+        metadata[hashesVersionKey] = 3
+        metadata[hashesDigestKey] = digest
+        metadata[modelChecksumKey] = digest
+    }
+
+    static func hashes(of entities: [NSEntityDescription]) -> [String: Data] {
+        Dictionary(entities.map { ($0.name ?? "", $0.versionHash) }, uniquingKeysWith: { _, last in last })
+    }
+}

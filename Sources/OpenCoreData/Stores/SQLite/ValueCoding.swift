@@ -64,3 +64,119 @@ enum ValueCoding {
         return Data(bytes: bytes, count: Int(sqlite3_value_bytes(value)))
     }
 }
+
+/// Values without a column type of their own as bytes: a keyed archive, as Core Data's default transformer makes.
+enum TransformableCoding {
+    /// Throws 134030 with a sentence if the value can't be archived.
+    static func data(_ value: AnyHashable, attribute: String) throws -> Data {
+        guard isArchivable(value.base) else {
+            throw NSError.coreData(
+                .persistentStoreSave,
+                "The value of \(attribute) has type \(type(of: value.base)), which can't be archived. Use property-list types or a class "
+                    + "that adopts NSCoding, or keep it as Data.")
+        }
+        do {
+            return try NSKeyedArchiver.archivedData(withRootObject: value.base, requiringSecureCoding: false)
+        } catch {
+            throw NSError.coreData(.persistentStoreSave, "The value of \(attribute) can't be archived.", underlying: error)
+        }
+    }
+
+    private static func isArchivable(_ value: Any) -> Bool {
+        switch value {
+        case is String, is Int, is Int64, is Int32, is Int16, is Double, is Float, is Bool, is Data, is Date, is URL, is UUID: true
+        case let list as [Any]: list.allSatisfy(isArchivable)
+        case let dictionary as [AnyHashable: Any]:
+            dictionary.allSatisfy { isArchivable($0.key.base) && isArchivable($0.value) }
+        case let set as Set<AnyHashable>: set.allSatisfy { isArchivable($0.base) }
+        default: value is any NSCoding
+        }
+    }
+
+    /// Nil if the bytes are not an archive that can be read here.
+    static func value(_ data: Data) -> AnyHashable? {
+        guard let unarchiver = try? NSKeyedUnarchiver(forReadingFrom: data) else { return nil }
+        unarchiver.requiresSecureCoding = false
+        unarchiver.decodingFailurePolicy = .setErrorAndReturn
+        let object = unarchiver.decodeObject(forKey: NSKeyedArchiveRootObjectKey)
+        return object.flatMap { native($0) as? AnyHashable }
+    }
+
+    /// Foundation's classes as the Swift values they stand for.
+    private static func native(_ value: Any) -> Any {
+        switch value {
+        case let string as NSString: return string.description
+        case let number as NSNumber: return number
+        case let data as NSData: return Data(referencing: data)
+        case let date as NSDate: return Date(timeIntervalSinceReferenceDate: date.timeIntervalSinceReferenceDate)
+        case let url as NSURL: return (URL(string: url.absoluteString) ?? url) as Any
+        case let uuid as NSUUID: return (UUID(uuidString: uuid.uuidString) ?? uuid) as Any
+        case let list as NSArray: return list.allObjectsInOrder.map { native($0) as? AnyHashable ?? AnyHashable("") }
+        case let set as NSSet: return Set(set.allObjects.compactMap { native($0) as? AnyHashable })
+        case let dictionary as NSDictionary:
+            var result: [AnyHashable: AnyHashable] = [:]
+            for key in dictionary.allKeys {
+                guard let name = native(key) as? AnyHashable, let object = dictionary.object(forKey: key) else { continue }
+                result[name] = native(object) as? AnyHashable
+            }
+            return result
+        default: return value
+        }
+    }
+}
+
+extension NSArray {
+    fileprivate var allObjectsInOrder: [Any] { (0..<count).map { object(at: $0) } }
+}
+
+/// Decimals in a DECIMAL column, without loss: a whole number of 64 bits as INTEGER, up to 15 significant digits as REAL (which gives them back
+/// exactly), anything longer as a BLOB that holds the digits as text (as TEXT, the column's affinity would round it). A number has one
+/// form only, so that equality and unique indexes work.
+enum DecimalCoding {
+    static func parameter(_ value: Decimal) -> SQLParameter {
+        if value.isNaN { return .null }
+        let text = value.description
+        if let integer = Int64(text) { return .integer(integer) }
+        let digits = parts(text).digits
+        if digits.count <= 15, let double = Double(text) {
+            if let whole = Int64(exactly: double) { return .integer(whole) }
+            return .double(double)
+        }
+        return .blob(Data(text.utf8))
+    }
+
+    static func decimal(_ value: Double) -> Decimal { Decimal(string: "\(value)") ?? Decimal(value) }
+
+    static func decimal(text: String) -> Decimal? { Decimal(string: text) }
+
+    /// Bytes that compare as the numbers do.
+    static func sortKey(_ value: Decimal) -> [UInt8] {
+        let (isNegative, digits, exponent) = parts(value.description)
+        if digits.isEmpty { return [0x80] }
+        let biased = UInt16(exponent + 0x4000)
+        let body = [UInt8(biased >> 8), UInt8(biased & 0xFF)] + digits.map { $0 + 1 }
+        return isNegative ? [0x7F] + body.map { ~$0 } + [0xFF] : [0x81] + body
+    }
+
+    /// Sign, digits without zeros at either end, and the power of ten that 0.DIGITS is multiplied with.
+    private static func parts(_ text: String) -> (isNegative: Bool, digits: [UInt8], exponent: Int) {
+        var digits: [UInt8] = [], exponent = 0, sawPoint = false, isNegative = false
+        for byte in text.utf8 {
+            switch byte {
+            case UInt8(ascii: "-"): isNegative = true
+            case UInt8(ascii: "."): sawPoint = true
+            case UInt8(ascii: "0")...UInt8(ascii: "9"):
+                let digit = byte - UInt8(ascii: "0")
+                if digits.isEmpty && digit == 0 {
+                    if sawPoint { exponent -= 1 }
+                } else {
+                    digits.append(digit)
+                    if !sawPoint { exponent += 1 }
+                }
+            default: break
+            }
+        }
+        while digits.last == 0 { digits.removeLast() }
+        return (isNegative, digits, exponent)
+    }
+}

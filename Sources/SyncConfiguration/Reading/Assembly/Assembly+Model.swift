@@ -1,3 +1,5 @@
+import JSONPaths
+
 extension Assembly {
     /// The entities, in the order of the files.
     mutating func assembleModel(_ top: Layer) -> ModelConfiguration {
@@ -148,5 +150,63 @@ extension Assembly {
         }
         if !attributes.isEmpty { resolved.sections.append(.init(header: "[\(path).attributes]", settings: attributes)) }
         if !relationships.isEmpty { resolved.sections.append(.init(header: "[\(path).relationships]", settings: relationships)) }
+    }
+}
+
+/// Where the entities of a model and their properties stand in it, by name.
+struct ModelIndex {
+    private struct Places {
+        var attributes: [String: Int]
+        var relationships: [String: Int]
+    }
+
+    private var entities: [String: Int]
+    private var properties: [Places]
+
+    init(_ model: ModelConfiguration) {
+        func places(_ names: [String]) -> [String: Int] {
+            Dictionary(names.enumerated().map { ($1, $0) }) { first, _ in first }
+        }
+        entities = places(model.entities.map(\.name))
+        properties = model.entities.map { Places(attributes: places($0.attributes.map(\.name)), relationships: places($0.relationships.map(\.name))) }
+    }
+
+    func entity(_ name: String) -> Int? { entities[name] }
+
+    func attribute(_ name: String, of entity: String) -> Int? {
+        entities[entity].flatMap { properties[$0].attributes[name] }
+    }
+
+    func relationship(_ name: String, of entity: String) -> Int? {
+        entities[entity].flatMap { properties[$0].relationships[name] }
+    }
+}
+
+/// A property as the table that declares it.
+extension AttributeConfiguration {
+    var toml: String {
+        var entries: [String] = []
+        if let paths = Codec<[JSONPath]>.jsonPaths.toml(paths) { entries.append("path = \(paths)") }
+        entries.append("type = \"\(type)\"")
+        entries.append("optional = \(isOptional)")
+        if let defaultValue { entries.append("default = \(defaultValue.toml)") }
+        entries.append("index = \(isIndexed)")
+        if type == .date { entries.append("format = \(tomlQuoted(format.description))") }
+        return "{ \(entries.joined(separator: ", ")) }"
+    }
+}
+
+extension RelationshipConfiguration {
+    var toml: String {
+        var entries = ["to = \(tomlQuoted(destination))"]
+        if let paths = Codec<[JSONPath]>.jsonPaths.toml(paths) { entries.append("path = \(paths)") }
+        entries.append("many = \(isToMany)")
+        entries.append("ordered = \(isOrdered)")
+        if case .declared(let name) = inverse { entries.append("inverse = \(tomlQuoted(name))") }
+        entries.append("on_delete = \"\(onDelete.rawValue)\"")
+        entries.append("match = \"\(match.rawValue)\"")
+        entries.append("mode = \"replace\"")
+        entries.append("unresolved = \"stub\"")
+        return "{ \(entries.joined(separator: ", ")) }"
     }
 }

@@ -41,3 +41,125 @@ struct DocumentParser {
         return line
     }
 }
+
+/// A value of a configuration file, with the place it stands at.
+struct DocumentNode: Sendable {
+    indirect enum Value: Sendable {
+        case string(String)
+        case integer(Int64)
+        case number(Double)
+        case boolean(Bool)
+        /// A TOML date or time; no key takes one.
+        case moment(String)
+        case array([DocumentNode])
+        case table([String: DocumentNode])
+    }
+
+    struct Place: Sendable, Hashable {
+        var file: String
+        /// The position of the file in the order of merging.
+        var rank: Int
+        var line: Int?
+        var column: Int?
+    }
+
+    var value: Value
+    var place: Place
+
+    /// The value in words, for complaints: `the integer 15`.
+    var found: String {
+        switch value {
+        case .string(let text): "the text \(tomlQuoted(text.count > 60 ? text.prefix(60) + "…" : text))"
+        case .integer(let integer): "the integer \(integer)"
+        case .number(let number): "the number \(number)"
+        case .boolean(let flag): "\(flag)"
+        case .moment: "a date or time"
+        case .array: "an array"
+        case .table: "a table"
+        }
+    }
+
+    var table: [String: DocumentNode]? {
+        if case .table(let table) = value { table } else { nil }
+    }
+
+    var array: [DocumentNode]? {
+        if case .array(let array) = value { array } else { nil }
+    }
+
+    var string: String? {
+        if case .string(let string) = value { string } else { nil }
+    }
+}
+
+extension [String: DocumentNode] {
+    /// The entries in the order they stand in the files.
+    var ordered: [(key: String, value: DocumentNode)] {
+        func rank(_ entry: Element) -> (Int, Int, Int, String) {
+            let place = entry.value.place
+            return (place.rank, place.line ?? .max, place.column ?? .max, entry.key)
+        }
+        return sorted { rank($0) < rank($1) }
+    }
+}
+
+extension DocumentNode {
+    /// This file with a later one laid over it, as ``merged(_:named:)`` does with any number of them.
+    func merged(with later: DocumentNode) -> DocumentNode {
+        Self.merged([self, later])
+    }
+
+    /// Files laid over each other in their order: tables key by key; the elements of `source`, and of `resource` within one, by their `name`; anything
+    /// else is replaced. All of them at once, as many small files would otherwise copy what is there once each.
+    /// - Parameter nodes: at least one.
+    static func merged(_ nodes: [DocumentNode], named: String? = nil) -> DocumentNode {
+        let layers = nodes.suffix(from: startOfLayers(nodes, named))
+        guard let first = layers.first, layers.count > 1 else { return nodes[nodes.count - 1] }
+        var result = first
+        if first.table != nil {
+            var entries: [String: [DocumentNode]] = [:]
+            for layer in layers {
+                for (key, node) in layer.table ?? [:] { entries[key, default: []].append(node) }
+            }
+            var table: [String: DocumentNode] = [:]
+            for (key, nodes) in entries { table[key] = merged(nodes, named: key) }
+            result.value = .table(table)
+        } else {
+            result.value = .array(mergedElements(layers.map { $0.array ?? [] }))
+        }
+        return result
+    }
+
+    /// What stands before it is replaced; what follows is all of one kind that can be laid over each other.
+    private static func startOfLayers(_ nodes: [DocumentNode], _ named: String?) -> Int {
+        let mergesArrays = named == "source" || named == "resource"
+        var start = nodes.count - 1
+        while start > 0 {
+            let (earlier, later) = (nodes[start - 1], nodes[start])
+            guard (earlier.table != nil && later.table != nil) || (mergesArrays && earlier.array != nil && later.array != nil) else { break }
+            start -= 1
+        }
+        return start
+    }
+
+    private static func mergedElements(_ files: [[DocumentNode]]) -> [DocumentNode] {
+        var elements: [[DocumentNode]] = []
+        var indices: [String: Int] = [:]
+        for file in files {
+            // A name that stands twice in one file is left for the complaint about duplicates.
+            var taken: Set<Int> = []
+            let before = elements.count
+            for node in file {
+                if let name = node.table?["name"]?.string, let index = indices[name], taken.insert(index).inserted {
+                    elements[index].append(node)
+                } else {
+                    elements.append([node])
+                }
+            }
+            for index in before..<elements.count {
+                if let name = elements[index][0].table?["name"]?.string, indices[name] == nil { indices[name] = index }
+            }
+        }
+        return elements.map { merged($0) }
+    }
+}

@@ -126,3 +126,91 @@ protocol ConfigurationTable {
     init()
     static var keys: [Key<Self>] { get }
 }
+
+/// The keys of each kind of table, made once for a reading: every source has a dozen of them.
+final class KeyTables {
+    /// The keys of one kind of table.
+    final class Keys<Root> {
+        /// In the order people read them.
+        let all: [Key<Root>]
+        private let byName: [String: Key<Root>]
+
+        fileprivate init(_ keys: [Key<Root>]) {
+            all = keys
+            byName = Dictionary(keys.map { ($0.name, $0) }) { first, _ in first }
+        }
+
+        subscript(name: String) -> Key<Root>? { byName[name] }
+    }
+
+    private var tables: [ObjectIdentifier: AnyObject] = [:]
+
+    func keys<Table: ConfigurationTable>(of type: Table.Type) -> Keys<Table> {
+        if let known = tables[ObjectIdentifier(type)] as? Keys<Table> { return known }
+        let keys = Keys(Table.keys)
+        tables[ObjectIdentifier(type)] = keys
+        return keys
+    }
+}
+
+/// What a complaint is about: a place in the configuration, for people (`source "github": schedule.every`) and for machines
+/// (`source.github.schedule.every`).
+struct Subject: Sendable, Hashable {
+    private var elements: [String] = []
+    private var keys: [String] = []
+    private(set) var keyPath = ""
+
+    static let root = Subject()
+
+    /// A key of a table.
+    func key(_ name: String) -> Subject {
+        var result = self
+        result.keys.append(name)
+        result.keyPath += (keyPath.isEmpty ? "" : ".") + tomlKey(name)
+        return result
+    }
+
+    /// A named thing, such as a source; without a name, its number.
+    func element(_ kind: String, _ name: String?, number: Int = 0, keyed: String? = nil) -> Subject {
+        var result = self
+        if !keys.isEmpty { result.elements.append(keys.joined(separator: ".")) }
+        result.keys = []
+        result.elements.append(name.map { "\(kind) \"\($0)\"" } ?? "\(kind) \(number)")
+        result.keyPath += (keyPath.isEmpty ? "" : ".") + (keyed ?? kind) + "." + (name.map(tomlKey) ?? "\(number)")
+        return result
+    }
+
+    var text: String {
+        (elements + (keys.isEmpty ? [] : [keys.joined(separator: ".")])).joined(separator: ": ")
+    }
+}
+
+/// The variables that may stand at the front of a path.
+enum ConfiguredPath {
+    static let variables = ["$STATE_DIRECTORY", "$RUNTIME_DIRECTORY"]
+
+    /// Where they point when nobody says: a tool that runs outside the service then finds the service's own directories.
+    private static let fallbacks = ["$STATE_DIRECTORY": "/var/lib/cistern", "$RUNTIME_DIRECTORY": "/run/cistern"]
+
+    /// The path with its variable filled in. A service manager may name several directories, separated by colons; the first counts.
+    static func expand(_ path: String, in environment: [String: String]) -> String {
+        for variable in variables where path == variable || path.hasPrefix(variable + "/") {
+            let listed = environment[String(variable.dropFirst())] ?? ""
+            let directory = listed.split(separator: ":").first.map(String.init) ?? fallbacks[variable] ?? ""
+            return directory + path.dropFirst(variable.count)
+        }
+        return path
+    }
+}
+
+/// `schema`: what is done when a record does not look as the entity says. All of it is in force, and none of it is to be set in this version.
+struct SchemaTable: ConfigurationTable {
+    static var keys: [Key<Self>] {
+        [
+            .inForce("unknown_fields", "ignore"),
+            .inForce("missing_field", "null"),
+            .inForce("type_mismatch", "quarantine"),
+            .inForce("coerce", "safe"),
+        ] + Key.later("drift_report", "raw", "raw_max")
+    }
+}

@@ -72,3 +72,71 @@ extension StateRow<RequestTable> {
         }
     }
 }
+
+/// Sets of primary keys that outlive the process: what pages and listings vouch for. Each lies in a row of its own, apart from the rows that every
+/// poll reads and writes, so that who asks for none pays for none.
+struct KeysTable: StateTable {
+    static let entity = "CisternKeys"
+    static let view: String? = nil
+    static let columns = KeysTable()
+
+    let scope = Column.key("scope")
+    /// The page; empty: it is the resource's own.
+    let request = Column.key("request")
+    let kind = Column<StoredKeys.Kind?>("kind", isKey: true, or: nil)
+    /// The compact form.
+    let keys = Column<Data?>("keys")
+
+    static func row(
+        _ kind: StoredKeys.Kind, of scope: ResourceScope, _ request: String, in worker: NSManagedObjectContext
+    ) throws -> StateRow<KeysTable> {
+        try StateRow.find(key: "\(scope)", request, kind, in: worker)
+    }
+}
+
+/// The records that were set aside.
+struct QuarantineTable: StateTable {
+    static let entity = "CisternQuarantine"
+    static let view: String? = "cistern_quarantine"
+    static let columns = QuarantineTable()
+
+    /// Of the scope and the record: the same bad record, seen again, is counted and not multiplied.
+    let digest = Column.key("digest")
+    let source = Column<String>("source", or: "")
+    let resource = Column<String>("resource", or: "")
+    let run = Column<Int64>.count("run")
+    let page = Column<Int>.count("page")
+    let record = Column<Int>.count("record")
+    let reason = Column<String>("reason", or: "")
+    let path = Column<String>("path", or: "")
+    let raw = Column<String>("raw", or: "")
+    let seenAt = Column<Date?>("seenAt")
+    let count = Column<Int>.count("count")
+
+    static func row(_ digest: BodyDigest, in worker: NSManagedObjectContext) throws -> StateRow<QuarantineTable> {
+        try StateRow.find(key: digest.description, in: worker)
+    }
+}
+
+extension StateRow<QuarantineTable> {
+    /// Sets the record aside once more.
+    mutating func take(_ record: RejectedRecord, reason: String, of scope: ResourceScope, run: Int64, page: Int, now: Date) {
+        self.source = scope.source
+        self.resource = scope.resource
+        self.run = run
+        self.page = page
+        self.record = record.record
+        self.reason = reason
+        self.path = record.path
+        self.raw = record.raw
+        self.seenAt = now
+        self.count += 1
+    }
+
+    var entry: QuarantineEntry {
+        QuarantineEntry(
+            digest: self.digest, scope: ResourceScope(source: self.source, resource: self.resource), run: Int(self.run), page: self.page,
+            record: self.record, reason: self.reason,
+            path: self.path, raw: self.raw, seenAt: self.seenAt ?? .distantPast, count: self.count)
+    }
+}

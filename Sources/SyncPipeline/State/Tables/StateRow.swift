@@ -100,3 +100,74 @@ struct StateRow<Table: StateTable> {
         if let id, base != nil { context.delete(context.object(with: id)) }
     }
 }
+
+/// A table of the pipeline's own: a type whose properties are its columns. What the pipeline must remember is data: it is set in the same worker
+/// context as the records it vouches for, and reaches the store in the same transaction.
+protocol StateTable: Sendable {
+    /// The table's entity.
+    static var entity: String { get }
+    /// The name that people read it by; nil: they do not.
+    static var view: String? { get }
+    /// The one value of the type.
+    static var columns: Self { get }
+}
+
+extension StateTable {
+    /// All columns, in the order of their declaration.
+    static var allColumns: [any TableColumn] { Mirror(reflecting: columns).children.compactMap { $0.value as? any TableColumn } }
+
+    /// - Parameter views: further views, by name.
+    static func description(views: [String: String]) -> NSEntityDescription {
+        let description = NSEntityDescription(), columns = allColumns
+        description.name = entity
+        description.properties = columns.map { column in
+            let attribute = NSAttributeDescription(name: column.name, type: column.type)
+            attribute.userInfo = [ViewAnnotation.column: column.isShown ? column.sql : ""]
+            return attribute
+        }
+        description.uniquenessConstraints = [columns.filter(\.isKey).map(\.name)]
+        description.userInfo = [ViewAnnotation.hidden: view == nil, ViewAnnotation.name: view ?? entity, ViewAnnotation.extra: views]
+        return description
+    }
+}
+
+/// Which rows of a table.
+struct RowCondition<Table: StateTable> {
+    let predicate: NSPredicate
+
+    private init<Value>(_ column: KeyPath<Table, Column<Value>>, _ comparison: String, _ value: Any?) {
+        predicate = NSPredicate(format: "%K \(comparison) %@", Table.columns[keyPath: column].name, value)
+    }
+
+    static func isEqual<Value>(_ column: KeyPath<Table, Column<Value>>, _ value: Value) -> RowCondition {
+        RowCondition(column, "==", value.stored.plain)
+    }
+
+    static func isNot<Value>(_ column: KeyPath<Table, Column<Value>>, _ value: Value) -> RowCondition {
+        RowCondition(column, "!=", value.stored.plain)
+    }
+
+    static func isAtMost<Value>(_ column: KeyPath<Table, Column<Value>>, _ value: Value) -> RowCondition {
+        RowCondition(column, "<=", value.stored.plain)
+    }
+
+    static func isAmong<Value>(_ column: KeyPath<Table, Column<Value>>, _ values: [Value]) -> RowCondition {
+        RowCondition(column, "IN", values.map { $0.stored.plain })
+    }
+
+    static func begins(_ column: KeyPath<Table, Column<String>>, _ start: String) -> RowCondition {
+        RowCondition(column, "BEGINSWITH", start)
+    }
+}
+
+/// In which order.
+struct RowOrder<Table: StateTable> {
+    let key: SortKey
+
+    private init<Value>(_ column: KeyPath<Table, Column<Value>>, isAscending: Bool) {
+        key = SortKey(path: [Table.columns[keyPath: column].name], isAscending: isAscending)
+    }
+
+    static func up<Value>(_ column: KeyPath<Table, Column<Value>>) -> RowOrder { RowOrder(column, isAscending: true) }
+    static func down<Value>(_ column: KeyPath<Table, Column<Value>>) -> RowOrder { RowOrder(column, isAscending: false) }
+}

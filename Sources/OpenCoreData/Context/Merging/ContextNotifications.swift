@@ -1,0 +1,177 @@
+import Foundation
+
+extension Notification.Name {
+    /// Posted on the context's queue before validation, if there is anything to save. The object is the context; there is no `userInfo`.
+    public static let NSManagedObjectContextWillSave = Notification.Name("NSManagedObjectContextWillSave")
+    /// Posted after a save has succeeded, with the sets of objects that were inserted, updated and deleted, empty sets included.
+    public static let NSManagedObjectContextDidSave = Notification.Name("NSManagedObjectContextDidSave")
+    /// Posted once for everything that changed since the last one, without empty sets; after `reset()` with `NSInvalidatedAllObjectsKey` alone.
+    public static let NSManagedObjectContextObjectsDidChange = Notification.Name("NSManagedObjectContextObjectsDidChange")
+    /// Posted right after `NSManagedObjectContextDidSave`, with sets of object IDs. Not posted where `materializesNotificationObjects` is false.
+    public static let NSManagedObjectContextDidSaveObjectIDs = Notification.Name("NSManagedObjectContextDidSaveObjectIDs")
+    /// Posted after changes from elsewhere were merged, with sets of object IDs. Not posted where `materializesNotificationObjects` is false.
+    public static let NSManagedObjectContextDidMergeChangesObjectIDs = Notification.Name("NSManagedObjectContextDidMergeChangesObjectIDs")
+}
+
+/// `userInfo` keys with sets of objects.
+public let NSInsertedObjectsKey = "inserted"
+/// `userInfo` key: the set of objects whose properties changed.
+public let NSUpdatedObjectsKey = "updated"
+/// `userInfo` key: the set of objects that were deleted.
+public let NSDeletedObjectsKey = "deleted"
+/// `userInfo` key of ObjectsDidChange: the set of objects that were refreshed, rolled back, or given other values by a merge.
+public let NSRefreshedObjectsKey = "refreshed"
+/// `userInfo` key: a set of objects to read again. Merging understands it; no context posts it.
+public let NSInvalidatedObjectsKey = "invalidated"
+/// `userInfo` key with an array of object IDs.
+public let NSInvalidatedAllObjectsKey = "invalidatedAll"
+
+/// `userInfo` key of `NSManagedObjectContextDidSave`, posted by a context that is pinned to a state of its stores: the `NSQueryGenerationToken` of the
+/// state after the save.
+public let NSManagedObjectContextQueryGenerationKey = "newQueryGeneration"
+
+extension NSManagedObjectContext {
+    /// Another name of `Notification.Name.NSManagedObjectContextWillSave`.
+    public static let willSaveObjectsNotification = Notification.Name.NSManagedObjectContextWillSave
+    /// Another name of `Notification.Name.NSManagedObjectContextDidSave`.
+    public static let didSaveObjectsNotification = Notification.Name.NSManagedObjectContextDidSave
+    /// Another name of `Notification.Name.NSManagedObjectContextObjectsDidChange`.
+    public static let didChangeObjectsNotification = Notification.Name.NSManagedObjectContextObjectsDidChange
+    /// Another name of `Notification.Name.NSManagedObjectContextDidSaveObjectIDs`.
+    public static let didSaveObjectIDsNotification = Notification.Name.NSManagedObjectContextDidSaveObjectIDs
+    /// Another name of `Notification.Name.NSManagedObjectContextDidMergeChangesObjectIDs`.
+    public static let didMergeChangesObjectIDsNotification = Notification.Name.NSManagedObjectContextDidMergeChangesObjectIDs
+
+    /// The keys of the notifications' `userInfo`.
+    public enum NotificationKey: String, CaseIterable, Sendable {
+        case sourceContext = "sourceContext"
+        case queryGeneration = "newQueryGeneration"
+        case invalidatedAllObjects = "invalidatedAll"
+        case insertedObjects = "inserted"
+        case updatedObjects = "updated"
+        case deletedObjects = "deleted"
+        case refreshedObjects = "refreshed"
+        case invalidatedObjects = "invalidated"
+        case insertedObjectIDs = "inserted_objectIDs"
+        case updatedObjectIDs = "updated_objectIDs"
+        case deletedObjectIDs = "deleted_objectIDs"
+        case refreshedObjectIDs = "refreshed_objectIDs"
+        case invalidatedObjectIDs = "invalidated_objectIDs"
+    }
+
+    /// After a merge: sets of IDs, by what was said to have happened to the objects.
+    func postDidMerge(_ changes: ChangedObjectIDs) {
+        guard materializesNotificationObjects else { return }
+        typealias Key = NotificationKey
+        var info: [AnyHashable: Any] = [:]
+        let refreshed = Set(changes.refreshed), invalidated = Set(changes.invalidated)
+        func add(_ ids: Set<NSManagedObjectID>, _ key: Key) { if !ids.isEmpty { info[key.rawValue] = ids } }
+        add(Set(changes.inserted), .insertedObjectIDs)
+        if changes.invalidatesAll {
+            info[Key.invalidatedAllObjects.rawValue] = changes.updated
+        } else {
+            add(Set(changes.updated).subtracting(refreshed).subtracting(invalidated), .updatedObjectIDs)
+        }
+        add(Set(changes.deleted), .deletedObjectIDs)
+        add(refreshed, .refreshedObjectIDs)
+        add(invalidated, .invalidatedObjectIDs)
+        NotificationCenter.default.post(name: .NSManagedObjectContextDidMergeChangesObjectIDs, object: self, userInfo: info)
+    }
+
+    func postWillSave() {
+        NotificationCenter.default.post(name: .NSManagedObjectContextWillSave, object: self)
+    }
+
+    /// One notification for everything since the last one; nothing if there is nothing.
+    func postObjectsDidChange() {
+        guard !events.isEmpty else { return }
+        let events = self.events
+        self.events = ContextEvents()
+        defer { tellListeners(ContextChangeIDs(events)) }
+        if events.hasNoObjects { return }
+        for object in events.updated.values { object.noteEventEnd() }
+        for object in events.inserted.values { object.noteEventEnd() }
+        var inserted = Set(events.inserted.values), updated = Set(events.updated.values), deleted = Set(events.deleted.values)
+        let refreshed = Set(events.refreshed.values)
+        var made: [NSManagedObject] = []
+        // Objects that only the notification needs go in the order in which they came, which is that of memory, and not in that of its sets.
+        defer { withExtendedLifetime(made) {} }
+        if materializesNotificationObjects {
+            for changes in events.pushed {
+                made += add(changes.ids(.inserted), to: &inserted)
+                made += add(changes.ids(.updated), to: &updated)
+                deleted.formUnion(changes.ids(.deleted).compactMap { registry[$0] })
+            }
+            inserted.subtract(deleted)
+            updated.subtract(inserted)
+            updated.subtract(deleted)
+        }
+        var info: [AnyHashable: Any] = [:]
+        if !inserted.isEmpty { info[NSInsertedObjectsKey] = inserted }
+        if !updated.isEmpty { info[NSUpdatedObjectsKey] = updated }
+        if !deleted.isEmpty { info[NSDeletedObjectsKey] = deleted }
+        if !refreshed.isEmpty { info[NSRefreshedObjectsKey] = refreshed }
+        NotificationCenter.default.post(name: .NSManagedObjectContextObjectsDidChange, object: self, userInfo: info)
+    }
+
+    /// The objects with these IDs, made where there are none yet. Many at a time, for a big push is many.
+    ///
+    /// - Returns: those that were made.
+    private func add(_ ids: [NSManagedObjectID], to objects: inout Set<NSManagedObject>) -> [NSManagedObject] {
+        if ids.isEmpty { return [] }
+        objects.reserveCapacity(objects.count + ids.count)
+        let layers = chain.withLock { level.hasChanges ? [level.pending, level.saving].compactMap { $0 } : [] }
+        var made: [NSManagedObject] = []
+        var maker = ObjectMaker(self)
+        let hasObjects = !registry.isEmpty
+        for id in ids {
+            if hasObjects, let known = registry[id] {
+                objects.insert(known)
+                continue
+            }
+            let object = maker.make(id)
+            for layer in layers {
+                guard let change = layer[id] else { continue }
+                object.take(change)
+                break
+            }
+            made.append(object)
+        }
+        registry.reserve(made.count)
+        registry.add(&made)
+        for object in made { objects.insert(object) }
+        return made
+    }
+
+    func postDidSave(_ changes: ChangeSet, inserted: [NSManagedObject], updated: [NSManagedObject], deleted: [NSManagedObject]) {
+        // Whoever looks for what was inserted finds it one level further down from now on.
+        heldKeys = nil
+        var sets = (inserted: Set(inserted), updated: Set(updated), deleted: Set(deleted))
+        var made: [NSManagedObject] = []
+        defer { withExtendedLifetime(made) {} }
+        if materializesNotificationObjects {
+            // Those that a child pushed and that have no instance here yet.
+            if sets.inserted.count < changes.insertedCount { made += add(changes.ids(.inserted), to: &sets.inserted) }
+            if sets.updated.count < changes.updatedCount { made += add(changes.ids(.updated), to: &sets.updated) }
+        }
+        var info: [AnyHashable: Any] = [
+            NSInsertedObjectsKey: sets.inserted, NSUpdatedObjectsKey: sets.updated, NSDeletedObjectsKey: sets.deleted,
+            ChangeSet.notificationKey: changes,
+        ]
+        if let token = queryGenerationToken { info[NSManagedObjectContextQueryGenerationKey] = token }
+        NotificationCenter.default.post(name: .NSManagedObjectContextDidSave, object: self, userInfo: info)
+        guard materializesNotificationObjects else { return }
+        typealias Key = NotificationKey
+        NotificationCenter.default.post(
+            name: .NSManagedObjectContextDidSaveObjectIDs, object: self,
+            userInfo: [
+                Key.insertedObjectIDs.rawValue: Set(changes.ids(.inserted)), Key.updatedObjectIDs.rawValue: Set(changes.ids(.updated)),
+                Key.deletedObjectIDs.rawValue: Set(changes.ids(.deleted)),
+            ])
+    }
+}
+
+extension ChangeSet {
+    /// Under this key a didSave notification carries what was saved, for merging it elsewhere without touching its objects.
+    static let notificationKey = "org.cistern.changes"
+}

@@ -1,0 +1,152 @@
+import Foundation
+import Synchronization
+
+/// Which IDs new objects of a chain are going to have, by unique key. Two contexts that miss the same key at the same time get one ID for it, so
+/// that what both of them insert is one object, and not two that have to be made one later.
+///
+/// A key is held before it is looked up and until what was inserted under its ID can be found: whoever looks it up after that finds it, and
+/// whoever looked it up before holds the same ID. The lock is this table's own, and nothing is called within it.
+final class KeyReservations: Sendable {
+    /// The constraint that a key belongs to.
+    struct Place: Hashable, Sendable {
+        /// The entity that declares it.
+        let entity: ObjectIdentifier
+        let constraint: Int
+
+        init(_ entity: NSEntityDescription, constraint: Int) {
+            self.entity = ObjectIdentifier(entity.declaring(constraint))
+            self.constraint = constraint
+        }
+    }
+
+    private struct Reservation: Sendable {
+        var holders = 0
+        /// Nil until somebody has looked the key up and found nothing.
+        var id: NSManagedObjectID?
+    }
+
+    private let places = Mutex<[Place: [UniqueKey: Reservation]]>([:])
+
+    /// Before keys are looked up. Each call counts.
+    func hold(_ keys: [UniqueKey], at place: Place) {
+        places.withLock { places in
+            func hold(in table: inout [UniqueKey: Reservation]) {
+                for key in keys { table[key, default: Reservation()].holders += 1 }
+            }
+            hold(in: &places[place, default: [:]])
+        }
+    }
+
+    /// The IDs of held keys that were not found, in their order: those in `made`, but where somebody was first with another one. What is made in
+    /// vain is a gap in the primary keys.
+    func ids(for keys: [UniqueKey], at place: Place, made: [NSManagedObjectID]) -> [NSManagedObjectID] {
+        func decide(in table: inout [UniqueKey: Reservation]) -> [NSManagedObjectID] {
+            zip(keys, made).map { key, id in
+                func decide(_ reservation: inout Reservation) -> NSManagedObjectID {
+                    guard let first = reservation.id else {
+                        reservation.id = id
+                        return id
+                    }
+                    // An ID says of which entity its object is: objects of two entities with one key of their common ancestor are two.
+                    return first.entity === id.entity ? first : id
+                }
+                return decide(&table[key, default: Reservation()])
+            }
+        }
+        return places.withLock { decide(in: &$0[place, default: [:]]) }
+    }
+
+    /// What was inserted under the IDs of these keys can be found by now, or never will be.
+    func release(_ keys: [UniqueKey], at place: Place) {
+        places.withLock { places in
+            guard let index = places.index(forKey: place) else { return }
+            for key in keys {
+                guard let found = places.values[index].index(forKey: key) else { continue }
+                if places.values[index].values[found].holders > 1 {
+                    places.values[index].values[found].holders -= 1
+                } else {
+                    places.values[index].remove(at: found)
+                }
+            }
+        }
+    }
+
+    /// How many keys are held.
+    var count: Int { places.withLock { $0.values.reduce(0) { $0 + $1.count } } }
+}
+
+/// The keys that one context holds. They are released with it.
+// Used on the context's queue, and by whoever lets go of the context last.
+final class HeldKeys {
+    private let reservations: KeyReservations
+    private var keys: [KeyReservations.Place: [UniqueKey]] = [:]
+
+    init(_ reservations: KeyReservations) { self.reservations = reservations }
+
+    deinit {
+        for (place, keys) in keys { reservations.release(keys, at: place) }
+    }
+
+    func add(_ more: some Sequence<UniqueKey>, at place: KeyReservations.Place) { keys[place, default: []].append(contentsOf: more) }
+}
+
+/// Looking objects up by key before making them, so that contexts of one chain that do so at the same time make one object for a key. On the
+/// context's queue.
+extension NSManagedObjectContext {
+    /// Where the object of a key is, or will be.
+    package struct Located {
+        package let id: NSManagedObjectID
+        /// Its current row, unsaved or stored. Nil: there is none, and a new one is to be inserted under `id` with `insertRow(_:_:set:)`. Another
+        /// context may insert under it, too: `set` says what this one means to say about the object, and nothing else is changed then.
+        package let row: RowSnapshot?
+    }
+
+    /// Finds the objects with these keys, for the constraint of that number, and reserves IDs for those that there are none of. In the order of
+    /// the keys.
+    ///
+    /// Every context of the chain that misses a key gets the same ID for it, the same instance, until what was inserted under it can be found.
+    /// A context holds what it reserved until it has saved, is reset, or is gone. Throws what reading throws; then nothing is reserved.
+    package func findOrReserve(_ entity: NSEntityDescription, constraint: Int, keys: [UniqueKey]) throws -> [Located] {
+        checkQueue()
+        let reservations = root.keyReservations
+        let place = KeyReservations.Place(entity, constraint: constraint)
+        // First held, then looked up: what is pushed in between is found, and what is pushed after that has the ID that is held.
+        reservations.hold(keys, at: place)
+        let matches: [UniqueKey: FetchedRow], rows: [NSManagedObjectID: RowSnapshot]
+        do {
+            matches = try find(entity, constraint: constraint, keys: keys)
+            let unread = matches.values.filter { $0.row == nil }.map(\.id)
+            rows = unread.isEmpty ? [:] : try currentRows(unread)
+        } catch {
+            reservations.release(keys, at: place)
+            throw error
+        }
+        if matches.isEmpty { return reserve(keys, entity, at: place, in: reservations).map { Located(id: $0, row: nil) } }
+        var found: [UniqueKey] = [], missing: [UniqueKey] = []
+        let there = keys.map { key in
+            if let match = matches[key], let row = match.row ?? rows[match.id] {
+                found.append(key)
+                return Optional(Located(id: match.id, row: row))
+            }
+            missing.append(key)
+            return nil
+        }
+        reservations.release(found, at: place)
+        var reserved = reserve(missing, entity, at: place, in: reservations).makeIterator()
+        return there.map { $0 ?? Located(id: reserved.next() ?? makeID(for: entity), row: nil) }
+    }
+
+    private func reserve(
+        _ keys: [UniqueKey], _ entity: NSEntityDescription, at place: KeyReservations.Place, in reservations: KeyReservations
+    ) -> [NSManagedObjectID] {
+        guard !keys.isEmpty else { return [] }
+        let held = heldKeys ?? HeldKeys(reservations)
+        held.add(keys, at: place)
+        heldKeys = held
+        // A store may be asked for primary keys, so not within the table's lock.
+        return reservations.ids(for: keys, at: place, made: keys.map { _ in makeID(for: entity) })
+    }
+
+    /// How many keys are reserved in the chain.
+    package var reservedKeyCount: Int { root.keyReservations.count }
+}

@@ -1,0 +1,222 @@
+import Foundation
+import Synchronization
+
+/// What happened since the last ObjectsDidChange.
+struct ContextEvents {
+    var inserted = IDTable<NSManagedObject>()
+    var updated = IDTable<NSManagedObject>()
+    var deleted = IDTable<NSManagedObject>()
+    var refreshed = IDTable<NSManagedObject>()
+    /// Pushed by children; objects are made of them only when the notification is.
+    var pushed: [ChangeSet] = []
+    /// Merged from elsewhere: what was done with it is in the sets above, for the objects that are in use.
+    var merged: [ChangedObjectIDs] = []
+    /// Rows that are not any more what was announced of them: listeners by ID hear of them, the notification does not.
+    var reverted: Set<NSManagedObjectID> = []
+
+    var isEmpty: Bool { hasNoObjects && reverted.isEmpty && merged.isEmpty }
+    /// Whether there is nothing for the notification.
+    var hasNoObjects: Bool { inserted.isEmpty && updated.isEmpty && deleted.isEmpty && refreshed.isEmpty && pushed.isEmpty }
+}
+
+/// Making, changing and deleting objects, and what is unsaved.
+extension NSManagedObjectContext {
+    /// Whether anything is unsaved, made here or pushed by a child.
+    public var hasChanges: Bool {
+        if unpublished.contains(where: { $0.hasChanges }) || !undelivered.isEmpty { return true }
+        return chain.withLock { level.hasChanges }
+    }
+
+    /// Whether anything is unsaved, asked from any thread: what has been published.
+    package var hasPublishedChanges: Bool { chain.withLock { level.hasChanges } }
+
+    /// How many rows are unsaved and roughly how many bytes they take; from any thread.
+    package var publishedLoad: (rows: Int, bytes: Int) {
+        chain.withLock {
+            // Relationships may have changed without any row.
+            func rows(_ changes: ChangeSet) -> Int { max(changes.rowCount, changes.isEmpty ? 0 : 1) }
+            return (rows(level.pending) + (level.saving.map(rows) ?? 0), level.pending.cost + (level.saving?.cost ?? 0))
+        }
+    }
+
+    /// The unsaved new objects, those that children pushed included; an object is made for each that has none here.
+    public var insertedObjects: Set<NSManagedObject> { objects(pending: .inserted) }
+    /// The objects that exist in the store or the parent and have unsaved changes, those that children pushed included.
+    public var updatedObjects: Set<NSManagedObject> { objects(pending: .updated) }
+    /// The objects that the next save deletes, as far as delete rules were applied; those that children deleted included.
+    public var deletedObjects: Set<NSManagedObject> { objects(pending: .deleted) }
+    /// Every object that exists in this context now, faults included.
+    public var registeredObjects: Set<NSManagedObject> {
+        checkQueue()
+        return Set(registry.objects)
+    }
+
+    private func objects(pending kind: ChangeKind) -> Set<NSManagedObject> {
+        checkQueue()
+        receiveMail()
+        publish()
+        let ids = chain.withLock { level.pending.ids(kind) }
+        return Set(ids.map { object(with: $0) })
+    }
+
+    /// Adds a new object. Done by its initialiser; needed for objects made in no context. Traps for an object of another context.
+    public func insert(_ object: NSManagedObject) {
+        checkQueue()
+        if let owner = object.context, owner !== self { Violation.insertedElsewhere("\(object.objectID)", owner.diagnosticName) }
+        if object.context === self && object.state != .detached { return }
+        // An object made in no context keeps the identity it was made with: others made there may name it already.
+        if object.context == nil, let store = endOfChain?.store(for: object.entity) { object.objectID.bind(to: store.identity) }
+        object.context = self
+        undoRecorder?.willChange(object)
+        object.state = .inserted
+        registry.hold(object)
+        object.isPublished = false
+        unpublished.append(object)
+        events.inserted[object.objectID] = object
+        object.awakeFromInsert()
+        noteActivity()
+    }
+
+    /// Marks an object for deletion. Rules of its relationships are applied at the end of the event.
+    public func delete(_ object: NSManagedObject) {
+        checkQueue()
+        let object = object.standing
+        if object.context !== self { Violation.otherContext("\(object.objectID)") }
+        object.prepareForDeletion()
+        markDeleted(object)
+        undelivered.append(object)
+        noteActivity()
+    }
+
+    func markDeleted(_ object: NSManagedObject) {
+        // Its relationships must be known for the delete rules, its version for the conflict check.
+        if object.isFaulted { object.fire() }
+        guard object.state != .deleted else { return }
+        undoRecorder?.willDelete(object)
+        let wasInserted = object.state == .inserted
+        object.state = .deleted
+        registry.hold(object)
+        if object.isPublished {
+            object.isPublished = false
+            unpublished.append(object)
+        }
+        if wasInserted && events.inserted.removeValue(forKey: object.objectID) != nil { return }
+        events.updated[object.objectID] = nil
+        events.deleted[object.objectID] = object
+    }
+
+    /// Before an object's value changes.
+    func willChange(_ object: NSManagedObject) {
+        undoRecorder?.willChange(object)
+        object.noteEventStart()
+        if object.state == .clean {
+            object.state = .updated
+            if object.base == nil { object.base = object.row }
+        }
+        unpublish(object)
+    }
+
+    /// What was published of an object is no longer what it is.
+    func unpublish(_ object: NSManagedObject) {
+        guard object.isPublished else { return }
+        object.isPublished = false
+        registry.hold(object)
+        unpublished.append(object)
+    }
+
+    /// After an object's value changed.
+    func didChange(_ object: NSManagedObject) {
+        // A new object that was announced in an earlier event is updated in this one, like any other.
+        let isLive = object.state == .updated || object.state == .inserted
+        if isLive && events.inserted[object.objectID] == nil { events.updated[object.objectID] = object }
+        noteActivity()
+    }
+
+    func noteActivity() {
+        if concurrencyType == .mainQueueConcurrencyType { scheduleTurn() }
+    }
+
+    func record(_ key: RelationshipKey, _ change: (inout PairChanges) -> Void) {
+        undoRecorder?.willRecord(key, in: self, change)
+        chain.withLock { level.change(key, change) }
+    }
+
+    func recordOrder(_ key: RelationshipKey, _ ids: [NSManagedObjectID]) {
+        undoRecorder?.willRecordOrder(key, in: self)
+        chain.withLock { level.pending.orders[key] = ids }
+    }
+
+    /// An order that was set here does not name the object any more; where none was set, none is.
+    func recordLoss(of id: NSManagedObjectID, fromOrder key: RelationshipKey) {
+        undoRecorder?.willRecordOrder(key, in: self, isLosing: true)
+        chain.withLock { level.pending.orders[key]?.removeAll { $0 == id } }
+    }
+
+    /// Makes the direct changes of this context's objects visible to its children, as rows.
+    ///
+    /// - Parameter replaced: objects whose rows take the place of what was pending for them, instead of being composed with it.
+    func publish(inPlaceOfPending replaced: [NSManagedObject] = []) {
+        guard !unpublished.isEmpty else { return }
+        // What a child pushed in the meantime comes first: a row published over it would take its values back.
+        repeat { receiveMail() } while !publishUnlessMailCame(replaced)
+        changeObserver.withLock { $0 }?.changesCame()
+    }
+
+    private func publishUnlessMailCame(_ replaced: [NSManagedObject]) -> Bool {
+        chain.withLock {
+            guard level.inbox.isEmpty else { return false }
+            for object in replaced where object.state == .inserted || level.pending[object.objectID]?.kind != .inserted {
+                level.replace(object.objectID, with: nil)
+            }
+            publicationCount += 1
+            for object in unpublished {
+                object.isPublished = true
+                publish(object)
+            }
+            unpublished = []
+            return true
+        }
+    }
+
+    private func publish(_ object: NSManagedObject) {
+        object.ownsRow = false
+        if chain.hasReplacements { nameOthers(in: object) }
+        let id = object.objectID
+        switch object.state {
+        case .inserted:
+            var changed = object.changed
+            if let known = level.pending[id], known.kind == .inserted { changed.formUnion(known.changed) }
+            level.replace(id, with: PendingRow(kind: .inserted, row: object.row, changed: changed))
+        case .updated:
+            // A row that a child pushed and that is unsaved here stays what it was: its base is the one it started from.
+            let known = level.pending[id]
+            var changed = object.changed
+            if let known { changed.formUnion(known.changed) }
+            if known?.kind == .inserted {
+                level.replace(id, with: PendingRow(kind: .inserted, row: object.row, changed: changed))
+            } else {
+                level.replace(id, with: PendingRow(kind: .updated, row: object.row, changed: changed, base: known?.base ?? object.base))
+            }
+        case .deleted:
+            if object.base == nil && object.row != nil && level.saving?[id] == nil && level.pending[id]?.kind != .updated {
+                // It was inserted here and never went anywhere: nothing is left of it.
+                level.replace(id, with: nil)
+                discarded.append(object)
+                return
+            }
+            level.replace(id, with: PendingRow(kind: .deleted, row: object.row, base: level.pending[id]?.base ?? object.base))
+        case .clean, .detached:
+            level.replace(id, with: nil)
+        }
+    }
+
+    /// Applies delete rules, publishes, and posts one ObjectsDidChange for everything since the last one.
+    public func processPendingChanges() {
+        checkQueue()
+        receiveMail()
+        if propagatesDeletesAtEndOfEvent { propagateWhatCanBeRead() }
+        publish()
+        registerEventForUndo()
+        postObjectsDidChange()
+    }
+}

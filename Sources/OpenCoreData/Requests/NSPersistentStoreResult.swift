@@ -1,4 +1,0 @@
-import Foundation
-
-/// What executing a request yields.
-open class NSPersistentStoreResult: NSObject {}

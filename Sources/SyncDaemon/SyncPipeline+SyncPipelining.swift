@@ -1,5 +1,0 @@
-import SyncPipeline
-
-extension SyncPipeline: SyncPipelining {
-    public func resources() async -> [ResourceStatus] { await status().resources }
-}

@@ -1,0 +1,153 @@
+import AsyncHTTPClient
+import Foundation
+import NIOCore
+import NIOHTTP1
+import NIOPosix
+import NIOSSL
+import Secrets
+import SyncConfiguration
+
+/// The transport of the daemon, on AsyncHTTPClient: HTTP/1.1.
+///
+/// Connections are pooled. Nothing is decompressed, no redirect is followed, no attempt is repeated, no proxy is used and the environment
+/// is not read. An address that may not be connected to is refused when the connection stands, before the first byte of a request.
+public final class AsyncHTTPClientTransport: HTTPTransport {
+    private let clients: HostClients
+    private let options: TransportOptions
+
+    /// A transport with its own pool. It must be shut down.
+    /// - Parameters:
+    ///   - options: what all its connections have in common.
+    ///   - secrets: reads the certificate authority if it is kept as a credential.
+    /// - Throws: `FetchError` of the class `tls` if the certificate authority cannot be read, `credential` if that is no credential; `CancellationError`.
+    public init(_ options: TransportOptions, secrets: SecretResolver = .none) async throws {
+        var shared = HTTPClient.Configuration()
+        shared.tlsConfiguration = try await Self.tls(options.tls, secrets: secrets)
+        shared.redirectConfiguration = .disallow
+        shared.decompression = .disabled
+        // HTTP/2 is left out of this version: an exchange over it was seen to stall, and a stalled mirror is worse than a second connection.
+        shared.httpVersion = .http1Only
+        shared.proxy = nil
+        shared.timeout = HTTPClient.Configuration.Timeout(connect: .milliseconds(options.connectTimeout.milliseconds))
+        shared.connectionPool = HTTPClient.Configuration.ConnectionPool(
+            idleTimeout: .seconds(30), concurrentHTTP1ConnectionsPerHostSoftLimit: max(options.connectionsPerHost, 1))
+        // A refused connection is known at once and repeated under our own rules; the pool would try until the time is up.
+        shared.connectionPool.retryConnectionEstablishment = false
+        self.options = options
+        clients = HostClients { [shared] host in
+            let check = ConnectionCheck(
+                host: host, refusesPrivateAddresses: !options.allowsPrivateNetworks, verifiesCertificates: options.tls.verify)
+            var configuration = shared
+            configuration.http1_1ConnectionDebugInitializer = { check.prepare($0) }
+            // One event loop a host: what a request has to do on a loop wakes one thread, not two.
+            return HTTPClient(eventLoopGroupProvider: .shared(MultiThreadedEventLoopGroup.singleton.next()), configuration: configuration)
+        }
+    }
+
+    /// Sends `request` and returns once the head of the response is there.
+    /// - Throws: `FetchError`, or `CancellationError`.
+    public func send(_ request: HTTPRequest) async throws -> HTTPResponse {
+        let host = request.address.origin.host
+        guard let lease = clients.lease(host) else { throw CancellationError() }
+        var outgoing = HTTPClientRequest(url: request.address.url.absoluteString)
+        outgoing.method = HTTPMethod(rawValue: request.method)
+        outgoing.headers = request.headers
+        do {
+            // The exchange above keeps the time; this deadline lies behind every limit that can be configured.
+            let response = try await lease.client.execute(outgoing, deadline: .now() + .hours(24))
+            return HTTPResponse(
+                status: Int(response.status.code), headers: response.headers,
+                body: HTTPBody(ClassifiedBody(body: response.body, lease: lease)))
+        } catch {
+            try Task.checkCancellation()
+            let failure = await TransportFailure.classify(error, host: host)
+            guard failure.kind == .tls, let detail = await explanation(of: error, for: request.address.origin) else { throw failure }
+            try Task.checkCancellation()
+            throw FetchError(.tls, detail: detail)
+        }
+    }
+
+    /// Why the certificate was not believed; nil if that is not what failed, or cannot be found out.
+    private func explanation(of error: any Error, for origin: Origin) async -> String? {
+        let isOtherName = (error as? NIOSSLExtraError) == .failedToValidateHostname
+        guard isOtherName || "\(error)".contains("CERTIFICATE_VERIFY_FAILED") else { return nil }
+        let chain = await CertificateInspection(
+            host: origin.host, port: origin.port, refusesPrivateAddresses: !options.allowsPrivateNetworks,
+            timeout: .milliseconds(min(options.connectTimeout.milliseconds, 10_000))
+        ).chain()
+        guard let leaf = chain.first else { return nil }
+        let now = Date()
+        let fault =
+            isOtherName ? .otherNames(CertificateFacts.names(of: leaf)) : CertificateFault(refused: chain.map(CertificateFacts.init), now: now)
+        return fault.sentence(host: origin.host, now: now, authority: options.tls.ca)
+    }
+
+    /// Closes all connections.
+    public func shutdown() async {
+        await clients.shutdown()
+    }
+
+    private static func tls(_ options: SyncConfiguration.TLSConfiguration, secrets: SecretResolver) async throws -> NIOSSL.TLSConfiguration {
+        var configuration = NIOSSL.TLSConfiguration.makeClientConfiguration()
+        // How long a goodbye is waited for; nothing depends on it.
+        configuration.shutdownTimeout = .seconds(1)
+        switch options.minVersion {
+        case .tls12: configuration.minimumTLSVersion = .tlsv12
+        }
+        if !options.verify { configuration.certificateVerification = .none }
+        do {
+            switch options.ca {
+            case .system: configuration.trustRoots = .default
+            case .file(let path): configuration.trustRoots = .certificates(try NIOSSLCertificate.fromPEMFile(path))
+            case .credential(let id):
+                let text = try await secrets.secret(.credential(id), form: .lines)
+                configuration.trustRoots = .certificates(try text.withUnsafeBytes { try NIOSSLCertificate.fromPEMBytes(Array($0)) })
+            }
+        } catch let error as FetchError {
+            throw error
+        } catch is CancellationError {
+            throw CancellationError()
+        } catch {
+            throw FetchError(.tls, detail: "tls.ca cannot be read: \(error)", attempts: 0)
+        }
+        return configuration
+    }
+
+    /// A body whose errors have their class.
+    private struct ClassifiedBody: AsyncSequence, Sendable {
+        typealias Element = ByteBuffer
+
+        struct AsyncIterator: AsyncIteratorProtocol {
+            var base: HTTPClientResponse.Body.AsyncIterator
+            let lease: HostClients.Lease
+
+            mutating func next() async throws -> ByteBuffer? {
+                do {
+                    return try await base.next()
+                } catch {
+                    try Task.checkCancellation()
+                    throw TransportFailure.classifyBody(error)
+                }
+            }
+        }
+
+        let body: HTTPClientResponse.Body
+        let lease: HostClients.Lease
+
+        func makeAsyncIterator() -> AsyncIterator {
+            AsyncIterator(base: body.makeAsyncIterator(), lease: lease)
+        }
+    }
+}
+
+/// Makes one exchange: sends a request and hands over the response while it arrives.
+///
+/// A transport follows no redirect, decodes no body, keeps no cookie and repeats nothing: all of that is decided above it. It obeys the
+/// cancellation of the task at any time. What it throws is a `FetchError` or any other error, which counts as a broken connection.
+public protocol HTTPTransport: Sendable {
+    /// Sends `request` and returns once the head of the response is there.
+    func send(_ request: HTTPRequest) async throws -> HTTPResponse
+
+    /// Closes all connections. Nothing may be sent afterwards.
+    func shutdown() async
+}

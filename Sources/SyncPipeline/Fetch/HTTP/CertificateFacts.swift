@@ -1,0 +1,182 @@
+import Foundation
+import NIOCore
+import NIOPosix
+import NIOSSL
+import SyncConfiguration
+
+/// What a certificate says of itself, as far as it explains why it is not believed. Nothing is verified here.
+struct CertificateFacts: Sendable, Hashable {
+    var notBefore: Date
+    var notAfter: Date
+    /// The name of the authority that signed it; empty if it has none.
+    var issuer: String
+    /// Whether it names itself as its authority.
+    var isSelfSigned: Bool
+
+    init(notBefore: Date, notAfter: Date, issuer: String, isSelfSigned: Bool) {
+        self.notBefore = notBefore
+        self.notAfter = notAfter
+        self.issuer = issuer
+        self.isSelfSigned = isSelfSigned
+    }
+
+    init(_ certificate: NIOSSLCertificate) {
+        let names = (try? certificate.toDERBytes()).flatMap(Self.names)
+        self.init(
+            notBefore: Date(timeIntervalSince1970: TimeInterval(certificate.notValidBefore)),
+            notAfter: Date(timeIntervalSince1970: TimeInterval(certificate.notValidAfter)),
+            issuer: names.map { Self.text($0.issuer) } ?? "", isSelfSigned: names.map { $0.issuer == $0.subject } ?? false)
+    }
+
+    /// The names and addresses a certificate is made out to.
+    static func names(of certificate: NIOSSLCertificate) -> [String] {
+        certificate._subjectAlternativeNames().compactMap { name in
+            let bytes = Array(name.contents)
+            switch name.nameType {
+            case .dnsName: return String(decoding: bytes, as: UTF8.self)
+            case .ipAddress where bytes.count == 4: return bytes.map { "\($0)" }.joined(separator: ".")
+            case .ipAddress where bytes.count == 16: return "\(NetworkAddress.v6(bytes: bytes))"
+            default: return nil
+            }
+        }
+    }
+
+    // MARK: Names in DER
+
+    /// The issuer and the subject, as the certificate has them.
+    private static func names(_ certificate: [UInt8]) -> (issuer: ArraySlice<UInt8>, subject: ArraySlice<UInt8>)? {
+        var rest = certificate[...]
+        guard var fields = next(&rest)?.content, var parts = next(&fields)?.content else { return nil }
+        // The version may be left out; then the serial number stands first.
+        guard let first = next(&parts) else { return nil }
+        if first.tag == 0xA0, next(&parts) == nil { return nil }
+        guard next(&parts) != nil, let issuer = next(&parts), next(&parts) != nil, let subject = next(&parts) else { return nil }
+        return (issuer.content, subject.content)
+    }
+
+    /// The common name of a name, else its organization.
+    private static func text(_ name: ArraySlice<UInt8>) -> String {
+        var rest = name, found: [UInt8: String] = [:]
+        while var set = next(&rest)?.content {
+            while var pair = next(&set)?.content {
+                guard let type = next(&pair)?.content, let value = next(&pair)?.content, type.count == 3, type.starts(with: [0x55, 0x04]) else {
+                    continue
+                }
+                found[type[type.endIndex - 1]] = String(decoding: value, as: UTF8.self)
+            }
+        }
+        return found[3] ?? found[10] ?? ""
+    }
+
+    /// Takes one element off the front.
+    private static func next(_ bytes: inout ArraySlice<UInt8>) -> (tag: UInt8, content: ArraySlice<UInt8>)? {
+        guard let tag = bytes.popFirst(), let first = bytes.popFirst() else { return nil }
+        var length = Int(first)
+        if first >= 0x80 {
+            let count = Int(first & 0x7F)
+            guard (1...4).contains(count), bytes.count >= count else { return nil }
+            length = bytes.prefix(count).reduce(0) { $0 << 8 | Int($1) }
+            bytes = bytes.dropFirst(count)
+        }
+        guard bytes.count >= length else { return nil }
+        defer { bytes = bytes.dropFirst(length) }
+        return (tag, bytes.prefix(length))
+    }
+}
+
+/// Why a certificate was not believed, in a sentence that says what to do. Pure.
+enum CertificateFault: Sendable, Hashable {
+    case expired(Date)
+    case notYetValid(Date)
+    /// One of those between the server's and the authority's.
+    case authorityExpired(Date)
+    case selfSigned
+    case unknownAuthority(String)
+    /// Made out to these names, none of which is the host's.
+    case otherNames([String])
+
+    /// What explains best that a chain was refused by a verification that says no more than that.
+    /// - Parameter chain: the certificate of the server first; not empty.
+    init(refused chain: [CertificateFacts], now: Date) {
+        let leaf = chain[0], authorities = chain.dropFirst()
+        if now > leaf.notAfter {
+            self = .expired(leaf.notAfter)
+        } else if now < leaf.notBefore {
+            self = .notYetValid(leaf.notBefore)
+        } else if let old = authorities.first(where: { now > $0.notAfter }) {
+            self = .authorityExpired(old.notAfter)
+        } else if leaf.isSelfSigned {
+            self = .selfSigned
+        } else {
+            self = .unknownAuthority(authorities.last?.issuer ?? leaf.issuer)
+        }
+    }
+
+    /// What is wrong with the certificate of `host`, and what to do.
+    func sentence(host: String, now: Date, authority: SyncConfiguration.TLSConfiguration.CertificateAuthority = .system) -> String {
+        let clock = "the clock of this machine says \(HTTPDate.format(now))"
+        let trusted =
+            switch authority {
+            case .system: "this machine"
+            case .file(let path): "tls.ca = \"\(path)\""
+            case .credential(let id): "tls.ca, the credential \"\(id)\","
+            }
+        return switch self {
+        case .expired(let time):
+            "the certificate of \(host) expired on \(HTTPDate.format(time)); its operator has to renew it; \(clock)"
+        case .notYetValid(let time):
+            "the certificate of \(host) is not valid before \(HTTPDate.format(time)); \(clock): correct it, or ask the operator"
+        case .authorityExpired(let time):
+            "the certificate of \(host) rests on one that expired on \(HTTPDate.format(time)); its operator has to renew it; \(clock)"
+        case .selfSigned:
+            "the certificate of \(host) is signed by itself, and \(trusted) does not know it; if it is the right one, name its file with tls.ca"
+        case .unknownAuthority(let name):
+            "the certificate of \(host) is signed by an authority that \(trusted) does not know\(name.isEmpty ? "" : ", “\(name)”"); "
+                + "update ca-certificates, or name the certificate of a private authority with tls.ca"
+        case .otherNames(let names):
+            "the certificate of \(host) is made out to \(Self.list(names)), not to \(host); write one of its names in the URL, or ask the operator"
+        }
+    }
+
+    private static func list(_ names: [String]) -> String {
+        if names.isEmpty { return "no name at all" }
+        return names.prefix(4).joined(separator: ", ") + (names.count > 4 ? " and \(names.count - 4) more" : "")
+    }
+}
+
+/// Looks at the certificates of a server that was not believed, to say why: the verification itself keeps that to itself. The agreement is broken off
+/// when the certificates are there; nothing is sent over the connection.
+struct CertificateInspection: Sendable {
+    let host: String
+    let port: Int
+    /// Whether the address must be one of the public internet.
+    let refusesPrivateAddresses: Bool
+    /// For connecting, and then for the certificates.
+    let timeout: TimeAmount
+
+    /// The certificates, the server's own first; none if they could not be had.
+    func chain() async -> [NIOSSLCertificate] {
+        let (chains, chain) = AsyncStream.makeStream(of: [NIOSSLCertificate].self)
+        let bootstrap = ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton).connectTimeout(timeout)
+        guard let channel = try? await bootstrap.connect(host: host, port: port).get() else { return [] }
+        defer { channel.close(promise: nil) }
+        channel.closeFuture.whenComplete { _ in chain.finish() }
+        channel.eventLoop.scheduleTask(in: timeout) { channel.close(promise: nil) }
+        let isAgreed = channel.eventLoop.submit { [self] in
+            try ConnectionCheck(host: host, refusesPrivateAddresses: refusesPrivateAddresses, verifiesCertificates: false).checkAddress(channel)
+            var configuration = TLSConfiguration.makeClientConfiguration()
+            configuration.trustRoots = .certificates([])
+            let handler = try NIOSSLClientHandler(
+                context: NIOSSLContext(configuration: configuration), serverHostname: NetworkAddress(host) == nil ? host : nil,
+                customVerificationCallback: { certificates, verdict in
+                    chain.yield(certificates)
+                    chain.finish()
+                    verdict.succeed(.failed)
+                })
+            try channel.pipeline.syncOperations.addHandler(handler)
+        }
+        isAgreed.whenFailure { _ in chain.finish() }
+        for await certificates in chains { return certificates }
+        return []
+    }
+}

@@ -1,0 +1,110 @@
+import Foundation
+import NIOCore
+import NIOHTTP1
+import NIOSSL
+
+/// Judges a connection when it stands and, under TLS, is agreed on, before the first byte of a request.
+struct ConnectionCheck: Sendable {
+    /// The host the connection was opened for.
+    let host: String
+    /// Whether the address must be one of the public internet.
+    let refusesPrivateAddresses: Bool
+    /// Whether certificates are verified at all.
+    let verifiesCertificates: Bool
+
+    /// Makes the connection ready for its first request. Fails if nothing may be sent over it.
+    func prepare(_ channel: any Channel) -> EventLoopFuture<Void> {
+        do {
+            try checkAddress(channel)
+            try checkName(channel)
+            try ResponseHeadCheck.add(to: channel)
+            return channel.eventLoop.makeSucceededVoidFuture()
+        } catch {
+            // The pool has to hear of the failure before it hears of the end of a connection that it does not count yet.
+            channel.eventLoop.execute { channel.close(promise: nil) }
+            return channel.eventLoop.makeFailedFuture(error)
+        }
+    }
+
+    /// Looks at the address a connection really leads to, whatever the name said when it was looked up.
+    func checkAddress(_ channel: any Channel) throws {
+        guard refusesPrivateAddresses else { return }
+        let text = channel.remoteAddress?.ipAddress
+        guard let address = text.flatMap(NetworkAddress.init), address.isPublic else {
+            throw FetchError(.refused(.privateAddress(text ?? "an unknown address")))
+        }
+    }
+
+    /// Looks for the host's name in the certificate.
+    ///
+    /// The library below also accepts a certificate for the address it is connected to. For a host that is asked by name this would let
+    /// anybody pass who answers for the name and has a certificate for his own address.
+    private func checkName(_ channel: any Channel) throws {
+        guard verifiesCertificates, NetworkAddress(host) == nil,
+            let tls = try? channel.pipeline.syncOperations.handler(type: NIOSSLClientHandler.self)
+        else { return }
+        let names = tls.peerCertificate.map(CertificateFacts.names) ?? []
+        // An address among them does not stand for a name.
+        guard names.contains(where: { NetworkAddress($0) == nil && Self.covers($0, host) }) else {
+            throw FetchError(.tls, detail: CertificateFault.otherNames(names).sentence(host: host, now: Date()))
+        }
+    }
+
+    /// Whether a name of a certificate stands for a host: itself, or a star for exactly the first label (RFC 6125, 6.4.3).
+    static func covers(_ name: String, _ host: String) -> Bool {
+        var name = name.lowercased()
+        if name.hasSuffix(".") { name.removeLast() }
+        let host = host.lowercased()
+        guard name.hasPrefix("*.") else { return !name.isEmpty && name == host }
+        guard let dot = host.firstIndex(of: "."), dot != host.startIndex, name.dropFirst(2).contains(".") else { return false }
+        return host[host.index(after: dot)...] == name.dropFirst(2)
+    }
+}
+
+/// Stands between the decoder and the client, and lets only those heads through that the client can take.
+///
+/// The client skips every head below 200. The decoder counts 000 to 099 as final and sends their body and their end, for which the client,
+/// still waiting for a head, ends the process. It also waits for as many interim heads as a server cares to send, and knows no other
+/// protocol that a connection could switch to.
+final class ResponseHeadCheck: ChannelInboundHandler {
+    typealias InboundIn = HTTPClientResponsePart
+
+    /// More interim heads before one answer than any server has a use for.
+    static let mostInterimHeads = 16
+
+    private var interimHeads = 0
+    /// Nothing more is passed on: the connection is being closed.
+    private var isOver = false
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        guard !isOver else { return }
+        if case .head(let head) = unwrapInboundIn(data), let problem = judge(Int(head.status.code)) {
+            isOver = true
+            // The client fails the request with it and closes the connection.
+            context.fireErrorCaught(FetchError(.malformed, detail: problem))
+            return
+        }
+        context.fireChannelRead(data)
+    }
+
+    /// What is wrong with a head of this status; nil if nothing is.
+    private func judge(_ status: Int) -> String? {
+        switch status {
+        case 200...:
+            interimHeads = 0
+            return nil
+        case 101: return "status 101, but no other protocol was asked for"
+        case 100...:
+            interimHeads += 1
+            return interimHeads > Self.mostInterimHeads ? "more than \(Self.mostInterimHeads) interim responses" : nil
+        default: return "status \(status) is none of HTTP"
+        }
+    }
+
+    /// Puts the check behind the decoder of a connection that stands. To be called on its event loop.
+    static func add(to channel: any Channel) throws {
+        let pipeline = channel.pipeline.syncOperations
+        let decoder = try pipeline.handler(type: ByteToMessageHandler<HTTPResponseDecoder>.self)
+        try pipeline.addHandler(ResponseHeadCheck(), position: .after(decoder))
+    }
+}

@@ -1,0 +1,239 @@
+import AsyncHTTPClient
+public import SyncConfiguration
+import Synchronization
+
+/// The transports of a daemon: one for each set of options, made when it is first needed.
+///
+/// Who uses a transport keeps it open. A reload lets all of them go: what is asked afterwards goes over new ones, for which certificate authorities
+/// are read anew, and the old ones are shut down when their last requests are answered.
+public final class TransportPool: Sendable {
+    private struct Entry {
+        let transport: any HTTPTransport
+        var users = 0
+        /// Nobody gets it any more.
+        var isLeaving = false
+    }
+
+    private struct State {
+        var entries: [Int: Entry] = [:]
+        /// Those that are handed out.
+        var current: [TransportOptions: Int] = [:]
+        var count = 0
+        /// How often all were let go: what is made meanwhile may be of before.
+        var generation = 0
+
+        /// A transport that is of no use any more; it leaves the state.
+        mutating func takeUnused(_ number: Int) -> (any HTTPTransport)? {
+            guard let entry = entries[number], entry.isLeaving, entry.users == 0 else { return nil }
+            entries[number] = nil
+            return entry.transport
+        }
+
+        mutating func letGo() {
+            generation += 1
+            for number in current.values { entries[number]?.isLeaving = true }
+            current = [:]
+        }
+    }
+
+    private let state = Mutex(State())
+    private let make: @Sendable (TransportOptions) async throws -> any HTTPTransport
+
+    /// A pool of transports that open real connections.
+    /// - Parameter secrets: reads certificate authorities that are kept as credentials.
+    public init(secrets: SecretResolver) {
+        make = { try await AsyncHTTPClientTransport($0, secrets: secrets) }
+    }
+
+    /// A pool that makes its transports otherwise.
+    public init(make: @escaping @Sendable (TransportOptions) async throws -> any HTTPTransport) {
+        self.make = make
+    }
+
+    /// The transport for these options, which stays open for as long as it is held.
+    /// - Throws: what making it throws.
+    public func transport(for options: TransportOptions) async throws -> any HTTPTransport {
+        while true {
+            let (known, generation) = state.withLock { state in (state.current[options].flatMap { self.lease($0, &state) }, state.generation) }
+            if let known { return known }
+            let made = try await make(options)
+            let lease: Lease? = state.withLock { state in
+                guard state.generation == generation else { return nil }
+                // Somebody else may have made it meanwhile, and it is in use.
+                if let other = state.current[options] { return self.lease(other, &state) }
+                state.count += 1
+                state.entries[state.count] = Entry(transport: made)
+                state.current[options] = state.count
+                return self.lease(state.count, &state)
+            }
+            if let lease, lease.isOf(made) { return lease }
+            await made.shutdown()
+            if let lease { return lease }
+        }
+    }
+
+    /// Lets all transports go: those that nobody uses are shut down now, the others when they are not used any more.
+    public func renew() async {
+        let unused = state.withLock { state in
+            state.letGo()
+            return state.entries.keys.compactMap { state.takeUnused($0) }
+        }
+        for transport in unused { await transport.shutdown() }
+    }
+
+    /// Shuts all transports down, whoever uses them.
+    public func shutdown() async {
+        let all = state.withLock { state in
+            state.letGo()
+            defer { state.entries = [:] }
+            return state.entries.values.map(\.transport)
+        }
+        for transport in all { await transport.shutdown() }
+    }
+
+    private func lease(_ number: Int, _ state: inout State) -> Lease? {
+        guard let transport = state.entries[number]?.transport else { return nil }
+        state.entries[number]?.users += 1
+        return Lease(transport) { [weak self] in self?.release(number) }
+    }
+
+    private func release(_ number: Int) {
+        let unused = state.withLock { state in
+            state.entries[number]?.users -= 1
+            return state.takeUnused(number)
+        }
+        if let unused { Task { await unused.shutdown() } }
+    }
+
+    /// A transport of the pool in the hands of a user.
+    private final class Lease: HTTPTransport {
+        private let transport: any HTTPTransport
+        private let release: @Sendable () -> Void
+
+        init(_ transport: any HTTPTransport, release: @escaping @Sendable () -> Void) {
+            self.transport = transport
+            self.release = release
+        }
+
+        deinit {
+            release()
+        }
+
+        func isOf(_ other: any HTTPTransport) -> Bool { transport as AnyObject === other as AnyObject }
+
+        func send(_ request: HTTPRequest) async throws -> HTTPResponse { try await transport.send(request) }
+
+        /// It is the pool's.
+        func shutdown() async {}
+    }
+}
+
+/// What connections have in common that may be shared: resources with equal options use one pool.
+public struct TransportOptions: Sendable, Hashable {
+    /// Whom to trust.
+    public var tls: SyncConfiguration.TLSConfiguration
+    /// Whether addresses that are not public may be connected to.
+    public var allowsPrivateNetworks: Bool
+    /// The time for connecting, agreement on TLS included.
+    public var connectTimeout: TimeSpan
+    /// How many connections to one host may be open at once.
+    public var connectionsPerHost: Int
+
+    /// Options from their parts.
+    public init(tls: SyncConfiguration.TLSConfiguration, allowsPrivateNetworks: Bool, connectTimeout: TimeSpan, connectionsPerHost: Int) {
+        self.tls = tls
+        self.allowsPrivateNetworks = allowsPrivateNetworks
+        self.connectTimeout = connectTimeout
+        self.connectionsPerHost = connectionsPerHost
+    }
+
+    /// The options of a resource.
+    public init(resource: ResourceConfiguration, settings: FetchSettings, daemon: DaemonConfiguration) {
+        self.init(
+            tls: resource.tls, allowsPrivateNetworks: settings.allowsPrivateNetworks, connectTimeout: resource.http.connectTimeout,
+            connectionsPerHost: daemon.maxParallelRequests)
+    }
+}
+
+/// One client for each host, so that a connection can be judged by the host it was opened for.
+///
+/// Clients of hosts that nobody asks for are shut down when there are too many: a server that redirects to ever new hosts must not fill
+/// the memory.
+final class HostClients: Sendable {
+    /// Keeps a client from being shut down for as long as it is held.
+    final class Lease: Sendable {
+        let client: HTTPClient
+        private let release: @Sendable () -> Void
+
+        fileprivate init(_ client: HTTPClient, release: @escaping @Sendable () -> Void) {
+            self.client = client
+            self.release = release
+        }
+
+        deinit {
+            release()
+        }
+    }
+
+    private struct Entry {
+        let client: HTTPClient
+        var users = 0
+        var lastUse = 0
+    }
+
+    private struct State {
+        var entries: [String: Entry] = [:]
+        var uses = 0
+        var isShutDown = false
+    }
+
+    private static let mostIdleHosts = 32
+
+    private let state = Mutex(State())
+    private let make: @Sendable (String) -> HTTPClient
+
+    init(make: @escaping @Sendable (String) -> HTTPClient) {
+        self.make = make
+    }
+
+    /// The client for a host; nil after the shutdown.
+    func lease(_ host: String) -> Lease? {
+        let (client, leaving): (HTTPClient?, HTTPClient?) = state.withLock { state in
+            guard !state.isShutDown else { return (nil, nil) }
+            state.uses += 1
+            var entry = state.entries[host] ?? Entry(client: make(host))
+            entry.users += 1
+            entry.lastUse = state.uses
+            state.entries[host] = entry
+            return (entry.client, Self.evict(&state))
+        }
+        if let leaving { Task { try? await leaving.shutdown() } }
+        return client.map { client in Lease(client) { [weak self] in self?.release(host) } }
+    }
+
+    private func release(_ host: String) {
+        state.withLock { $0.entries[host]?.users -= 1 }
+    }
+
+    private static func evict(_ state: inout State) -> HTTPClient? {
+        guard state.entries.count > mostIdleHosts,
+            let idle = state.entries.filter({ $0.value.users == 0 }).min(by: { $0.value.lastUse < $1.value.lastUse })
+        else { return nil }
+        state.entries[idle.key] = nil
+        return idle.value.client
+    }
+
+    /// Shuts all clients down; leases that are still held do not keep them.
+    func shutdown() async {
+        let clients = state.withLock { state in
+            state.isShutDown = true
+            let clients = state.entries.values.map(\.client)
+            state.entries = [:]
+            return clients
+        }
+        for client in clients {
+            // Fails only if it was shut down before.
+            try? await client.shutdown()
+        }
+    }
+}

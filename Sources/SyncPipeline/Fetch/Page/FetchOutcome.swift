@@ -1,0 +1,95 @@
+public import Foundation
+public import NIOHTTP1
+
+/// What became of a fetch. All of it was foreseen, so none of it is thrown.
+public enum FetchOutcome: Sendable {
+    /// The page, completely.
+    case page(FetchedPage)
+    /// Nothing new. Whether that may be believed is for the caller to say, who knows whether the rows are there.
+    case notModified(UnmodifiedPage)
+    /// The server wants to be left alone for longer than a run should wait.
+    case parked(until: Date, FetchError)
+    /// Nothing was asked: another fetch was told that the server wants to be left alone.
+    case held(until: Date)
+    /// Status 401: the credentials are not accepted.
+    case authenticationRejected(FetchError)
+    /// A rule forbids the request or its answer: an address, a redirect, a cap. Trying again would not help.
+    case refused(FetchError)
+    /// It did not work, as often as it was tried.
+    case failed(FetchError)
+    /// It was cancelled.
+    case cancelled
+
+    /// The error, where there is one.
+    public var error: FetchError? {
+        switch self {
+        case .page, .notModified, .held, .cancelled: nil
+        case .parked(_, let error), .authenticationRejected(let error), .refused(let error), .failed(let error): error
+        }
+    }
+
+    /// Not to be asked again before then, if the server said so. Applies to everything of that origin and credential.
+    public var notBefore: Date? {
+        switch self {
+        case .parked(let until, _), .held(let until): until
+        default: error?.notBefore
+        }
+    }
+}
+
+/// A page that was fetched completely.
+public struct FetchedPage: Sendable {
+    /// The address that answered, after redirects, without credentials.
+    public let address: HTTPAddress
+    /// The status; one of those that count as success.
+    public let status: Int
+    /// All headers of the response.
+    public let headers: HTTPHeaders
+    /// The decompressed body. Behind its last byte there is room for at least 64 more, which the parser may read.
+    public let body: [UInt8]
+    /// The digest of the body.
+    public let digest: BodyDigest
+    /// What makes the next request for this page conditional.
+    public let validators: ConditionalGET?
+    /// Bytes on the wire, before decompression.
+    public let received: Int
+    /// The time the page took, failed attempts and waits included.
+    public let duration: Duration
+    /// How many requests were made.
+    public let attempts: Int
+    /// What the response says about how soon to ask again.
+    public let pacing: ServerPacing
+
+    /// Whether this is only a part of the page, so that the run is not complete.
+    public var isPartial: Bool { status == 206 }
+}
+
+/// A page that is as it was when the validators were taken.
+public struct UnmodifiedPage: Sendable {
+    /// How it is known.
+    public enum Evidence: String, Sendable, Hashable {
+        /// Status 304.
+        case status = "304"
+        /// A success with the same `ETag`.
+        case etag = "same ETag"
+        /// A success with the same body.
+        case body = "same body"
+    }
+
+    /// The address that answered, after redirects, without credentials.
+    public let address: HTTPAddress
+    /// How it is known.
+    public let evidence: Evidence
+    /// All headers of the response.
+    public let headers: HTTPHeaders
+    /// What makes the next request conditional: what was sent, unless a success brought newer ones.
+    public let validators: ConditionalGET
+    /// Bytes on the wire.
+    public let received: Int
+    /// The time it took, failed attempts and waits included.
+    public let duration: Duration
+    /// How many requests were made.
+    public let attempts: Int
+    /// What the response says about how soon to ask again.
+    public let pacing: ServerPacing
+}

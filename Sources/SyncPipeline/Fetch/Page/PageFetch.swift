@@ -1,0 +1,236 @@
+import Foundation
+import NIOHTTP1
+public import SyncConfiguration
+
+/// Fetches one page: asks, judges the answer, waits and asks again where that makes sense.
+public struct PageFetch: Sendable {
+    /// The page.
+    public let request: PageRequest
+    /// What makes the request conditional; nil asks for the page whatever is there already.
+    public let validators: ConditionalGET?
+    /// Whether a success with the same `ETag` or the same body counts as not modified.
+    public let recognisesUnmodified: Bool
+    /// What it works with.
+    public let environment: FetchEnvironment
+
+    /// A fetch of a page.
+    public init(
+        _ request: PageRequest, validators: ConditionalGET? = nil, recognisesUnmodified: Bool = false, environment: FetchEnvironment
+    ) {
+        self.request = request
+        self.validators = validators
+        self.recognisesUnmodified = recognisesUnmodified
+        self.environment = environment
+    }
+
+    private enum Verdict {
+        case done(FetchOutcome)
+        case again(FetchError)
+        /// The server said meanwhile that it wants to be left alone: nothing was asked.
+        case held(until: Date)
+
+        /// Until when the server that was asked wants to be left alone.
+        var notBefore: Date? {
+            switch self {
+            case .done(let outcome): outcome.notBefore
+            case .again(let error): error.notBefore
+            case .held: nil
+            }
+        }
+    }
+
+    /// Does it. Returns soon after the task is cancelled.
+    public func run() async -> FetchOutcome {
+        let start = environment.clock.instant
+        let backoff = Backoff(environment.settings.retry)
+        var attempt = 1, failure: FetchError?
+        while true {
+            environment.observe(.attempt(attempt))
+            var error: FetchError, delay = Duration.zero
+            switch await verdict(attempt: attempt, start: start) {
+            case .done(let outcome): return outcome
+            case .held(let until):
+                // The attempt is still to be made.
+                guard let failure else { return .held(until: until) }
+                error = failure
+            case .again(let again):
+                error = again
+                obey(environment.notBefore(), &error)
+                if let parked = parking(error) { return parked }
+                guard attempt < environment.settings.retry.attempts else { return .failed(error) }
+                let wish = error.notBefore.map { environment.clock.wallTime.duration(to: $0) } ?? .zero
+                delay = max(backoff.delay(afterAttempt: attempt, random: environment.random.next()), wish)
+                environment.observe(.retrying(error, delay: delay))
+                attempt += 1
+            }
+            do {
+                if delay > .zero { try await environment.clock.sleep(for: delay) }
+                // The server may have told another fetch meanwhile.
+                while let until = environment.notBefore() {
+                    obey(until, &error)
+                    if let parked = parking(error) { return parked }
+                    let rest = environment.clock.wallTime.duration(to: until)
+                    environment.observe(.retrying(error, delay: rest))
+                    try await environment.clock.sleep(for: rest)
+                }
+            } catch {
+                return .cancelled
+            }
+            failure = error
+        }
+    }
+
+    private func obey(_ until: Date?, _ error: inout FetchError) {
+        if let until { error.notBefore = max(error.notBefore ?? until, until) }
+    }
+
+    // MARK: One attempt
+
+    private func verdict(attempt: Int, start: SyncInstant) async -> Verdict {
+        let exchange = Exchange(
+            transport: environment.transport, settings: environment.settings, clock: environment.clock, cookies: environment.cookies)
+        do {
+            // Before the slot is taken: who waits for a token holds up nobody else.
+            let credential = try await environment.settings.authentication.credential()
+            let sent = environment.settings.http.conditional == .auto ? validators : nil
+            let ask = { () async throws -> Verdict in
+                // While this one waited for its slot another may have been told to wait.
+                if let until = environment.notBefore() { return .held(until: until) }
+                environment.observe(.asking(attempt))
+                let verdict = judge(
+                    try await exchange.run(request, credential: credential, validators: sent), validators: sent, attempt: attempt, start: start)
+                // Before the slot is given to another.
+                if let until = verdict.notBefore { await environment.willWait(until) }
+                return verdict
+            }
+            return if let slots = environment.slots { try await slots.run(for: request.address.origin, ask) } else { try await ask() }
+        } catch var error as FetchError {
+            error.attempts = error.kind == .credential ? attempt - 1 : attempt
+            if error.url.isEmpty { error.url = environment.settings.redactor.redact(request.address) }
+            return judge(error)
+        } catch {
+            return .done(.cancelled)
+        }
+    }
+
+    private func judge(_ error: FetchError) -> Verdict {
+        let retried = environment.settings.retry.errors
+        let isRetried: Bool
+        switch error.kind {
+        case .cancelled: return .done(.cancelled)
+        case .refused, .tooLarge: return .done(.refused(error))
+        case .connect: isRetried = retried.contains(.connect)
+        case .timeout: isRetried = retried.contains(.timeout)
+        case .reset: isRetried = retried.contains(.reset)
+        case .shortBody: isRetried = retried.contains(.shortBody)
+        case .dnsTemporary: isRetried = retried.contains(.dnsTemporary)
+        case .credential, .dnsNotFound, .tls, .malformed, .corruptBody, .contentType, .status: isRetried = false
+        }
+        return isRetried && isMethodRetried ? .again(error) : .done(.failed(error))
+    }
+
+    private func judge(_ response: Exchange.Response, validators: ConditionalGET?, attempt: Int, start: SyncInstant) -> Verdict {
+        let status = response.status
+        if environment.settings.success.contains(status), status != 304 {
+            return .done(success(response, validators: validators, attempt: attempt, start: start))
+        }
+        if status == 304 {
+            guard let validators, validators.isSent else {
+                return .done(.refused(error(.refused(.unexpectedStatus(304)), response, attempt: attempt)))
+            }
+            let page = unmodified(.status, response, validators: validators, attempt: attempt, start: start)
+            return .done(.notModified(page))
+        }
+        var failure = error(.status(status), response, attempt: attempt)
+        failure.notBefore = notBefore(response)
+        if status == 401 { return .done(.authenticationRejected(failure)) }
+        if environment.settings.retry.statuses.contains(status), isMethodRetried { return .again(failure) }
+        return .done(parking(failure) ?? .failed(failure))
+    }
+
+    private func success(
+        _ response: Exchange.Response, validators: ConditionalGET?, attempt: Int, start: SyncInstant
+    ) -> FetchOutcome {
+        let digest = BodyDigest(of: response.body)
+        let fresh = ConditionalGET(headers: response.headers, bodyDigest: digest, receivedAt: environment.clock.wallTime)
+        // A part has the whole's ETag, and is still a part.
+        if recognisesUnmodified, response.status != 206, let known = self.validators,
+            let evidence = evidence(known: known, fresh: fresh, digest: digest)
+        {
+            let page = unmodified(evidence, response, validators: fresh ?? known, attempt: attempt, start: start)
+            return .notModified(page)
+        }
+        return .page(
+            FetchedPage(
+                address: response.address, status: response.status, headers: response.headers, body: response.body, digest: digest,
+                validators: fresh, received: response.received, duration: start.duration(to: environment.clock.instant),
+                attempts: attempt, pacing: ServerPacing(headers: response.headers, now: environment.clock.wallTime)))
+    }
+
+    /// What shows that a success brought nothing new.
+    private func evidence(known: ConditionalGET, fresh: ConditionalGET?, digest: BodyDigest) -> UnmodifiedPage.Evidence? {
+        let isSameTag = known.etag != nil && known.etag == fresh?.etag
+        guard let knownDigest = known.bodyDigest else { return isSameTag ? .etag : nil }
+        if knownDigest == digest { return isSameTag ? .etag : .body }
+        // A strong tag promises the same bytes. Where the bytes differ they are believed, not the tag.
+        return isSameTag && known.etag?.hasPrefix("W/") == true ? .etag : nil
+    }
+
+    private func unmodified(
+        _ evidence: UnmodifiedPage.Evidence, _ response: Exchange.Response, validators: ConditionalGET, attempt: Int, start: SyncInstant
+    ) -> UnmodifiedPage {
+        UnmodifiedPage(
+            address: response.address, evidence: evidence, headers: response.headers, validators: validators,
+            received: response.received, duration: start.duration(to: environment.clock.instant), attempts: attempt,
+            pacing: ServerPacing(headers: response.headers, now: environment.clock.wallTime))
+    }
+
+    // MARK: Patience
+
+    private var isMethodRetried: Bool { environment.settings.retry.methods.contains(.get) }
+
+    /// When the server may be asked again, if it said so.
+    private func notBefore(_ response: Exchange.Response) -> Date? {
+        let now = environment.clock.wallTime
+        return RetryAfter.delay(
+            values: response.headers["Retry-After"], date: response.headers.first(name: "Date"), now: now
+        ).map { now.advanced(by: min($0, environment.settings.retry.maxPark.duration)) }
+    }
+
+    /// Parks if the server asks for more patience than a run should have.
+    private func parking(_ error: FetchError) -> FetchOutcome? {
+        guard let until = error.notBefore else { return nil }
+        let wait = environment.clock.wallTime.duration(to: until)
+        return wait > environment.settings.retry.retryAfterPark.duration ? .parked(until: until, error) : nil
+    }
+
+    private func error(_ kind: FetchError.Kind, _ response: Exchange.Response, attempt: Int) -> FetchError {
+        let redactor = environment.settings.redactor
+        return FetchError(
+            kind, url: redactor.redact(response.address), status: response.status,
+            contentType: response.headers.first(name: "Content-Type").map(redactor.redact),
+            excerpt: String(redactor.redact(Exchange.text(response.body)).prefix(Exchange.excerptLength)), attempts: attempt)
+    }
+}
+
+/// One page to ask for, without credentials: what the paginator makes, and what is stored.
+public struct PageRequest: Sendable, Hashable, CustomStringConvertible {
+    /// The address, free of credentials.
+    public let address: HTTPAddress
+    /// Headers that only this page has, such as a cursor.
+    public let headers: [HeaderField]
+
+    /// A request for a page.
+    public init(address: HTTPAddress, headers: [HeaderField] = []) {
+        self.address = address
+        self.headers = headers
+    }
+
+    /// What validators are stored under: two requests with equal keys ask for the same page.
+    public var key: String {
+        headers.reduce("GET \(address.url.absoluteString)") { "\($0)\n\($1.name.lowercased()): \($1.value)" }
+    }
+
+    /// The address.
+    public var description: String { address.description }
+}

@@ -1,0 +1,352 @@
+import Foundation
+import OpenCoreData
+import SyncConfiguration
+import Synchronization
+
+/// One run of one resource: page after page, fetched, parsed and saved; then the conclusions.
+final class SyncRun: Sendable {
+    /// What a run works with.
+    struct Environment: Sendable {
+        let document: UIManagedDocument
+        let daemon: DaemonConfiguration
+        let store: StoreConfiguration
+        let documentLimits: DocumentConfiguration
+        let mapping: ModelMapping
+        let transports: TransportPool
+        let slots: RequestSlots
+        let clock: any SyncClock
+        let random: RandomSource
+        let secrets: SecretResolver
+        let version: String
+        let fetchQueue: OperationQueue
+        let parseQueue: OperationQueue
+        let trust: PageTrust
+        let parseProbe: ParseProbe?
+        let observe: @Sendable (SyncEvent) -> Void
+        /// Until when the resource's server wants to be left alone, whoever it told so; nil if it may be asked.
+        let notBefore: @Sendable (ResourceScope) -> Date?
+        /// Called when a run asks for its first page, each time.
+        let asks: @Sendable (ResourceScope) -> Void
+        /// Called, and awaited, before a wait that a server asked for.
+        let willWait: @Sendable (ResourceScope, Date) async -> Void
+    }
+
+    /// Where a run is, for status and liveness.
+    struct Progress: Sendable {
+        var page = 0
+        var records = 0
+        var startedAt: SyncInstant
+        /// Moves whenever anything does.
+        var steps = 0
+        var mustStop = false
+        /// Somebody waits for the report.
+        var isHurried = false
+        /// When the waits end that requests are in, for their next attempts, by page.
+        var waits: [Int: SyncInstant] = [:]
+        /// When the wait ends that it is in.
+        var waitsUntil: SyncInstant? { waits[page] }
+        /// It can do nothing until the disk does.
+        var waitsForDisk = false
+    }
+
+    let id: UUID
+    let resource: ResourceConfiguration
+    let scope: ResourceScope
+    let cause: RunCause
+    let isFull: Bool
+    let environment: Environment
+    private let prepared: PreparedResource
+    private let progressState: Mutex<Progress>
+
+    /// - Parameter isFull: asks for every page without conditions.
+    init(_ prepared: PreparedResource, cause: RunCause, environment: Environment, isFull: Bool = false) {
+        self.prepared = prepared
+        resource = prepared.resource
+        self.scope = ResourceScope(source: resource.source, resource: resource.name)
+        // Foundation's own opens a file for each.
+        var random = SystemRandomNumberGenerator()
+        id = UUID.random(using: &random)
+        self.cause = cause
+        self.isFull = isFull
+        self.environment = environment
+        progressState = Mutex(Progress(startedAt: environment.clock.instant))
+    }
+
+    /// What decides what a body becomes.
+    var fingerprint: String { prepared.fingerprint }
+
+    var progress: Progress { progressState.withLock { $0 } }
+
+    /// Ends the run when the open page is done.
+    func stopAfterPage() { progressState.withLock { $0.mustStop = true } }
+
+    /// What the run found is saved at once when it ends, not with the document's own next save.
+    func hurry() { progressState.withLock { $0.isHurried = true } }
+
+    /// The report, and what the schedule needs to know beside it.
+    struct Conclusion: Sendable {
+        var report: RunReport
+        var parkedUntil: Date?
+        var pacing: ServerPacing?
+        var heldDeletes: Int
+        var guardName: String?
+    }
+
+    /// Runs to the end, whatever it is; never throws. With `isWaitedFor` the document is saved at once, else the report waits for the
+    /// document's own save.
+    func run(isWaitedFor: Bool, acceptsDeletes: Bool) async -> Conclusion {
+        let startedAt = environment.clock.wallTime
+        environment.observe(.runStarted(RunStart(run: id, scope: scope, cause: cause, startedAt: startedAt)))
+        // Rows may be others when another program has written to the store: they are looked at again, page by page.
+        environment.document.root.persistentStoreCoordinator?.askForOthers { [trust = environment.trust] in trust.forgetAll() }
+        var tally = RunTally()
+        var state: RunState?
+        do {
+            let (loaded, firstPage) = try await loadBegin()
+            state = loaded
+            tally.isReadAnew =
+                resource.deletion.detect == .snapshot
+                && loaded.missing.waitsForAnotherListing(confirmRuns: resource.deletion.confirmRuns, now: startedAt)
+            try await readPages(&tally, number: loaded.number, first: firstPage)
+        } catch is CancellationError {
+            tally.outcome = .cancelled
+        } catch SyncError.cancelled {
+            tally.outcome = .cancelled
+        } catch {
+            tally.fail(error)
+        }
+        return await conclude(tally, state: state, startedAt: startedAt, isWaitedFor: isWaitedFor, acceptsDeletes: acceptsDeletes)
+    }
+
+    // MARK: Pages
+
+    /// What is known of the first page, read in one go with the resource's own state.
+    private typealias KnownPage = (key: String, request: StoredRequest?)
+
+    private func loadBegin() async throws -> (state: RunState, stored: KnownPage?) {
+        let key = prepared.pagination?.request.key
+        return try await environment.document.withWorker { [self] worker in
+            let state = try RunState.load(scope: scope, entity: resource.entity, in: worker)
+            return (state, try key.map { ($0, try storedRequest($0, in: worker)) })
+        }
+    }
+
+    private func readPages(_ tally: inout RunTally, number: Int64, first: KnownPage?) async throws {
+        var ahead: PageAhead?
+        do {
+            try await readPages(&tally, number: number, first: first, ahead: &ahead)
+            await ahead?.giveUp()
+        } catch {
+            await ahead?.giveUp()
+            throw error
+        }
+    }
+
+    private func readPages(_ tally: inout RunTally, number: Int64, first: KnownPage?, ahead: inout PageAhead?) async throws {
+        let settings = FetchSettings(
+            resource: resource, first: try prepared.first.get(), daemon: environment.daemon, version: environment.version,
+            secrets: environment.secrets)
+        let options = TransportOptions(resource: resource, settings: settings, daemon: environment.daemon)
+        let surroundings = Surroundings(settings: settings, transport: try await environment.transports.transport(for: options))
+        let recipe = PageRecipe(resource: resource, mapping: environment.mapping, settings: settings)
+        var pagination = prepared.pagination ?? Pagination(resource.pagination, limits: resource.limits, first: settings.first)
+        var first = first
+        let deadline = environment.clock.instant.advanced(by: resource.limits.maxRunTime.duration)
+        var mustRead = false
+        while true {
+            try Task.checkCancellation()
+            if progress.mustStop { throw SyncError.cancelled }
+            if environment.clock.instant >= deadline {
+                throw SyncError.page("\(scope): the run took longer than limits.max_run_time = \(resource.limits.maxRunTime)")
+            }
+            // After a wait what was read before it may be out of date.
+            if try await waitForRoom(until: deadline) { first = nil }
+            if ahead == nil, let until = environment.notBefore(scope) {
+                first = nil
+                if try await !mayWait(until: until, &tally) { return }
+            }
+            let request = pagination.request
+            let page = pagination.pages + 1
+            step { $0.page = page }
+            // A request that is made twice, as scrolling is, says nothing about which page it is.
+            let isRepeated = tally.requestKeys.contains(request.key)
+            // Also where the page is read whatever is known of it: rows that are not as they were written must not count as unchanged.
+            let known = if let first, first.key == request.key { first.request } else { try await storedRequest(request.key) }
+            first = nil
+            let stored = mustRead || isFull || isRepeated || tally.isReadAnew ? nil : known
+            let outcome: FetchOutcome, fetched = ahead
+            ahead = nil
+            if let fetched, !mustRead, fetched.request.key == request.key {
+                // What the page before brought may have thrown doubt on its rows: then nothing is known of it any more, and 304 is not believed.
+                outcome = await fetched.outcome
+            } else {
+                await fetched?.giveUp()
+                outcome = await environment.fetchQueue.run(fetch(request, page: page, stored: stored, surroundings))
+            }
+            step { $0.waits[page] = nil }
+            let facts: PageFacts
+            switch outcome {
+            case .page(let fetched):
+                if !isRepeated { ahead = try await pageAhead(of: fetched, pagination, tally, surroundings) }
+                facts = try await parse(
+                    fetched, by: recipe, request: request, isRepeated: isRepeated, number: number, page: page, tally: &tally)
+            case .notModified(let unmodified):
+                guard let stored, let known = stored.facts?.renewed(by: unmodified, pagination: resource.pagination, settings: settings) else {
+                    mustRead = true
+                    continue
+                }
+                facts = known
+                tally.take(unmodified, request: request.key, facts: known, stored: stored)
+                try await renew(stored, by: unmodified, request: request)
+                environment.observe(.pageNotModified(scope: scope, run: id, page: page))
+            case .held:
+                continue
+            default:
+                stop(&tally, after: outcome)
+                return
+            }
+            mustRead = false
+            tally.requestKeys.insert(request.key)
+            switch pagination.advance(facts) {
+            case .next: continue
+            case .end(let end):
+                tally.end(end, limits: resource.limits)
+                return
+            case .repetition(let repetition):
+                throw SyncError.page("\(scope): \(repetition.rawValue) (pages.repeat_guard): page \(page) leads nowhere new")
+            }
+        }
+    }
+
+    private func parse(
+        _ fetched: FetchedPage, by recipe: PageRecipe, request: PageRequest, isRepeated: Bool, number: Int64, page: Int,
+        tally: inout RunTally
+    ) async throws -> PageFacts {
+        tally.status = fetched.status
+        tally.bytes += fetched.received
+        tally.pacing = fetched.pacing
+        let operation = ParseOperation(
+            ParseOperation.Input(
+                document: environment.document, recipe: recipe, scope: scope, run: number, pageNumber: page, requestKey: request.key,
+                fingerprint: fingerprint, isRemembered: !isRepeated, page: fetched,
+                badRecords: tally.badRecords, now: environment.clock.wallTime,
+                probe: environment.parseProbe))
+        let parsed: ParsedPage, url = recipe.settings.redactor.redact(fetched.address)
+        do {
+            parsed = try await environment.parseQueue.run(operation)
+        } catch let error as SyncError {
+            throw error
+        } catch {
+            throw SyncError.page("\(scope): page \(page), \(url): \(error.inWords)")
+        }
+        environment.trust.note(parsed.overwritten, readingPage: request.key, of: scope)
+        step { $0.records += parsed.facts.records }
+        tally.take(parsed, of: fetched, request: request.key, run: number)
+        if let first = parsed.rejected.first {
+            environment.observe(
+                .quarantined(scope: scope, run: id, page: page, count: parsed.counts.quarantined, first: "record \(first.record): \(first.reason)"))
+        }
+        environment.observe(
+            .pageSaved(
+                PageReport(
+                    scope: scope, run: id, page: page, url: url, status: fetched.status,
+                    bytes: fetched.received, counts: parsed.counts, duration: fetched.duration)))
+        var facts = parsed.facts
+        // Some services say null for a list of none. Where rows were listed before it does not prove that they are gone.
+        if facts.isNull, try await !hasListedRows() { facts.isNull = false }
+        return facts
+    }
+
+    private func stop(_ tally: inout RunTally, after outcome: FetchOutcome) {
+        // The status of an earlier page says nothing of a request that got no answer.
+        if let error = outcome.error { tally.status = error.status }
+        tally.error = outcome.error.map { "\($0)" }
+        tally.failure = outcome.error.map { RunFailure($0) }
+        tally.outcome = .failed
+        switch outcome {
+        case .parked(let until, _):
+            tally.outcome = .parked
+            tally.parkedUntil = until
+            environment.observe(.parked(scope: scope, until: until))
+        case .authenticationRejected(let error):
+            environment.observe(.authenticationRejected(scope: scope, url: error.url, status: error.status ?? 401))
+        case .refused(let error):
+            var isAddress = false
+            if case .refused = error.kind { isAddress = true }
+            environment.observe(.refused(scope: scope, url: error.url, reason: "\(error)", isAddress: isAddress))
+        case .cancelled: tally.outcome = .cancelled
+        case .page, .notModified, .held, .failed: break
+        }
+        tally.parkedUntil = outcome.notBefore ?? tally.parkedUntil
+    }
+
+    func step(_ change: (inout Progress) -> Void) {
+        progressState.withLock { progress in
+            progress.steps += 1
+            change(&progress)
+        }
+    }
+
+    // MARK: Conclusions
+
+    private func conclude(
+        _ tally: RunTally, state: RunState?, startedAt: Date, isWaitedFor: Bool, acceptsDeletes: Bool
+    ) async -> Conclusion {
+        var tally = tally
+        var verdict = Sweep.Verdict(), known = 0
+        if let state, let entity = environment.mapping.entities[resource.entity] {
+            let record = RunRecord(
+                run: id, scope: scope, cause: cause, mapping: environment.mapping, entity: entity, deletion: resource.deletion, tally: tally,
+                state: state,
+                startedAt: startedAt, endedAt: environment.clock.wallTime, acceptsDeletes: acceptsDeletes,
+                fingerprint: fingerprint)
+            do {
+                if record.isNeeded {
+                    let written = try await write(record)
+                    verdict = written.verdict
+                    known = written.known
+                    tally.counts.deleted += written.deleted
+                    let isStopping = tally.outcome == .cancelled || progress.mustStop
+                    if isStopping { return conclusion(tally, verdict, startedAt) }
+                    step { $0.waitsForDisk = true }
+                    if isWaitedFor || progress.isHurried {
+                        try await environment.document.save()
+                    } else {
+                        try await environment.document.committed()
+                    }
+                }
+            } catch let unreadable as RunRecord.UnreadableKeys {
+                environment.trust.forget([unreadable.request], of: scope)
+                tally.fail(unreadable)
+                tally.error = "which rows the page \(unreadable.request) holds cannot be read from the store; it is read again with the next run"
+            } catch {
+                tally.fail(error)
+            }
+        }
+        if let guardName = verdict.guardName {
+            environment.observe(
+                .deletesHeld(scope: scope, run: id, count: verdict.held, known: known, guardName: guardName))
+        }
+        return conclusion(tally, verdict, startedAt)
+    }
+
+    private func write(_ record: RunRecord) async throws -> RunRecord.Outcome {
+        let document = environment.document
+        let written =
+            record.mayRemove
+            ? try await environment.trust.conclusions.run { try await document.withWorker { try record.write(in: $0) } }
+            : try await document.withWorker { try record.write(in: $0) }
+        environment.trust.doubt(written.removed)
+        environment.trust.forget(written.forgotten, of: scope)
+        return written
+    }
+
+    private func conclusion(_ tally: RunTally, _ verdict: Sweep.Verdict, _ startedAt: Date) -> Conclusion {
+        let report = RunReport(
+            run: id, scope: scope, cause: cause, startedAt: startedAt, endedAt: environment.clock.wallTime, outcome: tally.outcome,
+            isComplete: tally.isComplete, pages: tally.pages, notModifiedPages: tally.notModified, bytes: tally.bytes, counts: tally.counts,
+            httpStatus: tally.status, error: tally.error, failure: tally.failure)
+        return Conclusion(
+            report: report, parkedUntil: tally.parkedUntil, pacing: tally.pacing, heldDeletes: verdict.held, guardName: verdict.guardName)
+    }
+}

@@ -208,3 +208,19 @@ extension [NSManagedObjectID] {
         sort { (places[$0] ?? .max, $0.key) < (places[$1] ?? .max, $1.key) }
     }
 }
+
+extension EntityLayout {
+    /// The number of a to-many of this entity.
+    func toManyNumber(_ relationship: NSRelationshipDescription) -> Int? {
+        if case .toMany(let number)? = place(of: relationship.name) { return number }
+        return nil
+    }
+
+    /// The ordered to-many that a row is a member of by this to-one; nil: by this one it is a member of none.
+    func orderedOwner(_ slot: Int, _ row: RowSnapshot) -> RelationshipKey? {
+        guard let owner = row[slot].objectID, let inverse = relationship(atSlot: slot)?.inverseRelationship, inverse.isToMany, inverse.isOrdered,
+            let number = owner.layout.toManyNumber(inverse)
+        else { return nil }
+        return RelationshipKey(owner: owner, toMany: number)
+    }
+}

@@ -191,11 +191,3 @@ extension NSManagedObject {
         if other.context !== context { Violation.otherContext("\(other.objectID)") }
     }
 }
-
-extension EntityLayout {
-    /// The number of a to-many of this entity.
-    func toManyNumber(_ relationship: NSRelationshipDescription) -> Int? {
-        if case .toMany(let number)? = place(of: relationship.name) { return number }
-        return nil
-    }
-}

@@ -232,6 +232,7 @@ final class KeyedRun {
 
     func save(_ level: Int) throws {
         history.append("save \(level)")
+        if level == 0 { rootMeetsOthers() }
         do {
             try watching(level) { try at(level) { try $0.save() } }
             if level == 0 { return values.save(0) }
@@ -245,12 +246,19 @@ final class KeyedRun {
         }
     }
 
+    /// What others wrote may turn out to be an object of the root's when that is saved, and take over references to what the main context has deleted: there
+    /// they are shown until it is saved, too.
+    private func rootMeetsOthers() {
+        if !foreign.isEmpty, at(1, { !$0.deletedObjects.isEmpty }) { hasRootActed = true }
+    }
+
     func failToSave(_ choice: Int) throws {
         let root = stack.root
         guard root.hasChanges else { return }
         try stack.failNextSave(choice)
         defer { try? stack.stopFailing() }
         history.append("the store refuses")
+        rootMeetsOthers()
         do {
             try watching(0) { try root.save() }
             history.append("which did not matter")

@@ -278,13 +278,13 @@ package class InMemoryStore: NSPersistentStore, @unchecked Sendable {
     private static func apply(_ changes: ChangeSet, _ state: inout State) -> SavedRows {
         var saved = SavedRows()
         var deleted: Set<NSManagedObjectID> = []
+        if !state.orders.isEmpty { leaveOrders(changes, &state) }
         changes.forEach { id, change in
             guard change.kind != .deleted, let row = change.row else {
                 state.rows[id] = nil
                 deleted.insert(id)
                 return
             }
-            if change.kind == .updated { leaveOrders(id, change, row, &state) }
             let version = RowSnapshot.version(after: state.rows[id]?.version ?? 0)
             state.rows[id] = row.withoutTransients.copy(version: version)
             saved.versions[id] = version
@@ -306,15 +306,18 @@ package class InMemoryStore: NSPersistentStore, @unchecked Sendable {
 
     /// Where an object stood among the members of one owner says nothing of the next one's order, nor of the same one's when it comes back: it stands
     /// last there until an order names it.
-    private static func leaveOrders(_ id: NSManagedObjectID, _ change: PendingRow, _ row: RowSnapshot, _ state: inout State) {
-        guard !state.orders.isEmpty else { return }
-        for slot in row.layout.toOneSlots where change.changed.contains(slot) {
-            guard let inverse = row.layout.relationship(atSlot: slot)?.inverseRelationship, inverse.isToMany, inverse.isOrdered else { continue }
-            for owner in Set([state.rows[id]?[slot].objectID, row[slot].objectID]).compactMap({ $0 }) {
-                guard let number = owner.layout.toManyNumber(inverse) else { continue }
-                state.orders[RelationshipKey(owner: owner, toMany: number)]?.removeAll { $0 == id }
+    private static func leaveOrders(_ changes: ChangeSet, _ state: inout State) {
+        var moved: [RelationshipKey: Set<NSManagedObjectID>] = [:]
+        changes.forEach { id, change in
+            guard change.kind != .deleted, let row = change.row else { return }
+            let before = state.rows[id]
+            for slot in row.layout.toOneSlots where before?[slot] != row[slot] {
+                for key in [before, row].compactMap({ $0.flatMap { row.layout.orderedOwner(slot, $0) } }) where state.orders[key] != nil {
+                    moved[key, default: []].insert(id)
+                }
             }
         }
+        for (key, ids) in moved { state.orders[key]?.removeAll { ids.contains($0) } }
     }
 }
 

@@ -27,7 +27,7 @@ struct SavePlan {
             for (id, pending) in entityChanges.rows {
                 add(RowOperation(id: id, map: map, pending: pending), stored: stored)
                 guard pending.kind == .updated else { continue }
-                for (slot, column) in ordered where pending.changed.contains(slot) {
+                for (slot, column) in ordered where pending.changed.contains(slot) && pending.base?[slot] != pending.row?[slot] {
                     moves.append(MoveOperation(table: map.tableName, column: column, key: id.key))
                 }
             }

@@ -16,6 +16,7 @@ import OpenCoreDataTestSupport
 /// - of a row of the store that others have written, and that is changed here: what was read of it decides what the policy says;
 /// - of a reference to what was deleted before, or what the root did not know of: it may be emptied here, or wait for the save of the deletion. None of
 ///   them is stored;
+/// - of two members of which no order says how they stand: above they stand as they came, below by key;
 /// - of an order out of which something is deleted: it is what the context that deletes has read of it, which may be old (N12);
 /// - of a one-to-one that two objects claim: both sides say the same afterwards (`KeyedInvariants`), but who is the later one depends on keys;
 /// - of a to-one that was set to another object and back: it may count as changed or not, so it is one of both;
@@ -236,9 +237,19 @@ extension KeyedTransition {
             let shownHere = shown.filter { !unclear.contains($0) && after.objects[$0] != nil }, foundHere = found.filter { !unclear.contains($0) }
             if owner.entity == "Thing", Set(shownHere) != Set(foundHere) { return "\(owner) has the tags \(found), above \(shown)" }
             let common = Set(shownHere).intersection(foundHere)
-            if shownHere.filter(common.contains) != foundHere.filter(common.contains) { return "\(owner) has the order \(found), above \(shown)" }
+            if !Self.isSameOrder(foundHere.filter(common.contains), shownHere.filter(common.contains)) {
+                return "\(owner) has the order \(found), above \(shown)"
+            }
         }
         return nil
+    }
+
+    /// Whether members stand as they were shown, but for some that stand by key now.
+    private static func isSameOrder(_ found: [Name], _ shown: [Name]) -> Bool {
+        let places = Dictionary(shown.enumerated().map { ($1, $0) }, uniquingKeysWith: { first, _ in first })
+        return found.indices.allSatisfy { index in
+            found[..<index].allSatisfy { before in places[before, default: 0] < places[found[index], default: 0] || before < found[index] }
+        }
     }
 
     /// Whether both sides of a one-to-one say the same and nobody else says otherwise.

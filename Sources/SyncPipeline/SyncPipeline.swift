@@ -243,7 +243,7 @@ public final class SyncPipeline: Sendable {
             Task {
                 try? await writer.written()
                 try? await document.save()
-                handle(.settled)
+                handle(.committed)
             }
         case .announce(let event): observe(event)
         case .answer(let waiter, let report): answer(waiter, report)

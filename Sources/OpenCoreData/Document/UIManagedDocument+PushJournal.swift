@@ -66,16 +66,16 @@ extension UIManagedDocument {
         // Within the lock: whoever had it before may have committed until then.
         let mark = try coordinator.persistentStores.map { try $0.pushMark }.max() ?? 0
         let found = try PushJournalFolder(reading: folder, coordinator: coordinator, after: mark)
-        let isSettled = try recover(found, in: place, coordinator)
-        if isSettled && !found.files.isEmpty {
+        let isResolved = try recover(found, in: place, coordinator)
+        if isResolved && !found.files.isEmpty {
             // Whoever wrote them may have been promised that they survive a loss of power.
             try place.synchronize(coordinator.persistentStores)
             for file in found.files { try FileManager.default.removeItem(at: file) }
         }
-        guard wanted != .off || !isSettled else { return }
+        guard wanted != .off || !isResolved else { return }
         let made = PushJournal(
             place: place, lock: lock, coordinator: coordinator, isSynchronized: wanted == .synchronized, after: found.last,
-            keeping: isSettled ? [] : found.files)
+            keeping: isResolved ? [] : found.files)
         journal.withLock { $0.journal = made }
         managedObjectContext.recordPushes(with: made, includingNewOnes: wanted != .off)
     }

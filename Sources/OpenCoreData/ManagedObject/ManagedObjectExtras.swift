@@ -47,7 +47,7 @@ extension NSManagedObject {
     }
 
     /// Makes these the values, and the last fetched or saved ones too.
-    final func settle(on row: RowSnapshot?) {
+    final func becomeClean(on row: RowSnapshot?) {
         base = nil
         self.row = row
         base = row

@@ -110,7 +110,7 @@ extension NSManagedObject {
     final func turnIntoFault() {
         willTurnIntoFault()
         isFaulted = true
-        settle(on: nil)
+        becomeClean(on: nil)
         ownsRow = false
         if let extras {
             extras.changed = SlotSet()

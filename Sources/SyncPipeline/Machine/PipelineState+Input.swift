@@ -28,7 +28,7 @@ extension PipelineState {
         /// No more work is taken; runs have so long for their open pages. Said again, the shorter time counts.
         case stopping(grace: Duration)
         /// What `Output.save` began has ended, well or badly.
-        case settled
+        case committed
     }
 
     /// What is to be done about it, in this order.
@@ -41,7 +41,7 @@ extension PipelineState {
         /// The one timer: `due` is said then; nil stops it.
         case wake(SyncInstant?)
         case store(StoredSchedule)
-        /// Everything is to be committed, for runs may wait for it; `settled` says when.
+        /// Everything is to be committed, for runs may wait for it; `committed` says when.
         case save
         case announce(SyncEvent)
         /// The answer to `asked`; nil if nothing will be polled.

@@ -84,7 +84,7 @@ struct PipelineState: Sendable {
         case .paused(let scope): pause(scope, now)
         case .resumed(let scope): resume(scope, now)
         case .stopping(let grace): stop(grace, now)
-        case .settled: isSaving = false
+        case .committed: isSaving = false
         }
         return conclude(now)
     }

@@ -142,7 +142,7 @@ struct RunRecord: Sendable {
         let verdict = conclusion.verdict
         try StoredKeys.set(conclusion.members.data, .members, of: scope, in: worker)
         try StoredKeys.set(missing.data, .missing, of: scope, in: worker)
-        row.listing = conclusion.isSettled ? tally.listing : nil
+        row.listing = conclusion.leavesNothingOpen ? tally.listing : nil
         row.mapping = fingerprint
         if conclusion.isListing {
             row.heldDeletes = verdict.held

@@ -108,7 +108,7 @@ struct RunConclusion: Sendable, Hashable {
     /// The rows that the resource vouches for from now on.
     let members: KeySet
     /// These are the rows of the listing and no others: the same listing, seen again, has nothing to say.
-    let isSettled: Bool
+    let leavesNothingOpen: Bool
     /// The run was a complete listing: what it did not hold may be judged, and what was remembered of other pages is forgotten.
     let isListing: Bool
 
@@ -130,7 +130,7 @@ struct RunConclusion: Sendable, Hashable {
         let seen = tally.seen.keys
         guard isListing else {
             members = KeySet(known.live.union(seen))
-            isSettled = false
+            leavesNothingOpen = false
             verdict.missing = state.missing
             if tally.isReadAnew { verdict.missing.judged?.time = known.endedAt }
             return
@@ -147,7 +147,7 @@ struct RunConclusion: Sendable, Hashable {
         }
         let kept = deletion.detect == .snapshot && tally.unidentified > 0 ? known.live : Set(verdict.missing.counts.keys)
         members = KeySet(seen.union(kept))
-        isSettled = kept.isSubset(of: seen)
+        leavesNothingOpen = kept.isSubset(of: seen)
         verdict.missing.tombstones = state.missing.tombstones
     }
 

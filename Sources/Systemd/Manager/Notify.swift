@@ -158,7 +158,7 @@ public final class Notify: Sendable {
     }
 
     /// Returns when everything that was to be done at once has been tried. For tests.
-    func settle() {
+    func drain() {
         queue.sync {}
     }
 

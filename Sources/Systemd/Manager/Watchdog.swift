@@ -119,7 +119,7 @@ public final class Watchdog: Sendable {
     }
 
     /// Returns when the judgements begun so far have ended. For tests.
-    func settle() {
+    func drain() {
         timerQueue.sync {}
         judgeQueue.sync {}
     }

@@ -249,9 +249,9 @@ import Testing
         #expect(bench.pass(.seconds(3)).cancelled == [])
         #expect(!bench.end(people, .cancelled).contains(.stopped))
         // What the run left behind is committed as well.
-        let settled = bench.tell(.settled)
+        let settled = bench.tell(.committed)
         #expect(settled.contains(.save) && !settled.contains(.stopped))
-        #expect(bench.tell(.settled).contains(.stopped))
+        #expect(bench.tell(.committed).contains(.stopped))
     }
 
     @Test func afterTheGraceRunsAreCancelledAndASecondLaterNobodyWaits() {

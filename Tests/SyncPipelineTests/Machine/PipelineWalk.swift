@@ -194,7 +194,7 @@ struct PipelineWalk {
         let end = bench.now.instant.advanced(by: grace)
         stopEnd = min(stopEnd ?? end, end)
         tell(.stopping(grace: grace), "stop \(grace)")
-        if random.next(upTo: 2) == 0 { tell(.settled, "settled") }
+        if random.next(upTo: 2) == 0 { tell(.committed, "settled") }
     }
 
     /// A kill.

@@ -38,14 +38,14 @@ import Testing
 
     @Test func whatACompleteListingDoesNotHoldGoes() {
         let found = conclusion(tally([1, 2]), live: [1, 2, 3])
-        #expect(found.isListing && found.verdict.doomed == [3] && found.members.keys == [1, 2] && found.isSettled)
+        #expect(found.isListing && found.verdict.doomed == [3] && found.members.keys == [1, 2] && found.leavesNothingOpen)
     }
 
     @Test(arguments: [(false, RunOutcome.succeeded), (true, .failed), (true, .incomplete), (false, .cancelled), (true, .parked)])
     func noOtherRunRemovesAnything(isComplete: Bool, outcome: RunOutcome) {
         let found = conclusion(tally([1, 4], isComplete: isComplete, outcome: outcome), live: [1, 2, 3])
         // What it saw is the resource's from now on, beside what was.
-        #expect(!found.isListing && found.verdict.doomed.isEmpty && found.members.keys == [1, 2, 3, 4] && !found.isSettled)
+        #expect(!found.isListing && found.verdict.doomed.isEmpty && found.members.keys == [1, 2, 3, 4] && !found.leavesNothingOpen)
     }
 
     @Test func whatOthersVouchForStaysAndIsNotTheResourcesAnyMore() {
@@ -58,7 +58,7 @@ import Testing
         let found = conclusion(tally([1]), live: [1, 2])
         #expect(found.verdict.doomed.isEmpty && found.verdict.missing.counts == [2: 1])
         // The resource vouches for it until it is gone: the listing is not all that there is.
-        #expect(found.members.keys == [1, 2] && !found.isSettled)
+        #expect(found.members.keys == [1, 2] && !found.leavesNothingOpen)
     }
 
     @Test mutating func nothingGoesWhereDeletionIsNotDetectedByAbsence() {

@@ -31,7 +31,7 @@ struct WatchdogTests {
 
     private func turn(_ time: Duration, _ watchdog: Watchdog, _ notify: Notify) {
         clock.advance(by: time)
-        watchdog.settle()
+        watchdog.drain()
         notify.flush(within: .seconds(10))
     }
 
@@ -92,7 +92,7 @@ struct WatchdogTests {
         #expect(scene.reported == [LivenessFailure(findings: [.init(check: "store", reason: "does not answer")], consecutive: 1)])
         gate.signal()
         gate.signal()
-        watchdog.settle()
+        watchdog.drain()
         turn(.seconds(20), watchdog, notify)
         #expect(sender.texts.contains("WATCHDOG=1"))
     }

@@ -1,9 +1,9 @@
 import Foundation
 
-/// A fetch in three steps: settled on the context's queue, answered on any thread, made into results on the queue again.
+/// A fetch in three steps: prepared on the context's queue, answered on any thread, made into results on the queue again.
 extension NSManagedObjectContext {
     /// A fetch request as a value.
-    struct SettledFetch {
+    struct PreparedFetch {
         var plan: FetchPlan
         let type: NSFetchRequestResultType
         let options: ObjectFetchOptions
@@ -19,7 +19,7 @@ extension NSManagedObjectContext {
         case count(Int)
     }
 
-    func settled<T>(_ request: NSFetchRequest<T>) throws -> SettledFetch {
+    func prepared<T>(_ request: NSFetchRequest<T>) throws -> PreparedFetch {
         var plan = try plan(for: request)
         let options = ObjectFetchOptions(request), type = request.resultType
         var table: DictionaryPlan?
@@ -34,17 +34,17 @@ extension NSManagedObjectContext {
             plan.includesRows = options.includesRows
         default: break
         }
-        return SettledFetch(plan: plan, type: type, options: options, table: table, stamp: chain.stamp(with: rowCache))
+        return PreparedFetch(plan: plan, type: type, options: options, table: table, stamp: chain.stamp(with: rowCache))
     }
 
     /// From any thread.
-    func answer(_ fetch: SettledFetch) throws -> Found {
+    func answer(_ fetch: PreparedFetch) throws -> Found {
         if let table = fetch.table, let source { return .dictionaries(try table.evaluate(fetch.plan, in: source)) }
         if fetch.type == .countResultType { return .count(try count(fetch.plan)) }
         return .rows(try self.fetch(fetch.plan))
     }
 
-    func results<T>(of fetch: SettledFetch, found: Found) throws -> [T] {
+    func results<T>(of fetch: PreparedFetch, found: Found) throws -> [T] {
         switch found {
         case .count(let count): return [NSNumber(value: count)].compactMap { $0 as? T }
         case .dictionaries(let values): return values.compactMap { fetch.table?.dictionary($0) as? T }

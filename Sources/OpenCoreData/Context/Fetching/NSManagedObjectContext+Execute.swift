@@ -20,12 +20,12 @@ extension NSManagedObjectContext {
 }
 
 extension NSAsynchronousFetchRequest: ContextRequest {
-    /// The fetch is settled on the context's queue: what is unsaved now counts. It is answered on another thread by what the context and those
+    /// The fetch is prepared on the context's queue: what is unsaved now counts. It is answered on another thread by what the context and those
     /// below it have published; the objects are made on the context's queue.
     func execute(in context: NSManagedObjectContext) throws -> NSPersistentStoreResult {
         if context.concurrencyType == .confinementConcurrencyType { Violation.confinement("an asynchronous fetch") }
         let result = NSAsynchronousFetchResult(self, context: context)
-        let fetch = try context.settled(fetchRequest)
+        let fetch = try context.prepared(fetchRequest)
         result.progress = Progress(totalUnitCount: Int64(max(estimatedResultCount, 1)))
         let pending = Unchecked(value: (request: self, result: result, context: context))
         let read: @Sendable () -> Result<NSManagedObjectContext.Found, any Error> = {
@@ -49,7 +49,7 @@ extension NSAsynchronousFetchRequest: ContextRequest {
 
     /// On the context's queue.
     private func finish(
-        _ result: NSAsynchronousFetchResult<ResultType>, _ fetch: NSManagedObjectContext.SettledFetch,
+        _ result: NSAsynchronousFetchResult<ResultType>, _ fetch: NSManagedObjectContext.PreparedFetch,
         _ found: Result<NSManagedObjectContext.Found, any Error>
     ) {
         let context = result.managedObjectContext

@@ -6,7 +6,7 @@ extension NSManagedObjectContext {
     /// store, a predicate that the store can't express, and 134060 for a constant that can't be compared with its property (`"abc"` with a number)
     /// and for what can't be sorted by.
     public func fetch<T>(_ request: NSFetchRequest<T>) throws -> [T] {
-        let fetch = try settled(request)
+        let fetch = try prepared(request)
         return try results(of: fetch, found: answer(fetch))
     }
 

@@ -123,7 +123,7 @@ extension NSManagedObjectContext {
         }
         if let row {
             if row === object.row { return }
-            object.settle(on: row.carryingTransients(of: object.row))
+            object.becomeClean(on: row.carryingTransients(of: object.row))
             object.ownsRow = false
         } else {
             object.turnIntoFault()

@@ -113,7 +113,7 @@ extension NSManagedObjectContext {
     func nameOthers(in object: NSManagedObject) {
         let row = object.row?.replacing { $0.successor }, base = object.base?.replacing { $0.successor }
         if object.isBasedOnRow {
-            if let row { object.settle(on: row) }
+            if let row { object.becomeClean(on: row) }
         } else {
             if let row { object.row = row }
             if let base { object.base = base }

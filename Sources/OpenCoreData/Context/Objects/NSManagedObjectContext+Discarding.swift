@@ -218,7 +218,7 @@ extension NSManagedObjectContext {
         object.members = [:]
         guard object.state == .updated, let mine = object.row else {
             if !object.isFaulted && object.state == .clean {
-                object.settle(on: below)
+                object.becomeClean(on: below)
                 object.ownsRow = false
             }
             return

@@ -51,7 +51,7 @@ extension NSManagedObjectContext {
         registerEventForUndo()
         postObjectsDidChange()
         publish()
-        try validateUntilSettled()
+        try validateUntilStable()
         registerEventForUndo()
         return true
     }
@@ -90,7 +90,7 @@ extension NSManagedObjectContext {
     }
 
     /// Validation may replace values (L30); what it changed is validated too.
-    func validateUntilSettled() throws {
+    func validateUntilStable() throws {
         for _ in 0..<100 {
             let before = publicationCount
             try validate()
@@ -114,7 +114,7 @@ extension NSManagedObjectContext {
                 guard context.hasUncheckedMail else { continue }
                 context.postObjectsDidChange()
                 context.publish()
-                try context.validateUntilSettled()
+                try context.validateUntilStable()
                 context.registerEventForUndo()
             }
         }
@@ -191,7 +191,7 @@ extension NSManagedObjectContext {
         propagationStamp = nil
         var inserted: [NSManagedObject] = [], updated: [NSManagedObject] = [], deleted: [NSManagedObject] = [], merged: [NSManagedObject] = []
         updated = turned.filter { $0.context === self }
-        func settle(_ object: NSManagedObject, _ change: PendingRow) {
+        func land(_ object: NSManagedObject, _ change: PendingRow) {
             if change.kind == .deleted { return deleted.append(object) }
             if let row = change.row, object.row !== row {
                 object.row = row
@@ -202,11 +202,11 @@ extension NSManagedObjectContext {
             object.becomeClean()
         }
         if !mayChangeUnheld && !outcome.isSettled {
-            for object in registry.heldObjects { outcome.changes[object.objectID].map { settle(object, $0) } }
+            for object in registry.heldObjects { outcome.changes[object.objectID].map { land(object, $0) } }
         } else if outcome.changes.rowCount < registry.capacityInUse {
-            outcome.changes.forEach { id, change in registry[id].map { settle($0, change) } }
+            outcome.changes.forEach { id, change in registry[id].map { land($0, change) } }
         } else {
-            for object in registry.objects { outcome.changes[object.objectID].map { settle(object, $0) } }
+            for object in registry.objects { outcome.changes[object.objectID].map { land(object, $0) } }
         }
         hasPushedChanges = false
         hasImportedRows = false

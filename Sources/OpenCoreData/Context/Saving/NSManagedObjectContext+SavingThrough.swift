@@ -54,7 +54,7 @@ extension NSManagedObjectContext {
             try RowValidation.throwAny(errors)
             if unpublished.isEmpty { return }
             publish()
-            try validateUntilSettled()
+            try validateUntilStable()
         }
         throw NSError.coreData(.coreData, "Validation goes on changing objects; stopped after 100 rounds. Nothing was saved.")
     }

@@ -5,7 +5,7 @@ import Synchronization
 /// The pushes into a document's context that its store does not have yet, in files of the document's package.
 ///
 /// The files are numbered by the first entry that they may hold; entries are added to the last one. A file goes when all of its entries are
-/// settled: committed or thrown away. `docs/decisions/0015-push-journal.md` says why it is as it is.
+/// resolved: committed or thrown away. `docs/decisions/0015-push-journal.md` says why it is as it is.
 // `io` and `notes` guard what changes; the gate orders pushes.
 final class PushJournal: PushRecorder, @unchecked Sendable {
     private struct State {
@@ -15,7 +15,7 @@ final class PushJournal: PushRecorder, @unchecked Sendable {
         /// The number of the last entry.
         var last: UInt64
         /// Everything up to here is committed or was thrown away.
-        var settled: UInt64
+        var resolved: UInt64
         /// What was thrown away of what comes later.
         var gone = IndexSet()
         /// The entries that insert objects which are in no store yet.
@@ -54,7 +54,7 @@ final class PushJournal: PushRecorder, @unchecked Sendable {
         header = PushJournalHeader(coordinator: coordinator)
         headerBytes = header.bytes
         let files = left.map { PushJournalFile(keeping: $0, last: last) }
-        io = Mutex(State(lock: lock, files: files, last: last, settled: left.isEmpty ? last : 0))
+        io = Mutex(State(lock: lock, files: files, last: last, resolved: left.isEmpty ? last : 0))
     }
 
     // MARK: Writing
@@ -171,12 +171,12 @@ final class PushJournal: PushRecorder, @unchecked Sendable {
         let waiting = notes.withLock { $0 }
         for note in waiting {
             switch note {
-            case .forget(let forget) where forget.entries.upperBound > state.settled:
+            case .forget(let forget) where forget.entries.upperBound > state.resolved:
                 var records = PushRecordWriter(stores: header.stores)
                 records.forget(forget)
                 try add(PushFrame.bytes(.forget, state.last, records.bytes), &state)
-            // Of entries that are settled nobody asks any more.
-            case .turn(let turn) where state.settled < state.last: try write(turn, isCommitted: true, &state)
+            // Of entries that are resolved nobody asks any more.
+            case .turn(let turn) where state.resolved < state.last: try write(turn, isCommitted: true, &state)
             case .forget, .turn: continue
             }
         }
@@ -184,7 +184,7 @@ final class PushJournal: PushRecorder, @unchecked Sendable {
         for case .forget(let forget) in waiting where forget.ids == nil {
             state.gone.insert(integersIn: Int(forget.entries.lowerBound)...Int(forget.entries.upperBound))
         }
-        settle(state.settled, &state)
+        resolve(state.resolved, &state)
     }
 
     /// Returns when what was thrown away until now is written down, if it can be.
@@ -201,18 +201,18 @@ final class PushJournal: PushRecorder, @unchecked Sendable {
             if isSynchronized || state.files.contains(where: \.isLeft) {
                 do { try place.synchronize(coordinator?.persistentStores ?? []) } catch { return }
             }
-            settle(entry, &state)
+            resolve(entry, &state)
         }
     }
 
-    private func settle(_ entry: UInt64, _ state: inout State) {
-        var entry = max(entry, state.settled)
+    private func resolve(_ entry: UInt64, _ state: inout State) {
+        var entry = max(entry, state.resolved)
         while let next = state.gone.rangeView.first, next.lowerBound <= entry + 1 {
             entry = max(entry, UInt64(next.upperBound - 1))
             state.gone.remove(integersIn: next)
         }
-        guard entry > state.settled else { return }
-        state.settled = entry
+        guard entry > state.resolved else { return }
+        state.resolved = entry
         if state.insertions.count > 0 {
             state.insertions = entry >= state.last ? [:] : state.insertions.filter { $0.value > entry }
         }
@@ -232,7 +232,7 @@ final class PushJournal: PushRecorder, @unchecked Sendable {
         io.withLock { state in
             for file in state.files { unlink(file.url.path) }
             state.files = []
-            state.settled = state.last
+            state.resolved = state.last
             state.insertions = [:]
             state.gone = []
             state.lock = nil

@@ -18,7 +18,7 @@ struct Exchange: Sendable {
     }
 
     /// A response whose body no longer matters: what its head says, a Retry-After above all, holds even if the body never ends.
-    private final class Settled: Sendable {
+    private final class KnownResponse: Sendable {
         private let value = Mutex<Response?>(nil)
         var response: Response? {
             get { value.withLock { $0 } }
@@ -35,11 +35,11 @@ struct Exchange: Sendable {
     /// - Throws: `FetchError`.
     func run(_ page: PageRequest, credential: Credential, validators: ConditionalGET?) async throws -> Response {
         let watch = ExchangeWatch(limits: settings.http, start: clock.instant)
-        let settled = Settled()
+        let known = KnownResponse()
         do {
-            return try await within(watch) { try await follow(page, credential: credential, validators: validators, watch: watch, settled: settled) }
+            return try await within(watch) { try await follow(page, credential: credential, validators: validators, watch: watch, known: known) }
         } catch let error as FetchError {
-            if case .timeout = error.kind, let response = settled.response { return response }
+            if case .timeout = error.kind, let response = known.response { return response }
             throw complete(error, page: page)
         } catch is CancellationError {
             throw complete(FetchError(.cancelled), page: page)
@@ -77,7 +77,7 @@ struct Exchange: Sendable {
     // MARK: The recipe
 
     private func follow(
-        _ page: PageRequest, credential: Credential, validators: ConditionalGET?, watch: ExchangeWatch, settled: Settled
+        _ page: PageRequest, credential: Credential, validators: ConditionalGET?, watch: ExchangeWatch, known: KnownResponse
     ) async throws -> Response {
         var redirects = RedirectPolicy(reach: settings.http.redirects, limit: settings.http.maxRedirects, first: page.address)
         var address = page.address
@@ -91,7 +91,7 @@ struct Exchange: Sendable {
                 try checkHeaderSize(head.headers)
                 cookies?.store(head.headers, from: address, now: clock.wallTime)
                 guard RedirectPolicy.isRedirect(head.status) else {
-                    return try await read(head, from: address, watch: watch, settled: settled)
+                    return try await read(head, from: address, watch: watch, known: known)
                 }
                 _ = await readExcerpt(head, watch: watch)
                 watch.ended()
@@ -119,11 +119,11 @@ struct Exchange: Sendable {
     }
 
     private func read(
-        _ head: HTTPResponse, from address: HTTPAddress, watch: ExchangeWatch, settled: Settled
+        _ head: HTTPResponse, from address: HTTPAddress, watch: ExchangeWatch, known: KnownResponse
     ) async throws -> Response {
         guard settings.success.contains(head.status) else {
             // The body of anything else only serves the message.
-            settled.response = Response(address: address, status: head.status, headers: head.headers, body: [], received: 0)
+            known.response = Response(address: address, status: head.status, headers: head.headers, body: [], received: 0)
             let excerpt = await readExcerpt(head, watch: watch)
             try Task.checkCancellation()
             watch.ended()

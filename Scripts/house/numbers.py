@@ -10,23 +10,41 @@ from .source import swift_files
 BAND = range(80, 401)
 
 PUBLIC = re.compile(
-    r"^\s*(?:@\w+(?:\([^)]*\))?\s+)*(?:public|open)\s+(?:(?:static|class|final|override|convenience|required|mutating|nonisolated|indirect|lazy|weak)\s+)*"
-    r"(?:func|var|let|init|subscript|struct|class|enum|protocol|actor|typealias|case)\b")
+    r"^\s*(?:@\w+(?:\([^)]*\))?\s+)*(?:public|open)\s+(?:(?:(?:public|package|internal|private|fileprivate)\(set\)|static|class|final|override|convenience|required"
+    r"|mutating|nonisolated|indirect|lazy|weak|unowned)\s+)*(?:func|var|let|init|subscript|struct|class|enum|protocol|actor|typealias)\b")
+#: What is public because the enum or protocol is that it stands in.
+MEMBER = {"enum": re.compile(r"^\s*(?:indirect\s+)?case\s+\w"), "protocol": re.compile(r"^\s*(?:@\w+\s+)*(?:static\s+|mutating\s+)*(?:func|var|init|subscript|associatedtype)\b")}
+
+
+def public_lines(file):
+    """The lines, counted from 0, on which something public is declared. What overrides says what it does where it is declared first."""
+    lines = {n for n, line in enumerate(file.code_lines) if PUBLIC.match(line) and not re.search(r"\boverride\b", line)}
+    for declaration in file.declarations:
+        if declaration.kind in MEMBER and declaration.is_public:
+            depth, opened = 0, False
+            for number in range(declaration.line - 1, len(file.code_lines)):
+                line = file.code_lines[number]
+                if depth == 1 and MEMBER[declaration.kind].match(line):
+                    lines.add(number)
+                depth += line.count("{") - line.count("}")
+                opened = opened or "{" in line
+                if opened and depth <= 0:
+                    break
+    return sorted(lines)
+
+
+def is_documented(file, number):
+    """Whether a comment of its own stands above a declaration, over its attributes and over why a check of the compiler is switched off."""
+    above = number - 1
+    while above >= 0 and (re.match(r"\s*@\w+", file.code_lines[above]) or re.match(r"\s*//(?!/)", file.lines[above])):
+        above -= 1
+    return above >= 0 and file.lines[above].strip().startswith(("///", "*/"))
 
 
 def documented(root):
-    """(public declarations with a comment of their own, all of them). What overrides says what it does where it is declared first."""
-    having = total = 0
-    for file in swift_files(root, "Sources"):
-        for index, line in enumerate(file.code_lines):
-            if not PUBLIC.match(line) or re.search(r"\boverride\b", line):
-                continue
-            total += 1
-            above = index - 1
-            while above >= 0 and re.match(r"\s*@\w+", file.code_lines[above]):
-                above -= 1
-            having += above >= 0 and file.lines[above].strip().startswith(("///", "*/"))
-    return having, total
+    """(public declarations with a comment of their own, all of them)."""
+    found = [is_documented(file, number) for file in swift_files(root, "Sources") for number in public_lines(file)]
+    return sum(found), len(found)
 
 
 def circles(root, target):

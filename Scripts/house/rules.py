@@ -7,6 +7,7 @@ from pathlib import Path
 from . import tables
 from .findings import error, warning
 from .flags import configuration_flags, control_flags
+from .numbers import is_documented, public_lines
 from .source import swift_files
 
 TEXT_SUFFIXES = {
@@ -392,7 +393,17 @@ def remote_text(root):
                 yield error(file.relative, number, "writes past the JournalReporter, which makes entries harmless")
 
 
+def documentation(root):
+    """Of what is public nearly everything says what it means."""
+    declared = [(file, number) for file in swift_files(root, "Sources") for number in public_lines(file)]
+    silent = [(file, number) for file, number in declared if not is_documented(file, number)]
+    if len(silent) > (1 - tables.LEAST_DOCUMENTED) * len(declared):
+        for file, number in silent:
+            yield error(file.relative, number + 1, f"public, and no comment says what it means ({len(silent)} of {len(declared)} are so)")
+
+
 RULES = [
     file_sizes, file_names, folder_order, imports, reasons, bare_closures, leftovers, sleeping_tests, quiet_libraries, catalogue,
     named_tests, listed_tests, mirrored_tests, remote_text, control_flags, configuration_flags,
+    documentation,
 ]

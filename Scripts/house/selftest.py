@@ -22,6 +22,10 @@ CASES = [
     (rules.file_names, {"Sources/Systemd/Thing+Verb.swift": "extension Thing {}\n"}, None),
     (rules.file_names, {"Sources/Systemd/Thing+Verb.swift": "extension Other {}\n"}, "extends no Thing"),
     (rules.file_names, {"Sources/Systemd/Helpers/Thing.swift": CLEAN}, "says nothing"),
+    (rules.documentation, {
+        "Sources/Systemd/Thing.swift": "/// A thing.\n// Locked.\npublic final class Thing {\n    /// Its size.\n    public private(set) var size = 0\n}\n"}, None),
+    (rules.documentation, {"Sources/Systemd/Thing.swift": "/// A thing.\npublic final class Thing {\n    public private(set) var size = 0\n}\n"}, "no comment says"),
+    (rules.documentation, {"Sources/Systemd/Thing.swift": "/// Things.\npublic enum Thing {\n    case one\n}\n"}, "no comment says"),
     (rules.folder_order, {
         "Sources/OpenCoreData/Model/A.swift": "struct A { var b: B? }\n",
         "Sources/OpenCoreData/Context/B.swift": "struct B {}\n"}, "names B of the later folder Context/"),

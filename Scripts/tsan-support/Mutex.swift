@@ -4,6 +4,7 @@ import Glibc
 ///
 /// The standard one hands itself from thread to thread inside the kernel when it is contended (a priority-inheriting futex), where the
 /// sanitizer cannot look, and every such handover would be reported as a race. It knows `pthread_mutex_t`.
+// Whoever reaches the value holds the lock.
 struct Mutex<Value: ~Copyable>: ~Copyable, @unchecked Sendable {
     private let lock: UnsafeMutablePointer<pthread_mutex_t>
     private let value: UnsafeMutablePointer<Value>

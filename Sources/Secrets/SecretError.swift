@@ -31,7 +31,9 @@ public enum SecretError: Error, Sendable, Equatable, CustomStringConvertible {
     case missing(name: String, searched: [String])
     /// The environment variable is not set, or holds nothing.
     case notSet(String)
+    /// The file could not be opened or read; `reason` is in the system's words.
     case unreadable(Place, reason: String)
+    /// The place is there, and holds nothing but perhaps a line end.
     case empty(Place)
     /// `limit` in bytes.
     case tooLarge(Place, limit: Int)

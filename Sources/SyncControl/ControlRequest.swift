@@ -4,14 +4,23 @@
 public struct ControlRequest: Sendable, Hashable, Codable {
     /// What can be asked for. The raw value is the last part of the path.
     public enum Verb: String, Sendable, Hashable, Codable, CaseIterable {
+        /// Name, version and process ID of the daemon: ``ControlVersion``.
         case version
+        /// How the daemon and every resource stand: ``StatusSnapshot``.
         case status
+        /// The configuration in force, which may differ from the files: ``RunningConfiguration``.
         case config
+        /// Records that were set aside, the newest first.
         case quarantine
+        /// Polls now, within the limits of the schedule; with `wait`, tells progress line by line.
         case sync
+        /// Reads the configuration anew; one with a mistake is refused and the old one kept.
         case reload
+        /// Keeps resources from being polled until `resume`, across restarts; an open run goes on.
         case pause
+        /// Ends a pause, and a wait that a server asked for, and polls.
         case resume
+        /// Lets the held deletions of one resource through, once, in its next complete run.
         case acceptDeletes = "accept-deletes"
 
         /// The route, without parameters: `/v1/accept-deletes`.

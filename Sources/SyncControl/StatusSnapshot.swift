@@ -1,4 +1,6 @@
 import Foundation
+// Who is told of runs knows what they are told in: its names are a part of this interface.
+@_exported import SyncReports
 
 /// Everything the daemon says about itself at one moment: the answer to `GET /v1/status`.
 public struct StatusSnapshot: Sendable, Hashable, Codable {

@@ -6,14 +6,19 @@ import Foundation
 public enum SyncProgress: Sendable, Hashable {
     /// These resources are to be polled.
     case accepted(resources: [String])
+    /// A run begins; no request was made yet.
     case runStarted(scope: String)
     /// A page is in the database's memory, or was not modified. `records` counts all records of the run so far.
     case page(scope: String, page: Int, records: Int, notModified: Bool)
+    /// Attempt number `attempt` for a page failed, for `reason`; the next one comes after the delay.
     case retrying(scope: String, page: Int, attempt: Int, delaySeconds: Double, reason: String)
+    /// The server asked for a longer wait than a run may take: no poll before `until`.
     case parked(scope: String, until: Date)
+    /// A run ended, whatever way: see its outcome.
     case runFinished(RunReport)
     /// Everything is done and saved.
     case finished(runs: [RunReport])
+    /// The last line if the request could not be carried out; a failed run alone is no reason.
     case failed(ControlError)
 }
 

@@ -2,12 +2,19 @@ import Foundation
 
 /// What the pipeline throws. Each says what, where and what to do.
 public enum SyncError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// The configuration has no such source or resource; `known` are its resources.
     case unknownScope(String, known: [String])
+    /// A resource, or the pipeline itself, needs an entity that the model does not have.
     case unknownEntity(String)
+    /// The resource has a key of its own, which must equal the key of its entity in this version: `expected`.
     case keyOfResource(scope: String, entity: String, expected: [String])
+    /// More records were set aside than `limits.max_bad_records`; the page is rolled back. `first`: why the first one was.
     case tooManyBadRecords(count: Int, limit: Int, first: String)
+    /// What a page brought could not be read or saved, the listing goes round in circles, or the run took too long; the sentence says which.
     case page(String)
+    /// The daemon stops and takes no more work; nothing throws it at present.
     case stopping
+    /// The run was told to stop, or ran out of time while it waited for disk space.
     case cancelled
 
     /// One sentence for an operator, without a full stop. Names in it are quoted as they came.

@@ -1,6 +1,8 @@
 import Foundation
 public import OpenCoreData
 public import SyncConfiguration
+// Who is told of runs knows what they are told in: its names are a part of this interface.
+@_exported public import SyncReports
 import Synchronization
 
 /// Remote JSON to managed objects: polls each resource when it is due, fetches its pages, parses them in operations of their own and saves them through the
@@ -331,5 +333,13 @@ public final class SyncPipeline: Sendable {
                 }
             observe(.saveFailed(reason: error.inWords, cause: cause))
         }
+    }
+}
+
+extension AutosavePolicy {
+    /// As a configuration says it.
+    package init(_ document: DocumentConfiguration) {
+        self.init(
+            interval: document.autosaveInterval.seconds, changes: document.autosaveChanges, bytes: document.autosaveBytes.bytes)
     }
 }

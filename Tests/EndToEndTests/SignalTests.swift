@@ -84,6 +84,24 @@ import Testing
         #expect(await daemon.end() == 0)
     }
 
+    @Test(.timeLimit(.minutes(60))) func aReloadGivesTheJournalTheNewName() async throws {
+        let shop = try Workshop()
+        defer { shop.close() }
+        func configure(_ name: String) throws {
+            try shop.configure("pages.toml", ["API": "http://127.0.0.1:1", "GRACE": "1s"]) {
+                $0.replacingOccurrences(of: "[daemon]", with: "[daemon]\nname = \"\(name)\"")
+            }
+        }
+        try configure("first")
+        let daemon = try await shop.daemon()
+        try configure("second")
+        #expect(try await shop.control("reload", "--wait").status == 0)
+        daemon.signal(SIGTERM)
+        #expect(await daemon.end() == 0)
+        let names = daemon.errors.compactMap { line in ["first", "second"].first { line.contains("\"SYSLOG_IDENTIFIER\":\"\($0)\"") } }
+        #expect(names.first == "first" && names.last == "second")
+    }
+
     // R2
     @Test(.timeLimit(.minutes(60))) func aStopInTheMiddleOfAPageFinishesThePage() async throws {
         let (shop, server) = try await workshop()

@@ -13,7 +13,7 @@ import Testing
         return outcome.status == 0 ? nil : outcome.output.trimmingCharacters(in: .newlines)
     }()
 
-    /// Where namespaces or systemd are missing there is nothing to test; the reason stands in the output.
+    // Where namespaces or systemd are missing there is nothing to test; the reason stands in the output.
     static var canBox: ConditionTrait { .disabled(if: obstacle != nil, Comment(rawValue: obstacle ?? "")) }
 
     private func box(_ script: String, _ options: [String] = [], timeout: Int = 300) async throws -> Tool.Outcome {

@@ -60,13 +60,19 @@ extension String {
 
 /// A value that stays: a copy of a ``JSONCell`` without any tie to the page.
 public enum JSONValue: Sendable, Hashable {
+    /// None of the field's paths exists in the record.
     case missing
+    /// A JSON `null`, unlike a value that is not there.
     case null
+    /// JSON `true` or `false`.
     case bool(Bool)
+    /// A number written without fraction and exponent, within int64.
     case int64(Int64)
+    /// A number written with a fraction or an exponent, or `-0`: the nearest double.
     case double(Double)
     /// All the digits, as in the document.
     case bigNumber(String)
+    /// Text with its escapes decoded.
     case string(String)
     /// JSON text: of a `.raw` field, and of any object or array.
     case raw(String)

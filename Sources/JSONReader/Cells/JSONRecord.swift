@@ -79,7 +79,9 @@ public struct JSONRecord {
 public enum JSONCell {
     /// None of the field's paths exists in the record.
     case missing
+    /// A JSON `null`, unlike a value that is not there.
     case null
+    /// JSON `true` or `false`.
     case bool(Bool)
     /// A number written without fraction and exponent, within int64.
     case int64(Int64)
@@ -87,6 +89,7 @@ public enum JSONCell {
     case double(Double)
     /// A number that neither an int64 nor a double can stand for: an integer beyond int64, `1e400`, `1e-999`. ASCII as in the document.
     case bigNumber(JSONRawValue)
+    /// Text with its escapes decoded when it is read.
     case string(JSONString)
     /// The JSON text of a value: of an object or array met by a `.value` field, of anything for a `.raw` field.
     case raw(JSONRawValue)

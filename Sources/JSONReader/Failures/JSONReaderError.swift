@@ -20,6 +20,7 @@ public struct JSONReaderError: Error, Sendable, Hashable {
         case recordsNotAList
         /// A key on the way to the record list or to an envelope value stands twice.
         case ambiguousEnvelope
+        /// No memory for the index of a document of this size, or for what is read out of it.
         case outOfMemory
     }
 
@@ -78,11 +79,17 @@ extension JSONReaderError {
 public struct JSONLimit: Sendable, Hashable, CustomStringConvertible {
     /// The raw value is the key under `[defaults.limits]`, but for `max_cells` and `document size`, which are not configurable.
     public enum Name: String, Sendable, Hashable {
+        /// Arrays and objects inside each other: ``JSONReaderLimits/maxDepth``.
         case maxDepth = "max_depth"
+        /// Bytes of one string, escapes decoded: ``JSONReaderLimits/maxString``.
         case maxString = "max_string"
+        /// Bytes of one key, escapes decoded: ``JSONReaderLimits/maxKey``.
         case maxKey = "max_key"
+        /// Digits of one number, exponent included: ``JSONReaderLimits/maxNumberDigits``.
         case maxNumberDigits = "max_number_digits"
+        /// Records of one page, bad ones included: ``JSONReaderLimits/maxRecordsPerPage``.
         case maxRecordsPerPage = "max_records_per_page"
+        /// Cells taken out of one record, not configurable: ``JSONReaderLimits/maxCells``.
         case maxCells = "max_cells"
         /// What the structural index can address; not configurable.
         case maxDocument = "document size"

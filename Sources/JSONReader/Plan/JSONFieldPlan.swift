@@ -1,5 +1,6 @@
 import CSimdJSON
-import JSONPaths
+// Who reads JSON says by a path what to read: its names are a part of this interface.
+@_exported import JSONPaths
 import Synchronization
 
 /// The fields of one kind of record, compiled so that a reader finds each of them while it passes.
@@ -11,8 +12,7 @@ import Synchronization
 ///
 /// Defined plans do not change and may be used by any number of readers at the same time. A plan keeps the plans it names alive; plans
 /// that name each other in a circle keep each other until ``invalidate()`` is called on one of them.
-///
-/// `@unchecked Sendable`: the compiled form is written once, by `define`, under the lock, and only read afterwards.
+// The compiled form is written once, by `define`, under the lock, and only read afterwards.
 public final class JSONFieldPlan: @unchecked Sendable {
     private struct State {
         var fields: [JSONField]?

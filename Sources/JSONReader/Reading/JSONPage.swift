@@ -147,6 +147,7 @@ extension JSONPage {
 public struct JSONPageSummary: Sendable, Hashable {
     /// What stood at the path of the record list.
     public enum RecordList: Sendable, Hashable {
+        /// A list; it may have been empty.
         case array
         /// One object: it was the only record.
         case singleObject

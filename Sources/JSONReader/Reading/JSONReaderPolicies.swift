@@ -12,14 +12,17 @@ public struct JSONReaderPolicies: Sendable, Hashable {
     /// On the way to the record list or to an envelope value, `rejectRecord` refuses the page, since paging by one of two cursors cannot be
     /// put right; `last` refuses the page if the record list stands twice, since records of the first are already out.
     public enum DuplicateKeys: Sendable, Hashable {
+        /// The record gets a ``JSONRecord/problem``; the others are not touched.
         case rejectRecord
         /// The last value counts; nothing of the earlier ones is left.
         case last
+        /// The value that was met first counts; later ones are passed over.
         case first
     }
 
     /// Bytes that are not UTF-8.
     public enum InvalidUTF8: Sendable, Hashable {
+        /// The page fails with ``JSONReaderError/Kind/invalidUTF8``.
         case rejectPage
         /// Each maximal malformed sequence becomes U+FFFD before anything else; hashes and raw bytes are of the repaired text.
         case replace
@@ -29,14 +32,17 @@ public struct JSONReaderPolicies: Sendable, Hashable {
     public enum LoneSurrogates: Sendable, Hashable {
         /// U+FFFD for each.
         case replace
+        /// The record gets a ``JSONRecord/problem``.
         case rejectRecord
     }
 
     /// `\u0000` in a string.
     public enum NULInText: Sendable, Hashable {
+        /// The character stays in the text, as U+0000.
         case keep
         /// The text without it; raw JSON stays as it is.
         case strip
+        /// The record gets a ``JSONRecord/problem``.
         case rejectRecord
     }
 
@@ -44,17 +50,21 @@ public struct JSONReaderPolicies: Sendable, Hashable {
     public enum Numbers: Sendable, Hashable {
         /// As ``JSONCell/bigNumber(_:)`` with all its digits.
         case keep
+        /// The record gets a ``JSONRecord/problem``.
         case rejectRecord
     }
 
     /// A byte order mark (UTF-8) before the document.
     public enum ByteOrderMark: Sendable, Hashable {
+        /// The mark is passed over; offsets count its bytes.
         case skip
+        /// The page fails with ``JSONReaderError/Kind/encoding``.
         case rejectPage
     }
 
     /// A body of nothing, or of white space only.
     public enum EmptyBody: Sendable, Hashable {
+        /// The page fails with ``JSONReaderError/Kind/emptyBody``.
         case error
         /// A page without records.
         case noRecords

@@ -6,7 +6,6 @@ import Synchronization
 /// Make it, change `persistentStoreDescriptions` if the default does not fit, call `loadPersistentStores`, then use `viewContext` and
 /// contexts of the background. All of them are connected to the coordinator; none is another's parent.
 // The descriptions are guarded by a lock; everything else is immutable or safe by itself.
-/// Holds a model, its coordinator and a main-queue context. Call `loadPersistentStores` before using `viewContext` or any other context.
 open class NSPersistentContainer: NSObject, @unchecked Sendable {
     /// The container's name, and that of its store's file unless a description says otherwise.
     public let name: String

@@ -4,8 +4,8 @@ import Foundation
 ///
 /// The properties are views of `options`, which are what the store is given. What a store would ignore is refused when it is added, with an error that
 /// names the option.
+/// Set everything before the container loads its stores.
 // A description is changed by whoever configures a container; once stores are being loaded nobody writes to it any more.
-/// Describes a store to open: type, place, configuration and options. Set everything before the container loads its stores.
 open class NSPersistentStoreDescription: NSObject, NSCopying, @unchecked Sendable {
     /// The type of the store: `NSSQLiteStoreType` unless said otherwise.
     open var type: String = NSSQLiteStoreType

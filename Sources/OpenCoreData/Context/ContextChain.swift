@@ -236,18 +236,16 @@ final class ContextLevel: @unchecked Sendable {
         if !cancelled.isEmpty { forgetAllMentions(of: Set(cancelled)) }
     }
 
-    /// An order may name objects that are no members, since others moved them. One that becomes a member by what is pushed stands last, as its sender shows
-    /// it, and not where an older order has it.
+    /// A new member stands last, as its sender shows it, and not where an older order has it.
     private func leaveOrders(_ pushed: ChangeSet) {
-        var moved: [RelationshipKey: Set<NSManagedObjectID>] = [:]
-        pushed.forEach { id, change in
-            guard let row = change.row, change.kind != .deleted else { return }
-            for slot in row.layout.toOneSlots where change.kind == .inserted || change.changed.contains(slot) {
-                guard let key = row.layout.orderedOwner(slot, row), pending.orders[key] != nil else { continue }
-                if (pending[id]?.row ?? change.base)?[slot].objectID != key.owner { moved[key, default: []].insert(id) }
-            }
+        var orders = pending.orders
+        orders.loseNewcomers(of: pushed) { id, change in
+            guard let mine = pending[id] else { return change.base }
+            return mine.kind == .deleted ? nil : mine.row
+        } wasMember: { id, key in
+            pending.pairs[key]?.removed.contains(id) != true
         }
-        for (key, ids) in moved { pending.orders[key]?.removeAll { ids.contains($0) } }
+        pending.orders = orders
     }
 
     /// Which entries what is pending comes from. Where they cancelled out nobody will ever commit them: then they are thrown away.

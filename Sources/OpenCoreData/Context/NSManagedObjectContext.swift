@@ -5,8 +5,8 @@ import Synchronization
 ///
 /// It belongs to a queue. `perform` and `performAndWait` run blocks there; everything else must be called from such a block (or, for a main-queue
 /// context, from the main queue). Debug builds stop at once where that is not so.
-// The object's own state is used on its queue only, which debug builds check; what other threads read lies in `level`, under the chain's lock.
 /// Give it a parent or a coordinator before use: without one, reading from it and saving it trap.
+// The object's own state is used on its queue only, which debug builds check; what other threads read lies in `level`, under the chain's lock.
 open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     /// Which queue a context belongs to, in the Swift spelling.
     public typealias ConcurrencyType = NSManagedObjectContextConcurrencyType
@@ -266,7 +266,10 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
 
 /// Kinds of contexts, with Apple's raw values.
 public enum NSManagedObjectContextConcurrencyType: UInt, Sendable {
+    /// No queue: the program keeps the context to one thread itself. It cannot be a parent, and asynchronous fetches trap.
     case confinementConcurrencyType = 0
+    /// A serial queue of the context's own, made when a block first needs it.
     case privateQueueConcurrencyType = 1
+    /// The main queue. Changes made there outside of `perform` are processed at the end of its turn.
     case mainQueueConcurrencyType = 2
 }

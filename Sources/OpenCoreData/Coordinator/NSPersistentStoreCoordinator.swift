@@ -2,8 +2,8 @@ import Foundation
 import Synchronization
 
 /// Stands between contexts and stores: routes requests, shares rows, hands out object IDs. Safe to use from any thread.
-// The list of stores and the registry of classes are guarded by locks; the rest is immutable or safe by itself.
 /// It keeps its stores open until they are removed.
+// The list of stores and the registry of classes are guarded by locks; the rest is immutable or safe by itself.
 open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
     /// The model, frozen by this coordinator.
     public let managedObjectModel: NSManagedObjectModel

@@ -5,8 +5,8 @@ import Synchronization
 ///
 /// `managedObjectContext` is a main-queue context. Its parent is a private-queue context that owns the coordinator and is the only one that
 /// makes the disk turn. The document saves by itself when its changes are old or many enough (`AutosavePolicy`).
-// What changes is kept under a lock; the contexts keep to their queues.
 /// Opening, saving and closing may be begun on any thread.
+// What changes is kept under a lock; the contexts keep to their queues.
 open class UIManagedDocument: NSObject, @unchecked Sendable {
     /// Posted each time `documentState` is set, even to what it was, on the thread that sets it. The object is the document.
     public static let stateChangedNotification = Notification.Name("UIDocumentStateChangedNotification")
@@ -325,15 +325,21 @@ extension UIManagedDocument {
 
     /// What a save is for.
     public enum SaveOperation: Int, Sendable {
+        /// The first save: makes package and store, then writes what is unsaved.
         case forCreating = 0
+        /// A later save: writes what is unsaved to the store that is open.
         case forOverwriting = 1
     }
 
     /// What a change does to the document.
     public enum ChangeKind: Int, Sendable {
+        /// A change was made: marks the document as changed.
         case done = 0
+        /// A change was taken back: marks the document as changed, as `done` does.
         case undone = 1
+        /// A change was made again: marks the document as changed, as `done` does.
         case redone = 2
+        /// Takes the mark away; changes that the contexts hold still count as unsaved.
         case cleared = 3
     }
 }

@@ -209,6 +209,32 @@ extension [NSManagedObjectID] {
     }
 }
 
+extension [RelationshipKey: [NSManagedObjectID]] {
+    /// Takes those out of orders that become members by `changes`. An order may name objects that others have moved elsewhere; where one stood then says
+    /// nothing of where it stands when it comes back, which is last until an order names it. Who keeps its owner keeps its place.
+    ///
+    /// - Parameters:
+    ///   - before: an object's row as it was; nil: there was none.
+    ///   - wasMember: whether an object was a member by a pair.
+    mutating func loseNewcomers(
+        of changes: ChangeSet, before: (NSManagedObjectID, PendingRow) -> RowSnapshot?, wasMember: (NSManagedObjectID, RelationshipKey) -> Bool
+    ) {
+        if isEmpty { return }
+        var newcomers: [RelationshipKey: Set<NSManagedObjectID>] = [:]
+        changes.forEach { id, change in
+            guard let row = change.row, change.kind != .deleted else { return }
+            for slot in row.layout.toOneSlots where change.kind == .inserted || change.changed.contains(slot) {
+                guard let key = row.layout.orderedOwner(slot, row), self[key] != nil, before(id, change)?[slot] != row[slot] else { continue }
+                newcomers[key, default: []].insert(id)
+            }
+        }
+        for (key, pairs) in changes.pairs where self[key] != nil {
+            newcomers[key, default: []].formUnion(pairs.added.filter { !wasMember($0, key) })
+        }
+        for (key, ids) in newcomers { self[key]?.removeAll { ids.contains($0) } }
+    }
+}
+
 extension EntityLayout {
     /// The number of a to-many of this entity.
     func toManyNumber(_ relationship: NSRelationshipDescription) -> Int? {

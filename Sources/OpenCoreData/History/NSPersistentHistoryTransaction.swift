@@ -1,8 +1,8 @@
 import Foundation
 
 /// One save, as the history of a store has it.
+/// It stays as it was read when history is deleted.
 // Immutable.
-/// Immutable: it stays as it was read when history is deleted.
 open class NSPersistentHistoryTransaction: NSObject, NSCopying, @unchecked Sendable {
     package let record: HistoryRecord
     /// The place of this transaction, and of those that were listed before it: to go on from.
@@ -76,8 +76,8 @@ extension NSPersistentHistoryTransaction: KeyValueCoding {
 }
 
 /// What one transaction did to one object.
+/// It stays as it was read when history is deleted.
 // Immutable.
-/// Immutable: it stays as it was read when history is deleted.
 open class NSPersistentHistoryChange: NSObject, NSCopying, @unchecked Sendable {
     package let record: HistoryChangeRecord
     /// The transaction it is part of; nil if changes alone were asked for.
@@ -149,14 +149,17 @@ extension NSPersistentHistoryChange: KeyValueCoding {
 
 /// What happened to an object in a transaction of persistent history.
 public enum NSPersistentHistoryChangeType: Int, Sendable {
+    /// The object is new.
     case insert = 0
+    /// Some of the object's properties have other values.
     case update = 1
+    /// The object is gone; the change may have a tombstone of it.
     case delete = 2
 }
 
 /// How far somebody knows the history of one or several stores. To be kept between runs: by an archiver, or by any encoder.
-// Immutable.
 /// It knows a place in each store by the store's UUID, so it holds for one coordinator as for another.
+// Immutable.
 open class NSPersistentHistoryToken: NSObject, NSCopying, NSSecureCoding, Codable, @unchecked Sendable {
     /// The number of the last transaction that is known, by the store's UUID.
     package let positions: [String: Int64]

@@ -81,7 +81,9 @@ private enum ManagedNames {
 
 /// What an `@Managed` property may be: the attribute types, optional or not, and relationships.
 public protocol ManagedValue {
+    /// The value at a place of the object's row; what null reads as, the type decides.
     static func read(from object: NSManagedObject, at place: PropertyPlace) -> Self
+    /// Sets the value at a place of the object's row, and tracks the change.
     func write(to object: NSManagedObject, at place: PropertyPlace)
 }
 

@@ -2,7 +2,9 @@ import Foundation
 
 /// A single value: an attribute's, or a to-one's object.
 public protocol ManagedScalar {
+    /// The value in a slot; nil for null and for a value of another type.
     static func decode(_ value: ManagedSlot) -> Self?
+    /// The value in the form that a row keeps.
     func encode() -> ManagedSlot
     /// What a null reads as where the property is not optional; nil: a trap.
     static var zero: Self? { get }

@@ -1,8 +1,8 @@
 import Foundation
 
 /// A value of a managed object that is neither another object nor a set of them.
+/// Changing it traps once a coordinator uses the model.
 // Mutable only until the model is frozen, as its superclass says.
-/// Describes one stored or transient value of an entity: its type, default and rules. Traps when changed after a coordinator uses the model.
 open class NSAttributeDescription: NSPropertyDescription, @unchecked Sendable {
     /// The Swift spelling of the attribute types.
     public struct AttributeType: RawRepresentable, Hashable, Sendable {
@@ -88,20 +88,36 @@ open class NSAttributeDescription: NSPropertyDescription, @unchecked Sendable {
 
 /// The types of attributes, with Apple's raw values.
 public enum NSAttributeType: UInt, Sendable {
+    /// No type. Only transient attributes may have it; they hold any `Hashable` value.
     case undefinedAttributeType = 0
+    /// An integer from -32,768 through 32,767; the save checks the range.
     case integer16AttributeType = 100
+    /// An integer that fits 32 bits; the save checks the range.
     case integer32AttributeType = 200
+    /// An integer that fits 64 bits.
     case integer64AttributeType = 300
+    /// An exact decimal number: `Decimal`.
     case decimalAttributeType = 400
+    /// A 64-bit floating-point number. The save refuses NaN.
     case doubleAttributeType = 500
+    /// A 32-bit floating-point number: a value set by key is rounded to it.
     case floatAttributeType = 600
+    /// Text, of which bounds count UTF-16 code units.
     case stringAttributeType = 700
+    /// True or false. An integer set by key is true unless it is 0.
     case booleanAttributeType = 800
+    /// A moment, kept as seconds since 2001.
     case dateAttributeType = 900
+    /// Bytes: `Data`.
     case binaryDataAttributeType = 1000
+    /// A `UUID`, which a SQLite store keeps as a blob.
     case UUIDAttributeType = 1100
+    /// A `URL`.
     case URIAttributeType = 1200
+    /// Any `Hashable` value; a SQLite store keeps an archive of it.
     case transformableAttributeType = 1800
+    /// The ID of an object. A SQLite store does not keep such an attribute: it must be transient there.
     case objectIDAttributeType = 2000
+    /// Several attributes as one. A SQLite store does not keep it: the attribute must be transient there.
     case compositeAttributeType = 2100
 }

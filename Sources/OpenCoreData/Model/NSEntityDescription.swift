@@ -1,8 +1,8 @@
 import Foundation
 
 /// A kind of managed object: its name, class, properties and place in the inheritance tree.
+/// Changing it traps once a coordinator uses the model.
 // Mutable only until the model is frozen by the first coordinator that uses it; every setter checks that. Read-only from then on.
-/// Describes one kind of object: its class, properties, constraints and ancestors. Traps when changed after a coordinator uses the model.
 open class NSEntityDescription: NSObject, @unchecked Sendable {
     /// The name, unique in its model.
     open var name: String? { willSet { checkEditable() } }

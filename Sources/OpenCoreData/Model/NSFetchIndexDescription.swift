@@ -1,8 +1,8 @@
 import Foundation
 
 /// An index that the store keeps for an entity.
+/// A SQLite store makes it when it makes its file.
 // Mutable only until the model is frozen; it belongs to one entity.
-/// Describes an index over properties of one entity. A SQLite store makes it when it makes its file.
 open class NSFetchIndexDescription: NSObject, @unchecked Sendable {
     /// What the index is called. A SQLite store names it `Z_<entity>_<name>`.
     open var name: String
@@ -25,7 +25,6 @@ open class NSFetchIndexDescription: NSObject, @unchecked Sendable {
 
 /// One column of a fetch index.
 // Mutable only until the model is frozen; it belongs to one index.
-/// Describes a property that an index sorts by, and in which direction.
 open class NSFetchIndexElementDescription: NSObject, @unchecked Sendable {
     /// The attribute or to-one to index. The element is left out if it is nil, or has no column: transient, or a to-many.
     open var property: NSPropertyDescription?

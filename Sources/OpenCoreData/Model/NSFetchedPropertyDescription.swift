@@ -2,9 +2,8 @@ import Foundation
 
 /// A property whose value is what a fetch finds: an array of objects, evaluated when it is first asked for and kept until the object is
 /// refreshed. In the predicate `$FETCH_SOURCE` is the object that is asked and `$FETCHED_PROPERTY` this description.
+/// Changing it traps once a coordinator uses the model.
 // Mutable only until the model is frozen, as its superclass says; the request is never handed out afterwards, only copies of it.
-/// Describes a property whose value is the result of a fetch, made on first use and kept until the object is refreshed. The predicate may name
-/// the object as `$FETCH_SOURCE` and this description as `$FETCHED_PROPERTY`. Traps when changed after a coordinator uses the model.
 open class NSFetchedPropertyDescription: NSPropertyDescription, @unchecked Sendable {
     private var storedRequest: NSFetchRequest<any NSFetchRequestResult>?
 

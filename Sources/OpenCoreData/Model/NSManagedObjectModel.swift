@@ -2,9 +2,8 @@ import Foundation
 import Synchronization
 
 /// The description of a graph: its entities and how they relate. It becomes immutable once a coordinator uses it.
+/// Changing it traps from then on.
 // Mutable only until it is frozen; freezing takes a lock, and everything is read-only from then on.
-/// Describes a graph: its entities, their relationships and configurations. The first coordinator that uses the model checks it and makes it
-/// immutable; changing it traps from then on.
 open class NSManagedObjectModel: NSObject, @unchecked Sendable {
     /// All entities.
     open var entities: [NSEntityDescription] = [] {

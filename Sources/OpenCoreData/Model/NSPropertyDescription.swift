@@ -1,9 +1,8 @@
 import Foundation
 
 /// What attributes, relationships and fetched properties of an entity have in common.
+/// Changing it traps once a coordinator uses the model.
 // Mutable only until the model is frozen by the first coordinator that uses it; every setter checks that. Read-only from then on.
-/// Base class of the descriptions of attributes, relationships, fetched properties and computed columns. Traps when changed after a coordinator
-/// uses the model.
 open class NSPropertyDescription: NSObject, @unchecked Sendable {
     /// The name, unique among the properties of its entity and of the entity's ancestors.
     open var name: String = "" {
@@ -40,7 +39,6 @@ open class NSPropertyDescription: NSObject, @unchecked Sendable {
 /// A column of dictionary results that is computed: `sum:`, `min:`, `max:`, `average:` and `count:` over a group, or any expression over one
 /// object.
 // Mutable only until it is used in a fetch, as its superclass says.
-/// Describes a computed column of dictionary results, for `propertiesToFetch`: an aggregate over a group, or an expression over one object.
 open class NSExpressionDescription: NSPropertyDescription, @unchecked Sendable {
     /// What is computed.
     open var expression: NSExpression?

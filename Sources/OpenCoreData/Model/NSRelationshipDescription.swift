@@ -1,8 +1,8 @@
 import Foundation
 
 /// A reference to one object or a set of objects of another entity.
+/// Changing it traps once a coordinator uses the model.
 // Mutable only until the model is frozen, as its superclass says.
-/// Describes a reference from one entity to one object, or a set of objects, of another. Traps when changed after a coordinator uses the model.
 open class NSRelationshipDescription: NSPropertyDescription, @unchecked Sendable {
     /// The entity at the other end.
     open var destinationEntity: NSEntityDescription? {
@@ -61,8 +61,12 @@ open class NSRelationshipDescription: NSPropertyDescription, @unchecked Sendable
 
 /// What happens to the other side when an object is deleted.
 public enum NSDeleteRule: UInt, Sendable {
+    /// The other side is left alone and may go on naming an object that is gone.
     case noActionDeleteRule = 0
+    /// The other side forgets the object.
     case nullifyDeleteRule = 1
+    /// The other side is deleted too, and its own rules apply.
     case cascadeDeleteRule = 2
+    /// The save fails with 1600 while anything is on the other side that is not deleted in the same save.
     case denyDeleteRule = 3
 }

@@ -18,17 +18,25 @@ public final class NSComparisonPredicate: NSPredicate {
 
     /// The operators. With nil every operator but `equalTo`, `notEqualTo` and `in` is false; values of different types are unequal.
     public enum Operator: UInt, Sendable {
+        /// `<`: false where the two sides have no order, as between different types.
         case lessThan = 0
+        /// `<=`: false where the two sides have no order, as between different types.
         case lessThanOrEqualTo = 1
+        /// `>`: false where the two sides have no order, as between different types.
         case greaterThan = 2
+        /// `>=`: false where the two sides have no order, as between different types.
         case greaterThanOrEqualTo = 3
+        /// `==`: nil is the same as nil.
         case equalTo = 4
+        /// `!=`: true of values of different types.
         case notEqualTo = 5
         /// The whole string is covered by a regular expression.
         case matches = 6
         /// The whole string is covered by a pattern with `*` and `?`.
         case like = 7
+        /// The left string starts with the right one; false where either is no string.
         case beginsWith = 8
+        /// The left string stops with the right one; false where either is no string.
         case endsWith = 9
         /// The left is an element, or a part, of the right.
         case `in` = 10

@@ -7,18 +7,31 @@ public import Foundation
 public final class NSExpression: NSObject, Sendable {
     /// The kinds of expressions, with Apple's raw values. The kind decides which parts can be read.
     public enum ExpressionType: UInt, Sendable {
+        /// A literal or `%@`; a collection of values counts as `aggregate`.
         case constantValue = 0
+        /// `SELF`: whatever object it is evaluated for.
         case evaluatedObject = 1
+        /// `$name`: takes its value when it is evaluated, and traps or throws without one.
         case variable = 2
+        /// A path from the evaluated object, such as `author.name`.
         case keyPath = 3
+        /// A function such as `sum:`; an index, a cast, or a path from another expression as well.
         case function = 4
+        /// `UNION`: the elements of either side, each once.
         case unionSet = 5
+        /// `INTERSECT`: the elements that both sides have, each once.
         case intersectSet = 6
+        /// `MINUS`: the elements that only the left side has, each once.
         case minusSet = 7
+        /// `SUBQUERY`: the elements of a collection for which a predicate holds.
         case subquery = 13
+        /// Values or expressions in braces.
         case aggregate = 14
+        /// `ANYKEY`, which has a meaning only in metadata queries: its value here is nil.
         case anyKey = 15
+        /// Code, which no SQL store can evaluate; also what stands for an expression that nests too deep.
         case block = 19
+        /// `TERNARY`: one of two expressions, as a predicate chooses.
         case conditional = 20
     }
 

@@ -10,10 +10,15 @@ open class NSPersistentStoreRequest: NSObject {
 
 /// Kinds of requests that a store can be asked.
 public enum NSPersistentStoreRequestType: UInt, Sendable {
+    /// Asks for objects, IDs, dictionaries or a count: `NSFetchRequest`.
     case fetchRequestType = 1
+    /// Asks to write the changes of a context, all or none: `NSSaveChangesRequest`.
     case saveRequestType = 2
+    /// Apple's number for many inserts without objects; no request of this library has it.
     case batchInsertRequestType = 5
+    /// Apple's number for many updates without objects; no request of this library has it.
     case batchUpdateRequestType = 6
+    /// Apple's number for many deletions without objects; no request of this library has it.
     case batchDeleteRequestType = 7
 }
 

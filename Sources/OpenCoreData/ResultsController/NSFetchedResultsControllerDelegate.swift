@@ -11,6 +11,7 @@ import Foundation
 /// All are called on the context's queue. The controller that is handed in is `==` to the one that the delegate was given to; it is the same
 /// instance only where that one's results are of type `any NSFetchRequestResult`, for Swift's generic types are not each other's.
 public protocol NSFetchedResultsControllerDelegate: AnyObject {
+    /// Comes first, once for each change of the results.
     func controllerWillChangeContent(_ controller: NSFetchedResultsController<any NSFetchRequestResult>)
 
     /// - Parameters:
@@ -29,6 +30,7 @@ public protocol NSFetchedResultsControllerDelegate: AnyObject {
         _ controller: NSFetchedResultsController<any NSFetchRequestResult>, didChange anObject: Any, at indexPath: IndexPath?,
         for type: NSFetchedResultsChangeType, newIndexPath: IndexPath?)
 
+    /// Comes last, once for each change of the results.
     func controllerDidChangeContent(_ controller: NSFetchedResultsController<any NSFetchRequestResult>)
 
     /// The whole change, where the controller has no sections. A move is a removal and an insertion associated with each other; so is an update,
@@ -78,7 +80,9 @@ extension NSFetchedResultsControllerDelegate {
 
 /// What happened to an object or a section of a controller's results, with Apple's raw values.
 public enum NSFetchedResultsChangeType: UInt, Sendable {
+    /// It came into the results.
     case insert = 1
+    /// It left the results; the object itself may live on.
     case delete = 2
     /// The object has another place. It may have other values too.
     case move = 3
@@ -92,6 +96,7 @@ public protocol NSFetchedResultsSectionInfo: AnyObject {
     var name: String { get }
     /// What stands for the section in an index; nil for a section without a name.
     var indexTitle: String? { get }
+    /// The length of `objects`, counted without making any.
     var numberOfObjects: Int { get }
     /// The objects, made when asked for; nil after the controller is gone.
     var objects: [Any]? { get }

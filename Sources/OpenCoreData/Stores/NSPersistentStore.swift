@@ -38,8 +38,8 @@ public let NSInferMappingModelAutomaticallyOption = "NSInferMappingModelAutomati
 
 /// Where rows live. The coordinator speaks to it in values: fetch plans, row snapshots, change sets. Every method may be called from any
 /// thread; a store orders its own writes and lets reads pass beside them.
-// State that changes is guarded by locks; subclasses say how they keep to that.
 /// To make a store of your own, subclass `NSIncrementalStore`: what this class requires is not public.
+// State that changes is guarded by locks; subclasses say how they keep to that.
 open class NSPersistentStore: NSObject, @unchecked Sendable {
     /// The Swift spelling of store types.
     public struct StoreType: RawRepresentable, Hashable, Sendable {

@@ -6,8 +6,8 @@ import Foundation
 /// the main queue it ends with the turn of the queue, elsewhere when a context processes its pending changes or at `undo()`.
 ///
 /// A manager belongs to whoever uses it, on one queue: for the manager of a context that is the context's queue.
-// Like a context's other state it is used on one queue only, which the language can't see.
 /// That it is used there only is not checked.
+// Like a context's other state it is used on one queue only, which the language can't see.
 open class UndoManager: NSObject, @unchecked Sendable {
     private enum Phase {
         case recording

@@ -9,10 +9,15 @@ public enum AttributeDefault: Sendable, Hashable {
     case decimal(Decimal)
     /// For `double`, finite.
     case double(Double)
+    /// For `bool`.
     case bool(Bool)
+    /// For `string`; may be empty.
     case string(String)
+    /// For `date`; written in RFC 3339, whatever the attribute's format.
     case date(Date)
+    /// For `uuid`.
     case uuid(UUID)
+    /// For `uri`; not empty.
     case uri(URL)
 }
 

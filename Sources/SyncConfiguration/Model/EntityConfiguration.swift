@@ -79,9 +79,13 @@ public struct RelationshipConfiguration: Sendable, Hashable {
 
     /// What becomes of the targets when the object goes.
     public enum DeleteRule: String, Sendable, Hashable, CaseIterable {
+        /// The targets stay and forget the object.
         case nullify
+        /// The targets go too.
         case cascade
+        /// The object cannot go while it has targets.
         case deny
+        /// The targets are left alone and may go on naming the object.
         case noAction = "no-action"
     }
 
@@ -123,6 +127,7 @@ public struct RelationshipConfiguration: Sendable, Hashable {
 
 /// The type of an attribute.
 public enum AttributeType: Sendable, Hashable, CustomStringConvertible {
+    /// The types without a parameter; numbers in `intN` are signed and N bits wide, `date` is a moment, `uri` a URL.
     case int16, int32, int64, decimal, double, bool, string, date, uuid, uri
     /// Bytes, written as text in the JSON.
     case data(DataEncoding)
@@ -131,7 +136,9 @@ public enum AttributeType: Sendable, Hashable, CustomStringConvertible {
 
     /// How the bytes are written in the JSON text: `data(base64)`, which plain `data` means too, or `data(hex)`.
     public enum DataEncoding: String, Sendable, Hashable, CaseIterable {
+        /// Base64 text; what plain `data` means.
         case base64
+        /// Two hexadecimal digits a byte.
         case hex
     }
 

@@ -6,6 +6,7 @@ public struct ResolvedConfiguration: Sendable, Hashable {
         case builtIn
         /// Derived from other settings, such as a key taken from the entity.
         case derived
+        /// A configuration file. The line counts from 1; nil if it is not known.
         case file(String, line: Int?)
 
         /// `default`, `derived`, or `FILE:LINE`.

@@ -1,3 +1,6 @@
+// Paths stand in the configuration as they are evaluated: their names are a part of this interface.
+@_exported import JSONPaths
+
 /// The whole configuration: read, checked and resolved. A reload makes a new one; nothing in it ever changes.
 public struct CisternConfiguration: Sendable, Hashable {
     /// `[daemon]`: the process as a whole, and how it starts and stops.
@@ -77,6 +80,7 @@ public struct StoreConfiguration: Sendable, Hashable {
 
     /// When SQLite's `quick_check` reads the whole file at a start.
     public enum IntegrityCheck: String, Sendable, Hashable, CaseIterable {
+        /// The file is never checked at a start.
         case off
         /// The structure of the file, at the first start after an end that was not clean. Values are compared by `cisternctl verify`.
         case afterUncleanEnd = "after-unclean-end"
@@ -124,18 +128,23 @@ public struct LogConfiguration: Sendable, Hashable {
     public enum Target: String, Sendable, Hashable, CaseIterable {
         /// The journal when standard error is connected to it, standard error otherwise.
         case auto
+        /// Natively to the journal, with fields, wherever standard error leads.
         case journal
+        /// To standard error, in ``LogConfiguration/format``.
         case stderr
     }
 
     /// From the least to the most severe; a level lets itself and all more severe ones through.
     public enum Level: String, Sendable, Hashable, CaseIterable {
+        /// `log.level` by name; `trace` counts as `debug`.
         case trace, debug, info, notice, warning, error, critical
     }
 
     /// The form of lines on standard error.
     public enum Format: String, Sendable, Hashable, CaseIterable {
+        /// The message alone.
         case text
+        /// One object a line, with every field.
         case json
     }
 

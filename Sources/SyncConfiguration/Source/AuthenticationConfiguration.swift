@@ -1,8 +1,12 @@
 /// `auth`: how requests identify themselves. Secrets stand here by reference only.
 public enum AuthenticationConfiguration: Sendable, Hashable {
+    /// Requests carry no credential; the default.
     case none
+    /// `kind = "bearer"`: a token in a header.
     case bearer(Bearer)
+    /// `kind = "basic"`: user name and password in `Authorization`.
     case basic(Basic)
+    /// `kind = "api-key"`: a key in a header, the query or a cookie.
     case apiKey(APIKey)
 
     /// A token in a header: `Authorization: Bearer …`.
@@ -26,7 +30,9 @@ public enum AuthenticationConfiguration: Sendable, Hashable {
     public struct Basic: Sendable, Hashable {
         /// A user name is no secret, but may be kept as one.
         public enum User: Sendable, Hashable {
+            /// Written in the configuration itself; without a colon.
             case name(String)
+            /// Read anew before each request; without a colon.
             case secret(SecretReference)
         }
 
@@ -46,8 +52,11 @@ public enum AuthenticationConfiguration: Sendable, Hashable {
     public struct APIKey: Sendable, Hashable {
         /// The part of the request that carries the key.
         public enum Place: String, Sendable, Hashable, CaseIterable {
+            /// In the header of the key's name; the default.
             case header
+            /// In the address; blotted out where addresses are stored or logged.
             case query
+            /// In the `Cookie` header.
             case cookie
         }
 

@@ -2,8 +2,11 @@
 public struct HTTPConfiguration: Sendable, Hashable {
     /// How far a redirect or a link in an answer may lead.
     public enum Reach: String, Sendable, Hashable, CaseIterable {
+        /// Nowhere: a redirect is refused, a next link is not followed.
         case none
+        /// To the same scheme, host and port only; the default.
         case sameOrigin = "same-origin"
+        /// To any origin, but never from HTTPS to HTTP by redirect; credentials stay behind.
         case any
     }
 
@@ -11,7 +14,9 @@ public struct HTTPConfiguration: Sendable, Hashable {
     public enum PrivateNetworks: Sendable, Hashable {
         /// Only when the configured URL itself names such an address.
         case auto
+        /// `true` in the configuration: such addresses count as any other.
         case allow
+        /// `false` in the configuration: such addresses are refused, even where the configured URL names one.
         case refuse
     }
 
@@ -19,6 +24,7 @@ public struct HTTPConfiguration: Sendable, Hashable {
     public enum Conditional: String, Sendable, Hashable, CaseIterable {
         /// Validators are kept and sent.
         case auto
+        /// Every request asks for the whole answer.
         case off
     }
 
@@ -65,10 +71,15 @@ public struct HTTPConfiguration: Sendable, Hashable {
 public struct RetryConfiguration: Sendable, Hashable {
     /// Failures below HTTP.
     public enum Failure: String, Sendable, Hashable, CaseIterable {
+        /// No connection to any address of the host.
         case connect
+        /// One of the four time limits ran out: connect, first byte, idle or total.
         case timeout
+        /// The connection broke before the head of the answer was complete.
         case reset
+        /// The body stopped before its end: fewer bytes than announced, or chunks or compressed data cut off.
         case shortBody = "short-body"
+        /// The name could not be looked up just now; one that does not exist is not retried.
         case dnsTemporary = "dns-temporary"
     }
 
@@ -78,6 +89,7 @@ public struct RetryConfiguration: Sendable, Hashable {
         case full
         /// Half of it fixed, the other half by chance.
         case equal
+        /// The delay as computed, with nothing left to chance.
         case none
     }
 
@@ -116,6 +128,7 @@ public struct RetryConfiguration: Sendable, Hashable {
 public struct TLSConfiguration: Sendable, Hashable {
     /// The oldest TLS version that is agreed to.
     public enum Version: String, Sendable, Hashable, CaseIterable {
+        /// TLS 1.2 or newer.
         case tls12 = "1.2"
     }
 

@@ -7,7 +7,9 @@ public struct PaginationConfiguration: Sendable, Hashable {
     public enum Kind: Sendable, Hashable {
         /// One request. A `Link` header that offers a next page makes the run incomplete.
         case none
+        /// A number in the query, counted up from page to page.
         case page(PageNumber)
+        /// A token from each answer that goes into the next request.
         case cursor(Cursor)
         /// The link of this relation in the `Link` header, `next` unless said otherwise.
         case linkHeader(relation: String)
@@ -32,13 +34,17 @@ public struct PaginationConfiguration: Sendable, Hashable {
     public struct Cursor: Sendable, Hashable {
         /// Where the answer holds the token. Absent, null and empty mean the end.
         public enum Origin: Sendable, Hashable {
+            /// `pages.path`: in the body.
             case path(JSONPath)
+            /// `pages.header`: in the header of this name.
             case header(String)
         }
 
         /// Where the request carries it.
         public enum Place: String, Sendable, Hashable, CaseIterable {
+            /// As a query parameter; the default.
             case query
+            /// As a request header.
             case header
         }
 

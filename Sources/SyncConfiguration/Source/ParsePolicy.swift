@@ -4,14 +4,17 @@
 public struct ParsePolicy: Sendable, Hashable {
     /// A key that stands twice in one object.
     public enum DuplicateKeys: String, Sendable, Hashable, CaseIterable {
+        /// The record is set aside; the default. On the way to the record list or to paging values, the page fails.
         case rejectRecord = "reject-record"
         /// The last value counts.
         case last
+        /// The value that was met first counts.
         case first
     }
 
     /// Bytes that are not UTF-8.
     public enum InvalidUTF8: String, Sendable, Hashable, CaseIterable {
+        /// The page is not used and the run fails; the default.
         case rejectPage = "reject-page"
         /// U+FFFD stands for them.
         case replace
@@ -21,14 +24,17 @@ public struct ParsePolicy: Sendable, Hashable {
     public enum LoneSurrogates: String, Sendable, Hashable, CaseIterable {
         /// U+FFFD stands for it.
         case replace
+        /// The record is set aside.
         case rejectRecord = "reject-record"
     }
 
     /// `\u0000` in a text.
     public enum NULInText: String, Sendable, Hashable, CaseIterable {
+        /// The character stays in the text; the default.
         case keep
         /// The text without it.
         case strip
+        /// The record is set aside.
         case rejectRecord = "reject-record"
     }
 
@@ -36,17 +42,21 @@ public struct ParsePolicy: Sendable, Hashable {
     public enum LargeNumbers: String, Sendable, Hashable, CaseIterable {
         /// All its digits count.
         case decimal
+        /// The record is set aside.
         case rejectRecord = "reject-record"
     }
 
     /// A byte order mark before the document.
     public enum ByteOrderMark: String, Sendable, Hashable, CaseIterable {
+        /// The mark is passed over; the default.
         case skip
+        /// The page is not used and the run fails.
         case rejectPage = "reject-page"
     }
 
     /// A body of nothing, or of white space only.
     public enum EmptyBody: String, Sendable, Hashable, CaseIterable {
+        /// The page is not used and the run fails; the default.
         case error
         /// A list of none.
         case noRecords = "no-records"

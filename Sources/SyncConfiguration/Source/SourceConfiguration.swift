@@ -99,6 +99,7 @@ public struct ScheduleConfiguration: Sendable, Hashable {
 public struct DeletionConfiguration: Sendable, Hashable {
     /// How it is found out that a record is gone.
     public enum Detection: String, Sendable, Hashable, CaseIterable {
+        /// It is not: nothing is ever deleted; the default.
         case none
         /// A complete listing that does not hold the record.
         case snapshot
@@ -108,6 +109,7 @@ public struct DeletionConfiguration: Sendable, Hashable {
     public enum Action: String, Sendable, Hashable, CaseIterable {
         /// The row is marked, and removed after ``DeletionConfiguration/purgeAfter``.
         case tombstone
+        /// The row is removed at once.
         case delete
     }
 

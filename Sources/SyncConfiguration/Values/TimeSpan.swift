@@ -58,7 +58,9 @@ public struct TimeSpan: Sendable, Hashable, Comparable, CustomStringConvertible 
 
 /// When data stops counting as current: after so many poll intervals (`"3 intervals"`) or after a span (`"2h"`).
 public enum MaximumAge: Sendable, Hashable, CustomStringConvertible {
+    /// So many times the resource's poll interval, 1 to 1000.
     case intervals(Int)
+    /// This long whatever the interval, more than zero.
     case span(TimeSpan)
 
     /// The span this means for a resource polled every `interval`.

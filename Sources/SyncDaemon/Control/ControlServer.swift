@@ -102,14 +102,21 @@ struct ControlContext: RequestContext {
 
 /// What stands behind the routes of the control socket. Every failure is a `ControlError`.
 public protocol ControlBackend: Sendable {
+    /// The answer to `GET /v1/version`.
     func version() -> ControlVersion
+    /// The answer to `GET /v1/status`: daemon and resources as they stand now.
     func status() async -> StatusSnapshot
+    /// The answer to `GET /v1/config`: what is in force, not what the files say by now.
     func configuration() -> RunningConfiguration
+    /// The newest records that were set aside, after `skip` newer ones; with `id`, those whose id begins so.
     func quarantine(id: String?, limit: Int, skip: Int) async throws(ControlError) -> [QuarantineEntry]
     /// With `wait`, returns when the new configuration is in force.
     func reload(wait: Bool) async throws(ControlError) -> ControlResponse
+    /// Keeps a source, a resource or, with nil, everything from being polled until `resume`. Throws status 64 for an unknown scope.
     func pause(_ scope: String?) async throws(ControlError) -> ControlResponse
+    /// Ends a pause and a wait that a server asked for, and polls; nil means everything. Throws status 64 for an unknown scope.
     func resume(_ scope: String?) async throws(ControlError) -> ControlResponse
+    /// Lets the held deletions of a scope through, once, in the next complete run. Throws status 64 for an unknown scope.
     func acceptDeletes(_ scope: String) async throws(ControlError) -> ControlResponse
     /// Polls now and returns at once.
     func sync(_ scope: String?, full: Bool) async throws(ControlError) -> ControlResponse

@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import OpenCoreData
 import SyncConfiguration
 
@@ -177,5 +178,15 @@ struct PreparedResource: Sendable {
         fingerprint = mapping.fingerprint(of: resource)
         first = Result { () throws(FetchError) in try FetchSettings.firstAddress(of: resource) }
         pagination = (try? first.get()).map { Pagination(resource.pagination, limits: resource.limits, first: $0) }
+    }
+}
+
+/// How much room a file system has for us.
+enum DiskSpace {
+    /// Bytes that an unprivileged process may still write; nil if nobody knows.
+    static func free(at url: URL) -> Int? {
+        var info = statvfs()
+        guard statvfs(url.path, &info) == 0 else { return nil }
+        return Int(info.f_bavail) * Int(info.f_frsize)
     }
 }

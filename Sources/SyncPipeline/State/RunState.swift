@@ -1,7 +1,5 @@
 import Foundation
-import Glibc
-package import OpenCoreData
-package import SyncConfiguration
+import OpenCoreData
 
 /// What a resource's earlier runs left behind.
 struct RunState: Sendable, Hashable {
@@ -118,23 +116,5 @@ extension UIManagedDocument {
         worker.name = "worker"
         worker.parent = managedObjectContext
         return try await worker.perform { try body(worker) }
-    }
-}
-
-/// How much room a file system has for us.
-enum DiskSpace {
-    /// Bytes that an unprivileged process may still write; nil if nobody knows.
-    static func free(at url: URL) -> Int? {
-        var info = statvfs()
-        guard statvfs(url.path, &info) == 0 else { return nil }
-        return Int(info.f_bavail) * Int(info.f_frsize)
-    }
-}
-
-extension AutosavePolicy {
-    /// As a configuration says it.
-    package init(_ document: DocumentConfiguration) {
-        self.init(
-            interval: document.autosaveInterval.seconds, changes: document.autosaveChanges, bytes: document.autosaveBytes.bytes)
     }
 }

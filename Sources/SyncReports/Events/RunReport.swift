@@ -116,6 +116,7 @@ extension RunReport: Codable {
 
 /// Why a run was started.
 public enum RunCause: String, Sendable, Codable {
+    /// Its due time, also the first after a start; `SIGUSR1`; or a verb of the control socket. Nothing gives `start` at present.
     case schedule, signal, control, start
 }
 
@@ -125,6 +126,7 @@ public enum RunOutcome: String, Sendable, Codable {
     case succeeded
     /// It ended, but not everything was seen: nothing is concluded from what is missing.
     case incomplete
+    /// An error ended it; what earlier pages brought is kept.
     case failed
     /// Stopped by a reload, a stop or a time limit.
     case cancelled

@@ -35,6 +35,7 @@ public enum SyncEvent: Sendable, Hashable {
     case saveRecovered
     /// Fetching waits: the root context has this many unsaved rows, or the disk is low.
     case held(HoldCause)
+    /// Fetching goes on after a ``held(_:)``.
     case resumed
 }
 

@@ -10,6 +10,7 @@ public struct ResourceStatus: Sendable, Hashable {
         case running
         /// Failing, older than `max_age`, or with deletions held back.
         case degraded
+        /// Kept from being polled until `cisternctl resume`.
         case paused
         /// Switched off in the configuration.
         case disabled
@@ -21,7 +22,9 @@ public struct ResourceStatus: Sendable, Hashable {
     public let scope: ResourceScope
     /// As it was when the status was taken.
     public package(set) var health: Health
+    /// False where the configuration switches it off.
     public package(set) var isEnabled: Bool
+    /// Whether it waits for `cisternctl resume`; survives a restart.
     public package(set) var isPaused: Bool
     /// Older than its `max_age`, or with deletions held back.
     public package(set) var isDegraded: Bool
@@ -31,13 +34,17 @@ public struct ResourceStatus: Sendable, Hashable {
     public package(set) var ageSeconds: TimeInterval?
     /// When everything the server has was last seen.
     public package(set) var completeAt: Date?
+    /// When it is due; nil while it is paused, disabled or running.
     public package(set) var nextPollAt: Date?
     /// Until when its server wants it left alone.
     public package(set) var parkedUntil: Date?
+    /// The latest run that ended in this process; nil before the first.
     public package(set) var lastReport: RunReport?
+    /// The last status a server answered with; nil if there was none yet.
     public package(set) var httpStatus: Int?
     /// What went wrong in the last run.
     public package(set) var error: String?
+    /// Runs that failed or were parked since the last one that succeeded.
     public package(set) var consecutiveFailures: Int
     /// How many rows complete runs would remove, held back by a guard.
     public package(set) var heldDeletes: Int

@@ -106,7 +106,9 @@ public enum JournalFormat: String, Sendable, CaseIterable {
 public enum JournalTarget: String, Sendable, CaseIterable {
     /// To the journal if standard error is connected to it, else to standard error.
     case auto
+    /// Natively to the journal, wherever standard error leads.
     case journal
+    /// To standard error, in the form of ``JournalFormat``.
     case stderr
 
     /// Whether `descriptor` is the stream to the journal that `$JOURNAL_STREAM` (`device:inode`) describes.

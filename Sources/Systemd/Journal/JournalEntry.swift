@@ -110,6 +110,7 @@ public struct JournalField: Sendable, Hashable {
 
 /// Syslog's levels as the journal stores them; a smaller number is more urgent.
 public enum JournalPriority: Int, Sendable, CaseIterable, Comparable {
+    /// 0 (`emergency`) to 7 (`debug`), as in syslog.
     case emergency = 0, alert, critical, error, warning, notice, info, debug
 
     /// By number: the more urgent one is the smaller.
@@ -144,31 +145,47 @@ public enum JournalPriority: Int, Sendable, CaseIterable, Comparable {
 ///
 /// The raw value is the id128 of `MESSAGE_ID`. Ids are for ever: alerts and scripts of other people match on them.
 public enum MessageID: String, Sendable, CaseIterable {
+    /// The daemon has read its configuration; the store is not open yet.
     case started = "078b0ac9408346a9a3ca5f70defb886c"
+    /// The store is open, the schedule set, and the control socket listens. Once per process.
     case ready = "e53e4305486b4a27945dcd242526afc1"
+    /// A new configuration is in force; also if nothing in it changed.
     case reloaded = "36a2005c57324ea3bf4a4f7e719a79fe"
     /// The old configuration was kept.
     case reloadFailed = "753ebbd394a242c597a8747a2c29caac"
+    /// The daemon takes no more work: it was asked to stop, or cannot trust its store.
     case stopping = "1cc75df53c3548f698fe64f42963b7da"
+    /// A run succeeded and changed something; runs without changes get no such entry.
     case runFinished = "f5412f54e1464f1ab7f2f868b8d0b310"
+    /// A run failed, or saw only a part of the listing.
     case runFailed = "77284dcff37c4de796d6303e610a6b04"
+    /// A resource is older than its `max_age`, or has deletions held back.
     case sourceDegraded = "27d19176e22f4cd4b6dbd54f2b9f6d3e"
+    /// A resource is current again, or succeeds after failed runs.
     case sourceRecovered = "c9e446ead90b4655bbf7caed4706dfa5"
     /// Parked until the time the server named.
     case rateLimited = "c3bf118f59bc49f8ae9576d56c0aad50"
+    /// The server refused the credentials.
     case authRejected = "9673601322be4f4bb5e0a60f3c1f9685"
+    /// A complete run would have removed more rows than the guards allow: none was.
     case deletesBlocked = "1def643ff3b741c7bd4190c5467e23ab"
+    /// Records of a page were set aside, with the reason of the first.
     case recordsQuarantined = "40086681209f490d9336fa1b375e4d08"
+    /// The store cannot be trusted any more; the daemon ends.
     case storeCorrupt = "93a2fc96fe3244f489d8f65e9406045a"
+    /// Free disk is less than `store.min_free_disk`, so fetching waits; or a save found the disk full.
     case diskLow = "9788d1474caf4652bde35683f875ea8f"
+    /// A run failed because the certificate was not trusted or TLS could not be agreed on.
     case tlsFailed = "025ec1aeaf37492897b2ec1f1af113ed"
     /// By size, depth, compression ratio or type.
     case responseRefused = "51fb4e0708864ff784dfbc7f9c5c4c1b"
     /// By redirect policy, or because the address is private.
     case redirectRefused = "94774aa317244d74a483b84f7056693b"
+    /// A liveness check failed, so the watchdog got no ping.
     case watchdogMissed = "ae1899719d5d4dbc85c4adb3c30f18dd"
     /// Wall time was set.
     case clockJumped = "9d4152e1f6f141939fb4d4eb41dccfe5"
+    /// A line of the status, as `SIGUSR2` asks for.
     case statusDump = "cfd233b309104597ac9cf0e0ed6e9e8d"
 
     /// How urgent the entry is.

@@ -145,6 +145,7 @@ public struct RepeatCollapser: Sendable {
     public enum Decision: Sendable, Equatable {
         /// Write it; it is the `count`-th of its kind.
         case say(count: Int)
+        /// Do not write it: neither the first of its kind nor at a power of two.
         case keepQuiet
     }
 

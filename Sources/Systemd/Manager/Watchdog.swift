@@ -129,6 +129,7 @@ public final class Watchdog: Sendable {
 public struct LivenessCheck: Sendable {
     /// What a check says of itself.
     public enum Verdict: Sendable, Equatable {
+        /// What the check looks at is in order.
         case alive
         /// With what is wrong, in a few words for an operator.
         case failed(String)

@@ -16,3 +16,19 @@ struct PauseVerb: Verb {
         return .success
     }
 }
+
+/// `resume`: the end of a pause, or of a wait that a server asked for.
+struct ResumeVerb: Verb {
+    static let configuration = CommandConfiguration(
+        commandName: "resume", abstract: "Poll again after `pause`, or although the server asked to wait.")
+
+    @OptionGroup var options: CommonOptions
+
+    @Argument(help: "SOURCE or SOURCE/RESOURCE; everything if left out.")
+    var scope: String?
+
+    func run(in surroundings: Surroundings) async throws -> ControlExitCode {
+        try surroundings.answer(try await surroundings.withClient(options) { try await $0.resume(scope: scope) }, options)
+        return .success
+    }
+}

@@ -27,6 +27,8 @@ final class KeyedRun {
     private var isMiscounted = false
     /// Whether the root did something on its own, which unsaved changes of the main context may not know of.
     var hasRootActed = false
+    /// Whether the root was saved, and met rows of others, while the main context had deletions that it has not saved since.
+    private var hasRootMetOthers = false
 
     static let policies: [NSMergePolicy] = [
         .mergeByPropertyObjectTrump, .mergeByPropertyStoreTrump, .overwrite, .rollback, .mergeByPropertyObjectTrump, .error,
@@ -98,6 +100,7 @@ final class KeyedRun {
         let recovery = try stack.crash()
         held = stack.contexts.map { _ in [] }
         hasRootActed = false
+        hasRootMetOthers = false
         values.crash()
         if let recovery {
             if !recovery.miscounted.isEmpty { isMiscounted = true }
@@ -141,7 +144,7 @@ final class KeyedRun {
         let context = stack.contexts[level]
         if let failure = instances(level) { return failure }
         // What is unsaved may refer to what was deleted below meanwhile, until it is saved.
-        if isWild && (level > 1 && context.hasChanges || level > 0 && hasRootActed && at(1, { $0.hasChanges })) { return nil }
+        if isWild && (level > 1 && context.hasChanges || level > 0 && (hasRootActed || hasRootMetOthers) && at(1, { $0.hasChanges })) { return nil }
         // What a level has read it keeps showing (N12), and what it changed of an object it shows with all of it.
         for each in [0, 1, level] where each <= level { at(each) { $0.refreshAllObjects() } }
         let reader = stack.reader(above: level)
@@ -236,6 +239,7 @@ final class KeyedRun {
         do {
             try watching(level) { try at(level) { try $0.save() } }
             if level == 0 { return values.save(0) }
+            if level == 1 { hasRootMetOthers = false }
             let parent = stack.parent(of: level)
             values.push(from: level, to: parent, below: parent == 1 ? [1, 0] : [0])
         } catch let failure as Unexpected { throw failure } catch let error as NSError {
@@ -249,7 +253,7 @@ final class KeyedRun {
     /// What others wrote may turn out to be an object of the root's when that is saved, and take over references to what the main context has deleted: there
     /// they are shown until it is saved, too.
     private func rootMeetsOthers() {
-        if !foreign.isEmpty, at(1, { !$0.deletedObjects.isEmpty }) { hasRootActed = true }
+        if !foreign.isEmpty, at(1, { !$0.deletedObjects.isEmpty }) { hasRootMetOthers = true }
     }
 
     func failToSave(_ choice: Int) throws {

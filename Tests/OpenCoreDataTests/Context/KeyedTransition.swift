@@ -1,6 +1,7 @@
 import Foundation
-import OpenCoreData
 import OpenCoreDataTestSupport
+
+@testable import OpenCoreData
 
 /// What one save makes of the level below, or of the store: told from what both showed before, by whoever saves, and by nothing else. So it holds in every
 /// sequence, whatever happened before: with deletions, subentities, one-to-ones, keys that change, under every policy.
@@ -16,7 +17,7 @@ import OpenCoreDataTestSupport
 /// - of a row of the store that others have written, and that is changed here: what was read of it decides what the policy says;
 /// - of a reference to what was deleted before, or what the root did not know of: it may be emptied here, or wait for the save of the deletion. None of
 ///   them is stored;
-/// - of two members of which no order says how they stand: above they stand as they came, below by key;
+/// - of two members that the order does not name: a child shows them as they came, and its parent by key, as the store will;
 /// - of an order out of which something is deleted: it is what the context that deletes has read of it, which may be old (N12);
 /// - of a one-to-one that two objects claim: both sides say the same afterwards (`KeyedInvariants`), but who is the later one depends on keys;
 /// - of a to-one that was set to another object and back: it may count as changed or not, so it is one of both;
@@ -121,6 +122,8 @@ struct KeyedTransition {
     private let isStored: Bool
     private let above: World
     private let before: World
+    /// Of shelves and things, whom the order names that decides: the unsaved one that is nearest to whoever saves.
+    private let ordered: [Name: Set<Name>]
 
     /// Looks at both sides before the save.
     ///
@@ -138,6 +141,15 @@ struct KeyedTransition {
         self.isLoose = isLoose
         isStored = level == 0
         above = try Self.world(stack.reader(above: level))
+        var ordered: [Name: Set<Name>] = [:]
+        for context in level > 1 ? [context, stack.main, stack.root] : stack.contexts[...level].reversed() {
+            context.performAndWait {
+                for (key, members) in context.level.pending.orders where ordered[Name(key.owner)] == nil {
+                    ordered[Name(key.owner)] = Set(members.map(Name.init))
+                }
+            }
+        }
+        self.ordered = ordered
         before = try Self.below(level, of: stack)
     }
 
@@ -237,18 +249,21 @@ extension KeyedTransition {
             let shownHere = shown.filter { !unclear.contains($0) && after.objects[$0] != nil }, foundHere = found.filter { !unclear.contains($0) }
             if owner.entity == "Thing", Set(shownHere) != Set(foundHere) { return "\(owner) has the tags \(found), above \(shown)" }
             let common = Set(shownHere).intersection(foundHere)
-            if !Self.isSameOrder(foundHere.filter(common.contains), shownHere.filter(common.contains)) {
+            if !isSameOrder(foundHere.filter(common.contains), shownHere.filter(common.contains), of: owner) {
                 return "\(owner) has the order \(found), above \(shown)"
             }
         }
         return nil
     }
 
-    /// Whether members stand as they were shown, but for some that stand by key now.
-    private static func isSameOrder(_ found: [Name], _ shown: [Name]) -> Bool {
-        let places = Dictionary(shown.enumerated().map { ($1, $0) }, uniquingKeysWith: { first, _ in first })
+    /// Whether members stand as they were shown, but for two that no order names and that stand by key now.
+    private func isSameOrder(_ found: [Name], _ shown: [Name], of owner: Name) -> Bool {
+        let places = Dictionary(shown.enumerated().map { ($1, $0) }, uniquingKeysWith: { first, _ in first }), named = ordered[owner] ?? []
         return found.indices.allSatisfy { index in
-            found[..<index].allSatisfy { before in places[before, default: 0] < places[found[index], default: 0] || before < found[index] }
+            let after = found[index]
+            return found[..<index].allSatisfy { before in
+                places[before, default: 0] < places[after, default: 0] || before < after && named.isDisjoint(with: [before, after])
+            }
         }
     }
 

@@ -63,6 +63,7 @@ import Testing
     }
 
     /// Writes down what it was told.
+    // Used on one thread.
     private final class Asked: NSMergePolicy, @unchecked Sendable {
         // Written and read on one thread.
         nonisolated(unsafe) var old: [String: Any] = [:]

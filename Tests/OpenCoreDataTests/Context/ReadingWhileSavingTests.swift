@@ -62,6 +62,7 @@ import Testing
 }
 
 /// A store that is interfered with, once, before or after one of its answers.
+// What changes is behind a lock.
 private final class MeddledStore: InMemoryStore, @unchecked Sendable {
     private struct Interference {
         /// How many answers are given in peace before.

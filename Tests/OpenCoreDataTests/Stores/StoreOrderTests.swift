@@ -1,7 +1,8 @@
 import Foundation
-import OpenCoreData
 import OpenCoreDataTestSupport
 import Testing
+
+@testable import OpenCoreData
 
 /// Where members of an ordered to-many stand that no order names, whatever store keeps them.
 @Suite struct StoreOrderTests {
@@ -54,19 +55,45 @@ import Testing
 
     // R2
     @Test(arguments: types)
+    func whoIsSetAnewToItsOwnerKeepsItsPlace(_ type: String) throws {
+        try stack(type) { context in
+            let shelf = make("Shelf", "a", in: context), things = ["p", "q", "r"].map { make("Thing", $0, in: context) }
+            shelf.setValue(NSOrderedSet(array: [things[2], things[0], things[1]]), forKey: "things")
+            try context.save()
+            context.reset()
+            // Without its shelf's members, so that no order is set beside it.
+            let stored = try #require(
+                try context.fetch(NSFetchRequest<NSManagedObject>(entityName: "Thing")).first { $0.value(forKey: "code") as? String == "r" })
+            let row = try #require(stored.row), slot = try #require(row.layout.slot(of: "shelf"))
+            context.updateRow(stored.objectID, to: row.copy(), changed: SlotSet([slot]), base: row)
+            try context.save()
+            context.reset()
+            let again = try #require(try context.fetch(NSFetchRequest<NSManagedObject>(entityName: "Shelf")).first)
+            #expect(codes(again, "things") == ["r", "p", "q"])
+        }
+    }
+
+    // R2
+    @Test(arguments: types)
     func whatIsTakenOutOfPairsAndAddedAgainStandsLast(_ type: String) throws {
         try stack(type) { context in
             let thing = make("Thing", "p", in: context), tags = ["a", "b", "c"].map { make("Tag", $0, in: context) }
             thing.setValue(NSOrderedSet(array: [tags[2], tags[0], tags[1]]), forKey: "tags")
             try context.save()
-            // From the other side, which knows no order.
-            tags[2].setValue(NSSet(), forKey: "things")
-            try context.save()
-            tags[2].setValue(NSSet(object: thing), forKey: "things")
-            try context.save()
-            context.reset()
-            let stored = try #require(try context.fetch(NSFetchRequest<NSManagedObject>(entityName: "Thing")).first)
-            #expect(codes(stored, "tags") == ["a", "b", "c"])
+            let store = try #require(context.persistentStoreCoordinator?.persistentStores.first)
+            let key = try key("tags", of: thing), id = tags[2].objectID, back = try self.key("things", of: tags[2])
+            for change in [{ $0.remove($1) }, { $0.add($1) }] as [(inout PairChanges, NSManagedObjectID) -> Void] {
+                var changes = ChangeSet()
+                change(&changes.pairs[key, default: PairChanges()], id)
+                change(&changes.pairs[back, default: PairChanges()], thing.objectID)
+                _ = try store.save(changes)
+            }
+            #expect(try store.relatedIDs(key) == [tags[0].objectID, tags[1].objectID, id])
         }
+    }
+
+    private func key(_ name: String, of object: NSManagedObject) throws -> RelationshipKey {
+        let number = try #require(object.entity.relationshipsByName[name].flatMap { object.objectID.layout.toManyNumber($0) })
+        return RelationshipKey(owner: object.objectID, toMany: number)
     }
 }

@@ -20,8 +20,8 @@ open class NSAsynchronousFetchRequest<ResultType>: NSPersistentStoreRequest {
 }
 
 /// What a request yields that goes on while its caller does something else.
-// What both sides touch is behind locks or set before the other side knows the object; the rest is used on the context's queue.
 /// Call `cancel()` from any thread; read everything else on the context's queue.
+// What both sides touch is behind locks or set before the other side knows the object; the rest is used on the context's queue.
 open class NSPersistentStoreAsynchronousResult: NSPersistentStoreResult, @unchecked Sendable {
     /// The context that executes the request.
     public let managedObjectContext: NSManagedObjectContext
@@ -46,8 +46,8 @@ open class NSPersistentStoreAsynchronousResult: NSPersistentStoreResult, @unchec
 }
 
 /// What an asynchronous fetch yields.
-// As its superclass says.
 /// Read it in the completion block, or later on the context's queue.
+// As its superclass says.
 open class NSAsynchronousFetchResult<ResultType>: NSPersistentStoreAsynchronousResult, @unchecked Sendable {
     /// The request.
     public let fetchRequest: NSAsynchronousFetchRequest<ResultType>

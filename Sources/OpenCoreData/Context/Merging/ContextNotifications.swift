@@ -44,18 +44,31 @@ extension NSManagedObjectContext {
 
     /// The keys of the notifications' `userInfo`.
     public enum NotificationKey: String, CaseIterable, Sendable {
+        /// Apple's key for the context whose changes were merged; no notification here has it.
         case sourceContext = "sourceContext"
+        /// The `NSQueryGenerationToken` of the state after the save, where the context is pinned to one: `NSManagedObjectContextQueryGenerationKey`.
         case queryGeneration = "newQueryGeneration"
+        /// An array of the IDs of all objects that were invalidated: `NSInvalidatedAllObjectsKey`.
         case invalidatedAllObjects = "invalidatedAll"
+        /// The set of new objects: `NSInsertedObjectsKey`.
         case insertedObjects = "inserted"
+        /// The set of objects whose properties changed: `NSUpdatedObjectsKey`.
         case updatedObjects = "updated"
+        /// The set of objects that are gone: `NSDeletedObjectsKey`.
         case deletedObjects = "deleted"
+        /// The set of objects that were refreshed, rolled back, or given other values by a merge: `NSRefreshedObjectsKey`.
         case refreshedObjects = "refreshed"
+        /// A set of objects to read again, which merging understands and no context posts: `NSInvalidatedObjectsKey`.
         case invalidatedObjects = "invalidated"
+        /// The set of IDs of new objects.
         case insertedObjectIDs = "inserted_objectIDs"
+        /// The set of IDs of objects whose properties changed.
         case updatedObjectIDs = "updated_objectIDs"
+        /// The set of IDs of objects that are gone.
         case deletedObjectIDs = "deleted_objectIDs"
+        /// The set of IDs of objects that the merged changes called refreshed.
         case refreshedObjectIDs = "refreshed_objectIDs"
+        /// The set of IDs of objects that the merged changes said to read again.
         case invalidatedObjectIDs = "invalidated_objectIDs"
     }
 

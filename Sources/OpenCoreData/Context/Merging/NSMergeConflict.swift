@@ -10,8 +10,8 @@ import Foundation
 /// Snapshots hold attributes and to-ones (as object IDs) by property name, with `NSNull` for nil, and no to-manys.
 ///
 /// A merge policy of one's own reads the snapshots and sets values on `sourceObject`; what the object holds when the policy returns is saved.
-// Made and used on the queue of the context that saves.
 /// Use it on the queue of the context that saves.
+// Made and used on the queue of the context that saves.
 public final class NSMergeConflict: NSObject, @unchecked Sendable {
     /// The ID of the object in conflict; unlike `sourceObject`, usable after the context is gone.
     public let sourceObjectID: NSManagedObjectID
@@ -88,8 +88,8 @@ public final class NSMergeConflict: NSObject, @unchecked Sendable {
 
 /// Objects that have one unique key: either one object of a save and the one that has the key already (`databaseObject`), or several
 /// objects of one save (`databaseObject` is nil).
-// Immutable values about objects.
 /// It is immutable; its objects belong to the context that saves.
+// Immutable values about objects.
 public final class NSConstraintConflict: NSObject, @unchecked Sendable {
     /// The attributes of the constraint.
     public let constraint: [String]

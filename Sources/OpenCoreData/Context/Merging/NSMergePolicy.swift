@@ -4,8 +4,8 @@ import Foundation
 ///
 /// Five kinds are ready; a subclass decides by itself, object by object: in `resolve(optimisticLockingConflicts:)`, setting values on each
 /// conflict's `sourceObject` (before or after `super`, which lets the kind decide), or, simpler, in `values(old:mine:theirs:for:)`.
-// Immutable; a subclass is shared between contexts and has to be, too.
 /// Contexts share a policy: a subclass must not keep state that changes.
+// Immutable; a subclass is shared between contexts and has to be, too.
 open class NSMergePolicy: NSObject, @unchecked Sendable {
     /// Which of the five kinds settles what a subclass leaves undecided.
     public let mergeType: NSMergePolicyType
@@ -107,9 +107,14 @@ open class NSMergePolicy: NSObject, @unchecked Sendable {
 
 /// Kinds of merge policies, with Apple's raw values.
 public enum NSMergePolicyType: UInt, Sendable {
+    /// The save fails, with 133020 for a changed row or 133021 for a unique key that another object has.
     case errorMergePolicyType = 0
+    /// Changes are merged property by property; where both sides changed one, the store's value stays. A row that the store lost stays gone.
     case mergeByPropertyStoreTrumpMergePolicyType = 1
+    /// Changes are merged property by property; where both sides changed one, the object's value wins. A row that the store lost is written again.
     case mergeByPropertyObjectTrumpMergePolicyType = 2
+    /// The whole object replaces the row; a row that the store lost is written again.
     case overwriteMergePolicyType = 3
+    /// The object's changes are dropped, a deletion too; the row stays as the store has it.
     case rollbackMergePolicyType = 4
 }

@@ -278,7 +278,13 @@ package class InMemoryStore: NSPersistentStore, @unchecked Sendable {
     private static func apply(_ changes: ChangeSet, _ state: inout State) -> SavedRows {
         var saved = SavedRows()
         var deleted: Set<NSManagedObjectID> = []
-        if !state.orders.isEmpty { leaveOrders(changes, &state) }
+        var orders = state.orders
+        orders.loseNewcomers(of: changes) { id, _ in
+            state.rows[id]
+        } wasMember: { id, key in
+            state.pairs[key]?.contains(id) == true
+        }
+        state.orders = orders
         changes.forEach { id, change in
             guard change.kind != .deleted, let row = change.row else {
                 state.rows[id] = nil
@@ -294,7 +300,6 @@ package class InMemoryStore: NSPersistentStore, @unchecked Sendable {
             members.removeAll { change.removed.contains($0) || change.added.contains($0) }
             members.append(contentsOf: change.added.filter { state.rows[$0] != nil }.sorted { $0.key < $1.key })
             state.pairs[key] = members
-            if !change.removed.isEmpty { state.orders[key]?.removeAll { change.removed.contains($0) } }
         }
         for (key, order) in changes.orders { state.orders[key] = order }
         if !deleted.isEmpty {
@@ -302,22 +307,6 @@ package class InMemoryStore: NSPersistentStore, @unchecked Sendable {
             state.orders = state.orders.filter { !deleted.contains($0.key.owner) }
         }
         return saved
-    }
-
-    /// Where an object stood among the members of one owner says nothing of the next one's order, nor of the same one's when it comes back: it stands
-    /// last there until an order names it.
-    private static func leaveOrders(_ changes: ChangeSet, _ state: inout State) {
-        var moved: [RelationshipKey: Set<NSManagedObjectID>] = [:]
-        changes.forEach { id, change in
-            guard change.kind != .deleted, let row = change.row else { return }
-            let before = state.rows[id]
-            for slot in row.layout.toOneSlots where before?[slot] != row[slot] {
-                for key in [before, row].compactMap({ $0.flatMap { row.layout.orderedOwner(slot, $0) } }) where state.orders[key] != nil {
-                    moved[key, default: []].insert(id)
-                }
-            }
-        }
-        for (key, ids) in moved { state.orders[key]?.removeAll { ids.contains($0) } }
     }
 }
 

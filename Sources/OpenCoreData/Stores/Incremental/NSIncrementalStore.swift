@@ -38,8 +38,8 @@ import Synchronization
 /// locked meanwhile, so the store must not write to them itself, and should not take long.
 ///
 /// Fetches of dictionaries are not handed to the store: they are computed from the objects.
-// What is not under a lock is used in `order` only.
 /// Identifiers and metadata may be read from any thread.
+// What is not under a lock is used in `order` only.
 open class NSIncrementalStore: NSPersistentStore, @unchecked Sendable {
     /// Where the subclass's methods run, one at a time.
     let order = ContextQueue(kind: .privateQueue, label: "NSIncrementalStore")

@@ -19,7 +19,9 @@ public struct Pagination: Sendable {
 
     /// What came twice.
     public enum Repetition: String, Sendable, Hashable {
+        /// A `Link` header leads to a page that was asked for already; cursors may repeat.
         case token = "the same next page twice"
+        /// Two pages are byte for byte the same; empty ones count only at the same address.
         case body = "the same body twice"
         /// The token cannot be sent: too long, or with characters that the place does not allow.
         case unusableToken = "a token that cannot be sent"

@@ -6,7 +6,6 @@ import Synchronization
 /// Cancelling it at any time, also before it starts, finishes it soon with the outcome `cancelled`. A finished operation has an outcome
 /// and no dependencies: a long chain of operations that hold each other would overflow the stack when it is released.
 // Unchecked because `Operation` is; everything that changes here is behind the mutex.
-/// Runs a ``PageFetch`` on an operation queue without holding a thread. Cancelled at any time, it finishes soon as `cancelled`.
 public final class FetchOperation: Operation, @unchecked Sendable {
     private struct Listener: Sendable {
         let tell: @Sendable (FetchOutcome) -> Void
@@ -95,6 +94,20 @@ public final class FetchOperation: Operation, @unchecked Sendable {
         for dependency in dependencies { removeDependency(dependency) }
         let listener = listener.withLock { $0.take() }
         listener?.tell(outcome)
+    }
+}
+
+extension OperationQueue {
+    /// Runs a fetch on this queue and gives its outcome. A cancelled task cancels it.
+    func run(_ operation: FetchOperation) async -> FetchOutcome {
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                operation.whenFinished { continuation.resume(returning: $0) }
+                addOperation(operation)
+            }
+        } onCancel: {
+            operation.cancel()
+        }
     }
 }
 

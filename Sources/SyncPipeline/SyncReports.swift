@@ -1,2 +1,0 @@
-// Who is told of runs knows what they are told in: its names are a part of this interface.
-@_exported public import SyncReports

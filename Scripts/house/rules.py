@@ -93,25 +93,35 @@ def folder_order(root):
         for declaration in file.declarations:
             if declaration.depth == 0 and declaration.access not in ("private", "fileprivate"):
                 owner.setdefault(declaration.name, (folder, file.relative))
+    used = set()
     for file in files:
         folder = file.parts[2] if len(file.parts) > 3 else None
         if folder not in rank:
             continue
         inside = "/".join(file.parts[2:])
         local = {d.name for d in file.declarations} | set(re.findall(r"\btypealias\s+(\w+)", file.code))
-        allowed = set().union(*(names for where, names, _ in tables.LAYER_EXCEPTIONS if inside.startswith(where)), set())
+        allowed = {name: where for where, names, _ in tables.LAYER_EXCEPTIONS if inside.startswith(where) for name in names}
         seen = set()
         for number, line in enumerate(file.code_lines, 1):
             for match in re.finditer(r"(?<![.\w])[A-Z]\w*", line):
                 name = match.group()
-                if name not in owner or name in local or name in allowed or name in seen:
+                if name not in owner or name in local or name in seen:
                     continue
                 if rank[owner[name][0]] > rank[folder]:
                     seen.add(name)
+                    if name in allowed:
+                        used.add((allowed[name], name))
+                        continue
                     yield error(
                         file.relative, number,
                         f"{folder}/ names {name} of the later folder {owner[name][0]}/ "
                         "(turn the arrow, or list it with a reason in Scripts/house/tables.py)")
+    if not (Path(root) / "Scripts/house/tables.py").exists():
+        return
+    for where, names, _ in tables.LAYER_EXCEPTIONS:
+        for name in sorted(names):
+            if (where, name) not in used:
+                yield error("Scripts/house/tables.py", 1, f"LAYER_EXCEPTIONS allows {name} in {where}, which needs it no more")
 
 
 def imports(root):

@@ -35,6 +35,7 @@ CASES = [
     (rules.folder_order, {
         "Sources/OpenCoreData/Context/A.swift": "struct A { var b: B? }\n",
         "Sources/OpenCoreData/ManagedObject/B.swift": "struct B { var a: A? }\n"}, None),
+    (rules.folder_order, {"Scripts/house/tables.py": "", "Sources/OpenCoreData/Rows/A.swift": "struct A {}\n"}, "which needs it no more"),
     (rules.folder_order, {"Sources/OpenCoreData/Attic/A.swift": "struct A {}\n"}, "has no place"),
     (rules.imports, {"Sources/SyncPipeline/A.swift": "import Systemd\n"}, "arrows point down"),
     (rules.imports, {"Sources/SyncPipeline/A.swift": "public import OpenCoreData\nimport CZlib\n"}, None),

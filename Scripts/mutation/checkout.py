@@ -14,7 +14,7 @@ SOURCES = "Sources/OpenCoreData/"
 FILES = [
     "Context/Saving/*.swift", "Context/ContextChain.swift", "Context/NSManagedObjectContext+Channel.swift", "Context/Objects/DeletePropagation.swift",
     "Context/Objects/NSManagedObjectContext+Discarding.swift", "Context/Merging/NSMergePolicy.swift",
-    "Context/Merging/NSManagedObjectContext+*.swift", "Graph/ChangeSet*.swift", "ManagedObject/NSManagedObject+Validation.swift",
+    "Context/Merging/NSManagedObjectContext+*.swift", "Rows/ChangeSet*.swift", "ManagedObject/NSManagedObject+Validation.swift",
     "Coordinator/StoresSave.swift", "Coordinator/NSPersistentStoreCoordinator+Saving.swift", "Stores/SQLite/SaveOperation*.swift",
     "Stores/SQLite/SavePlan.swift", "Stores/InMemory/InMemoryStore.swift",
 ]

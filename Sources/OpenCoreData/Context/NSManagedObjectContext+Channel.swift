@@ -148,7 +148,7 @@ extension NSManagedObjectContext: PersistentStoreChannel {
         }
     }
 
-    package func receive(_ changes: ChangeSet, from sender: NSManagedObjectContext) throws -> ReceivedChanges {
+    package func receive(_ changes: ChangeSet, from sender: SaveSender) throws -> ReceivedChanges {
         let isHere = queue.isCurrent
         if isHere {
             receiveMail()
@@ -174,13 +174,13 @@ extension NSManagedObjectContext: PersistentStoreChannel {
             }
         }
         changeObserver.withLock { $0 }?.changesCame()
-        subscribers.announce(ChangedObjectIDs(received.changes ?? changes), except: sender)
+        subscribers.announce(ChangedObjectIDs(received.changes ?? changes), except: sender.subscriber)
         return received
     }
 
     /// Takes a child's changes in, unless pushes are written down before: then who does that.
     private func recorderOrTakeIn(
-        _ changes: ChangeSet, from sender: NSManagedObjectContext, _ read: RowsRead
+        _ changes: ChangeSet, from sender: SaveSender, _ read: RowsRead
     ) throws -> ((any PushRecorder)?, ReceivedChanges?) {
         try chain.withLock {
             if level.recordsPushes, let recorder = level.pushRecorder { return (recorder, nil) }

@@ -113,11 +113,10 @@ extension NSPersistentStoreCoordinator {
         sourceOptions: [AnyHashable: Any]? = nil, ofType storeType: String
     ) throws {
         let destination = try file(at: destinationURL, storeType, destinationOptions)
-        let source = try SQLiteStoreFile(sourceURL, options: sourceOptions)
         if destination.isSame(as: sourceURL) {
             throw NSError.coreData(.persistentStoreOperation, "\(sourceURL.path) can't be put in its own place.")
         }
-        try destination.replace(with: source)
+        try destination.replace(withStoreAt: sourceURL, options: sourceOptions)
     }
 
     /// As above, with the Swift spelling of store types.
@@ -130,13 +129,13 @@ extension NSPersistentStoreCoordinator {
             ofType: storeType.rawValue)
     }
 
-    private func file(at url: URL, _ type: String, _ options: [AnyHashable: Any]?) throws -> SQLiteStoreFile {
-        guard type == NSSQLiteStoreType else {
+    private func file(at url: URL, _ type: String, _ options: [AnyHashable: Any]?) throws -> any StoreFile {
+        guard let open = StoreTypes[type]?.destination?.file else {
             throw NSError.coreData(
                 .persistentStoreInvalidType, "A store of type \"\(type)\" has no file that this version knows; \(NSSQLiteStoreType) has one.")
         }
-        let file = try SQLiteStoreFile(url, options: options)
-        if let open = persistentStores.first(where: { store in store.type == type && store.url.map(file.isSame) ?? false }) {
+        let file = try open(url, options)
+        if let open = persistentStores.first(where: { store in store.type == type && store.url.map { file.isSame(as: $0) } ?? false }) {
             throw NSError.coreData(
                 .persistentStoreOperation, "\(url.path) is open as store \(open.identifier ?? "?") of this coordinator: remove the store before.")
         }

@@ -36,7 +36,7 @@ extension NSPersistentStoreCoordinator {
     /// Finds out whether others have written to the file of a store since this was asked last: then what is remembered of rows is forgotten, and `handler` is called on a queue of the store's. Returns at once: the answer comes when the store is not being saved to.
     package func askForOthers(_ handler: @escaping @Sendable () -> Void) {
         for store in persistentStores {
-            (store as? SQLiteStore)?.askForOthers { [weak self] in
+            store.askForOthers { [weak self] in
                 self?.rowCache.removeAll()
                 handler()
             }
@@ -48,7 +48,7 @@ extension NSPersistentStoreCoordinator {
     ///
     /// - Returns: their keys. None where the store keeps no sums.
     package func adoptRows(_ keys: Set<Int64>, of entity: NSEntityDescription, emptying attribute: String) throws -> Set<Int64> {
-        guard let store = store(for: entity) as? SQLiteStore else { return [] }
+        guard let store = store(for: entity) else { return [] }
         let found = try store.adoptRows(keys, of: entity, emptying: attribute)
         rowCache.remove(found.map { NSManagedObjectID(entity: entity, key: $0, store: store.identity, isTemporary: false) })
         return found
@@ -69,41 +69,5 @@ extension NSPersistentStore {
     var postsRemoteChanges: Bool {
         let value = options?[NSPersistentStoreRemoteChangeNotificationPostOptionKey]
         return (value as? Bool) ?? (value as? NSNumber)?.boolValue ?? false
-    }
-}
-
-/// Somebody who follows what goes into a channel: a context that merges its parent's changes by itself.
-package protocol ChangeSubscriber: AnyObject, Sendable {
-    /// Called on the thread that made the changes; returns at once.
-    func hear(of changes: ChangedObjectIDs)
-}
-
-/// The subscribers of one channel, weakly held. Safe to use from any thread.
-package final class ChangeSubscribers: Sendable {
-    private struct Subscription: Sendable {
-        weak var subscriber: (any ChangeSubscriber)?
-    }
-
-    private let list = Mutex<[Subscription]>([])
-
-    package init() {}
-
-    func add(_ subscriber: any ChangeSubscriber) {
-        list.withLock { list in
-            list.removeAll { $0.subscriber == nil || $0.subscriber === subscriber }
-            list.append(Subscription(subscriber: subscriber))
-        }
-    }
-
-    func remove(_ subscriber: any ChangeSubscriber) {
-        list.withLock { list in list.removeAll { $0.subscriber == nil || $0.subscriber === subscriber } }
-    }
-
-    /// Tells everybody but the one who made the changes. What changed is put together only if somebody listens.
-    func announce(_ changes: @autoclosure () -> ChangedObjectIDs, except sender: (any ChangeSubscriber)? = nil) {
-        let listeners = list.withLock { list in list.compactMap(\.subscriber) }.filter { $0 !== sender }
-        guard !listeners.isEmpty else { return }
-        let changes = changes()
-        for listener in listeners { listener.hear(of: changes) }
     }
 }

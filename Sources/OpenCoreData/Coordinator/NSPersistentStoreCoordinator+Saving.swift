@@ -5,22 +5,20 @@ import Synchronization
 extension NSPersistentStoreCoordinator {
     /// Throws `StoreConflict`, what a store says, and `PartlySaved` where a part is committed when the rest fails; otherwise nothing is.
     @discardableResult
-    package func receive(_ changes: ChangeSet, from sender: NSManagedObjectContext) throws -> ReceivedChanges {
+    package func receive(_ changes: ChangeSet, from sender: SaveSender) throws -> ReceivedChanges {
         var written: [NSPersistentStore] = []
         defer { for store in written { postRemoteChange(of: store) } }
-        // The sender is on its queue, so it can be asked.
-        let origin = SaveOrigin(author: sender.transactionAuthor, contextName: sender.name)
         do {
             // One save after the other: what the cache holds must not depend on who comes back from the store first.
             try queue.sync {
-                try run(try self.save(changes, origin: origin), &written)
+                try run(try self.save(changes, origin: sender.origin), &written)
                 if let journaled = changes.journaled { pushRecorder.withLock { $0 }?.didCommit(through: journaled.upperBound) }
             }
         } catch let partly as PartlySaved {
-            subscribers.announce(ChangedObjectIDs(partly.committed), except: sender)
+            subscribers.announce(ChangedObjectIDs(partly.committed), except: sender.subscriber)
             throw partly
         }
-        subscribers.announce(ChangedObjectIDs(changes), except: sender)
+        subscribers.announce(ChangedObjectIDs(changes), except: sender.subscriber)
         return ReceivedChanges()
     }
 

@@ -66,26 +66,16 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
         guard let entities = managedObjectModel.entities(forConfigurationName: configuration) else {
             throw NSError.coreData(.persistentStoreOpen, "The model has no configuration named \"\(configuration ?? "")\".")
         }
-        if type == NSInMemoryStoreType {
-            let store = InMemoryStore(entities: entities, configurationName: configuration, url: url, options: options)
-            add(store)
-            return store
-        }
-        if let registered = Self.incrementalStoreClass(forType: type) {
-            let store = try registered.loaded(
-                type: type, coordinator: self, configuration: configuration, at: url ?? URL(fileURLWithPath: "/dev/null"), options: options)
-            add(store)
-            return store
-        }
-        guard type == NSSQLiteStoreType else {
+        guard let storeClass = StoreTypes[type] else {
             throw NSError.coreData(
                 .persistentStoreInvalidType,
-                "Unknown store type \"\(type)\"; known are \(Self.registeredStoreTypes.keys.sorted().joined(separator: ", ")). Register the class of a "
+                "Unknown store type \"\(type)\"; known are \(StoreTypes.all.keys.sorted().joined(separator: ", ")). Register the class of a "
                     + "store of your own with registerStoreClass(_:forStoreType:).")
         }
-        guard let url else { throw NSError.coreData(.persistentStoreOpen, "A store of type \(type) needs a URL.") }
-        let store = try SQLiteStore(
-            model: managedObjectModel, entities: entities, configurationName: configuration, url: url, options: options)
+        let store = try storeClass.open(
+            StoreOpening(
+                type: type, model: managedObjectModel, entities: entities, configurationName: configuration, url: url, options: options,
+                coordinator: self))
         add(store)
         return store
     }
@@ -187,44 +177,8 @@ public let NSRemovedPersistentStoresKey = "removed"
 /// The same: the store that was migrated, and the one in its place.
 public let NSUUIDChangedPersistentStoresKey = "UUIDChanged"
 
-/// Stores of one's own.
+/// Stores that name themselves and their objects.
 extension NSPersistentStoreCoordinator {
-    // A class never changes and may be used anywhere.
-    private struct StoreClass: @unchecked Sendable {
-        let type: NSIncrementalStore.Type
-    }
-
-    private static let storeClasses = Mutex<[String: StoreClass]>([:])
-    private static let builtInTypes: [String: AnyClass] = [NSSQLiteStoreType: SQLiteStore.self, NSInMemoryStoreType: InMemoryStore.self]
-
-    /// Makes a subclass of `NSIncrementalStore` the class of stores of a type, in the whole process; nil takes it back. Traps for another class, and
-    /// for the types that the library itself knows.
-    public class func registerStoreClass(_ storeClass: AnyClass?, forStoreType storeType: String) {
-        if builtInTypes[storeType] != nil { Violation.misuse("the store type \(storeType) is the library's own; give yours another name") }
-        guard let storeClass else { return storeClasses.withLock { $0[storeType] = nil } }
-        guard let type = storeClass as? NSIncrementalStore.Type else {
-            Violation.misuse("\(storeClass) can't be the class of the store type \(storeType): it is no subclass of NSIncrementalStore")
-        }
-        let registered = StoreClass(type: type)
-        storeClasses.withLock { $0[storeType] = registered }
-    }
-
-    /// As above, with the Swift spelling of store types.
-    public class func registerStoreClass(_ storeClass: AnyClass?, type storeType: NSPersistentStore.StoreType) {
-        registerStoreClass(storeClass, forStoreType: storeType.rawValue)
-    }
-
-    /// The store types that can be added, the library's own and the registered ones; each value holds the class, as a pointer.
-    public class var registeredStoreTypes: [String: NSValue] {
-        let own = storeClasses.withLock { $0 }.mapValues { $0.type as AnyClass }
-        return builtInTypes.merging(own) { built, _ in built }.mapValues { type in
-            var pointer = unsafeBitCast(type, to: UnsafeRawPointer.self)
-            return NSValue(bytes: &pointer, objCType: "#")
-        }
-    }
-
-    class func incrementalStoreClass(forType type: String) -> NSIncrementalStore.Type? { storeClasses.withLock { $0[type] }?.type }
-
     /// The ID that a URI names in an incremental store.
     func incrementalObjectID(_ url: URL, _ store: NSPersistentStore) -> NSManagedObjectID? {
         // The text as it stands: a path without its escapes does not tell "a%2Fb" from "a/b", and one without its last slash is another reference.

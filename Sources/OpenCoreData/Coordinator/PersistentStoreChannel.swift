@@ -4,7 +4,7 @@ import Synchronization
 ///
 /// Fetches and faults go down, change sets go down; rows, IDs and versions come back. Everything that travels is a value, and every method
 /// may be called from any thread: the answer comes from what the channel has published, without running anything on its queue.
-package protocol PersistentStoreChannel: AnyObject, Sendable {
+package protocol PersistentStoreChannel: RowSource {
     /// The coordinator at the end of the chain.
     var endOfChain: NSPersistentStoreCoordinator? { get }
 
@@ -12,12 +12,6 @@ package protocol PersistentStoreChannel: AnyObject, Sendable {
     func fetch(_ plan: FetchPlan) throws -> [FetchedRow]
     /// How many objects match.
     func count(_ plan: FetchPlan) throws -> Int
-    /// The current row of an object if some level or the row cache has it in memory; never touches a store.
-    func rowInMemory(_ id: NSManagedObjectID) -> RowLookup
-    /// The current rows of these objects; those that do not exist are left out.
-    func rows(for ids: [NSManagedObjectID]) throws -> [NSManagedObjectID: RowSnapshot]
-    /// The members of a to-many, in order if it is ordered.
-    func relatedIDs(_ key: RelationshipKey) throws -> [NSManagedObjectID]
     /// The members of many to-manys, with one query a relationship and store; the members' rows come into memory with it. The answers for
     /// the keys in `remembering` are kept for `relatedIDs(_:)` until something is committed.
     func prefetch(_ keys: [RelationshipKey], remembering: Set<RelationshipKey>) throws -> [RelationshipKey: [NSManagedObjectID]]
@@ -27,14 +21,19 @@ package protocol PersistentStoreChannel: AnyObject, Sendable {
     var subscribers: ChangeSubscribers { get }
     /// Takes over a child's changes, all or nothing, and says what became of them where that is not what was handed over.
     @discardableResult
-    func receive(_ changes: ChangeSet, from sender: NSManagedObjectContext) throws -> ReceivedChanges
+    func receive(_ changes: ChangeSet, from sender: SaveSender) throws -> ReceivedChanges
 }
 
-/// What memory knows of a row.
-package enum RowLookup: Sendable {
-    case unknown
-    case row(RowSnapshot)
-    case deleted
+/// Who hands changes over, as whoever receives them has to know it. Made on the sender's queue.
+package struct SaveSender: Sendable {
+    /// Is not told of its own changes.
+    package let subscriber: any ChangeSubscriber
+    /// What stands in the history of a store.
+    package let origin: SaveOrigin
+    /// Whether it settles conflicts with what its parent has by now; else the later writer wins.
+    package let settlesConflicts: Bool
+    /// Objects that it did not change and that must be what it read.
+    package let watched: [NSManagedObjectID: RowSnapshot]
 }
 
 /// A channel whose answers come from stores: the coordinator, or a state of the stores that a root context is pinned to.
@@ -55,33 +54,38 @@ package protocol RoutingChannel: StoresChannel {
     func asking<T>(_ body: () throws -> T) throws -> T
 }
 
-/// Reads rows and members for those who evaluate predicates and sort in memory, where nothing can be thrown, and remembers the first failure: a
-/// row that could not be read is no row that is gone. Whoever made it asks `check()` before the outcome is believed.
-final class CheckedReader: Sendable {
-    let channel: any PersistentStoreChannel
-    private let failure = Mutex<(any Error)?>(nil)
+/// Somebody who follows what goes into a channel: a context that merges its parent's changes by itself.
+package protocol ChangeSubscriber: AnyObject, Sendable {
+    /// Called on the thread that made the changes; returns at once.
+    func hear(of changes: ChangedObjectIDs)
+}
 
-    init(_ channel: any PersistentStoreChannel) { self.channel = channel }
+/// The subscribers of one channel, weakly held. Safe to use from any thread.
+package final class ChangeSubscribers: Sendable {
+    private struct Subscription: Sendable {
+        weak var subscriber: (any ChangeSubscriber)?
+    }
 
-    func row(of id: NSManagedObjectID) -> RowSnapshot? {
-        if case .row(let row) = channel.rowInMemory(id) { return row }
-        do { return try channel.rows(for: [id])[id] } catch {
-            remember(error)
-            return nil
+    private let list = Mutex<[Subscription]>([])
+
+    package init() {}
+
+    func add(_ subscriber: any ChangeSubscriber) {
+        list.withLock { list in
+            list.removeAll { $0.subscriber == nil || $0.subscriber === subscriber }
+            list.append(Subscription(subscriber: subscriber))
         }
     }
 
-    func members(_ key: RelationshipKey) -> [NSManagedObjectID] {
-        do { return try channel.relatedIDs(key) } catch {
-            remember(error)
-            return []
-        }
+    func remove(_ subscriber: any ChangeSubscriber) {
+        list.withLock { list in list.removeAll { $0.subscriber == nil || $0.subscriber === subscriber } }
     }
 
-    private func remember(_ error: any Error) { failure.withLock { if $0 == nil { $0 = error } } }
-
-    /// Throws what the first reading that failed said.
-    func check() throws {
-        if let error = failure.withLock({ $0 }) { throw error }
+    /// Tells everybody but the one who made the changes. What changed is put together only if somebody listens.
+    func announce(_ changes: @autoclosure () -> ChangedObjectIDs, except sender: (any ChangeSubscriber)? = nil) {
+        let listeners = list.withLock { list in list.compactMap(\.subscriber) }.filter { $0 !== sender }
+        guard !listeners.isEmpty else { return }
+        let changes = changes()
+        for listener in listeners { listener.hear(of: changes) }
     }
 }

@@ -20,22 +20,24 @@ struct StoreMigration {
         }
     }
 
+    private var destination: MigrationDestination? { StoreTypes[type]?.destination }
+    /// Whether both are of one type.
+    private var isSameType: Bool { StoreTypes[type]?.type == Swift.type(of: store) }
+
     /// Throws what can be known before anything is done: 134000 for a type that nothing can be migrated to, 134160 for a place that is taken.
     func check() throws {
-        switch type {
-        case NSInMemoryStoreType: break
-        case NSSQLiteStoreType:
-            _ = try NewStoreFile(url)
-            if !(store is SQLiteStore) { try checkMetadata() }
-        default:
+        guard let destination else {
+            let known = StoreTypes.all.filter { $0.value.destination != nil }.keys.sorted(by: >).joined(separator: " and ")
             throw NSError.coreData(
-                .persistentStoreInvalidType,
-                "Unknown store type \"\(type)\"; this version can migrate to \(NSSQLiteStoreType) and \(NSInMemoryStoreType).")
+                .persistentStoreInvalidType, "Unknown store type \"\(type)\"; this version can migrate to \(known).")
         }
+        guard destination.file != nil else { return }
+        _ = try NewStoreFile(url)
+        if !isSameType { try checkMetadata() }
     }
 
     private func checkMetadata() throws {
-        guard (try? StoreMetadataCoding.data(carriedMetadata)) == nil else { return }
+        guard (try? PropertyListValue.bytes(carriedMetadata, format: .binary)) == nil else { return }
         throw NSError.coreData(
             .migrationManagerDestinationStore,
             "The metadata of the store must be a property list to be kept in a file; it holds \(carriedMetadata.keys.sorted().joined(separator: ", ")). "
@@ -44,65 +46,47 @@ struct StoreMigration {
 
     /// What goes over to a store of another type: what one of them keeps about itself is not the other's.
     private var carriedMetadata: [String: Any] {
-        (store.metadata ?? [:]).filter { !SQLiteStore.ownKeys.contains($0.key) && $0.key != NSStoreModelVersionIdentifiersKey }
+        let own = [type, store.type].compactMap { StoreTypes[$0]?.destination }.reduce(into: Set<String>()) { $0.formUnion($1.ownMetadataKeys) }
+        return (store.metadata ?? [:]).filter { !own.contains($0.key) && $0.key != NSStoreModelVersionIdentifiersKey }
     }
 
     /// Reads everything and writes it elsewhere. If it throws, nothing has changed and nothing is left over.
     func make() throws -> Made {
-        type == NSInMemoryStoreType ? try makeInMemory() : try makeFile()
+        destination?.file == nil ? try makeInMemory() : try makeFile()
     }
 
     /// What is kept about the store as a whole, also what no save has written yet.
     func carryMetadata(to made: NSPersistentStore) {
-        if store is SQLiteStore, made is SQLiteStore {
+        if isSameType {
             made.metadata = store.metadata
-            return
+        } else {
+            made.metadata = (made.metadata ?? [:]).merging(carriedMetadata) { _, carried in carried }
         }
-        made.metadata = (made.metadata ?? [:]).merging(carriedMetadata) { _, carried in carried }
     }
 
-    // MARK: Memory
-
     private func makeInMemory() throws -> Made {
-        let made = InMemoryStore(entities: store.entities, configurationName: store.configurationName, url: url, options: options)
-        let uuid = made.identity.uuid ?? ""
+        let made = try open(at: url, options), uuid = made.identity.uuid ?? ""
         made.adopt(store.identity)
-        try withSource { try $0.forEachPart { made.fill($0) } }
+        try destination?.fill(made, store)
         try finish(made)
         return Made(store: made, uuid: uuid, file: nil)
     }
 
-    /// What is read: instead of a file a copy of it, so that everything is read as it was at one moment, whoever writes to the file meanwhile.
-    private func withSource(_ body: (NSPersistentStore) throws -> Void) throws {
-        guard let store = store as? SQLiteStore else { return try body(store) }
-        let place = FileManager.default.temporaryDirectory.appendingPathComponent("OpenCoreData-\(UUID().uuidString).sqlite")
-        defer { NewStoreFile.remove(place) }
-        try store.copy(to: place)
-        let copy = try openFile(at: place, [SQLitePersistentWALOption: false, NSIgnorePersistentStoreVersioningOption: true])
-        defer { try? copy.close() }
-        copy.adopt(store.identity)
-        try body(copy)
-    }
-
-    // MARK: Files
-
     private func makeFile() throws -> Made {
         let file = try NewStoreFile(url)
         defer { file.discard() }
-        if let store = store as? SQLiteStore {
-            try store.copy(to: file.temporary)
-        } else {
-            let made = try openFile(at: file.temporary, [SQLitePersistentWALOption: false])
+        let isCopied = isSameType ? try store.copy(to: file.temporary) : false
+        if !isCopied {
+            let made = try open(at: file.temporary, [SQLitePersistentWALOption: false])
             defer { try? made.close() }
             made.adopt(store.identity)
-            try made.fill(from: store)
+            try destination?.fill(made, store)
             try finish(made)
             try made.close()
         }
         try file.put()
         do {
-            let made = try openFile(at: url, options)
-            let uuid = made.identity.uuid ?? ""
+            let made = try open(at: url, options), uuid = made.identity.uuid ?? ""
             made.adopt(store.identity)
             return Made(store: made, uuid: uuid, file: file)
         } catch {
@@ -111,11 +95,13 @@ struct StoreMigration {
         }
     }
 
-    private func openFile(at url: URL, _ options: [AnyHashable: Any]?) throws -> SQLiteStore {
-        try SQLiteStore(model: model, entities: store.entities, configurationName: store.configurationName, url: url, options: options)
+    /// A new store of the wanted type.
+    private func open(at url: URL, _ options: [AnyHashable: Any]?) throws -> NSPersistentStore {
+        guard let storeClass = StoreTypes[type] else { Violation.misuse("the store type \(type) is gone") }
+        return try storeClass.open(
+            StoreOpening(
+                type: type, model: model, entities: store.entities, configurationName: store.configurationName, url: url, options: options))
     }
-
-    // MARK: Both
 
     /// Metadata, and how far a push journal was committed.
     private func finish(_ made: NSPersistentStore) throws {

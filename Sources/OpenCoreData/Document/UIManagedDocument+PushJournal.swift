@@ -109,7 +109,9 @@ extension UIManagedDocument {
                 case .transient:
                     // Full or busy: it waits in the root like any other unsaved change, and in the journal.
                     isCommitted = false
-                    _ = try root.receive(replay.changes, from: root)
+                    do { _ = try root.receive(replay.changes, from: root.sender) } catch let refused as TwinsRefused {
+                        throw NSError.constraintConflict(refused.twins, from: root)
+                    }
                 case .permanent:
                     aside += try found.files.map { try keeping.keep($0) }
                     if let list = keeping.list { aside.append(list.url) }
@@ -151,7 +153,7 @@ extension UIManagedDocument {
     /// - Returns: what was written, after the policy had its say.
     private func write(_ changes: ChangeSet, _ coordinator: NSPersistentStoreCoordinator) throws -> ChangeSet {
         do {
-            try coordinator.receive(changes, from: root)
+            try coordinator.receive(changes, from: root.sender)
             return changes
         } catch let conflict as StoreConflict {
             // References are settled by delete rules, whatever the policy.
@@ -160,7 +162,7 @@ extension UIManagedDocument {
         }
         return try root.performAndWait {
             var outcome = NSManagedObjectContext.SaveOutcome(changes: changes)
-            _ = try root.settlingConflicts(&outcome) { try coordinator.receive($0.changes, from: root) }
+            _ = try root.settlingConflicts(&outcome) { try coordinator.receive($0.changes, from: root.sender) }
             return outcome.changes
         }
     }

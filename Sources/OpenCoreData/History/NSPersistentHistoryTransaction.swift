@@ -147,16 +147,6 @@ extension NSPersistentHistoryChange: KeyValueCoding {
     }
 }
 
-/// What happened to an object in a transaction of persistent history.
-public enum NSPersistentHistoryChangeType: Int, Sendable {
-    /// The object is new.
-    case insert = 0
-    /// Some of the object's properties have other values.
-    case update = 1
-    /// The object is gone; the change may have a tombstone of it.
-    case delete = 2
-}
-
 /// How far somebody knows the history of one or several stores. To be kept between runs: by an archiver, or by any encoder.
 /// It knows a place in each store by the store's UUID, so it holds for one coordinator as for another.
 // Immutable.
@@ -218,4 +208,44 @@ open class NSPersistentHistoryToken: NSObject, NSCopying, NSSecureCoding, Codabl
         var container = encoder.singleValueContainer()
         try container.encode(positions)
     }
+}
+
+/// The entities that a fetch request for history names. No store has objects of them.
+enum HistoryModel {
+    static let transaction = model.transaction
+    static let change = model.change
+
+    /// What predicates and sort descriptors may ask of each.
+    static func keys(of entity: NSEntityDescription) -> Set<String> { Set(entity.propertiesByName.keys).union(["self"]) }
+
+    static func request(for entity: NSEntityDescription) -> NSFetchRequest<any NSFetchRequestResult> {
+        let request = NSFetchRequest<any NSFetchRequestResult>()
+        request.entity = entity
+        return request
+    }
+
+    private static let model: (transaction: NSEntityDescription, change: NSEntityDescription, whole: NSManagedObjectModel) = {
+        func entity(_ name: String, _ attributes: [(name: String, type: NSAttributeDescription.AttributeType)]) -> NSEntityDescription {
+            let entity = NSEntityDescription()
+            entity.name = name
+            entity.properties = attributes.map { NSAttributeDescription(name: $0.name, type: $0.type) }
+            return entity
+        }
+        let transaction = entity(
+            "TRANSACTION",
+            [
+                ("author", .string), ("bundleID", .string), ("contextName", .string), ("processID", .string), ("storeID", .string),
+                ("timestamp", .date), ("transactionNumber", .integer64),
+            ])
+        let change = entity(
+            "CHANGE", [("changeID", .integer64), ("changedObjectID", .objectID), ("changeType", .integer16), ("tombstone", .transformable)])
+        let changes = NSRelationshipDescription(name: "changes", destination: change, toMany: true, isOrdered: true)
+        let owner = NSRelationshipDescription(name: "transaction", destination: transaction, toMany: false)
+        changes.inverseRelationship = owner
+        transaction.properties += [changes]
+        change.properties += [owner]
+        let whole = NSManagedObjectModel(entities: [transaction, change])
+        whole.freeze()
+        return (transaction, change, whole)
+    }()
 }

@@ -9,7 +9,7 @@ extension NSManagedObject: KeyValueCoding {
         case .toMany(let number)?:
             return collection(of: memberIDs(number), number)
         case nil:
-            if let property = layout.fetchedProperties[key] { return objects(of: property) }
+            if let property = entity.propertiesByName[key] as? NSFetchedPropertyDescription { return objects(of: property) }
             if key == "objectID" { return objectID }
             if key == "self" { return self }
             Violation.unknownKey(key, entity: entity.name)

@@ -4,7 +4,7 @@ import Foundation
 extension NSManagedObject {
     final func place(of name: String) -> PropertyPlace {
         guard let place = layout.place(of: name) else {
-            if layout.fetchedProperties[name] != nil {
+            if entity.propertiesByName[name] is NSFetchedPropertyDescription {
                 Violation.misuse("\(entity.name ?? "?").\(name) is a fetched property: it can only be read, with value(forKey:)")
             }
             Violation.unknownKey(name, entity: entity.name)

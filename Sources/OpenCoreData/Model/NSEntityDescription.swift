@@ -138,7 +138,7 @@ open class NSEntityDescription: NSObject, @unchecked Sendable {
 
     func freeze(number: Int) {
         cachedPropertiesByName = Dictionary(properties.map { ($0.name, $0) }, uniquingKeysWith: { _, last in last })
-        for case let fetched as NSFetchedPropertyDescription in ownProperties { fetched.freezeRequest() }
+        for property in ownProperties { property.freeze() }
         self.number = number
     }
 }

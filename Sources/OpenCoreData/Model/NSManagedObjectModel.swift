@@ -98,10 +98,8 @@ enum ModelValidation {
                 if attribute.attributeType == .undefinedAttributeType && !attribute.isTransient {
                     Violation.invalidModel("attribute \(name).\(attribute.name) has no type")
                 }
-            } else if let fetched = property as? NSFetchedPropertyDescription {
-                if let complaint = fetched.complaint(in: model.entities) {
-                    Violation.invalidModel("fetched property \(name).\(fetched.name) \(complaint)")
-                }
+            } else if let complaint = property.complaint(in: model.entities) {
+                Violation.invalidModel("fetched property \(name).\(property.name) \(complaint)")
             } else if let relationship = property as? NSRelationshipDescription {
                 guard let destination = relationship.destinationEntity else {
                     Violation.invalidModel("relationship \(name).\(relationship.name) has no destination entity")

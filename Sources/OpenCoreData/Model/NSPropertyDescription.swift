@@ -31,6 +31,18 @@ open class NSPropertyDescription: NSObject, @unchecked Sendable {
 
     public override init() { super.init() }
 
+    /// Called when the model is frozen.
+    func freeze() {}
+
+    /// Why the property makes no sense in a model of these entities; nil if it does.
+    func complaint(in entities: [NSEntityDescription]) -> String? { nil }
+
+    /// What the version hash says of it besides what all properties have, a line each.
+    var hashLines: [String] { ["other="] }
+
+    /// Whether it is stored in rows, or as members of relationships; else its values are found elsewhere.
+    var isStored: Bool { !isTransient }
+
     func checkEditable() {
         if let entity, entity.isFrozen { Violation.modelIsFrozen("property \(entity.name ?? "?").\(name)") }
     }

@@ -21,8 +21,7 @@ extension NSPropertyDescription {
             lines.append("inverse=\(escaped(relationship.inverseRelationship?.name ?? ""))")
             lines.append("toMany=\(relationship.isToMany)")
             lines.append("ordered=\(relationship.isToMany && relationship.isOrdered)")
-        case let fetched as NSFetchedPropertyDescription: lines += fetched.hashLines.map(escapedLine)
-        default: lines.append("other=")
+        default: lines += hashLines.map(escapedLine)
         }
         return lines.joined(separator: "\n")
     }

@@ -119,6 +119,7 @@ public protocol NSFetchRequestResult {}
 
 extension NSDictionary: NSFetchRequestResult {}
 extension NSNumber: NSFetchRequestResult {}
+extension NSManagedObjectID: NSFetchRequestResult {}
 
 /// What a fetch yields, with Apple's raw values.
 public struct NSFetchRequestResultType: OptionSet, Hashable, Sendable {

@@ -123,55 +123,44 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
 
     // MARK: What a store must be able to do
 
-    /// The objects that match, in order, windowed by the plan's offset and limit. Rows included where the plan asks for them.
-    /// Throws 134060 for a predicate that the store cannot express.
-    package func fetch(_ plan: FetchPlan) throws -> [FetchedRow] { Violation.misuse("a store class must override fetch(_:)") }
+    // A class gives a reader and a writer, or overrides the operations. `StoreReading` and `StoreWriting` say what they mean.
 
-    /// How many objects match.
-    package func count(_ plan: FetchPlan) throws -> Int { try fetch(plan).count }
+    /// What answers for the store as it is; nil for a class that does so itself.
+    package var reader: (any StoreReading)? { nil }
+    /// What changes the store; nil for a class that does so itself.
+    package var writer: (any StoreWriting)? { nil }
 
-    /// The values of dictionaries, in the order of the columns; nil where the store can't compute them, so that they are computed from rows.
-    package func dictionaries(_ table: DictionaryPlan, _ plan: FetchPlan) throws -> [[AttributeValue]]? { nil }
+    private var asked: any StoreReading { reader ?? Violation.misuse("a store class must have a reader, or override what is read") }
+    private var written: any StoreWriting { writer ?? Violation.misuse("a store class must have a writer, or override what is written") }
 
-    /// The rows of these IDs; those that are gone are left out.
-    package func rows(for ids: [NSManagedObjectID]) throws -> [NSManagedObjectID: RowSnapshot] {
-        Violation.misuse("a store class must override rows(for:)")
-    }
-
-    /// The members of a to-many, in order if it is ordered.
-    package func relatedIDs(_ key: RelationshipKey) throws -> [NSManagedObjectID] {
-        Violation.misuse("a store class must override relatedIDs(_:)")
-    }
-
-    /// The members of many to-manys with their rows, each in order if it is ordered. A store overrides this to ask once a relationship, not
-    /// once a key; keys without members may be left out.
+    package func fetch(_ plan: FetchPlan) throws -> [FetchedRow] { try asked.fetch(plan) }
+    package func count(_ plan: FetchPlan) throws -> Int { try reader?.count(plan) ?? fetch(plan).count }
+    package func dictionaries(_ table: DictionaryPlan, _ plan: FetchPlan) throws -> [[AttributeValue]]? { try reader?.dictionaries(table, plan) }
+    package func rows(for ids: [NSManagedObjectID]) throws -> [NSManagedObjectID: RowSnapshot] { try asked.rows(for: ids) }
+    package func relatedIDs(_ key: RelationshipKey) throws -> [NSManagedObjectID] { try asked.relatedIDs(key) }
     package func related(_ keys: [RelationshipKey]) throws -> [RelationshipKey: [FetchedRow]] {
+        if let reader { return try reader.related(keys) }
         var members: [RelationshipKey: [NSManagedObjectID]] = [:]
         for key in keys { members[key] = try relatedIDs(key) }
         let rows = try rows(for: Array(Set(members.values.joined())))
         return members.mapValues { ids in ids.compactMap { id in rows[id].map { FetchedRow(id: id, row: $0) } } }
     }
-
-    /// Which objects have these keys, for the constraint of that number in the entity's layout. One query however many keys.
-    package func objects(
-        of entity: NSEntityDescription, constraint: Int, keys: [UniqueKey]
-    ) throws -> [UniqueKey: FetchedRow] {
-        Violation.misuse("a store class must override objects(of:constraint:keys:)")
+    package func objects(of entity: NSEntityDescription, constraint: Int, keys: [UniqueKey]) throws -> [UniqueKey: FetchedRow] {
+        try asked.objects(of: entity, constraint: constraint, keys: keys)
     }
+
+    package func save(_ changes: ChangeSet) throws -> SavedRows { try written.save(changes) }
+    package func prepare(_ changes: ChangeSet, _ body: (any PreparedSave) throws -> Void) throws { try written.prepare(changes, body) }
+    package func reserveKeys(for root: NSEntityDescription, count: Int) throws -> Range<Int64> { try written.reserveKeys(for: root, count: count) }
+    package func releaseKeys(for root: NSEntityDescription, unused: Range<Int64>) { writer?.releaseKeys(for: root, unused: unused) }
+    package func largestKey(for root: NSEntityDescription) throws -> Int64 {
+        try writer?.largestKey(for: root) ?? reserveKeys(for: root, count: 1).lowerBound
+    }
+    package func raiseLargestKey(for root: NSEntityDescription, to key: Int64) throws { try written.raiseLargestKey(for: root, to: key) }
 
     /// What the store holds now, to be read from later whatever is committed meanwhile; kept as long as somebody holds it, and not longer than the
     /// store is open. Nil where the store can't keep that.
     package func pinned() throws -> (any StoreReading)? { nil }
-
-    /// Writes all or nothing. On success every row is committed with its new version, which the result tells by ID.
-    /// Throws `StoreConflict` for rows whose stored version is not the one the change started from, and for violated constraints.
-    package func save(_ changes: ChangeSet) throws -> SavedRows { Violation.misuse("a store class must override save(_:)") }
-
-    /// Checks and writes as `save(_:)` does and then calls `body`, once: what that does not commit is taken back before this returns.
-    /// Throws what `save(_:)` throws before `body` is called, and what `body` throws.
-    package func prepare(_ changes: ChangeSet, _ body: (any PreparedSave) throws -> Void) throws {
-        Violation.misuse("a store class must override prepare(_:_:)")
-    }
 
     /// When it commits its part of a save into several stores.
     package var commitTurn: CommitTurn { .transaction }
@@ -183,162 +172,47 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
     /// Returns when what `save(_:)` wrote survives loss of power, as far as the store can survive anything. Throws what the disk says.
     package func makeCommitsDurable() throws {}
 
-    /// Takes at least `count` primary keys out of circulation for the tree of `root`.
-    package func reserveKeys(for root: NSEntityDescription, count: Int) throws -> Range<Int64> {
-        Violation.misuse("a store class must override reserveKeys(for:count:)")
-    }
-
-    /// Gives back the keys that were reserved and not used, if nobody reserved more in the meantime. Best effort.
-    package func releaseKeys(for root: NSEntityDescription, unused: Range<Int64>) {}
-
     /// Gives these new objects the identities that they have in the store, where their keys are not that already. Called before their IDs become
     /// permanent without a save; a save does it by itself.
     package func obtainReferences(for rows: [(id: NSManagedObjectID, row: RowSnapshot?)]) throws {}
-
-    /// The largest primary key of the tree of `root` that was ever taken out of circulation or used.
-    package func largestKey(for root: NSEntityDescription) throws -> Int64 { try reserveKeys(for: root, count: 1).lowerBound }
-
-    /// Takes all primary keys up to `key` out of circulation for the tree of `root`.
-    package func raiseLargestKey(for root: NSEntityDescription, to key: Int64) throws {
-        Violation.misuse("a store class that others migrate to must override raiseLargestKey(for:to:)")
-    }
 
     /// Has `handler` called after somebody else (another store object, another process) has committed to where this store keeps its rows, on any
     /// thread. A store that nobody else can write to never calls it.
     package func followOthers(_ handler: @escaping @Sendable () -> Void) {}
 
+    /// Has `handler` called, on any thread and once, if others have written to where the rows are kept since this was asked last. Returns at once.
+    package func askForOthers(_ handler: @escaping @Sendable () -> Void) {}
+
+    /// See `NSPersistentStoreCoordinator.adoptRows`. None where the store keeps no sums of rows.
+    package func adoptRows(_ keys: Set<Int64>, of entity: NSEntityDescription, emptying attribute: String) throws -> Set<Int64> { [] }
+
+    /// Hands out a store that holds what this one holds at one moment, whoever writes to it meanwhile.
+    package func withSnapshot(_ body: (NSPersistentStore) throws -> Void) throws { try body(self) }
+
+    /// Makes a file of all that is committed, with a UUID of its own: false where the store is no file.
+    package func copy(to url: URL) throws -> Bool { false }
+
     /// Lets go of files and connections. The store is not used afterwards.
     package func close() throws {}
 }
 
-/// What a save did: the committed versions of inserted and updated rows.
-package struct SavedRows: Sendable {
-    package var versions: IDTable<Int64>
+extension NSPersistentStore: StoreReading, StoreWriting {}
 
-    package init(versions: IDTable<Int64> = [:]) { self.versions = versions }
+/// A store that is told which of its objects contexts have.
+package protocol RegistrationKeeping: NSPersistentStore {
+    /// Called from anywhere, also while an object is being freed; returns at once.
+    func note(_ registration: Registration)
 }
 
-/// Why a store refused a save without harm: another writer was there first. The coordinator turns it into Apple's conflicts and asks
-/// the merge policy.
-package enum StoreConflict: Error, Sendable {
-    /// Rows whose version in the store is not the one the change started from; the stored row is nil if it was deleted.
-    case versions([VersionConflict])
-    /// Rows whose unique key another row already has.
-    case constraints([KeyConflict])
-    /// To-ones that would name rows that are gone.
-    case references([ReferenceConflict])
+/// What a context tells a store of its objects.
+package enum Registration: Sendable {
+    case registered(NSManagedObjectID)
+    case unregistered(NSManagedObjectID)
+}
 
-    package struct VersionConflict: Sendable {
-        package let id: NSManagedObjectID
-        package let stored: RowSnapshot?
-
-        package init(id: NSManagedObjectID, stored: RowSnapshot?) {
-            self.id = id
-            self.stored = stored
-        }
+extension NSManagedObjectID {
+    /// The store that holds the object; nil while the ID is temporary, and after the store was removed.
+    public var persistentStore: NSPersistentStore? {
+        isTemporaryID ? nil : storeIdentity.store as? NSPersistentStore
     }
-
-    package struct ReferenceConflict: Sendable {
-        /// The row that refers.
-        package let id: NSManagedObjectID
-        /// The to-one's place in its layout.
-        package let slot: Int
-        /// The row that is gone.
-        package let target: NSManagedObjectID
-        /// Whether the save sets the reference; else it deletes what is referred to.
-        package let isNew: Bool
-
-        package init(id: NSManagedObjectID, slot: Int, target: NSManagedObjectID, isNew: Bool) {
-            self.id = id
-            self.slot = slot
-            self.target = target
-            self.isNew = isNew
-        }
-    }
-
-    package struct KeyConflict: Sendable {
-        /// The row that could not be written.
-        package let id: NSManagedObjectID
-        /// The number of the constraint in the entity's layout.
-        package let constraint: Int
-        package let key: UniqueKey
-        /// The row that has the key.
-        package let owner: NSManagedObjectID
-        package let stored: RowSnapshot?
-
-        package init(id: NSManagedObjectID, constraint: Int, key: UniqueKey, owner: NSManagedObjectID, stored: RowSnapshot?) {
-            self.id = id
-            self.constraint = constraint
-            self.key = key
-            self.owner = owner
-            self.stored = stored
-        }
-    }
-}
-
-/// Answers what one store holds: now, or at a moment in the past. Every method may be called from any thread; `NSPersistentStore` says what they mean.
-package protocol StoreReading: AnyObject, Sendable {
-    func fetch(_ plan: FetchPlan) throws -> [FetchedRow]
-    func count(_ plan: FetchPlan) throws -> Int
-    func dictionaries(_ table: DictionaryPlan, _ plan: FetchPlan) throws -> [[AttributeValue]]?
-    func rows(for ids: [NSManagedObjectID]) throws -> [NSManagedObjectID: RowSnapshot]
-    func relatedIDs(_ key: RelationshipKey) throws -> [NSManagedObjectID]
-    func related(_ keys: [RelationshipKey]) throws -> [RelationshipKey: [FetchedRow]]
-    func objects(of entity: NSEntityDescription, constraint: Int, keys: [UniqueKey]) throws -> [UniqueKey: FetchedRow]
-}
-
-extension NSPersistentStore: StoreReading {}
-
-/// A save that a store has checked and written, and that counts as soon as it is committed. Of one that is not, nothing is ever there.
-package protocol PreparedSave: AnyObject {
-    /// Throws what the store says; then nothing of the save is there.
-    func commit() throws -> SavedRows
-}
-
-/// When a store commits its part of a save into several.
-package enum CommitTurn: Int, Comparable, Sendable {
-    /// Before all transactions: it writes when it commits, and may refuse to for reasons of its own.
-    case untilRefused
-    /// A transaction. That it can't be committed is rare.
-    case transaction
-    /// After all transactions: it can't fail.
-    case always
-
-    package static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
-}
-
-/// A save that needs no transaction: of nothing, or of what is written when it is committed.
-final class UnwrittenSave: PreparedSave {
-    private let write: () throws -> SavedRows
-
-    init(_ write: @escaping () throws -> SavedRows) { self.write = write }
-
-    func commit() throws -> SavedRows { try write() }
-}
-
-extension NSPersistentStore {
-    /// `save(_:)` of a store that needs nothing else for it than `prepare(_:_:)`.
-    final func preparedAndCommitted(_ changes: ChangeSet) throws -> SavedRows {
-        var saved = SavedRows()
-        try prepare(changes) { saved = try $0.commit() }
-        return saved
-    }
-}
-
-/// A store that can record its saves.
-package protocol HistoryKeeping: NSPersistentStore {
-    /// Whether it does.
-    var keepsHistory: Bool { get }
-    /// The number of the last transaction that was recorded, by whomever; 0 if there was none.
-    func lastTransactionNumber() throws -> Int64
-    /// The transactions after a place, or all, ascending. With a number, throws 134301 if not all transactions after that one are there.
-    ///
-    /// - Parameters:
-    ///   - isWanted: asked of each transaction before its changes are read.
-    ///   - limit: at most how many; nil: no limit.
-    func history(
-        after place: HistoryPlace?, withChanges: Bool, limit: Int?, where isWanted: ((HistoryRecord) throws -> Bool)?
-    ) throws -> [HistoryRecord]
-    /// Deletes the transactions before a place: how many there were.
-    func deleteHistory(before place: HistoryPlace) throws -> Int
 }

@@ -233,7 +233,7 @@ final class HookedSpan: NSManagedObject {
                 changed.update(slot, to: .null)
                 changes.set(player.objectID, PendingRow(kind: .updated, row: changed, changed: SlotSet([slot]), base: admitted))
             }
-            _ = try main.receive(changes, from: worker)
+            _ = try main.receive(changes, from: worker.sender)
             let error = #expect(throws: NSError.self) { try main.save() }
             #expect(error?.code == (count == 1 ? 1580 : 1570) && main.hasChanges && !stack.root.hasChanges)
         }

@@ -28,7 +28,9 @@ extension NSManagedObjectContext {
         case .dictionaryResultType:
             // Dictionaries show what the stores hold, never unsaved changes.
             plan.includesPendingChanges = false
-            table = try DictionaryPlan(request, plan)
+            table = try DictionaryPlan(
+                plan, fetching: request.propertiesToFetch, groupingBy: request.propertiesToGroupBy, having: request.havingPredicate,
+                isDistinct: request.returnsDistinctResults)
         case .managedObjectResultType:
             options.prefetched.check(against: plan.entity)
             plan.includesRows = options.includesRows

@@ -41,7 +41,7 @@ extension NSManagedObjectContext {
                 if parent == nil, !identities.isEmpty, let recorder = chain.withLock({ level.pushRecorder }) {
                     try recorder.willCommit(PushTurn(identities, at: changes.journaled?.upperBound))
                 }
-                received = try below.receive(handed, from: self)
+                received = try below.receive(handed, from: sender)
             }
         } catch {
             watched = asked
@@ -55,6 +55,13 @@ extension NSManagedObjectContext {
         return outcome
     }
 
+    /// This context, as whoever receives its changes has to know it.
+    package var sender: SaveSender {
+        SaveSender(
+            subscriber: self, origin: SaveOrigin(author: transactionAuthor, contextName: name), settlesConflicts: parentConflictPolicy != nil,
+            watched: watched)
+    }
+
     /// Tries to hand changes over until no conflict is left. Each round settles every conflict found; another writer may cause new ones, but
     /// not for ever.
     func settlingConflicts<T>(_ outcome: inout SaveOutcome, _ handOver: (SaveOutcome) throws -> T) throws -> T {
@@ -64,6 +71,8 @@ extension NSManagedObjectContext {
             } catch let conflict as StoreConflict {
                 try settle(conflict, in: &outcome)
                 outcome.isSettled = true
+            } catch let refused as TwinsRefused {
+                throw NSError.constraintConflict(refused.twins, from: self)
             }
         }
         throw NSError.coreData(.persistentStoreSave, "The store kept changing under this save; given up after 20 attempts. Nothing was written.")
@@ -84,7 +93,7 @@ extension NSManagedObjectContext {
     }
 
     /// Towards a parent context, this one: that the rows of objects that a child watches are still those that it read. Within the chain's lock.
-    func conflictsOfWatched(by sender: NSManagedObjectContext, besides changes: ChangeSet) -> [StoreConflict.VersionConflict] {
+    func conflictsOfWatched(by sender: SaveSender, besides changes: ChangeSet) -> [StoreConflict.VersionConflict] {
         if changes.isEmpty { return [] }
         return sender.watched.compactMap { id, base in changes[id] == nil ? conflict(of: id, with: base) : nil }
     }

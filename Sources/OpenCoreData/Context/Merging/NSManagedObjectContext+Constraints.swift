@@ -95,7 +95,7 @@ extension NSManagedObjectContext {
     ///
     /// An object that others know already stays what it is: where it was given a key of another's, what was changed of it goes to the owner as the policy
     /// says, and it keeps the values that it had.
-    func unifyTwins(_ admission: inout Admission, from sender: NSManagedObjectContext) throws {
+    func unifyTwins(_ admission: inout Admission) throws {
         var twins = keyTwins(of: admission.changes)
         if !twins.isEmpty, admission.changes.deletedCount > 0 {
             // Who goes with what is deleted has no key any more, and brings nothing to the one who has it.
@@ -104,7 +104,7 @@ extension NSManagedObjectContext {
         }
         if twins.isEmpty { return }
         let policy = root.mergePolicy
-        guard policy.mergeType != .errorMergePolicyType else { throw NSError.constraintConflict(twins, from: sender) }
+        guard policy.mergeType != .errorMergePolicyType else { throw TwinsRefused(twins: twins) }
         var settled: Set<NSManagedObjectID> = [], identities: [NSManagedObjectID: NSManagedObjectID] = [:]
         func last(_ id: NSManagedObjectID) -> NSManagedObjectID {
             var result = id
@@ -167,6 +167,11 @@ extension PendingRow {
         slots.formUnion(merged.changed)
         return PendingRow(kind: kind, row: merged.row, changed: slots, base: base)
     }
+}
+
+/// The merge policy lets two objects of one key be no one object. The sender of the changes says so, as it knows its objects.
+struct TwinsRefused: Error {
+    let twins: [NSManagedObjectContext.KeyTwin]
 }
 
 extension NSError {

@@ -22,7 +22,7 @@ extension NSManagedObjectContext {
     /// Neither disk nor encoding happens within the chain's lock. What comes in is worked out before (it is what is written) and, since others may
     /// have changed rows meanwhile, once more within the lock in which it comes in; where that says something else, it is written anew.
     func takeIn(
-        _ changes: ChangeSet, from sender: NSManagedObjectContext, recordedBy recorder: any PushRecorder, _ read: RowsRead
+        _ changes: ChangeSet, from sender: SaveSender, recordedBy recorder: any PushRecorder, _ read: RowsRead
     ) throws -> ReceivedChanges? {
         try recorder.inTurn {
             // It may have been ended while this push waited for its turn.
@@ -62,7 +62,7 @@ extension NSManagedObjectContext {
 
     /// Takes the changes in if what was written says what they are now; else says what has to be written.
     private func draftOrTakeIn(
-        _ changes: ChangeSet, from sender: NSManagedObjectContext, _ written: WrittenPush?, _ read: RowsRead
+        _ changes: ChangeSet, from sender: SaveSender, _ written: WrittenPush?, _ read: RowsRead
     ) throws -> RecordedPush {
         try chain.withLock {
             // Runs on the sender's queue, and `rowCache` is remembered on this context's.

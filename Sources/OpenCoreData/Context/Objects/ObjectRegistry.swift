@@ -187,7 +187,7 @@ final class UsedObjects: Sendable {
     func removeAll() { table.withLock { $0 = IDTable() } }
 }
 
-/// Which objects of incremental stores one context has, and has told those stores of. As long as the process has no such store, all of this is one
+/// Which objects one context has of stores that are told, and has told them of. As long as the process has no such store, all of this is one
 /// look at a flag.
 final class RegistrationLog: Sendable {
     private let told = Mutex<Set<NSManagedObjectID>>([])
@@ -195,7 +195,11 @@ final class RegistrationLog: Sendable {
     private let isSilent = Atomic(false)
 
     @inline(__always)
-    static var isNeeded: Bool { NSIncrementalStore.isUsed.load(ordering: .relaxed) }
+    static var isNeeded: Bool { hasBegun.load(ordering: .relaxed) }
+    private static let hasBegun = Atomic(false)
+
+    /// Called when this process gets the first store that is told.
+    static func begin() { hasBegun.store(true, ordering: .relaxed) }
 
     func silence() { isSilent.store(true, ordering: .relaxed) }
 
@@ -205,13 +209,13 @@ final class RegistrationLog: Sendable {
         for id in ids {
             let identity = id.storeIdentity
             guard identity.references?.state(of: id.key) != nil, told.withLock({ $0.insert(id).inserted }) else { continue }
-            (identity.store as? NSIncrementalStore)?.note(.registered(id))
+            (identity.store as? any RegistrationKeeping)?.note(.registered(id))
         }
     }
 
     func unregister(_ id: NSManagedObjectID) {
         guard let known = told.withLock({ $0.remove(id) }) else { return }
-        (known.storeIdentity.store as? NSIncrementalStore)?.note(.unregistered(known))
+        (known.storeIdentity.store as? any RegistrationKeeping)?.note(.unregistered(known))
     }
 
     func unregisterAll() {
@@ -219,7 +223,7 @@ final class RegistrationLog: Sendable {
             defer { told = [] }
             return told
         }
-        for id in ids { (id.storeIdentity.store as? NSIncrementalStore)?.note(.unregistered(id)) }
+        for id in ids { (id.storeIdentity.store as? any RegistrationKeeping)?.note(.unregistered(id)) }
     }
 }
 

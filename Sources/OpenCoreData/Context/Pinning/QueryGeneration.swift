@@ -82,7 +82,7 @@ final class QueryGeneration: RoutingChannel {
     }
 
     /// What is saved goes to the stores as they are.
-    func receive(_ changes: ChangeSet, from sender: NSManagedObjectContext) throws -> ReceivedChanges {
+    func receive(_ changes: ChangeSet, from sender: SaveSender) throws -> ReceivedChanges {
         try coordinator.receive(changes, from: sender)
     }
 }
@@ -171,7 +171,7 @@ final class ContextPin: StoresChannel {
     }
 
     /// What is saved meets the stores as they are: a row that changed since the state that was read is a conflict like any other.
-    func receive(_ changes: ChangeSet, from sender: NSManagedObjectContext) throws -> ReceivedChanges {
+    func receive(_ changes: ChangeSet, from sender: SaveSender) throws -> ReceivedChanges {
         try coordinator.receive(changes, from: sender)
     }
 }

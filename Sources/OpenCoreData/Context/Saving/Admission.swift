@@ -37,21 +37,21 @@ extension NSManagedObjectContext {
     }
 
     /// What of a child's changes comes in. Within the chain's lock.
-    func admissible(_ changes: ChangeSet, from sender: NSManagedObjectContext, _ read: RowsRead) throws -> Admission {
+    func admissible(_ changes: ChangeSet, from sender: SaveSender, _ read: RowsRead) throws -> Admission {
         var admission = Admission(changes: changes)
         if chain.hasReplacements, changes.namesReplacedObjects {
             admission.changes = changes.current { changeInChain(of: $0)?.row }
         }
-        if sender.parentConflictPolicy != nil || !sender.watched.isEmpty {
+        if sender.settlesConflicts || !sender.watched.isEmpty {
             let changes = admission.changes
             let conflicts =
-                (sender.parentConflictPolicy == nil ? [] : conflicts(with: changes)) + conflictsOfWatched(by: sender, besides: changes)
+                (sender.settlesConflicts ? conflicts(with: changes) : []) + conflictsOfWatched(by: sender, besides: changes)
             if !conflicts.isEmpty { throw StoreConflict.versions(conflicts) }
         }
         try settleWithWhatIsThere(&admission, read)
         // First, or a key that a child has read would count as its object's, though somebody has taken it back since.
         rebase(&admission)
-        try unifyTwins(&admission, from: sender)
+        try unifyTwins(&admission)
         try settleReferences(&admission)
         try settlePartners(&admission, read)
         return admission

@@ -93,16 +93,16 @@ extension NSManagedObjectContext {
         let saved: SaveOutcome
         do {
             for (index, context) in contexts.enumerated().dropFirst() {
-                let sender = contexts[index - 1]
+                let child = contexts[index - 1]
                 var handed = SaveOutcome(changes: carried)
-                carried = try sender.settlingConflicts(&handed) { handed in
+                carried = try child.settlingConflicts(&handed) { handed in
                     let changes = handed.changes
-                    try sender.readWatched(besides: changes)
+                    try child.readWatched(besides: changes)
                     return try context.readingNeededRows { read in
                         try chain.withLock {
                             let level = ContextLevel(chain: ContextChain.scratch)
                             level.pending = own[index]
-                            let admission = try context.admissible(changes, from: sender, read)
+                            let admission = try context.admissible(changes, from: child.sender, read)
                             level.merge(admission.changes)
                             identities = admission.identities
                             return level.pending

@@ -5,7 +5,7 @@ import Synchronization
 ///
 /// It answers by looking at every row of an entity; it is meant for tests, previews and small graphs.
 // What changes is guarded by one lock, which is never held while predicates or observers run.
-package class InMemoryStore: NSPersistentStore, @unchecked Sendable {
+package class InMemoryStore: NSPersistentStore, RowSource, @unchecked Sendable {
     private struct State: Sendable {
         var rows: [NSManagedObjectID: RowSnapshot] = [:]
         /// Members of to-manys that no foreign key tells: many-to-many, or without an inverse.
@@ -31,6 +31,14 @@ package class InMemoryStore: NSPersistentStore, @unchecked Sendable {
 
     package override var type: String { NSInMemoryStoreType }
 
+    static let storeClass = StoreClass(
+        InMemoryStore.self,
+        destination: MigrationDestination(ownMetadataKeys: [NSStoreTypeKey, NSStoreUUIDKey, NSStoreModelVersionHashesKey]) { store, source in
+            guard let store = store as? InMemoryStore else { return }
+            try source.withSnapshot { try $0.forEachPart { store.fill($0) } }
+        }
+    ) { InMemoryStore(entities: $0.entities, configurationName: $0.configurationName, url: $0.url, options: $0.options) }
+
     /// Kept for as long as the store lives.
     package override var metadata: [String: Any]! {
         get { state.withLock { $0.metadata }.values.merging(super.metadata) { _, own in own } }
@@ -50,15 +58,16 @@ package class InMemoryStore: NSPersistentStore, @unchecked Sendable {
 
     package override func fetch(_ plan: FetchPlan) throws -> [FetchedRow] {
         try tell(.fetch(plan))
-        guard let coordinator = persistentStoreCoordinator else { return [] }
         let members = Set(plan.members.map(\.number))
         let candidates = state.withLock { state in state.rows.filter { members.contains($0.key.entity.number) } }
-        let reader = CheckedReader(coordinator)
+        let reader = CheckedReader(self)
         let found = try candidates.filter { try plan.predicate?.selects(RowView(id: $0.key, row: $0.value, reader: reader)) ?? true }
         let sorted = RowOrdering(plan.sort, reader: reader).sorted(found.map { FetchedRow(id: $0.key, row: $0.value) })
         try reader.check()
         return plan.windowed(sorted)
     }
+
+    package func rowInMemory(_ id: NSManagedObjectID) -> RowLookup { state.withLock { $0.rows[id] }.map { .row($0) } ?? .deleted }
 
     package override func rows(for ids: [NSManagedObjectID]) throws -> [NSManagedObjectID: RowSnapshot] {
         try tell(.rows(ids))

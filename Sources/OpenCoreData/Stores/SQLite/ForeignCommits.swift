@@ -220,7 +220,7 @@ struct AskingTimes: Sendable {
 extension SQLiteStore {
     /// Has `handler` called, soon, if others have committed to the file since this was asked last. Needs no watch of the kernel's, of which a user
     /// has few.
-    func askForOthers(_ handler: @escaping @Sendable () -> Void) {
+    func askOthers(_ handler: @escaping @Sendable () -> Void) {
         pool.asyncWriteWithoutTransaction { [weak self] database in
             // A file that can't be read now is asked the next time.
             guard let self, let version = try? database.integer("PRAGMA data_version") else { return }

@@ -53,7 +53,7 @@ final class KeyPool: Sendable {
     }
 
     /// What a save should reserve besides: as many as it inserts, where less than that is left.
-    func topUp(for plan: SavePlan, schema: SQLiteSchema) -> [Request] {
+    func topUp(for plan: SavePlan, schema: SQLSchema) -> [Request] {
         plan.tables.enumerated().compactMap { index, operations in
             let inserted = operations.inserts.count
             guard inserted > 0 else { return nil }

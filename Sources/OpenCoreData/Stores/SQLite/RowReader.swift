@@ -4,7 +4,7 @@ import GRDBSQLite
 /// Reads the rows of one statement straight into snapshots.
 struct RowReader {
     private let shape: RowShape
-    private let schema: SQLiteSchema
+    private let schema: SQLSchema
     private let identity: StoreIdentity
     private var number: Int64 = -1
     private var current: RowShape.Reader?
@@ -15,7 +15,7 @@ struct RowReader {
     private var recent: [NSManagedObjectID?]
     private static let memory = 64
 
-    init(_ shape: RowShape, schema: SQLiteSchema, identity: StoreIdentity) {
+    init(_ shape: RowShape, schema: SQLSchema, identity: StoreIdentity) {
         self.shape = shape
         self.schema = schema
         self.identity = identity

@@ -9,9 +9,10 @@ import GRDBSQLite
 /// It is the sum, modulo 2⁶⁴, of one hash for each value that is not null: XXH3 of the value, seeded with the hash of its column's name. A
 /// save that changes some values subtracts their hashes and adds the new ones; what happened to the other values stays visible. Columns that
 /// come later change no sum.
-struct RowSum: Sendable {
+struct RowSum: SQLRowSum {
     /// The column that holds the sum: null where nobody knows it.
-    static let column = "Z_SUM"
+    static let columnName = "Z_SUM"
+    var column: String { Self.columnName }
     /// How many values one call of the function takes: SQLite passes at most 127 arguments.
     private static let chunk = 100
 
@@ -34,12 +35,9 @@ struct RowSum: Sendable {
     /// SQL for the sum of a row with these values, each an SQL expression; the others are null.
     func whole(_ values: [(column: String, value: String)]) -> String { changed("0", by: values, sign: 1) }
 
-    /// SQL for the sum of a row as it is stored.
-    var stored: String { whole(columns.map { ($0, $0.sqlName) }) }
-
     /// SQL for the sum of a stored row after it was given these values.
     func replacing(_ values: [(column: String, value: String)]) -> String {
-        changed(changed(Self.column, by: values.map { ($0.column, $0.column.sqlName) }, sign: -1), by: values, sign: 1)
+        changed(changed(column, by: values.map { ($0.column, $0.column.sqlName) }, sign: -1), by: values, sign: 1)
     }
 
     private func changed(_ base: String, by values: [(column: String, value: String)], sign: Int) -> String {
@@ -192,10 +190,10 @@ package struct SQLiteStoreVerification: Sendable, Equatable {
     private static func look(at table: String, in database: Database, _ found: inout [Int64: Entity]) throws {
         let columns = try Row.fetchAll(database, sql: "SELECT name, type FROM pragma_table_info(?)", arguments: [table])
             .map { (name: $0[0] as String, declaration: $0[1] as String) }
-        let isSummed = columns.contains { $0.name == RowSum.column }
-        let sum = RowSum(columns.filter { $0.name != RowSum.column && $0.name != "Z_OPT" })
+        let isSummed = columns.contains { $0.name == RowSum.columnName }
+        let sum = RowSum(columns.filter { $0.name != RowSum.columnName && $0.name != "Z_OPT" })
         // A row without a sum among rows that have one was put there by somebody else.
-        let isChanged = isSummed ? "\(RowSum.column) IS NOT \(sum.stored)" : "0"
+        let isChanged = isSummed ? "\(RowSum.columnName) IS NOT \(sum.stored)" : "0"
         let counts = "SELECT Z_ENT, count(*), sum(\(isChanged)) FROM \(table.sqlName) GROUP BY Z_ENT"
         for row in try Row.fetchAll(database, sql: counts) {
             // A number that is no entity's any more is a change, too.

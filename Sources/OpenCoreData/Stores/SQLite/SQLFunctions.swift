@@ -224,19 +224,8 @@ enum SQLFunctions {
     }
 }
 
-/// What a column value stands for, where its storage does not tell.
-enum ValueTag: UInt8, Sendable {
-    case number = 110  // n: integer or real, as stored
-    case decimal = 109  // m
-    case string = 115  // s
-    case date = 116  // t
-    case data = 120  // x
-    case uuid = 117  // u
-    case url = 108  // l
-
-    /// As SQL spells it.
-    var sql: String { "'\(Character(UnicodeScalar(rawValue)))'" }
-
+/// What a column value stands for.
+extension ValueTag {
     func value(_ parameter: SQLParameter) -> PredicateValue {
         switch (self, parameter) {
         case (_, .null): return .null

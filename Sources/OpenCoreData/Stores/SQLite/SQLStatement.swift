@@ -3,15 +3,6 @@ import GRDB
 import GRDBSQLite
 import Synchronization
 
-/// A value on its way into a statement.
-enum SQLParameter: Hashable, Sendable {
-    case null
-    case integer(Int64)
-    case double(Double)
-    case text(String)
-    case blob(Data)
-}
-
 /// A prepared statement, bound and stepped directly: GRDB prepares, caches and owns it, and its layers of arguments and rows are
 /// several times dearer than the work itself.
 final class SQLStatement {

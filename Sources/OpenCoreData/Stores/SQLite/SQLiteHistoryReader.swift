@@ -5,7 +5,7 @@ import GRDBSQLite
 /// Reads the tables of history, inside one read of the file.
 struct SQLiteHistoryReader {
     private let database: Database
-    private let schema: SQLiteSchema
+    private let schema: SQLSchema
     private let identity: StoreIdentity
     private let changesStatement: SQLStatement
     private let stringStatement: SQLStatement
@@ -20,7 +20,7 @@ struct SQLiteHistoryReader {
         let bits: Data
     }
 
-    init(_ database: Database, schema: SQLiteSchema, identity: StoreIdentity) throws {
+    init(_ database: Database, schema: SQLSchema, identity: StoreIdentity) throws {
         self.database = database
         self.schema = schema
         self.identity = identity

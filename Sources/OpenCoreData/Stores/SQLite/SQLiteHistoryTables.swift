@@ -53,7 +53,7 @@ enum SQLiteHistoryTables {
     private static let common = [("Z_PK", "INTEGER PRIMARY KEY"), ("Z_ENT", "INTEGER"), ("Z_OPT", "INTEGER")]
 
     /// The columns by table, with their types.
-    private static func columns(_ schema: SQLiteSchema) -> [(table: String, columns: [(name: String, type: String)])] {
+    private static func columns(_ schema: SQLSchema) -> [(table: String, columns: [(name: String, type: String)])] {
         let kept = schema.entities.map { $0.tombstoneColumns.count }.max() ?? 0
         return [
             (
@@ -76,7 +76,7 @@ enum SQLiteHistoryTables {
     }
 
     /// Whether all of it is there that saves of this model need.
-    static func areComplete(_ schema: SQLiteSchema, in database: Database) throws -> Bool {
+    static func areComplete(_ schema: SQLSchema, in database: Database) throws -> Bool {
         for (table, wanted) in columns(schema) {
             guard try columns(of: table, in: database).isSuperset(of: wanted.map(\.name)) else { return false }
         }
@@ -84,7 +84,7 @@ enum SQLiteHistoryTables {
     }
 
     /// Makes what is missing, inside a transaction.
-    static func make(_ schema: SQLiteSchema, in database: Database) throws {
+    static func make(_ schema: SQLSchema, in database: Database) throws {
         for (table, wanted) in columns(schema) {
             let present = try columns(of: table, in: database)
             if present.isEmpty {
@@ -117,6 +117,6 @@ extension EntityMap {
 
     /// The properties that a mask of changed ones counts, in its order: what is stored, by name.
     var historyNames: [String] {
-        entity.properties.filter { !$0.isTransient && !($0 is NSFetchedPropertyDescription) }.map(\.name).sorted()
+        entity.properties.filter(\.isStored).map(\.name).sorted()
     }
 }

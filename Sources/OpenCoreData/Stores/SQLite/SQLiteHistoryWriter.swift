@@ -6,7 +6,7 @@ import GRDBSQLite
 /// there then.
 final class SQLiteHistoryWriter {
     private let plan: SavePlan
-    private let schema: SQLiteSchema
+    private let schema: SQLSchema
     private let database: Database
     /// To-manys that changed and are kept apart from the rows, by owner.
     private var touched: [NSManagedObjectID: Set<String>] = [:]
@@ -32,7 +32,7 @@ final class SQLiteHistoryWriter {
     }
 
     /// Nil if the save changes no object of the store.
-    init?(_ plan: SavePlan, of changes: ChangeSet, schema: SQLiteSchema, in database: Database) {
+    init?(_ plan: SavePlan, of changes: ChangeSet, schema: SQLSchema, in database: Database) {
         self.plan = plan
         self.schema = schema
         self.database = database

@@ -7,24 +7,12 @@ import Synchronization
 /// It is a connection of its own that stays in one read transaction. While it does, SQLite can't move what is in the log and newer than this state
 /// into the file, nor begin the log anew: the log grows with every commit, until the last state that holds it back is let go. There is one
 /// connection to a state, so those who read it at the same time take turns.
-final class SQLiteState: StoreReading {
-    private let store: SQLiteStore
+final class SQLiteState: Sendable {
     private let snapshot: DatabaseSnapshot
     private let isClosed = Atomic(false)
 
     fileprivate init(_ store: SQLiteStore) throws {
-        self.store = store
         snapshot = try store.pool.makeSnapshot()
-    }
-
-    func fetch(_ plan: FetchPlan) throws -> [FetchedRow] { try store.found(plan, at: self) }
-    func count(_ plan: FetchPlan) throws -> Int { try store.counted(plan, at: self) }
-    func dictionaries(_ table: DictionaryPlan, _ plan: FetchPlan) throws -> [[AttributeValue]]? { try store.computed(table, plan, at: self) }
-    func rows(for ids: [NSManagedObjectID]) throws -> [NSManagedObjectID: RowSnapshot] { try store.loadRows(for: ids, at: self) }
-    func relatedIDs(_ key: RelationshipKey) throws -> [NSManagedObjectID] { try store.members(key, at: self) }
-    func related(_ keys: [RelationshipKey]) throws -> [RelationshipKey: [FetchedRow]] { try store.members(of: keys, at: self) }
-    func objects(of entity: NSEntityDescription, constraint: Int, keys: [UniqueKey]) throws -> [UniqueKey: FetchedRow] {
-        try store.holders(of: entity, constraint: constraint, keys: keys, at: self)
     }
 
     func read<T>(_ body: (Database) throws -> T) throws -> T {
@@ -74,7 +62,7 @@ final class SQLiteStates: Sendable {
 
 extension SQLiteStore {
     /// The state that the file is in now; nil where it has no write-ahead log: keeping a state would keep others from writing.
-    func state() throws -> SQLiteState? {
+    func pinnedReader() throws -> SQLiteReader? {
         do {
             guard try pool.unsafeRead({ try String.fetchOne($0, sql: "PRAGMA journal_mode") }) == "wal" else { return nil }
             let state = try SQLiteState(self)
@@ -82,7 +70,7 @@ extension SQLiteStore {
                 state.close()
                 throw SQLiteError(code: SQLITE_MISUSE, message: "the store has been closed", operation: "while keeping a state")
             }
-            return state
+            return SQLiteReader(self, at: state)
         } catch {
             throw storeError(error, .coreData, doing: "keep a state of")
         }

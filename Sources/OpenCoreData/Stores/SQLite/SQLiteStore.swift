@@ -9,7 +9,7 @@ import Synchronization
 // Immutable but for what stands under the locks of its parts; the connection pool is safe to share.
 package final class SQLiteStore: NSPersistentStore, @unchecked Sendable {
     let pool: DatabasePool
-    let schema: SQLiteSchema
+    let schema: SQLSchema
     let keyPool = KeyPool()
     let metadataState: Mutex<MetadataState>
     private let shapes = Mutex<[ShapeName: RowShape]>([:])
@@ -66,6 +66,16 @@ package final class SQLiteStore: NSPersistentStore, @unchecked Sendable {
 
     package override var type: String { NSSQLiteStoreType }
 
+    static let storeClass = StoreClass(
+        SQLiteStore.self,
+        destination: MigrationDestination(
+            ownMetadataKeys: ownKeys, fill: { try ($0 as? SQLiteStore)?.fill(from: $1) }, file: { try SQLiteStoreFile($0, options: $1) })
+    ) { opening in
+        guard let url = opening.url else { throw NSError.coreData(.persistentStoreOpen, "A store of type \(opening.type) needs a URL.") }
+        return try SQLiteStore(
+            model: opening.model, entities: opening.entities, configurationName: opening.configurationName, url: url, options: opening.options)
+    }
+
     /// The file, for sentences.
     var path: String { url?.path ?? "the store" }
 
@@ -78,7 +88,7 @@ package final class SQLiteStore: NSPersistentStore, @unchecked Sendable {
         states.close()
         if !isReadOnly {
             try? pool.writeWithoutTransaction { database in
-                try releasePooledKeys(in: database)
+                try SQLiteWriter(self).releasePooledKeys(in: database)
                 // Readers elsewhere may keep the log from being emptied; it is then emptied by whoever comes last. One that is pinned to a state
                 // (`SQLiteState`) may do so for as long as it likes, and is not waited for.
                 try database.execute(sql: "PRAGMA busy_timeout = 250")
@@ -88,25 +98,21 @@ package final class SQLiteStore: NSPersistentStore, @unchecked Sendable {
         try pool.close()
     }
 
-    // MARK: Requests
+    // MARK: What others ask of it
 
-    package override func fetch(_ plan: FetchPlan) throws -> [FetchedRow] { try found(plan) }
-    package override func count(_ plan: FetchPlan) throws -> Int { try counted(plan) }
-    package override func dictionaries(_ table: DictionaryPlan, _ plan: FetchPlan) throws -> [[AttributeValue]]? { try computed(table, plan) }
-    package override func rows(for ids: [NSManagedObjectID]) throws -> [NSManagedObjectID: RowSnapshot] { try loadRows(for: ids) }
-    package override func relatedIDs(_ key: RelationshipKey) throws -> [NSManagedObjectID] { try members(key) }
-    package override func related(_ keys: [RelationshipKey]) throws -> [RelationshipKey: [FetchedRow]] { try members(of: keys) }
-    package override func objects(of entity: NSEntityDescription, constraint: Int, keys: [UniqueKey]) throws -> [UniqueKey: FetchedRow] {
-        try holders(of: entity, constraint: constraint, keys: keys)
-    }
-    package override func pinned() throws -> (any StoreReading)? { try state() }
-    package override func save(_ changes: ChangeSet) throws -> SavedRows { try preparedAndCommitted(changes) }
-    package override func prepare(_ changes: ChangeSet, _ body: (any PreparedSave) throws -> Void) throws { try write(changes, body) }
-    package override func reserveKeys(for root: NSEntityDescription, count: Int) throws -> Range<Int64> { try takeKeys(for: root, count: count) }
+    package override var reader: (any StoreReading)? { SQLiteReader(self) }
+    package override var writer: (any StoreWriting)? { SQLiteWriter(self) }
+    package override func pinned() throws -> (any StoreReading)? { try pinnedReader() }
     package override func followOthers(_ handler: @escaping @Sendable () -> Void) { follow(handler) }
-    package override func largestKey(for root: NSEntityDescription) throws -> Int64 { try largestTakenKey(for: root) }
-    package override func raiseLargestKey(for root: NSEntityDescription, to key: Int64) throws { try raiseTakenKeys(for: root, to: key) }
-    package override func releaseKeys(for root: NSEntityDescription, unused: Range<Int64>) { returnKeys(for: root, unused: unused) }
+    package override func askForOthers(_ handler: @escaping @Sendable () -> Void) { askOthers(handler) }
+    package override func adoptRows(_ keys: Set<Int64>, of entity: NSEntityDescription, emptying attribute: String) throws -> Set<Int64> {
+        try adopted(keys, of: entity, emptying: attribute)
+    }
+    package override func withSnapshot(_ body: (NSPersistentStore) throws -> Void) throws { try withCopy(body) }
+    package override func copy(to url: URL) throws -> Bool {
+        try writeCopy(to: url)
+        return true
+    }
 
     // MARK: Metadata
 
@@ -136,7 +142,7 @@ package final class SQLiteStore: NSPersistentStore, @unchecked Sendable {
         }
     }
 
-    static let ownKeys = [
+    private static let ownKeys: Set = [
         NSStoreTypeKey, NSStoreUUIDKey, NSStoreModelVersionHashesKey, StoreMetadataCoding.viewsKey, StoreMetadataCoding.pushMarkKey,
         StoreMetadataCoding.hashesVersionKey, StoreMetadataCoding.hashesDigestKey, StoreMetadataCoding.modelChecksumKey,
         StoreMetadataCoding.autoVacuumLevelKey,
@@ -219,7 +225,7 @@ package final class SQLiteStore: NSPersistentStore, @unchecked Sendable {
         if cause.primaryCode == SQLITE_ERROR, cause.message.hasPrefix(SQLFunctions.failureMark) {
             return NSError.coreData(code, String(cause.message.dropFirst(SQLFunctions.failureMark.count)))
         }
-        if cause.isTooDeep { return SQLTranslator.refusal("a predicate that nests as deep as this one") }
+        if cause.isTooDeep { return SQLTranslator.refusal("a predicate that nests as deep as this one", by: schema.dialect) }
         return cause.cocoaError(code, "Can't \(verb) \(path). \(cause.advice)")
     }
 }

@@ -5,8 +5,8 @@ import Synchronization
 
 /// What is done to the file of a store that is not open here. Other processes may have it open: everything goes through SQLite, with its locks and
 /// with what is in the write-ahead log.
-struct SQLiteStoreFile {
-    let url: URL
+struct SQLiteStoreFile: StoreFile {
+    private let url: URL
     private let options: SQLiteStoreOptions
 
     /// Throws 134080 for options that make no sense.
@@ -17,7 +17,7 @@ struct SQLiteStoreFile {
 
     /// Takes everything out of a store's file, so that it is as good as new. Where there is no file there is nothing to do. Throws 134080 or 134000
     /// for a file that is no store.
-    func empty() throws {
+    package func empty() throws {
         guard isThere, try isStore else { return }
         try working("empty") {
             let file = try DatabaseQueue(path: url.path, configuration: configuration())
@@ -33,7 +33,8 @@ struct SQLiteStoreFile {
 
     /// Puts what is in another store's file into this one's in one transaction, or makes it. Throws 134080 or 134000 where one of both is a file
     /// but no store, or the other is not there.
-    func replace(with source: SQLiteStoreFile) throws {
+    package func replace(withStoreAt other: URL, options: [AnyHashable: Any]?) throws {
+        let source = try SQLiteStoreFile(other, options: options)
         guard source.isThere, try source.isStore else {
             throw NSError.coreData(.persistentStoreOpen, "There is no store at \(source.url.path) to put in the place of \(url.path).")
         }
@@ -55,7 +56,7 @@ struct SQLiteStoreFile {
     }
 
     /// Whether both are one file, whatever it is called.
-    func isSame(as other: URL) -> Bool { place(url) == place(other) }
+    package func isSame(as other: URL) -> Bool { place(url) == place(other) }
 
     private func place(_ url: URL) -> String { url.standardizedFileURL.resolvingSymlinksInPath().path }
 
@@ -136,7 +137,7 @@ struct FilePlace: Hashable, Sendable {
 extension SQLiteStore {
     /// Makes a file of all that is committed, as it is at one moment, whoever reads and writes meanwhile: the same rows, keys, versions and metadata,
     /// and a UUID of its own. The history stays behind: it is that of a store with another UUID. The file must not be there yet. Throws 134030 where it can't be written, 134060 where this one can't be read.
-    func copy(to url: URL) throws {
+    func writeCopy(to url: URL) throws {
         do {
             // Beside the readers and the writer: it may take long.
             try pool.unsafeRead { try $0.execute(sql: "VACUUM INTO ?", arguments: [url.path]) }
@@ -155,6 +156,19 @@ extension SQLiteStore {
         } catch {
             throw storeError(error, .persistentStoreSave, doing: "copy to \(url.deletingLastPathComponent().path)")
         }
+    }
+
+    /// What is read by whoever takes everything over: a copy of the file, as it is at one moment.
+    func withCopy(_ body: (NSPersistentStore) throws -> Void) throws {
+        let place = FileManager.default.temporaryDirectory.appendingPathComponent("OpenCoreData-\(UUID().uuidString).sqlite")
+        defer { NewStoreFile.remove(place) }
+        try writeCopy(to: place)
+        let copy = try SQLiteStore(
+            model: persistentStoreCoordinator?.managedObjectModel, entities: entities, configurationName: configurationName, url: place,
+            options: [SQLitePersistentWALOption: false, NSIgnorePersistentStoreVersioningOption: true])
+        defer { try? copy.close() }
+        copy.adopt(identity)
+        try body(copy)
     }
 
     /// Writes all that `source` holds, keys and versions too, in one transaction into this store, which is empty. Both have one identity.
@@ -195,10 +209,10 @@ extension SQLiteStore {
 
 extension SQLiteStore {
     /// See `NSPersistentStoreCoordinator.adoptRows`.
-    func adoptRows(_ keys: Set<Int64>, of entity: NSEntityDescription, emptying attribute: String) throws -> Set<Int64> {
+    func adopted(_ keys: Set<Int64>, of entity: NSEntityDescription, emptying attribute: String) throws -> Set<Int64> {
         let map = try schema.map(of: entity), table = schema.tables[map.table]
         guard let sum = table.sum, !keys.isEmpty else { return [] }
-        let isChanged = "Z_PK IN (SELECT value FROM json_each(?)) AND \(RowSum.column) IS NOT \(sum.stored)"
+        let isChanged = "Z_PK IN (SELECT value FROM json_each(?)) AND \(RowSum.columnName) IS NOT \(sum.stored)"
         let list = SQLParameter.text(JSONList.text(keys.sorted()))
         do {
             // Nearly always there are none, and nothing has to be locked.
@@ -210,7 +224,7 @@ extension SQLiteStore {
             try pool.writeWithoutTransaction { database in
                 try database.inTransaction(.immediate) {
                     let statement = try database.prepared(
-                        "UPDATE \(table.name.sqlName) SET Z_OPT = \(SaveOperation.nextVersion), \(column.sqlName) = NULL, \(RowSum.column) = \(sum.whole(values)) "
+                        "UPDATE \(table.name.sqlName) SET Z_OPT = \(SaveOperation.nextVersion), \(column.sqlName) = NULL, \(RowSum.columnName) = \(sum.whole(values)) "
                             + "WHERE \(isChanged) RETURNING Z_PK")
                     try statement.bind([list])
                     try statement.forEachRow { found.insert(sqlite3_column_int64($0, 0)) }

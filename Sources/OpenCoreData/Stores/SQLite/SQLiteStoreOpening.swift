@@ -6,7 +6,7 @@ import GRDBSQLite
 struct SQLiteStoreOpening {
     struct Opened {
         let pool: DatabasePool
-        let schema: SQLiteSchema
+        let schema: SQLSchema
         let metadata: Data
         let uuid: String
     }
@@ -108,7 +108,7 @@ struct SQLiteStoreOpening {
         for row in try Row.fetchAll(database, sql: entities) { numbers[row[0]] = row[1] }
         let summed = try String.fetchAll(
             database,
-            sql: "SELECT m.name FROM sqlite_master AS m, pragma_table_info(m.name) AS c WHERE m.type = 'table' AND c.name = '\(RowSum.column)'")
+            sql: "SELECT m.name FROM sqlite_master AS m, pragma_table_info(m.name) AS c WHERE m.type = 'table' AND c.name = '\(RowSum.columnName)'")
         return Probe(
             metadata: metadata, uuid: uuid, model: cache.flatMap { StoredModel.decode($0) }, numbers: numbers, summedTables: Set(summed))
     }
@@ -140,7 +140,7 @@ struct SQLiteStoreOpening {
     // MARK: Opening
 
     private func open(_ probe: Probe) throws -> Opened {
-        let schema = try SchemaBuilder.schema(for: entities, known: probe.numbers) { table in
+        let schema = try SchemaBuilder.schema(for: entities, in: SQLiteDialect(), known: probe.numbers) { table in
             probe.summedTables.contains(table) || options.sumsRows && !isReadOnly
         }
         let pool = try makePool()
@@ -168,7 +168,7 @@ struct SQLiteStoreOpening {
     }
 
     private func create() throws -> Opened {
-        let schema = try SchemaBuilder.schema(for: entities, known: nil) { _ in options.sumsRows }
+        let schema = try SchemaBuilder.schema(for: entities, in: SQLiteDialect(), known: nil) { _ in options.sumsRows }
         var metadata = StoreMetadataCoding.initial(uuid: UUID().uuidString)
         StoreMetadataCoding.stamp(&metadata, entities: entities, model: model)
         let views = schema.views()
@@ -247,7 +247,7 @@ struct SQLiteStoreOpening {
     }
 
     /// Makes the views anew where they are not what the model says.
-    private func bringViews(of schema: SQLiteSchema, in pool: DatabasePool, metadata: inout [String: Any]) throws {
+    private func bringViews(of schema: SQLSchema, in pool: DatabasePool, metadata: inout [String: Any]) throws {
         let views = schema.views(), mark = Self.viewsMark(views)
         let known = metadata[StoreMetadataCoding.viewsKey] as? [String: Any]
         if known?["hash"] as? Data == mark["hash"] as? Data { return }
@@ -264,7 +264,7 @@ struct SQLiteStoreOpening {
     }
 
     /// Sums the rows of tables that were made without sums: as they are.
-    private func bringSums(of schema: SQLiteSchema, to summed: Set<String>, in pool: DatabasePool) throws {
+    private func bringSums(of schema: SQLSchema, to summed: Set<String>, in pool: DatabasePool) throws {
         let tables = schema.tables.filter { $0.sum != nil && !summed.contains($0.name) }
         if tables.isEmpty { return }
         try pool.writeWithoutTransaction { database in
@@ -272,10 +272,10 @@ struct SQLiteStoreOpening {
                 for table in tables {
                     guard let sum = table.sum else { continue }
                     // Another process may have been faster.
-                    let exists = "SELECT EXISTS (SELECT 1 FROM pragma_table_info(?) WHERE name = '\(RowSum.column)')"
+                    let exists = "SELECT EXISTS (SELECT 1 FROM pragma_table_info(?) WHERE name = '\(RowSum.columnName)')"
                     if try database.integer(exists, [.text(table.name)]) == 1 { continue }
-                    try database.execute(sql: "ALTER TABLE \(table.name.sqlName) ADD COLUMN \(RowSum.column) INTEGER")
-                    try database.execute(sql: "UPDATE \(table.name.sqlName) SET \(RowSum.column) = \(sum.stored)")
+                    try database.execute(sql: "ALTER TABLE \(table.name.sqlName) ADD COLUMN \(RowSum.columnName) INTEGER")
+                    try database.execute(sql: "UPDATE \(table.name.sqlName) SET \(RowSum.columnName) = \(sum.stored)")
                 }
                 return .commit
             }

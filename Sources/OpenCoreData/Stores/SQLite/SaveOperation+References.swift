@@ -163,7 +163,7 @@ extension SaveOperation {
 
     /// A column is given a value, and the row its sum.
     private func assignment(of value: String, to column: String, in table: String) -> String {
-        let sum = schema.tables.first { $0.name == table }?.sum.map { ", \(RowSum.column) = \($0.replacing([(column, value)]))" }
+        let sum = schema.tables.first { $0.name == table }?.sum.map { ", \(RowSum.columnName) = \($0.replacing([(column, value)]))" }
         return "\(column.sqlName) = \(value)\(sum ?? "")"
     }
 }

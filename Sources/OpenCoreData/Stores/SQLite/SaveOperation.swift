@@ -9,7 +9,7 @@ struct SaveOperation {
     struct VersionMismatch: Error {}
 
     let plan: SavePlan
-    let schema: SQLiteSchema
+    let schema: SQLSchema
     let identity: StoreIdentity
     /// Empties unique columns of updated rows first, so that rows may exchange their keys.
     let clearsKeysFirst: Bool
@@ -26,7 +26,7 @@ struct SaveOperation {
     private(set) var versions = IDTable<Int64>()
     var counts = StatementCounts()
 
-    init(_ plan: SavePlan, schema: SQLiteSchema, identity: StoreIdentity, clearsKeysFirst: Bool, checksReferences: Bool = true) {
+    init(_ plan: SavePlan, schema: SQLSchema, identity: StoreIdentity, clearsKeysFirst: Bool, checksReferences: Bool = true) {
         self.plan = plan
         self.schema = schema
         self.identity = identity
@@ -104,7 +104,7 @@ struct SaveOperation {
                 let names = columns.flatMap { [$0.name, $0.entityColumn].compactMap { $0 } }
                 // The key, and the version where it is checked, come first so that the values' places do not depend on it.
                 let values = names.enumerated().map { (column: $0.element, value: "?\($0.offset + 3)") }
-                let sum = schema.tables[operation.map.table].sum.map { ", \(RowSum.column) = \($0.replacing(values))" }
+                let sum = schema.tables[operation.map.table].sum.map { ", \(RowSum.columnName) = \($0.replacing(values))" }
                 let sql =
                     "UPDATE \(operation.map.tableName.sqlName) SET Z_OPT = \(Self.nextVersion)"
                     + values.map { ", \($0.column.sqlName) = \($0.value)" }.joined() + (sum ?? "")
@@ -136,7 +136,7 @@ struct SaveOperation {
             for constraint in operation.map.constraints where constraint.columns.contains(where: { operation.pending.changed.contains($0.slot) }) {
                 let columns = constraint.columns.filter { operation.pending.changed.contains($0.slot) }
                 let sum = schema.tables[operation.map.table].sum.map { sum in
-                    "\(RowSum.column) = \(sum.replacing(columns.map { ($0.name, "NULL") }))"
+                    "\(RowSum.columnName) = \(sum.replacing(columns.map { ($0.name, "NULL") }))"
                 }
                 let names = (columns.map { "\($0.name.sqlName) = NULL" } + [sum].compactMap { $0 }).joined(separator: ", ")
                 try database.run("UPDATE \(operation.map.tableName.sqlName) SET \(names) WHERE Z_PK = ?", [.integer(operation.key)])
@@ -194,7 +194,7 @@ struct SaveOperation {
         let values = names.enumerated().map { (column: $0.element, value: "?\($0.offset + 1)") }
         let sum = schema.tables[map.table].sum
         let sql =
-            "INSERT INTO \(map.tableName.sqlName) (\((names.map(\.sqlName) + ["Z_OPT"] + (sum == nil ? [] : [RowSum.column])).joined(separator: ", "))) "
+            "INSERT INTO \(map.tableName.sqlName) (\((names.map(\.sqlName) + ["Z_OPT"] + (sum == nil ? [] : [RowSum.columnName])).joined(separator: ", "))) "
             + "VALUES (\((values.map(\.value) + ["1"] + [sum?.whole(values)].compactMap { $0 }).joined(separator: ", ")))"
         return (try database.cached(sql), columns)
     }

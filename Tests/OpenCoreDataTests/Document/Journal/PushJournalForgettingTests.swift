@@ -109,7 +109,7 @@ import Testing
         for store in stores { coordinator.add(store) }
         var nothing = ChangeSet()
         nothing.journaled = 1...7
-        try coordinator.receive(nothing, from: NSManagedObjectContext(.privateQueueConcurrencyType))
+        try coordinator.receive(nothing, from: NSManagedObjectContext(.privateQueueConcurrencyType).sender)
         #expect(try stores.map { try $0.pushMark }.max() == 7)
     }
 }

@@ -1,0 +1,308 @@
+import Foundation
+import Synchronization
+
+/// A store of one's own: a subclass answers requests for objects, values and relationships from wherever it keeps them, a file, a service, a cache.
+///
+/// A subclass overrides `loadMetadata()`, `execute(_:with:)`, `newValuesForObject(with:with:)`, `newValue(forRelationship:forObjectWith:with:)` and,
+/// unless it is for reading only, `obtainPermanentIDs(for:)`; its class is registered with
+/// `NSPersistentStoreCoordinator.registerStoreClass(_:forStoreType:)`. A subclass with an initialiser of its own writes
+/// `required init(persistentStoreCoordinator:configurationName:at:options:)`.
+///
+/// ## Threads
+/// These methods run on the thread that asks (a context's queue, or any other), one at a time for each store, so that the store needs no lock of its
+/// own. One of them may be called again while another runs on the same thread: when it uses the values of objects.
+/// `newObjectID(for:referenceObject:)` and `referenceObject(for:)` may be called from any thread at any time. No context may be saved from within
+/// them.
+///
+/// ## The context
+/// The context that is handed over is one of the store's own, above the same coordinator, made for the call and gone after it: whoever asks may be on
+/// another queue or several levels up. In a save it holds the objects that are to be saved; it must not be changed or saved. What a fetch yields are
+/// its objects (`object(with:)`) or object IDs.
+///
+/// ## Identities
+/// `newObjectID(for:referenceObject:)` makes the ID of an object out of what the store calls it: a number, a string or data. Equal references of one
+/// entity are one object; equal references of two entities are two, also if one inherits from the other. The reference stands in the ID's URI,
+/// `x-coredata://<identifier>/<Entity>/p<reference>`: a number as its digits; a string by the rules of a path, so that a space is `%20` and "/"
+/// stands for itself; data as `0x` and its bytes in lower-case hexadecimal digits. A string that looks like a number or like data has its first
+/// character escaped, too (`"42"` is `p%342`), so that the way back is never ambiguous, also in another process: one `p` is taken away, and what is
+/// left says which reference of which kind it was. All IDs that were ever made are remembered for as long as the store or one of its IDs lives. IDs
+/// are equal only if they are of the same store object, whatever its identifier; a URI leads from one to another.
+///
+/// ## Saving
+/// A save asks `obtainPermanentIDs(for:)` for the new objects, then executes an `NSSaveChangesRequest`. Before, the versions of changed and deleted
+/// objects are compared with what `newValuesForObject(with:with:)` says now, so that a conflict reaches the context's merge policy; after, it is
+/// asked again, for the versions that the objects have now. Uniqueness constraints of the model are looked up with a fetch. What the store throws
+/// is thrown by `save()` as it is, and nothing has been saved then.
+///
+/// In a save into several stores the request is executed when all others have checked and written theirs and before they commit it: their files are
+/// locked meanwhile, so the store must not write to them itself, and should not take long.
+///
+/// Fetches of dictionaries are not handed to the store: they are computed from the objects.
+/// Identifiers and metadata may be read from any thread.
+// What is not under a lock is used in `order` only.
+open class NSIncrementalStore: NSPersistentStore, RegistrationKeeping, @unchecked Sendable {
+    /// Where the subclass's methods run, one at a time.
+    let order = ContextQueue(kind: .privateQueue, label: "NSIncrementalStore")
+    /// The context of the call that is going on.
+    var currentContext: NSManagedObjectContext?
+    /// The new objects that references are being obtained for.
+    var obtaining: ObtainedReferences?
+    let references: ReferenceTable
+    /// What the store has not been told of yet.
+    let registrations = Mutex<[Registration]>([])
+    private let kept = Mutex(Kept())
+
+    // Property lists that nobody changes.
+    private struct Kept: @unchecked Sendable {
+        var metadata: [String: Any] = [:]
+        var registeredType = ""
+        var isLoaded = false
+        var isDirty = false
+        /// Counts what was set.
+        var generation = 0
+    }
+
+    /// Called when a store of the registered type is added. Reads nothing yet: `loadMetadata()` follows.
+    public required init(
+        persistentStoreCoordinator root: NSPersistentStoreCoordinator?, configurationName name: String?, at url: URL,
+        options: [AnyHashable: Any]? = nil
+    ) {
+        references = ReferenceTable()
+        super.init(
+            entities: root?.managedObjectModel.entities(forConfigurationName: name) ?? [], configurationName: name, url: url, options: options,
+            uuid: "", references: references)
+        persistentStoreCoordinator = root
+    }
+
+    /// The type that the class was registered for, unless it says another.
+    open override var type: String { kept.withLock { $0.registeredType } }
+
+    // MARK: What a subclass does
+
+    /// Finds out whether the store can be used, and sets `metadata`: at least `NSStoreTypeKey` and `NSStoreUUIDKey`, by which it is known. Throws if
+    /// it can't be used; an error of another domain than Cocoa's is wrapped in 134080.
+    ///
+    /// Where there is no file at `url`, or an empty one, the store is new; its UUID comes from `identifierForNewStore(at:)`. For a new store this
+    /// implementation is enough; for others there is none.
+    open func loadMetadata() throws {
+        guard isNew else { Violation.misuse("\(Swift.type(of: self)) must override loadMetadata(), to read the metadata of a store that exists") }
+        metadata = [NSStoreTypeKey: type]
+    }
+
+    /// Executes a fetch request or an `NSSaveChangesRequest`. Throws for requests that it does not know: this implementation throws 134091 for every
+    /// one.
+    ///
+    /// - Returns: for a fetch of objects an array of objects of `context` (or their IDs), for one of IDs an array of IDs, for one that counts an
+    ///   array with a number. All of the request's predicate, order and window must have been applied. For a save an empty array.
+    open func execute(_ request: NSPersistentStoreRequest, with context: NSManagedObjectContext?) throws -> Any {
+        throw NSError.coreData(
+            .persistentStoreUnsupportedRequestType, "The store \(Swift.type(of: self)) can't execute \(Swift.type(of: request)).")
+    }
+
+    /// The values of an object and their version. Throws 133000 if there is no such object; any other error says that it could not be read.
+    open func newValuesForObject(with objectID: NSManagedObjectID, with context: NSManagedObjectContext) throws -> NSIncrementalStoreNode {
+        Violation.misuse("\(Swift.type(of: self)) must override newValuesForObject(with:with:)")
+    }
+
+    /// The other end of a relationship: for a to-many an array of IDs, in order if it is ordered, for a to-one an ID or `NSNull`. Both sides of a
+    /// relationship must tell the same. Throws as `newValuesForObject(with:with:)` does.
+    open func newValue(
+        forRelationship relationship: NSRelationshipDescription, forObjectWith objectID: NSManagedObjectID, with context: NSManagedObjectContext?
+    ) throws -> Any {
+        Violation.misuse("\(Swift.type(of: self)) must override newValue(forRelationship:forObjectWith:with:)")
+    }
+
+    /// The UUID of a store that is new.
+    open class func identifierForNewStore(at storeURL: URL) -> Any { UUID().uuidString }
+
+    /// The IDs that new objects are to have, one for each, in the same order, made with `newObjectID(for:referenceObject:)` within this call, once
+    /// for each object and, within an entity, in the order of the objects.
+    ///
+    /// Called before the save that brings the objects to the store, or when somebody wants permanent IDs. If that save fails the next one does
+    /// not ask again. A reference that was given to an object which was never saved can be given to another; that of a saved one after it was deleted.
+    open func obtainPermanentIDs(for array: [NSManagedObject]) throws -> [NSManagedObjectID] {
+        Violation.misuse("\(Swift.type(of: self)) must override obtainPermanentIDs(for:) to take new objects")
+    }
+
+    /// A context has objects with these IDs now. Each context is told of for itself, shortly after, and before the store is asked anything later.
+    /// Does nothing by itself.
+    open func managedObjectContextDidRegisterObjects(with objectIDs: [NSManagedObjectID]) {}
+
+    /// A context has no objects with these IDs any more. Does nothing by itself.
+    open func managedObjectContextDidUnregisterObjects(with objectIDs: [NSManagedObjectID]) {}
+
+    // MARK: Identities
+
+    /// The ID of the object that the store calls by this reference: a number, a string or data. Traps for anything else, and before the store has its
+    /// UUID.
+    open func newObjectID(for entity: NSEntityDescription, referenceObject data: Any) -> NSManagedObjectID {
+        guard let reference = ReferenceText.value(data) else {
+            Violation.misuse("\(data) of type \(Swift.type(of: data)) can't be the reference of an object; use a number, a string or data")
+        }
+        if references.storeName == nil {
+            Violation.misuse("an object ID of \(Swift.type(of: self)) is made before loadMetadata() has set the store's \(NSStoreUUIDKey)")
+        }
+        var key = references.key(of: reference, entity)
+        if order.isCurrent, let obtaining, key.map({ references.isFree($0) && !obtaining.isAsked($0) }) ?? true,
+            let wanted = self.obtaining?.next(for: entity)
+        {
+            key = references.bind(reference, entity, to: wanted)
+        }
+        return NSManagedObjectID(
+            entity: entity, key: key ?? references.bind(reference, entity), store: identity, isTemporary: false)
+    }
+
+    /// What the store calls an object: the number (an `NSNumber`), string or data that its ID was made with. Traps for an ID of another store, and
+    /// for one that is temporary.
+    open func referenceObject(for objectID: NSManagedObjectID) -> Any {
+        guard objectID.storeIdentity === identity else { Violation.misuse("\(objectID) is not an ID of the store \(identifier ?? "?")") }
+        guard let reference = references.reference(of: objectID.key)?.any else {
+            Violation.misuse("\(objectID) has no reference yet: its store has not been asked for a permanent ID")
+        }
+        return reference
+    }
+
+    // MARK: Metadata
+
+    /// What is kept about the store as a whole. What is set is handed to the store with the next save, as an `NSSaveChangesRequest` without any set.
+    /// Type, UUID and version hashes can't be changed once the store is loaded.
+    open override var metadata: [String: Any]! {
+        get {
+            var result = kept.withLock { $0.metadata }
+            if result[NSStoreTypeKey] == nil { result[NSStoreTypeKey] = type }
+            if result[NSStoreUUIDKey] == nil, let name = references.storeName { result[NSStoreUUIDKey] = name }
+            return result
+        }
+        set {
+            var metadata = newValue ?? [:]
+            let name = kept.withLock { kept -> String? in
+                guard kept.isLoaded else {
+                    kept.metadata = metadata
+                    return Self.name(in: metadata)
+                }
+                for key in Self.ownKeys { metadata[key] = kept.metadata[key] }
+                guard !NSDictionary(dictionary: metadata).isEqual(to: kept.metadata) else { return nil }
+                kept.metadata = metadata
+                kept.isDirty = true
+                kept.generation += 1
+                return nil
+            }
+            if let name { references.storeName = name }
+        }
+    }
+
+    private static let ownKeys = [NSStoreTypeKey, NSStoreUUIDKey, NSStoreModelVersionHashesKey]
+
+    private static func name(in metadata: [String: Any]?) -> String? {
+        guard let value = metadata?[NSStoreUUIDKey] else { return nil }
+        let name = (value as? String) ?? "\(value)"
+        return name.isEmpty ? nil : name
+    }
+
+    package override var hasUnsavedMetadata: Bool { kept.withLock { $0.isDirty } }
+
+    var metadataGeneration: Int { kept.withLock { $0.generation } }
+
+    /// Has been handed to the store as it was at that count; what was set since has not.
+    func didSaveMetadata(_ generation: Int) {
+        kept.withLock { if $0.generation == generation { $0.isDirty = false } }
+    }
+
+    /// Whether there is nothing at `url` yet, or an empty file.
+    private var isNew: Bool {
+        guard let url, url.isFileURL else { return false }
+        guard let attributes = try? FileManager.default.attributesOfItem(atPath: url.path) else { return true }
+        return attributes[.type] as? FileAttributeType != .typeDirectory && (attributes[.size] as? NSNumber)?.int64Value == 0
+    }
+
+    // MARK: What the engine asks
+
+    package override func fetch(_ plan: FetchPlan) throws -> [FetchedRow] { try found(plan) }
+
+    package override func count(_ plan: FetchPlan) throws -> Int { try counted(plan) }
+
+    package override func rows(for ids: [NSManagedObjectID]) throws -> [NSManagedObjectID: RowSnapshot] {
+        let asked = ids.filter { references.mayBeStored($0.key) }
+        if asked.isEmpty { return [:] }
+        return try ordered { context in
+            var result: [NSManagedObjectID: RowSnapshot] = [:]
+            for id in asked { result[id] = try row(of: id, context) }
+            return result
+        }
+    }
+
+    package override func relatedIDs(_ key: RelationshipKey) throws -> [NSManagedObjectID] { try members(key) }
+
+    package override func objects(
+        of entity: NSEntityDescription, constraint: Int, keys: [UniqueKey]
+    ) throws -> [UniqueKey: FetchedRow] {
+        try owners(of: keys, entity, constraint: constraint)
+    }
+
+    package override func save(_ changes: ChangeSet) throws -> SavedRows { try preparedAndCommitted(changes) }
+
+    package override func prepare(_ changes: ChangeSet, _ body: (any PreparedSave) throws -> Void) throws { try write(changes, body) }
+
+    package override var commitTurn: CommitTurn { .untilRefused }
+
+    package override func obtainReferences(for rows: [(id: NSManagedObjectID, row: RowSnapshot?)]) throws { try obtainedReferences(for: rows) }
+
+    package override func reserveKeys(for root: NSEntityDescription, count: Int) throws -> Range<Int64> { references.reserveKeys(count) }
+
+    // MARK: Opening
+
+    /// What is registered of a subclass.
+    // A class never changes.
+    static var registration: StoreClass {
+        let type = Unchecked(value: self)
+        return StoreClass(self) { try type.value.loaded($0) }
+    }
+
+    /// A loaded store. Throws what the store says, 134080 if it does not say its UUID, 134010 and 134100 if it is another one than is wanted.
+    private static func loaded(_ opening: StoreOpening) throws -> NSIncrementalStore {
+        let type = opening.type, url = opening.url ?? URL(fileURLWithPath: "/dev/null")
+        let store = self.init(
+            persistentStoreCoordinator: opening.coordinator, configurationName: opening.configurationName, at: url, options: opening.options)
+        store.kept.withLock { $0.registeredType = type }
+        do { try store.order.sync { () throws in try store.loadMetadata() } } catch {
+            if (error as NSError).domain == CocoaError.errorDomain { throw error }
+            throw NSError.coreData(.persistentStoreOpen, "The store of type \(type) at \(url.absoluteString) can't be opened.", underlying: error)
+        }
+        try store.check(type: type, at: url)
+        RegistrationLog.begin()
+        return store
+    }
+
+    private func check(type: String, at url: URL) throws {
+        // A subclass may keep its metadata itself.
+        var told = metadata ?? [:]
+        if Self.name(in: told) == nil, isNew { told[NSStoreUUIDKey] = Self.identifierForNewStore(at: url) }
+        guard let name = Self.name(in: told) else {
+            throw NSError.coreData(
+                .persistentStoreOpen,
+                "The store at \(url.absoluteString) does not say its UUID: loadMetadata() must set metadata with \(NSStoreUUIDKey).")
+        }
+        references.storeName = name
+        told[NSStoreUUIDKey] = name
+        if let stored = told[NSStoreTypeKey] as? String, stored != type, stored != self.type {
+            throw NSError.coreData(.persistentStoreTypeMismatch, "The store at \(url.absoluteString) is of type \(stored), not \(type).")
+        }
+        let hashes = entities.compactMap { entity in entity.name.map { ($0, entity.versionHash) } }
+        let wanted = Dictionary(hashes, uniquingKeysWith: { first, _ in first })
+        let ignoresVersion = options?[NSIgnorePersistentStoreVersioningOption] as? Bool ?? false
+        if let stored = told[NSStoreModelVersionHashesKey] as? [String: Data], stored != wanted, !ignoresVersion {
+            let differing = Set(stored.keys).union(wanted.keys).filter { stored[$0] != wanted[$0] }.sorted()
+            throw NSError.coreData(
+                .persistentStoreIncompatibleVersionHash,
+                "The store at \(url.absoluteString) was made with another version of the model: \(differing.joined(separator: ", ")) differ. "
+                    + "Open it with the model it was made with.",
+                userInfo: ["metadata": told])
+        }
+        told[NSStoreModelVersionHashesKey] = wanted
+        let metadata = told
+        kept.withLock { kept in
+            kept.metadata = metadata
+            kept.isLoaded = true
+        }
+    }
+}

@@ -1,0 +1,168 @@
+import Foundation
+
+/// A fetch of dictionaries as a value: which columns, and how objects are grouped into them.
+package struct DictionaryPlan: Sendable {
+    package struct Column: Sendable {
+        package let name: String
+        package let source: Source
+    }
+
+    package enum Source: Sendable {
+        /// Names over to-ones to an attribute or a to-one.
+        case property([String])
+        case expression(ExpressionNode, NSAttributeType)
+    }
+
+    let columns: [Column]
+    let entity: NSEntityDescription
+    let grouping: [[String]]
+    let having: PredicateNode?
+    let isDistinct: Bool
+    /// Whether objects are taken together.
+    let isGrouped: Bool
+
+    /// - Parameters:
+    ///   - properties: the columns: names, key paths or descriptions; nil: all attributes that are stored.
+    ///   - grouping: by what objects are taken together, as `properties`.
+    ///   - having: which groups are wanted.
+    init(_ plan: FetchPlan, fetching properties: [Any]?, groupingBy grouping: [Any]?, having: NSPredicate?, isDistinct: Bool) throws {
+        let entity = plan.entity
+        self.entity = entity
+        self.grouping = try (grouping ?? []).map { try Self.path(of: $0, entity: entity) }
+        if let wanted = properties {
+            columns = try wanted.map { try Self.column($0, entity: entity) }
+        } else {
+            let layout = entity.layout
+            columns = layout.slots.indices.filter { layout.attribute(atSlot: $0) != nil && !layout.isTransient[$0] }
+                .map { Column(name: layout.names[$0], source: .property([layout.names[$0]])) }
+        }
+        self.having = having?.node.frozen()
+        self.isDistinct = isDistinct
+        let grouping = self.grouping, having = self.having
+        let computes = columns.contains { column in
+            if case .expression(let node, _) = column.source { return node.containsAggregate(of: entity) }
+            return false
+        }
+        isGrouped = computes || !grouping.isEmpty
+        if having != nil && grouping.isEmpty {
+            throw NSError.coreData(.coreData, "havingPredicate chooses among groups; name them in propertiesToGroupBy.")
+        }
+        try having?.checkFetchable(entity.name, variables: Set(columns.map(\.name) + grouping.map { $0.joined(separator: ".") }))
+        guard isGrouped else { return }
+        let known = Set(columns.map(\.name) + grouping.map { $0.joined(separator: ".") })
+        let outside = having?.mapExpressions { $0.isAggregate(of: entity) ? .constant(.null) : $0 }.keyPaths.first { !known.contains($0.description) }
+        if let outside {
+            throw NSError.coreData(
+                .coreData, "havingPredicate names \(outside), which has no one value in a group; it may name columns and aggregates.")
+        }
+        for column in columns {
+            switch column.source {
+            case .property(let path) where !grouping.contains(path):
+                throw NSError.coreData(
+                    .coreData, "The column \(column.name) has no one value in a group: name it in propertiesToGroupBy, or compute it by sum:, min: …")
+            default: break
+            }
+        }
+        for key in plan.sort where place(of: key) == nil {
+            throw NSError.coreData(.coreData, "Groups can be sorted by their columns only, not by \(key.path.joined(separator: ".")).")
+        }
+    }
+
+    private static func column(_ property: Any, entity: NSEntityDescription) throws -> Column {
+        guard let computed = property as? NSExpressionDescription else {
+            let path = try path(of: property, entity: entity)
+            return Column(name: path.joined(separator: "."), source: .property(path))
+        }
+        guard let node = computed.expression?.node else { Violation.misuse("the column \(computed.name) has no expression") }
+        try node.checkFetchable(entity.name)
+        return Column(name: computed.name, source: .expression(node, computed.expressionResultType))
+    }
+
+    /// A property by name, by key path or by description. Traps for what a column can't hold.
+    private static func path(of property: Any, entity: NSEntityDescription) throws -> [String] {
+        guard let name = (property as? String) ?? (property as? NSPropertyDescription)?.name else {
+            Violation.misuse("\(property) is no property that can be fetched; use names or descriptions")
+        }
+        let path = name.split(separator: ".").map(String.init)
+        var owner: NSEntityDescription? = entity
+        for (index, key) in path.enumerated() {
+            guard let current = owner else { Violation.unknownKey(name, entity: entity.name) }
+            switch current.layout.place(of: key) {
+            case .toMany?: Violation.misuse("\(current.name ?? "?").\(key) is a to-many; a dictionary has no room for it")
+            case .slot(let slot)?:
+                owner = current.layout.relationship(atSlot: slot)?.destinationEntity
+                if current.layout.isTransient[slot] { Violation.misuse("\(current.name ?? "?").\(key) is transient; no store has it") }
+            case nil:
+                if index == path.count - 1, key == "objectID" { return path }
+                Violation.unknownKey(key, entity: current.name)
+            }
+        }
+        return path
+    }
+
+    /// Which column a sort key names.
+    func place(of key: SortKey) -> Int? {
+        let name = key.path.joined(separator: ".")
+        return columns.firstIndex { $0.name == name }
+    }
+}
+
+/// Functions over the objects of a group.
+extension ExpressionNode {
+    private static let aggregates: Set<String> = ["sum:", "min:", "max:", "average:", "count:"]
+
+    /// Whether it is a function over many objects, and not over the members of a to-many of each.
+    func isAggregate(of entity: NSEntityDescription) -> Bool {
+        guard case .function(let name, let arguments) = self, arguments.count == 1, Self.aggregates.contains(name) else { return false }
+        return !arguments[0].isCollection(of: entity)
+    }
+
+    func containsAggregate(of entity: NSEntityDescription) -> Bool {
+        var found = false
+        _ = mapExpressions { expression in
+            if expression.isAggregate(of: entity) { found = true }
+            return expression
+        }
+        return found
+    }
+
+    private func isCollection(of entity: NSEntityDescription) -> Bool {
+        switch self {
+        case .keyPath(let path):
+            guard let keys = path.keys else { return false }
+            var owner: NSEntityDescription? = entity
+            for key in keys {
+                guard let layout = owner?.layout else { return false }
+                switch layout.place(of: key) {
+                case .toMany?: return true
+                case .slot(let slot)?: owner = layout.relationship(atSlot: slot)?.destinationEntity
+                case nil: return false
+                }
+            }
+            return false
+        case .constant(.collection), .aggregate, .subquery, .setOperation: return true
+        default: return false
+        }
+    }
+}
+
+extension AttributeValue {
+    /// A computed value, as an attribute of this type if one is given.
+    init(_ value: PredicateValue, as type: NSAttributeType) {
+        let plain: AttributeValue =
+            switch value {
+            case .null, .collection, .opaque: .null
+            case .bool(let value): .bool(value)
+            case .integer(let value): .int64(value)
+            case .double(let value): .double(value)
+            case .decimal(let value): .decimal(value)
+            case .string(let value): .string(value)
+            case .date(let value): .date(value.timeIntervalSinceReferenceDate)
+            case .data(let value): .data(value)
+            case .uuid(let value): .uuid(value)
+            case .url(let value): .object(ObjectBox(value))
+            case .object(let object): (object.identity.base as? NSManagedObjectID).map { .objectID($0) } ?? .null
+            }
+        self = type == .undefinedAttributeType ? plain : AttributeValue.coded(plain.plain, as: type) ?? plain
+    }
+}

@@ -1,0 +1,209 @@
+import Foundation
+import Synchronization
+
+/// The form of an entity's rows, computed once when the model is frozen: property name → slot. The slots of an ancestor come first, so
+/// that a row of a subentity can be read by the ancestor's layout.
+// Immutable after construction; the descriptions it names are frozen with it.
+package final class EntityLayout: @unchecked Sendable {
+    /// What a slot holds.
+    package enum Slot {
+        case attribute(NSAttributeDescription)
+        case toOne(NSRelationshipDescription)
+    }
+
+    package unowned let entity: NSEntityDescription
+    /// The entity's number.
+    package let number: Int
+    /// The tree that the entity belongs to.
+    let root: ObjectIdentifier
+    package let slots: [Slot]
+    /// How many slots a row has.
+    package let count: Int
+    package let toManys: [NSRelationshipDescription]
+    /// Attribute types by slot; `.objectIDAttributeType` for a to-one.
+    package let types: [NSAttributeType]
+    package let names: [String]
+    package let isTransient: [Bool]
+    package let hasTransients: Bool
+    package let toOneSlots: [Int]
+    /// The to-ones whose other side is a to-one, too.
+    let partnerSlots: [Int]
+    /// The slots of each uniqueness constraint, in the order of `NSEntityDescription.constraintNames`.
+    package let constraints: [[Int]]
+    /// The values of a new object.
+    package let defaults: [AttributeValue]
+    private let places: [String: PropertyPlace]
+    /// The places of `@Managed` properties that have been used.
+    let managedPlaces = PropertyPlaceCache()
+    /// What the class of the first object that was asked has registered by key.
+    let classMembers = AtomicLazyReference<ClassMembers>()
+    /// The slots whose values can break a rule of the model at all.
+    let ruledSlots: [Int]
+    /// The same by slot.
+    let isRuled: [Bool]
+    /// The to-manys with a minimum or a maximum.
+    let countedToManys: [Int]
+    /// The to-ones by which rows are members of to-manys with a minimum or a maximum.
+    let countedSlots: [Int]
+    /// The relationships that forbid deleting an object while there is something at their other end, by name.
+    let denyingRelationships: [NSRelationshipDescription]
+
+    init(entity: NSEntityDescription) {
+        self.entity = entity
+        self.number = entity.number
+        self.root = ObjectIdentifier(entity.rootEntity)
+        var slots: [Slot] = [], toManys: [NSRelationshipDescription] = [], places: [String: PropertyPlace] = [:]
+        for property in entity.properties {
+            if let attribute = property as? NSAttributeDescription {
+                places[property.name] = .slot(slots.count)
+                slots.append(.attribute(attribute))
+            } else if let relationship = property as? NSRelationshipDescription {
+                if relationship.isToMany {
+                    places[property.name] = .toMany(toManys.count)
+                    toManys.append(relationship)
+                } else {
+                    places[property.name] = .slot(slots.count)
+                    slots.append(.toOne(relationship))
+                }
+            }
+        }
+        self.slots = slots
+        self.count = slots.count
+        self.toManys = toManys
+        self.places = places
+        var types: [NSAttributeType] = [], names: [String] = [], transient: [Bool] = [], toOnes: [Int] = []
+        var defaults: [AttributeValue] = []
+        for (index, slot) in slots.enumerated() {
+            switch slot {
+            case .attribute(let attribute):
+                types.append(attribute.attributeType)
+                names.append(attribute.name)
+                transient.append(attribute.isTransient)
+                guard let value = AttributeValue.coded(attribute.defaultValue, as: attribute.attributeType) else {
+                    Violation.invalidModel("the default value of \(entity.name ?? "?").\(attribute.name) does not fit its type")
+                }
+                defaults.append(value)
+            case .toOne(let relationship):
+                types.append(.objectIDAttributeType)
+                names.append(relationship.name)
+                transient.append(relationship.isTransient)
+                toOnes.append(index)
+                defaults.append(.null)
+            }
+        }
+        self.types = types
+        self.names = names
+        self.isTransient = transient
+        self.hasTransients = transient.contains(true)
+        self.toOneSlots = toOnes
+        partnerSlots = toOnes.filter { slot in
+            if case .toOne(let relationship) = slots[slot] { return relationship.inverseRelationship.map { !$0.isToMany } == true }
+            return false
+        }
+        self.defaults = defaults
+        self.ruledSlots = slots.indices.filter { index in
+            switch slots[index] {
+            case .attribute(let attribute): attribute.hasRules
+            case .toOne(let relationship): !relationship.isOptional
+            }
+        }
+        self.isRuled = slots.indices.map(ruledSlots.contains)
+        countedSlots = toOnes.filter { slot in
+            guard case .toOne(let relationship) = slots[slot], let inverse = relationship.inverseRelationship else { return false }
+            return inverse.isToMany && inverse.hasCounts
+        }
+        self.countedToManys = toManys.indices.filter { toManys[$0].hasCounts }
+        self.denyingRelationships = entity.relationshipsByName.values.filter { $0.deleteRule == .denyDeleteRule }.sorted { $0.name < $1.name }
+        self.constraints = entity.constraintNames.map { names in
+            names.compactMap { name in
+                if case .slot(let slot)? = places[name] { return slot }
+                return nil
+            }
+        }
+    }
+
+    /// How many of the first slots mean the same in rows of another entity: those of the nearest entity that is above both, or is one of them.
+    func commonCount(with other: EntityLayout) -> Int {
+        if self === other { return count }
+        guard root == other.root else { return 0 }
+        var mine: NSEntityDescription? = entity
+        while let candidate = mine {
+            var theirs: NSEntityDescription? = other.entity
+            while let above = theirs, above !== candidate { theirs = above.superentity }
+            if theirs != nil { return candidate.layout.count }
+            mine = candidate.superentity
+        }
+        return 0
+    }
+
+    package func place(of name: String) -> PropertyPlace? { places[name] }
+
+    package func slot(of name: String) -> Int? {
+        if case .slot(let slot)? = places[name] { return slot }
+        return nil
+    }
+
+    package func relationship(atSlot slot: Int) -> NSRelationshipDescription? {
+        if case .toOne(let relationship) = slots[slot] { return relationship }
+        return nil
+    }
+
+    package func attribute(atSlot slot: Int) -> NSAttributeDescription? {
+        if case .attribute(let attribute) = slots[slot] { return attribute }
+        return nil
+    }
+}
+
+/// What a class of objects has registered; the objects' own layer says what that is.
+// Its only subclass is immutable.
+class ClassMembers: @unchecked Sendable {}
+
+extension NSManagedObjectModel {
+    /// Freezes the model and computes every entity's layout.
+    package func freeze() {
+        freeze { entity in entity.runtime = EntityLayout(entity: entity) }
+    }
+}
+
+extension NSEntityDescription {
+    /// The form of this entity's rows. The model must be frozen.
+    package var layout: EntityLayout {
+        guard let runtime else { Violation.misuse("entity \(name ?? "?") is used before a coordinator took its model") }
+        return unsafeDowncast(runtime, to: EntityLayout.self)
+    }
+}
+
+/// The values of one uniqueness constraint of a row: a dictionary key. A key with a null in it is not a key (SQL's rule).
+package enum UniqueKey: Hashable, Sendable {
+    case one(AttributeValue)
+    case many([AttributeValue])
+
+    /// The key of a row; nil if one of its values is null.
+    package init?(_ row: RowSnapshot, slots: [Int]) {
+        if slots.count == 1 {
+            let value = row[slots[0]]
+            if value.isNull { return nil }
+            self = .one(value)
+        } else {
+            var values: [AttributeValue] = []
+            values.reserveCapacity(slots.count)
+            for slot in slots {
+                let value = row[slot]
+                if value.isNull { return nil }
+                values.append(value)
+            }
+            self = .many(values)
+        }
+    }
+
+    package init(_ values: [AttributeValue]) {
+        self = values.count == 1 ? .one(values[0]) : .many(values)
+    }
+
+    package var values: [AttributeValue] {
+        switch self {
+        case .one(let value): [value]
+        case .many(let values): values
+        }
+    }
+}

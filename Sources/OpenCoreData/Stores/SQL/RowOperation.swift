@@ -1,0 +1,59 @@
+import Foundation
+
+/// One row to be written.
+struct RowOperation {
+    let id: NSManagedObjectID
+    let map: EntityMap
+    let pending: PendingRow
+
+    var key: Int64 { id.key }
+    /// The version that the change started from; nil: whatever is stored is replaced.
+    var baseVersion: Int64? { pending.base?.version }
+}
+
+/// What is written to one table, in the order of the primary keys.
+struct TableOperations {
+    var deletes: [RowOperation] = []
+    var updates: [RowOperation] = []
+    var inserts: [RowOperation] = []
+    /// Rows that are not written, but must be as they were read.
+    var checks: [RowOperation] = []
+
+    var isEmpty: Bool { deletes.isEmpty && updates.isEmpty && inserts.isEmpty && checks.isEmpty }
+
+    mutating func sort() {
+        deletes = Self.sorted(deletes)
+        updates = Self.sorted(updates)
+        inserts = Self.sorted(inserts)
+    }
+
+    /// Sorts places instead of operations: moving references about costs several times as much.
+    private static func sorted(_ operations: [RowOperation]) -> [RowOperation] {
+        if operations.count < 2 { return operations }
+        var order: [(key: Int64, place: Int32)] = []
+        order.reserveCapacity(operations.count)
+        for (place, operation) in operations.enumerated() { order.append((operation.key, Int32(place))) }
+        order.sort { $0.key < $1.key }
+        return order.map { operations[Int($0.place)] }
+    }
+}
+
+/// A pair of a join table.
+struct PairOperation: Hashable {
+    let owner: Int64
+    let member: Int64
+}
+
+/// The members of an ordered to-many, whole.
+struct OrderOperation {
+    let owner: Int64
+    let place: ToManyPlace
+    let members: [Int64]
+}
+
+/// A row that loses its place in an order.
+struct MoveOperation {
+    let table: String
+    let column: String
+    let key: Int64
+}

@@ -1,0 +1,64 @@
+import Foundation
+import GRDB
+
+/// The statements that make a new file.
+extension SQLSchema {
+    /// Makes all tables and indexes, and fills the tables that describe the store.
+    func create(in database: Database, metadata: [String: Any], model: StoredModel) throws {
+        try database.execute(sql: "CREATE TABLE Z_METADATA (Z_VERSION INTEGER PRIMARY KEY, Z_UUID VARCHAR(255), Z_PLIST BLOB)")
+        try database.execute(
+            sql: "CREATE TABLE Z_PRIMARYKEY (Z_ENT INTEGER PRIMARY KEY, Z_NAME VARCHAR, Z_SUPER INTEGER, Z_MAX INTEGER)")
+        try database.execute(sql: "CREATE TABLE Z_MODELCACHE (Z_CONTENT BLOB)")
+        for table in tables {
+            let columns =
+                ["Z_PK INTEGER PRIMARY KEY", "Z_ENT INTEGER", "Z_OPT INTEGER"] + (table.sum == nil ? [] : ["\(RowSum.columnName) INTEGER"])
+                + table.columns.map { "\($0.name.sqlName) \($0.declaration)" }
+            try database.execute(sql: "CREATE TABLE \(table.name.sqlName) (\(columns.joined(separator: ", ")))")
+            for index in table.indexes { try database.execute(sql: index.sql) }
+        }
+        for join in joins { try create(join, in: database) }
+        for map in entities {
+            let parent = map.entity.superentity.flatMap { self[$0]?.number } ?? 0
+            try database.run(
+                "INSERT INTO Z_PRIMARYKEY (Z_ENT, Z_NAME, Z_SUPER, Z_MAX) VALUES (?, ?, ?, 0)",
+                [.integer(map.number), .text(map.name), .integer(parent)])
+        }
+        try database.run(
+            "INSERT INTO Z_METADATA (Z_VERSION, Z_UUID, Z_PLIST) VALUES (1, ?, ?)",
+            [.text(metadata[NSStoreUUIDKey] as? String ?? ""), .blob(try StoreMetadataCoding.data(metadata))])
+        try database.run("INSERT INTO Z_MODELCACHE (Z_CONTENT) VALUES (?)", [.blob(try model.encoded())])
+    }
+
+    private func create(_ join: JoinTable, in database: Database) throws {
+        var columns = ["\(join.ownerColumn.sqlName) INTEGER", "\(join.memberColumn.sqlName) INTEGER"]
+        for order in [join.ownerOrderColumn, join.memberOrderColumn] {
+            if let order { columns.append("\(order.sqlName) INTEGER") }
+        }
+        columns.append("PRIMARY KEY (\(join.ownerColumn.sqlName), \(join.memberColumn.sqlName))")
+        try database.execute(sql: "CREATE TABLE \(join.name.sqlName) (\(columns.joined(separator: ", ")))")
+        try database.execute(
+            sql: "CREATE INDEX \((join.name + "_" + join.memberColumn + "_INDEX").sqlName) ON \(join.name.sqlName) "
+                + "(\(join.memberColumn.sqlName), \(join.ownerColumn.sqlName))")
+    }
+
+    /// Tables and columns that this schema needs and the file has not.
+    func missing(in database: Database) throws -> [String] {
+        var present: [String: Set<String>] = [:]
+        let rows = try Row.fetchAll(
+            database, sql: "SELECT m.name, c.name FROM sqlite_master AS m, pragma_table_info(m.name) AS c WHERE m.type = 'table'")
+        for row in rows { present[row[0], default: []].insert((row[1] as String).uppercased()) }
+        var result: [String] = []
+        func need(_ columns: [String], of table: String) {
+            guard let has = present[table] else {
+                result.append(table)
+                return
+            }
+            for column in columns where !has.contains(column.uppercased()) { result.append("\(table).\(column)") }
+        }
+        for table in tables { need(table.columns.map(\.name), of: table.name) }
+        for join in joins {
+            need([join.ownerColumn, join.memberColumn] + [join.ownerOrderColumn, join.memberOrderColumn].compactMap { $0 }, of: join.name)
+        }
+        return result
+    }
+}

@@ -1,0 +1,92 @@
+import Foundation
+import Synchronization
+
+/// What it takes to open a store.
+package struct StoreOpening {
+    package let type: String
+    package let model: NSManagedObjectModel
+    package let entities: [NSEntityDescription]
+    package let configurationName: String?
+    package let url: URL?
+    package let options: [AnyHashable: Any]?
+    /// Who will add the store.
+    package let coordinator: NSPersistentStoreCoordinator?
+
+    package init(
+        type: String, model: NSManagedObjectModel, entities: [NSEntityDescription], configurationName: String?, url: URL?,
+        options: [AnyHashable: Any]?, coordinator: NSPersistentStoreCoordinator? = nil
+    ) {
+        self.type = type
+        self.model = model
+        self.entities = entities
+        self.configurationName = configurationName
+        self.url = url
+        self.options = options
+        self.coordinator = coordinator
+    }
+}
+
+/// The class of the stores of a type. Whoever adds, migrates or destroys stores asks it, and knows none by name.
+// A class never changes and may be used anywhere.
+package struct StoreClass: @unchecked Sendable {
+    package let type: AnyClass
+    /// Opens a store, or makes it.
+    package let open: @Sendable (StoreOpening) throws -> NSPersistentStore
+    /// How such a store takes the place of another; nil: nothing can be migrated to it.
+    package let destination: MigrationDestination?
+
+    package init(
+        _ type: AnyClass, destination: MigrationDestination? = nil, open: @escaping @Sendable (StoreOpening) throws -> NSPersistentStore
+    ) {
+        self.type = type
+        self.destination = destination
+        self.open = open
+    }
+}
+
+/// Where what a store holds can be moved to.
+package struct MigrationDestination: Sendable {
+    /// The keys of its metadata that a store of the type sets itself, and that no other store's values take the place of.
+    package let ownMetadataKeys: Set<String>
+    /// Fills a new store, which is nobody's yet and has the identity of the source, with all that the source holds: keys and versions, too.
+    package let fill: @Sendable (_ store: NSPersistentStore, _ source: NSPersistentStore) throws -> Void
+    /// What is done to its files while no store has them open; nil: it has none.
+    package let file: (@Sendable (URL, [AnyHashable: Any]?) throws -> any StoreFile)?
+
+    package init(
+        ownMetadataKeys: Set<String>, fill: @escaping @Sendable (NSPersistentStore, NSPersistentStore) throws -> Void,
+        file: (@Sendable (URL, [AnyHashable: Any]?) throws -> any StoreFile)? = nil
+    ) {
+        self.ownMetadataKeys = ownMetadataKeys
+        self.fill = fill
+        self.file = file
+    }
+}
+
+/// The file of a store that is not open here. Other processes may have it open.
+package protocol StoreFile: Sendable {
+    /// Whether both are one file, whatever it is called.
+    func isSame(as other: URL) -> Bool
+    /// Takes everything out of it, so that it is as good as new. Where there is no file there is nothing to do.
+    func empty() throws
+    /// Puts what is in another store's file in its place, in one transaction.
+    func replace(withStoreAt other: URL, options: [AnyHashable: Any]?) throws
+}
+
+/// The types of stores that can be added, in the whole process.
+package enum StoreTypes {
+    /// What is built in. The only place that names the stores of the library.
+    private static let builtIn: [String: StoreClass] = [NSSQLiteStoreType: SQLiteStore.storeClass, NSInMemoryStoreType: InMemoryStore.storeClass]
+    private static let registered = Mutex<[String: StoreClass]>([:])
+
+    /// The class of the stores of a type; nil for one that is not known.
+    package static subscript(type: String) -> StoreClass? { builtIn[type] ?? registered.withLock { $0[type] } }
+
+    package static var all: [String: StoreClass] { registered.withLock { $0 }.merging(builtIn) { _, own in own } }
+
+    /// Takes a type in; nil takes it back. Traps for those that are built in.
+    package static func register(_ storeClass: StoreClass?, for type: String) {
+        if builtIn[type] != nil { Violation.misuse("the store type \(type) is the library's own; give yours another name") }
+        registered.withLock { $0[type] = storeClass }
+    }
+}

@@ -1,0 +1,118 @@
+/// Changes one store. Every method may be called from any thread; a store orders its own writes and lets reads pass beside them.
+package protocol StoreWriting: AnyObject, Sendable {
+    /// Writes all or nothing. On success every row is committed with its new version, which the result tells by ID.
+    /// Throws `StoreConflict` for rows whose stored version is not the one the change started from, and for violated constraints.
+    func save(_ changes: ChangeSet) throws -> SavedRows
+    /// Checks and writes as `save(_:)` does and then calls `body`, once: what that does not commit is taken back before this returns.
+    /// Throws what `save(_:)` throws before `body` is called, and what `body` throws.
+    func prepare(_ changes: ChangeSet, _ body: (any PreparedSave) throws -> Void) throws
+    /// Takes at least `count` primary keys out of circulation for the tree of `root`.
+    func reserveKeys(for root: NSEntityDescription, count: Int) throws -> Range<Int64>
+    /// Gives back the keys that were reserved and not used, if nobody reserved more in the meantime. Best effort.
+    func releaseKeys(for root: NSEntityDescription, unused: Range<Int64>)
+    /// The largest primary key of the tree of `root` that was ever taken out of circulation or used.
+    func largestKey(for root: NSEntityDescription) throws -> Int64
+    /// Takes all primary keys up to `key` out of circulation for the tree of `root`.
+    func raiseLargestKey(for root: NSEntityDescription, to key: Int64) throws
+}
+
+extension StoreWriting {
+    /// `save(_:)` of a store that needs nothing else for it than `prepare(_:_:)`.
+    package func preparedAndCommitted(_ changes: ChangeSet) throws -> SavedRows {
+        var saved = SavedRows()
+        try prepare(changes) { saved = try $0.commit() }
+        return saved
+    }
+}
+
+/// A save that a store has checked and written, and that counts as soon as it is committed. Of one that is not, nothing is ever there.
+package protocol PreparedSave: AnyObject {
+    /// Throws what the store says; then nothing of the save is there.
+    func commit() throws -> SavedRows
+}
+
+/// When a store commits its part of a save into several.
+package enum CommitTurn: Int, Comparable, Sendable {
+    /// Before all transactions: it writes when it commits, and may refuse to for reasons of its own.
+    case untilRefused
+    /// A transaction. That it can't be committed is rare.
+    case transaction
+    /// After all transactions: it can't fail.
+    case always
+
+    package static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
+}
+
+/// A save that needs no transaction: of nothing, or of what is written when it is committed.
+final class UnwrittenSave: PreparedSave {
+    private let write: () throws -> SavedRows
+
+    init(_ write: @escaping () throws -> SavedRows) { self.write = write }
+
+    func commit() throws -> SavedRows { try write() }
+}
+
+/// What a save did: the committed versions of inserted and updated rows.
+package struct SavedRows: Sendable {
+    package var versions: IDTable<Int64>
+
+    package init(versions: IDTable<Int64> = [:]) { self.versions = versions }
+}
+
+/// Why a store refused a save without harm: another writer was there first. The coordinator turns it into Apple's conflicts and asks
+/// the merge policy.
+package enum StoreConflict: Error, Sendable {
+    /// Rows whose version in the store is not the one the change started from; the stored row is nil if it was deleted.
+    case versions([VersionConflict])
+    /// Rows whose unique key another row already has.
+    case constraints([KeyConflict])
+    /// To-ones that would name rows that are gone.
+    case references([ReferenceConflict])
+
+    package struct VersionConflict: Sendable {
+        package let id: NSManagedObjectID
+        package let stored: RowSnapshot?
+
+        package init(id: NSManagedObjectID, stored: RowSnapshot?) {
+            self.id = id
+            self.stored = stored
+        }
+    }
+
+    package struct ReferenceConflict: Sendable {
+        /// The row that refers.
+        package let id: NSManagedObjectID
+        /// The to-one's place in its layout.
+        package let slot: Int
+        /// The row that is gone.
+        package let target: NSManagedObjectID
+        /// Whether the save sets the reference; else it deletes what is referred to.
+        package let isNew: Bool
+
+        package init(id: NSManagedObjectID, slot: Int, target: NSManagedObjectID, isNew: Bool) {
+            self.id = id
+            self.slot = slot
+            self.target = target
+            self.isNew = isNew
+        }
+    }
+
+    package struct KeyConflict: Sendable {
+        /// The row that could not be written.
+        package let id: NSManagedObjectID
+        /// The number of the constraint in the entity's layout.
+        package let constraint: Int
+        package let key: UniqueKey
+        /// The row that has the key.
+        package let owner: NSManagedObjectID
+        package let stored: RowSnapshot?
+
+        package init(id: NSManagedObjectID, constraint: Int, key: UniqueKey, owner: NSManagedObjectID, stored: RowSnapshot?) {
+            self.id = id
+            self.constraint = constraint
+            self.key = key
+            self.owner = owner
+            self.stored = stored
+        }
+    }
+}

@@ -1,7 +1,7 @@
 import Foundation
 import Synchronization
 
-/// A scratch pad of objects: what is changed in it stays in it until `save()` hands the changes one level up, to the parent context or to the store.
+/// A scratch pad of objects: what is changed in it stays in it until `save()` hands the changes on, to the parent context or to the store.
 ///
 /// It belongs to a queue. `perform` and `performAndWait` run blocks there; everything else must be called from such a block (or, for a main-queue
 /// context, from the main queue). Debug builds stop at once where that is not so.
@@ -102,7 +102,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     /// grows with a save: WillSave, DidSave and ObjectsDidChange are posted, but with the objects that this context has, and none is made for
     /// what a child pushed. DidSaveObjectIDs and DidMergeChangesObjectIDs are not posted, and insertions that are merged go untold.
     public var materializesNotificationObjects = true
-    /// Called after changes came in, made here or pushed from below, on the thread that brought them. For the document.
+    /// Called after changes came in, made here or pushed by a child, on the thread that brought them. For the document.
     let changeObserver = Mutex<ChangeObserver?>(nil)
 
     struct ChangeObserver: Sendable {
@@ -170,7 +170,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
         }
     }
 
-    // MARK: What lies below
+    // MARK: Parent and coordinator
 
     /// The context that this one reads from and saves to. Set once, before use; a context has either a parent or a coordinator.
     open var parent: NSManagedObjectContext? {
@@ -221,7 +221,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     /// The context whose parent is the coordinator.
     var root: NSManagedObjectContext {
         var candidate = self
-        while let above = candidate.parent { candidate = above }
+        while let parent = candidate.parent { candidate = parent }
         return candidate
     }
 

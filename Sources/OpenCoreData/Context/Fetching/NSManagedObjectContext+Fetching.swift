@@ -2,7 +2,7 @@ import Foundation
 
 /// Finding objects.
 extension NSManagedObjectContext {
-    /// The objects that match, unsaved changes of this context and the levels below included. Throws for an unknown entity, a missing
+    /// The objects that match, unsaved changes of this context and its parents included. Throws for an unknown entity, a missing
     /// store, a predicate that the store can't express, and 134060 for a constant that can't be compared with its property (`"abc"` with a number)
     /// and for what can't be sorted by.
     public func fetch<T>(_ request: NSFetchRequest<T>) throws -> [T] {

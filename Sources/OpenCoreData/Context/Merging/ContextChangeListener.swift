@@ -101,7 +101,7 @@ extension NSManagedObjectContext {
         for listener in changeListeners.living() { listener.contextDidChange(ids) }
     }
 
-    /// Whether this context or one below it has unsaved changes to objects of these entities; nil: of any.
+    /// Whether this context or a parent has unsaved changes to objects of these entities; nil: of any.
     func chainHasChanges(of entities: [NSEntityDescription]?) -> Bool {
         chain.withLock {
             var context: NSManagedObjectContext? = self

@@ -157,7 +157,7 @@ extension NSManagedObjectContext {
     }
 
     func postDidSave(_ changes: ChangeSet, inserted: [NSManagedObject], updated: [NSManagedObject], deleted: [NSManagedObject]) {
-        // Whoever looks for what was inserted finds it one level further down from now on.
+        // Whoever looks for what was inserted finds it in the channel from now on.
         heldKeys = nil
         var sets = (inserted: Set(inserted), updated: Set(updated), deleted: Set(deleted))
         var made: [NSManagedObject] = []

@@ -79,7 +79,7 @@ extension NSManagedObjectContext {
     /// A context with a parent reads from the parent and has none; nor has one whose stores all have no past (see `setQueryGenerationFrom(_:)`).
     public var queryGenerationToken: NSQueryGenerationToken? { parent == nil ? chain.pin?.token : nil }
 
-    /// Pins the context, and with it all contexts above it, to a state of the stores: what it fetches, counts and loads stays the same whoever saves
+    /// Pins the context, and with it all its descendants, to a state of the stores: what it fetches, counts and loads stays the same whoever saves
     /// meanwhile, in this process or in another.
     ///
     /// - Parameter generation: `NSQueryGenerationToken.current`: the newest state when one of these contexts reads next; the token of another

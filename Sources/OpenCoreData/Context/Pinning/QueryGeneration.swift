@@ -87,7 +87,7 @@ final class QueryGeneration: RoutingChannel {
     }
 }
 
-/// What a root context and those above it read from while it is pinned: the stores as they are when the first of them reads, or as another context
+/// What a root context and its descendants read from while it is pinned: the stores as they are when the first of them reads, or as another context
 /// has them. Safe to use from any thread.
 final class ContextPin: StoresChannel {
     private enum State: Sendable {

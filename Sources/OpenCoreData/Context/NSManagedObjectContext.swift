@@ -61,7 +61,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     /// What to do where a parent context has other values than those a change of this context started from. Nil, as at first: the later
     /// writer wins, property by property, without asking.
     open var parentConflictPolicy: NSMergePolicy?
-    /// Children have pushed changes that have not been saved yet: objects of them may have changes without being held.
+    /// Children have pushed changes that have not been saved yet: objects of them may have changes without being retained.
     var hasPushedChanges = false
     /// Children's changes have come in that validation has not seen.
     var hasUncheckedMail = false
@@ -74,7 +74,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     /// Rows were changed without instances here, and nobody has checked them yet.
     var hasImportedRows = false
     /// What this context has reserved in the root's table.
-    var heldKeys: HeldKeys?
+    var reservedKeys: ReservedKeys?
     /// Notes what events do while there is an undo manager.
     var undoRecorder: UndoRecorder?
 

@@ -287,7 +287,7 @@ open class UIManagedDocument: NSObject, @unchecked Sendable {
         save(to: fileURL, for: .forOverwriting, completionHandler: completionHandler)
     }
 
-    /// Waits while more than `limit` changed objects are not on disk: how a writer that is faster than the disk is held back.
+    /// Waits while more than `limit` changed objects are not on disk: how a writer that is faster than the disk is made to wait.
     package func waitUntilUnsaved(isBelow limit: Int) async {
         if unsavedChangeCount < limit { return }
         await withCheckedContinuation { continuation in

@@ -6,7 +6,7 @@ import Foundation
 open class NSManagedObject: NSObject {
     /// The identity. It changes once at most: where a new object turns out to be another one, which has its unique key (see `NSManagedObjectID`).
     public internal(set) final var objectID: NSManagedObjectID
-    /// The table that finds this object by its ID, unless its context holds it. Set by that table only.
+    /// The table that finds this object by its ID, unless its context retains it. Set by that table only.
     final var home: UsedObjects?
     /// Unretained: the context clears it in the objects it leaves behind.
     final unowned(unsafe) var context: NSManagedObjectContext?

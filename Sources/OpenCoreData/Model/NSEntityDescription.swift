@@ -53,7 +53,7 @@ open class NSEntityDescription: NSObject, @unchecked Sendable {
 
     public override init() {
         super.init()
-        anchor.hold(self)
+        anchor.set(self)
     }
 
     deinit { anchor.clear() }

@@ -71,7 +71,7 @@ extension NSManagedObjectContext {
         if object.state == .clean {
             object.state = .updated
             if object.base == nil { object.base = current }
-            registry.hold(object)
+            registry.retain(object)
         }
         object.noteEventStart()
         let row = current.copy()
@@ -135,7 +135,7 @@ extension NSManagedObjectContext {
             object.changed = SlotSet(0..<(object.row?.count ?? 0))
             object.changedToManys = SlotSet()
         }
-        registry.hold(object)
+        registry.retain(object)
         if events.deleted.removeValue(forKey: object.objectID) == nil { events.inserted[object.objectID] = object }
         reversal.restored.append(object)
         if reversal.isRedo && object.state == .inserted {

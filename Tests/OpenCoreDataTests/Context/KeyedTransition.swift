@@ -350,8 +350,8 @@ extension KeyedTransition {
         for name in result.objects.keys {
             guard let key = key(name) else { continue }
             claims[key, default: []].append(name)
-            // Who is given another key may have to keep its own; and who has got another one in the parent, while something of it was changed here, is
-            // still called here by the former one.
+            // Who is given another key may have to keep its own; and who has got another one in the parent, while something of it was changed here,
+            // is still called here by the former one.
             let others = [before.objects[name]?.key, changes.updated[name] == nil ? nil : sender.objects[name]?.key]
             for other in Set(others.compactMap(\.self)) where other != key {
                 turned.insert(name)

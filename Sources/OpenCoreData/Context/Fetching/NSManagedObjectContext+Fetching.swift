@@ -92,7 +92,7 @@ extension NSManagedObjectContext {
         object.wasFetched(at: stamp)
         let change = mayBePending ? chain.withLock { level.change(of: found.id) } : nil
         if let change { object.take(change) }
-        // What a child pushed is kept by the level; an object of it is held only while it has something of its own to say.
+        // What a child pushed is kept by the level; an object of it is retained only while it has something of its own to say.
         registry.add(object)
         if !asFault && object.isFaulted && object.row != nil { object.fire() }
         return object

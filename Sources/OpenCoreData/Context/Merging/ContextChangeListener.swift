@@ -159,7 +159,7 @@ extension NSManagedObjectContext {
     }
 
     func apply(_ change: PendingRow, to object: NSManagedObject) {
-        registry.hold(object)
+        registry.retain(object)
         if change.kind == .deleted {
             object.state = .deleted
             if chain.withLock({ level.change(of: object.objectID) == nil }) { discarded.append(object) }

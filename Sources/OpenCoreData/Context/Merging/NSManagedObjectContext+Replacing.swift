@@ -87,7 +87,7 @@ extension NSManagedObjectContext {
             object.other = other
             if let change {
                 other.take(change)
-                registry.hold(other)
+                registry.retain(other)
                 // Those that are related to it have not been looked at.
                 if other.state == .deleted { undelivered.append(other) }
             } else if other.state == .clean && !other.isFaulted {
@@ -99,7 +99,7 @@ extension NSManagedObjectContext {
         object.objectID = id
         if let change {
             object.take(change)
-            registry.hold(object)
+            registry.retain(object)
             if object.state == .deleted { undelivered.append(object) }
         } else {
             object.state = .clean

@@ -90,7 +90,7 @@ extension NSManagedObjectContext {
             guard let row else { return false }
             return object.layout.toOneSlots.contains { !object.changed.contains($0) && row[$0].objectID.map { deleted.contains($0.current) } == true }
         }
-        let showing = registry.heldObjects.filter { $0.state == .updated && leads($0.row, of: $0) }
+        let showing = registry.retainedObjects.filter { $0.state == .updated && leads($0.row, of: $0) }
         if showing.isEmpty { return }
         let rows = try channel(to: "apply delete rules").rows(for: showing.map(\.objectID))
         for object in showing { if let row = rows[object.objectID], !leads(row, of: object) { refresh(object, mergeChanges: true) } }

@@ -69,7 +69,7 @@ extension NSManagedObjectContext {
         object.context = self
         undoRecorder?.willChange(object)
         object.state = .inserted
-        registry.hold(object)
+        registry.retain(object)
         object.isPublished = false
         unpublished.append(object)
         events.inserted[object.objectID] = object
@@ -95,7 +95,7 @@ extension NSManagedObjectContext {
         undoRecorder?.willDelete(object)
         let wasInserted = object.state == .inserted
         object.state = .deleted
-        registry.hold(object)
+        registry.retain(object)
         if object.isPublished {
             object.isPublished = false
             unpublished.append(object)
@@ -120,7 +120,7 @@ extension NSManagedObjectContext {
     func unpublish(_ object: NSManagedObject) {
         guard object.isPublished else { return }
         object.isPublished = false
-        registry.hold(object)
+        registry.retain(object)
         unpublished.append(object)
     }
 

@@ -86,7 +86,7 @@ extension NSManagedObjectContext {
         watched = [:]
         unpublished = []
         discarded = []
-        heldKeys = nil
+        reservedKeys = nil
         movePin(past: [])
         chain.withLock {
             level.discard()

@@ -25,7 +25,7 @@ extension NSManagedObjectContext {
         }
         if let now, let object = registry[id] {
             object.take(now)
-            registry.hold(object)
+            registry.retain(object)
         }
     }
 

@@ -56,8 +56,8 @@ extension NSManagedObjectContext {
         return true
     }
 
-    /// Whether objects that nobody holds may have changes: those of rows that children pushed, or that were imported.
-    private var mayChangeUnheld: Bool { hasPushedChanges || hasImportedRows }
+    /// Whether objects that the registry does not retain may have changes: those of rows that children pushed, or that were imported.
+    private var mayChangeUnretained: Bool { hasPushedChanges || hasImportedRows }
 
     /// What was saved, after the merge policy had its say.
     struct SaveOutcome {
@@ -76,7 +76,7 @@ extension NSManagedObjectContext {
     func callWillSave() throws {
         publish()
         var next: [NSManagedObject] = []
-        for object in mayChangeUnheld ? registry.objects : Array(registry.heldObjects) where object.hasHooks && object.hasChanges {
+        for object in mayChangeUnretained ? registry.objects : Array(registry.retainedObjects) where object.hasHooks && object.hasChanges {
             next.append(object)
         }
         for _ in 0..<100 {
@@ -157,7 +157,7 @@ extension NSManagedObjectContext {
                 for (id, change) in part.rows { try check(id, change, try registry[id] ?? (validatesItself ? object(for: id, change) : nil)) }
             }
         } else {
-            for object in hasPushedChanges ? registry.objects : Array(registry.heldObjects) {
+            for object in hasPushedChanges ? registry.objects : Array(registry.retainedObjects) {
                 try changes[object.objectID].map { try check(object.objectID, $0, object) }
             }
             for part in pushed {
@@ -201,8 +201,8 @@ extension NSManagedObjectContext {
             if object.state == .inserted { inserted.append(object) } else if object.state == .updated { updated.append(object) }
             object.becomeClean()
         }
-        if !mayChangeUnheld && !outcome.isSettled {
-            for object in registry.heldObjects { outcome.changes[object.objectID].map { land(object, $0) } }
+        if !mayChangeUnretained && !outcome.isSettled {
+            for object in registry.retainedObjects { outcome.changes[object.objectID].map { land(object, $0) } }
         } else if outcome.changes.rowCount < registry.capacityInUse {
             outcome.changes.forEach { id, change in registry[id].map { land($0, change) } }
         } else {
@@ -230,7 +230,7 @@ extension NSManagedObjectContext {
         let clean = (inserted + updated).map(\.objectID)
         postDidSave(outcome.changes, inserted: inserted, updated: updated, deleted: deleted)
         (inserted, updated) = ([], [])
-        // Nobody holds them any more but those who use them.
+        // Nobody keeps them any more but those who use them.
         registry.release(clean)
         subscribers.announce(ChangedObjectIDs(outcome.changes))
         tellListeners(ContextChangeIDs(refreshed: outcome.settled))

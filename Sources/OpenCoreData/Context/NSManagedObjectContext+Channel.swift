@@ -151,7 +151,7 @@ extension NSManagedObjectContext: PersistentStoreChannel {
     package func receive(_ changes: ChangeSet, from sender: NSManagedObjectContext) throws -> ReceivedChanges {
         let isHere = queue.isCurrent
         if isHere {
-            receiveMail()
+            readInbox()
             publish()
         }
         var outcome: ReceivedChanges?
@@ -163,13 +163,13 @@ extension NSManagedObjectContext: PersistentStoreChannel {
         }
         let received = outcome ?? ReceivedChanges()
         if isHere {
-            receiveMail()
+            readInbox()
             postObjectsDidChange()
         } else {
             queue.async { [self] in
-                // A fetch may have taken the mail meanwhile, and then nobody has heard of it yet.
-                guard self.hasMail.load(ordering: .acquiring) || !self.events.pushed.isEmpty else { return }
-                self.receiveMail()
+                // A fetch may have read the inbox meanwhile, and then nobody has heard of it yet.
+                guard self.hasUnreadInbox.load(ordering: .acquiring) || !self.events.pushed.isEmpty else { return }
+                self.readInbox()
                 self.postObjectsDidChange()
             }
         }
@@ -197,6 +197,6 @@ extension NSManagedObjectContext: PersistentStoreChannel {
         if admission.changes.deletedCount > 0 && level.deletionStamp == nil { level.deletionStamp = chain.stamp(with: rowCache) &- level.changeCount }
         chain.replace(admission.identities)
         level.inbox.append(admission.changes)
-        hasMail.store(true, ordering: .releasing)
+        hasUnreadInbox.store(true, ordering: .releasing)
     }
 }

@@ -29,7 +29,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     /// Children that merge by themselves what comes into this context.
     package let subscribers = ChangeSubscribers()
     /// Set when a child has pushed something that this context's objects have not seen.
-    let hasMail = Atomic(false)
+    let hasUnreadInbox = Atomic(false)
     /// How many of the chain's replacements this context's objects have followed.
     var knownReplacements = 0
 
@@ -64,7 +64,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     /// Children have pushed changes that have not been saved yet: objects of them may have changes without being retained.
     var hasPushedChanges = false
     /// Children's changes have come in that validation has not seen.
-    var hasUncheckedMail = false
+    var hasUncheckedPushes = false
     /// Counts what this context has published, so that validation can tell whether it changed anything.
     var publicationCount = 0
     /// Whether any object has loaded members of a to-many.

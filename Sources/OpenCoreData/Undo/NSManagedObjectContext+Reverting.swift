@@ -5,7 +5,7 @@ extension NSManagedObjectContext {
     /// Brings back what the event changed, property by property, and records how to take that back in turn.
     func revert(_ record: UndoRecord) {
         checkQueue()
-        receiveMail()
+        readInbox()
         guard let recorder = undoRecorder, recorder.generation == record.generation else { return }
         var reversal = Reversal(isExact: recorder.epoch == record.epoch, isRedo: recorder.manager.isRedoing)
         sort(record, into: &reversal)

@@ -53,7 +53,7 @@ extension NSAsynchronousFetchRequest: ContextRequest {
         _ found: Result<NSManagedObjectContext.Found, any Error>
     ) {
         let context = result.managedObjectContext
-        context.receiveMail()
+        context.readInbox()
         do {
             if result.isCancelled { throw CocoaError(.userCancelled) }
             let objects: [ResultType] = try context.results(of: fetch, found: found.get())

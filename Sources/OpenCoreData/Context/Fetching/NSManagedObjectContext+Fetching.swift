@@ -16,7 +16,7 @@ extension NSManagedObjectContext {
     /// The request as a value.
     func plan<T>(for request: NSFetchRequest<T>) throws -> FetchPlan {
         checkQueue()
-        receiveMail()
+        readInbox()
         guard let model = endOfChain?.managedObjectModel else { Violation.noParent(diagnosticName, doing: "fetch") }
         var plan = FetchPlan(entity: try request.resolvedEntity(in: model))
         plan.includesSubentities = request.includesSubentities
@@ -39,7 +39,7 @@ extension NSManagedObjectContext {
     public func object(with objectID: NSManagedObjectID) -> NSManagedObject {
         checkQueue()
         if let known = registry[objectID] { return known }
-        if objectID.successor != nil { receiveMail() }
+        if objectID.successor != nil { readInbox() }
         let id = objectID.current
         return registry[id] ?? materialise(FetchedRow(id: id, row: nil), asFault: true)
     }
@@ -47,14 +47,14 @@ extension NSManagedObjectContext {
     /// The object with this ID if this context has it already.
     public func registeredObject(for objectID: NSManagedObjectID) -> NSManagedObject? {
         checkQueue()
-        if objectID.successor != nil { receiveMail() }
+        if objectID.successor != nil { readInbox() }
         return registry[objectID.current]
     }
 
     /// The object with this ID, realised. Throws 133000 if it does not exist.
     public func existingObject(with objectID: NSManagedObjectID) throws -> NSManagedObject {
         checkQueue()
-        receiveMail()
+        readInbox()
         let objectID = objectID.current
         if let known = registry[objectID], !known.isFaulted, known.state != .detached { return known }
         guard let row = try row(for: objectID) else {

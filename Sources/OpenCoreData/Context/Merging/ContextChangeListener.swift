@@ -119,19 +119,19 @@ extension NSManagedObjectContext {
 
 /// What children pushed, brought to this context's own objects: on its queue, at the next turn.
 extension NSManagedObjectContext {
-    func receiveMail() {
+    func readInbox() {
         followReplacements()
-        guard hasMail.exchange(false, ordering: .acquiringAndReleasing) else { return }
-        let mail = chain.withLock {
-            let mail = level.inbox
+        guard hasUnreadInbox.exchange(false, ordering: .acquiringAndReleasing) else { return }
+        let pushes = chain.withLock {
+            let pushes = level.inbox
             level.inbox = []
-            return mail
+            return pushes
         }
-        if !mail.isEmpty {
+        if !pushes.isEmpty {
             hasPushedChanges = true
-            hasUncheckedMail = true
+            hasUncheckedPushes = true
         }
-        for changes in mail {
+        for changes in pushes {
             if !registry.isEmpty { apply(changes) }
             events.pushed.append(changes)
         }

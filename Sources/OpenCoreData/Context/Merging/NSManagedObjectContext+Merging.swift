@@ -65,7 +65,7 @@ extension NSManagedObjectContext {
 
     /// Merges these changes into the objects and the unsaved rows of this context, then into the contexts that follow it.
     func merge(_ changes: ChangedObjectIDs) {
-        receiveMail()
+        readInbox()
         if propagatesDeletesAtEndOfEvent { propagateWhatCanBeRead() }
         publish()
         var changes = changes

@@ -34,7 +34,7 @@ extension NSManagedObjectContext {
     @discardableResult
     func hearOfReplacements() -> Bool {
         if chain.replacementCount == knownReplacements { return false }
-        receiveMail()
+        readInbox()
         return true
     }
 

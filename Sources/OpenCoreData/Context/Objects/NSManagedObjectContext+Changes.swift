@@ -53,7 +53,7 @@ extension NSManagedObjectContext {
 
     private func objects(pending kind: ChangeKind) -> Set<NSManagedObject> {
         checkQueue()
-        receiveMail()
+        readInbox()
         publish()
         let ids = chain.withLock { level.pending.ids(kind) }
         return Set(ids.map { object(with: $0) })
@@ -158,11 +158,11 @@ extension NSManagedObjectContext {
     func publish(inPlaceOfPending replaced: [NSManagedObject] = []) {
         guard !unpublished.isEmpty else { return }
         // What a child pushed in the meantime comes first: a row published over it would take its values back.
-        repeat { receiveMail() } while !publishUnlessMailCame(replaced)
+        repeat { readInbox() } while !publishIfInboxIsEmpty(replaced)
         changeObserver.withLock { $0 }?.changesCame()
     }
 
-    private func publishUnlessMailCame(_ replaced: [NSManagedObject]) -> Bool {
+    private func publishIfInboxIsEmpty(_ replaced: [NSManagedObject]) -> Bool {
         chain.withLock {
             guard level.inbox.isEmpty else { return false }
             for object in replaced where object.state == .inserted || level.pending[object.objectID]?.kind != .inserted {
@@ -213,7 +213,7 @@ extension NSManagedObjectContext {
     /// Applies delete rules, publishes, and posts one ObjectsDidChange for everything since the last one.
     public func processPendingChanges() {
         checkQueue()
-        receiveMail()
+        readInbox()
         if propagatesDeletesAtEndOfEvent { propagateWhatCanBeRead() }
         publish()
         registerEventForUndo()

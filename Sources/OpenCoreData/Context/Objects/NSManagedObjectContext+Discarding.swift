@@ -6,7 +6,7 @@ extension NSManagedObjectContext {
     /// Discards inserts and deletes and restores updated values. Nothing is fetched, and no other context is touched.
     public func rollback() {
         checkQueue()
-        receiveMail()
+        readInbox()
         undoRecorder?.forget()
         undelivered = []
         propagationStamp = nil
@@ -50,7 +50,7 @@ extension NSManagedObjectContext {
     /// The parent threw these changes away after this context had pushed them: objects that were inserted by them are gone, the others show what
     /// the parent has now.
     func follow(rollback lost: ChangeSet) {
-        receiveMail()
+        readInbox()
         undoRecorder?.forget()
         chain.withLock { level.forgetPushes(of: lost.ids(.inserted)) }
         lost.forEach { id, change in
@@ -90,7 +90,7 @@ extension NSManagedObjectContext {
         movePin(past: [])
         chain.withLock {
             level.discard()
-            hasMail.store(false, ordering: .releasing)
+            hasUnreadInbox.store(false, ordering: .releasing)
         }
         registry.removeAll()
         events = ContextEvents()
@@ -105,7 +105,7 @@ extension NSManagedObjectContext {
     /// can't be read, merging leaves the object as it is (and says so: `ContextDiagnostic.Kind.storeReadFailed`).
     public func refresh(_ object: NSManagedObject, mergeChanges: Bool) {
         checkQueue()
-        receiveMail()
+        readInbox()
         let object = object.standing
         object.fetched = [:]
         endOfChain?.rowCache.relations.remove(object.objectID)
@@ -141,7 +141,7 @@ extension NSManagedObjectContext {
     /// Clean objects become faults, changed ones keep their changes.
     public func refreshAllObjects() {
         checkQueue()
-        receiveMail()
+        readInbox()
         endOfChain?.rowCache.relations.removeAll()
         for object in registry.objects {
             askAgain(object)

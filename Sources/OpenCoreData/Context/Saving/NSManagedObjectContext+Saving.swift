@@ -39,7 +39,7 @@ extension NSManagedObjectContext {
 
     /// Everything before the hand-over. Returns whether there is anything to save.
     func prepareToSave() throws -> Bool {
-        receiveMail()
+        readInbox()
         try propagateDeletions()
         try propagateDeletionsAgain()
         guard hasChanges else {
@@ -107,11 +107,11 @@ extension NSManagedObjectContext {
         guard let chain = contexts.first?.chain else { return [] }
         func begin() -> [ChangeSet] { contexts.map { $0.level.beginSaving() } }
         for _ in 0..<20 {
-            let begun = chain.withLock { contexts.allSatisfy { !$0.hasUncheckedMail && $0.level.inbox.isEmpty } ? begin() : nil }
+            let begun = chain.withLock { contexts.allSatisfy { !$0.hasUncheckedPushes && $0.level.inbox.isEmpty } ? begin() : nil }
             if let begun { return begun }
             for context in contexts {
-                context.receiveMail()
-                guard context.hasUncheckedMail else { continue }
+                context.readInbox()
+                guard context.hasUncheckedPushes else { continue }
                 context.postObjectsDidChange()
                 context.publish()
                 try context.validateUntilStable()
@@ -123,7 +123,7 @@ extension NSManagedObjectContext {
     }
 
     private func validate() throws {
-        hasUncheckedMail = false
+        hasUncheckedPushes = false
         let changes = chain.withLock { level.pending }
         var errors: [NSError] = []
         // Rows without an instance that children pushed were checked when they were saved there, and the model's rules about one value hold of it whoever

@@ -120,7 +120,7 @@ final class Loan: NSManagedObject {
     @Test func aContextHoldsWhatIsUnsavedAndNothingElse() throws {
         let stack = try shelves(3), context = stack.root
         try context.performAndWait { () throws in
-            // snippet: held
+            // snippet: retained
             try context.fetch(request()).first?.copies = 9
             assert(context.registeredObjects.count == 1)  // the changed one; nobody uses the others
 

@@ -5,78 +5,78 @@ import SyncPipeline
 import Systemd
 
 extension SyncDaemon {
-    /// Begins what is to be done. Nothing here waits: what takes time tells the desk when it is done.
+    /// Begins what is to be done. Nothing here waits: what takes time tells the life cycle when it is done.
     func perform(_ action: DaemonState.Action, _ running: RunningDaemon) {
-        let desk = running.desk
+        let lifeCycle = running.lifeCycle
         switch action {
-        case .announceReady: announceReady(desk)
+        case .announceReady: announceReady(lifeCycle)
         case .reload:
             Task {
                 await reload(running)
-                desk.tell(.reloadFinished)
+                lifeCycle.tell(.reloadFinished)
             }
         case .pollEverything:
             let pipeline = running.engine.pipeline
             Task {
                 // Everything is known to the pipeline, and nothing waited for: there is nothing that could fail.
                 _ = try? await pipeline.sync(nil, cause: .signal, full: false, wait: false)
-                desk.tell(.pollFinished)
+                lifeCycle.tell(.pollFinished)
             }
         case .dumpStatus: Task { await dumpStatus(running) }
         case .stop(let status):
             Task {
                 let outcome = await shutDown(running, status)
-                if outcome != status { desk.tell(.failed(outcome)) }
-                desk.tell(.stopFinished)
+                if outcome != status { lifeCycle.tell(.failed(outcome)) }
+                lifeCycle.tell(.stopFinished)
             }
         case .skipPage: Task { await running.engine.pipeline.stop(grace: .zero) }
         }
     }
 
-    private func announceReady(_ desk: DaemonDesk) {
-        let text = desk.readyText
+    private func announceReady(_ lifeCycle: DaemonLifeCycle) {
+        let text = lifeCycle.readyText
         options.notify.ready(status: text)
-        if desk.isFirstReady() {
+        if lifeCycle.isFirstReady() {
             reporter.send(
                 JournalEntry(
                     .ready, text,
-                    fields: JournalNarrator.make([("CISTERN_VERSION", options.version), ("CISTERN_CONFIG_GENERATION", "\(desk.generation)")])))
+                    fields: JournalFormatter.make([("CISTERN_VERSION", options.version), ("CISTERN_CONFIG_GENERATION", "\(lifeCycle.generation)")])))
         }
     }
 
     // MARK: Reload
 
     private func reload(_ running: RunningDaemon) async {
-        let desk = running.desk
-        let waiters = desk.takeWaiters()
+        let lifeCycle = running.lifeCycle
+        let waiters = lifeCycle.takeWaiters()
         options.notify.reloading(status: "Reloading configuration")
         let result = await putIntoForce(running)
         switch result {
         case .success(let response):
             reporter.send(
                 JournalEntry(
-                    .reloaded, response.message, fields: JournalNarrator.make([("CISTERN_CONFIG_GENERATION", "\(response.generation ?? 0)")])))
+                    .reloaded, response.message, fields: JournalFormatter.make([("CISTERN_CONFIG_GENERATION", "\(response.generation ?? 0)")])))
         case .failure(let error):
-            desk.refuse(error.problems?.first ?? error.error)
+            lifeCycle.refuse(error.problems?.first ?? error.error)
             let lines = error.problems ?? [error.description]
             for line in lines {
                 reporter.send(
                     JournalEntry(
                         .reloadFailed, "reload failed, the old configuration is kept: \(line)",
-                        fields: JournalNarrator.make([("CISTERN_ERROR", line), ("CISTERN_CONFIG_GENERATION", "\(desk.generation)")])))
+                        fields: JournalFormatter.make([("CISTERN_ERROR", line), ("CISTERN_CONFIG_GENERATION", "\(lifeCycle.generation)")])))
             }
         }
         for waiter in waiters { waiter.resume(returning: result) }
     }
 
     private func putIntoForce(_ running: RunningDaemon) async -> Result<ControlResponse, ControlError> {
-        let desk = running.desk
-        switch Reload(reader: reader).decide(inForce: desk.configurationInForce) {
+        let lifeCycle = running.lifeCycle
+        switch Reload(reader: reader).decide(inForce: lifeCycle.configurationInForce) {
         case .invalid(let problems):
             let errors = problems.filter { $0.severity == .error }
             return .failure(
                 ControlError(
-                    "the new configuration has \(JournalNarrator.count(errors.count, "error")); the old one is kept",
+                    "the new configuration has \(JournalFormatter.count(errors.count, "error")); the old one is kept",
                     advice: "correct it and reload again", code: .configuration, problems: errors.map(\.description)))
         case .needsRestart(let reasons):
             return .failure(
@@ -85,19 +85,19 @@ extension SyncDaemon {
                     advice: "run `systemctl restart cisternd`, or take the change back", code: .configuration))
         case .unchanged(let reading):
             // What the configuration names may have changed all the same, such as a file of certificate authorities.
-            do { try await running.engine.pipeline.reload(desk.configurationInForce) } catch { return .failure(Self.refused(error)) }
-            let generation = desk.accept(desk.configurationInForce, reading)
+            do { try await running.engine.pipeline.reload(lifeCycle.configurationInForce) } catch { return .failure(Self.refused(error)) }
+            let generation = lifeCycle.accept(lifeCycle.configurationInForce, reading)
             return .success(ControlResponse(message: "Configuration \(generation) is in force: nothing changed.", generation: generation))
         case .apply(let configuration, let difference, let reading):
             do { try await running.engine.pipeline.reload(configuration) } catch { return .failure(Self.refused(error)) }
-            let log = desk.configurationInForce.log, name = desk.configurationInForce.daemon.name
-            desk.recorder.reload(configuration)
+            let log = lifeCycle.configurationInForce.log, name = lifeCycle.configurationInForce.daemon.name
+            lifeCycle.recorder.reload(configuration)
             running.liveness.reload(configuration)
             reporter.setThreshold(Self.threshold(configuration.log.level))
             if log.target != configuration.log.target || log.format != configuration.log.format || name != configuration.daemon.name {
                 journal.replace(with: Self.makeJournal(configuration, environment: options.environment))
             }
-            let generation = desk.accept(configuration, reading)
+            let generation = lifeCycle.accept(configuration, reading)
             return .success(
                 ControlResponse(
                     message: "Configuration \(generation) is in force: \(Reload.summary(difference)).", generation: generation))
@@ -111,9 +111,9 @@ extension SyncDaemon {
     // MARK: Status
 
     private func dumpStatus(_ running: RunningDaemon) async {
-        let snapshot = running.desk.snapshot(resources: await running.engine.pipeline.resources())
+        let snapshot = running.lifeCycle.snapshot(resources: await running.engine.pipeline.resources())
         for line in StatusDump.lines(snapshot) {
-            reporter.send(JournalEntry(.statusDump, line.text, fields: JournalNarrator.make(line.fields)))
+            reporter.send(JournalEntry(.statusDump, line.text, fields: JournalFormatter.make(line.fields)))
         }
     }
 
@@ -121,19 +121,19 @@ extension SyncDaemon {
 
     /// The start's order, backwards. What is in the main context is on disk when this returns 0.
     private func shutDown(_ running: RunningDaemon, _ status: ExitStatus) async -> ExitStatus {
-        let desk = running.desk, notify = options.notify
-        let grace = desk.configurationInForce.daemon.shutdownGrace.duration, deadline = ContinuousClock.now + grace + Self.savingTime
-        desk.recorder.setStopping()
-        notify.stopping(status: desk.recorder.text)
+        let lifeCycle = running.lifeCycle, notify = options.notify
+        let grace = lifeCycle.configurationInForce.daemon.shutdownGrace.duration, deadline = ContinuousClock.now + grace + Self.savingTime
+        lifeCycle.recorder.setStopping()
+        notify.stopping(status: lifeCycle.recorder.text)
         running.watchdog?.stop()
         running.clocks?.stop()
         reporter.send(
             JournalEntry(
                 .stopping, status == .success ? "stopping" : "stopping, because the store cannot be trusted any more",
-                fields: JournalNarrator.make([("CISTERN_VERSION", options.version)])))
-        desk.refuseWaiters()
+                fields: JournalFormatter.make([("CISTERN_VERSION", options.version)])))
+        lifeCycle.refuseWaiters()
         await running.engine.pipeline.stop(grace: grace)
-        desk.refuseWaiters()
+        lifeCycle.refuseWaiters()
         await running.server.stop()
         let patience = Task {
             while !Task.isCancelled {
@@ -146,12 +146,12 @@ extension SyncDaemon {
             flush()
         }
         guard let reason = await close(running.engine.document, until: deadline) else { return status }
-        let path = desk.configurationInForce.document.path, unsaved = running.engine.document.unsavedChanges
+        let path = lifeCycle.configurationInForce.document.path, unsaved = running.engine.document.unsavedChanges
         reporter.send(
             JournalEntry(
-                "\(path) could not be saved: \(reason); \(JournalNarrator.count(unsaved, "changed object")) not on disk, what is missing is fetched again "
+                "\(path) could not be saved: \(reason); \(JournalFormatter.count(unsaved, "changed object")) not on disk, what is missing is fetched again "
                     + "at the next start", priority: .error,
-                fields: JournalNarrator.make([("CISTERN_ERROR", reason)])))
+                fields: JournalFormatter.make([("CISTERN_ERROR", reason)])))
         return status == .success ? .ioError : status
     }
 

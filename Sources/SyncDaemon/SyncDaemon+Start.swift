@@ -11,7 +11,7 @@ struct StopWanted: Error {}
 
 /// What runs while the daemon is up.
 struct RunningDaemon: Sendable {
-    let desk: DaemonDesk
+    let lifeCycle: DaemonLifeCycle
     let engine: DaemonEngine
     let server: ControlServer
     let listener: ControlListener
@@ -71,12 +71,12 @@ extension SyncDaemon {
     // MARK: The order of the start
 
     /// Lock and store, pipeline, control socket, schedule, watchdog. READY is said when all of it stands, and not before.
-    func start(_ configuration: CisternConfiguration, desk: DaemonDesk) async throws -> RunningDaemon {
+    func start(_ configuration: CisternConfiguration, lifeCycle: DaemonLifeCycle) async throws -> RunningDaemon {
         reporter.send(startedEntry(configuration))
-        try goOn(desk)
-        let engine = try await assemble(configuration, desk: desk)
+        try goOn(lifeCycle)
+        let engine = try await assemble(configuration, lifeCycle: lifeCycle)
         do {
-            try goOn(desk)
+            try goOn(lifeCycle)
             // Whoever connects from now on waits until it is known what there is to ask for.
             let listener = try listen(configuration)
             do {
@@ -88,11 +88,12 @@ extension SyncDaemon {
                 guard failure.status == .software else { throw failure }
                 throw StartFailure(.software, "the stored state of the sources cannot be read: \(error.inWords)")
             }
-            let server = try await serve(configuration, at: listener, engine: engine, desk: desk)
-            desk.recorder.seed(await engine.pipeline.resources())
-            let (liveness, watchdog) = watch(configuration, engine: engine, desk: desk)
+            let server = try await serve(configuration, at: listener, engine: engine, lifeCycle: lifeCycle)
+            lifeCycle.recorder.seed(await engine.pipeline.resources())
+            let (liveness, watchdog) = watch(configuration, engine: engine, lifeCycle: lifeCycle)
             return RunningDaemon(
-                desk: desk, engine: engine, server: server, listener: listener, liveness: liveness, watchdog: watchdog, clocks: watchClocks())
+                lifeCycle: lifeCycle, engine: engine, server: server, listener: listener, liveness: liveness, watchdog: watchdog,
+                clocks: watchClocks())
         } catch {
             // The store is left as a clean stop leaves it.
             await engine.pipeline.stop(grace: .zero)
@@ -101,21 +102,21 @@ extension SyncDaemon {
         }
     }
 
-    private func goOn(_ desk: DaemonDesk) throws(StopWanted) {
-        if desk.isStopWanted { throw StopWanted() }
+    private func goOn(_ lifeCycle: DaemonLifeCycle) throws(StopWanted) {
+        if lifeCycle.isStopWanted { throw StopWanted() }
     }
 
     private func startedEntry(_ configuration: CisternConfiguration) -> JournalEntry {
         let sources = configuration.sources.filter(\.isEnabled)
         return JournalEntry(
             .started,
-            "cisternd \(options.version) started: \(JournalNarrator.count(sources.count, "source")), "
-                + "\(JournalNarrator.count(sources.flatMap(\.resources).filter(\.isEnabled).count, "resource")), document \(configuration.document.path)",
-            fields: JournalNarrator.make([("CISTERN_VERSION", options.version), ("CISTERN_CONFIG_GENERATION", "1")]))
+            "cisternd \(options.version) started: \(JournalFormatter.count(sources.count, "source")), "
+                + "\(JournalFormatter.count(sources.flatMap(\.resources).filter(\.isEnabled).count, "resource")), document \(configuration.document.path)",
+            fields: JournalFormatter.make([("CISTERN_VERSION", options.version), ("CISTERN_CONFIG_GENERATION", "1")]))
     }
 
     /// Opens the document on a thread that may block, and asks the manager for patience meanwhile.
-    private func assemble(_ configuration: CisternConfiguration, desk: DaemonDesk) async throws -> DaemonEngine {
+    private func assemble(_ configuration: CisternConfiguration, lifeCycle: DaemonLifeCycle) async throws -> DaemonEngine {
         let notify = options.notify, parts = parts
         notify.status("Opening the database")
         let patience = Task {
@@ -126,7 +127,7 @@ extension SyncDaemon {
         }
         defer { patience.cancel() }
         let hub = hub
-        listen(desk)
+        listen(lifeCycle)
         return try await withCheckedThrowingContinuation { continuation in
             DispatchQueue(label: "cistern.open").async {
                 continuation.resume(
@@ -134,7 +135,7 @@ extension SyncDaemon {
                         try parts.assemble(configuration) {
                             hub.send($0)
                         } onSaved: {
-                            desk.recorder.saved()
+                            lifeCycle.recorder.saved()
                         }
                     })
             }
@@ -142,14 +143,14 @@ extension SyncDaemon {
     }
 
     /// Who is told of events, in this order: the recorder first, for the others ask it.
-    private func listen(_ desk: DaemonDesk) {
-        let recorder = desk.recorder, reporter = reporter
+    private func listen(_ lifeCycle: DaemonLifeCycle) {
+        let recorder = lifeCycle.recorder, reporter = reporter
         let manager = NotifyReporter(notify: options.notify, recorder: recorder)
         _ = hub.listen { recorder.record($0) }
         _ = hub.listen { manager.observe($0) }
         _ = hub.listen { reporter.observe($0) }
         _ = hub.listen { event in
-            if case .saveFailed(_, cause: .disk) = event { desk.tell(.failed(.ioError)) }
+            if case .saveFailed(_, cause: .disk) = event { lifeCycle.tell(.failed(.ioError)) }
         }
     }
 
@@ -159,9 +160,9 @@ extension SyncDaemon {
     }
 
     private func serve(
-        _ configuration: CisternConfiguration, at listener: ControlListener, engine: DaemonEngine, desk: DaemonDesk
+        _ configuration: CisternConfiguration, at listener: ControlListener, engine: DaemonEngine, lifeCycle: DaemonLifeCycle
     ) async throws -> ControlServer {
-        let control = DaemonControl(desk: desk, pipeline: engine.pipeline, hub: hub)
+        let control = DaemonControl(lifeCycle: lifeCycle, pipeline: engine.pipeline, hub: hub)
         let journal = journal
         let logger = Logger(label: "cistern.control") { _ in JournalLogHandler(journal: journal.current, level: .warning) }
         let reporter = reporter
@@ -183,7 +184,7 @@ extension SyncDaemon {
         if request.full { text += " (full)" }
         return JournalEntry(
             "\(text) asked for by \(peer)", priority: .notice,
-            fields: JournalNarrator.make([
+            fields: JournalFormatter.make([
                 ("CISTERN_VERB", request.verb.rawValue), ("CISTERN_SCOPE", request.scope ?? ""), ("CISTERN_PEER_UID", "\(peer.user)"),
                 ("CISTERN_PEER_PID", "\(peer.process)"),
             ]))
@@ -197,20 +198,20 @@ extension SyncDaemon {
                 JournalEntry(
                     .clockJumped,
                     "the clock of this machine was set \(RelativeTime.text(isForward ? step : .zero - step)) \(isForward ? "forward" : "back")",
-                    fields: JournalNarrator.make([("CISTERN_CLOCK_STEP_USEC", "\(JournalNarrator.microseconds(step))")])))
+                    fields: JournalFormatter.make([("CISTERN_CLOCK_STEP_USEC", "\(JournalFormatter.microseconds(step))")])))
         }
     }
 
-    private func watch(_ configuration: CisternConfiguration, engine: DaemonEngine, desk: DaemonDesk) -> (Liveness, Watchdog?) {
+    private func watch(_ configuration: CisternConfiguration, engine: DaemonEngine, lifeCycle: DaemonLifeCycle) -> (Liveness, Watchdog?) {
         let liveness = Liveness(pipeline: engine.pipeline, document: engine.document, configuration: configuration)
-        desk.watch(liveness, engine.document)
+        lifeCycle.watch(liveness, engine.document)
         guard let timeout = options.watchdogTimeout else { return (liveness, nil) }
         let reporter = reporter
         let watchdog = Watchdog(timeout: timeout, notify: options.notify, checks: liveness.checks) { failure in
             reporter.send(
                 JournalEntry(
                     .watchdogMissed, "no sign of life is given: \(failure)",
-                    fields: JournalNarrator.make([("CISTERN_CHECK", failure.findings.map(\.check).joined(separator: " "))])))
+                    fields: JournalFormatter.make([("CISTERN_CHECK", failure.findings.map(\.check).joined(separator: " "))])))
         }
         watchdog.start()
         return (liveness, watchdog)

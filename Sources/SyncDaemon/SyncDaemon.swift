@@ -62,12 +62,12 @@ public final class SyncDaemon: Sendable {
     let journal: JournalBox
     let reporter: JournalReporter
     let reader: ConfigurationReader
-    private struct Mail {
-        var desk: DaemonDesk?
+    private struct Inbox {
+        var lifeCycle: DaemonLifeCycle?
         /// Signals that came before there was anybody to tell.
         var early: [DaemonSignal] = []
     }
-    private let mail = Mutex(Mail())
+    private let inbox = Mutex(Inbox())
 
     /// Reads and starts nothing: ``run()`` does.
     public init(options: Options, parts: any DaemonParts) {
@@ -82,7 +82,7 @@ public final class SyncDaemon: Sendable {
     /// Runs until it is told to stop, and returns how the process ends. Must be called once.
     public func run() async -> ExitStatus {
         let reporter = reporter
-        let observation = ContextDiagnostic.observe { reporter.send(DiagnosticNarrator.entry(for: $0)) }
+        let observation = ContextDiagnostic.observe { reporter.send(DiagnosticFormatter.entry(for: $0)) }
         defer { observation.cancel() }
         if let maxBlock = options.maxBlock { MainQueueLoad.budget = maxBlock }
         options.signals?.listen(patience: { self.stopPatience }) { self.deliver($0) }
@@ -105,34 +105,34 @@ public final class SyncDaemon: Sendable {
         useJournal(of: configuration)
         let (actions, input) = AsyncStream<DaemonState.Action>.makeStream()
         let recorder = StatusRecorder(configuration: configuration)
-        let desk = DaemonDesk(
+        let lifeCycle = DaemonLifeCycle(
             reading: reading, configuration: configuration, version: options.version, watchdogTimeout: options.watchdogTimeout,
             recorder: recorder, actions: input)
-        let early = mail.withLock { mail in
-            mail.desk = desk
-            return mail.early
+        let early = inbox.withLock { inbox in
+            inbox.lifeCycle = lifeCycle
+            return inbox.early
         }
-        for signal in early { desk.tell(.signal(signal)) }
-        let running = try await start(configuration, desk: desk)
-        desk.tell(.started)
+        for signal in early { lifeCycle.tell(.signal(signal)) }
+        let running = try await start(configuration, lifeCycle: lifeCycle)
+        lifeCycle.tell(.started)
         for await action in actions { perform(action, running) }
-        return desk.exitStatus
+        return lifeCycle.exitStatus
     }
 
     /// Does what the signal says, as if the kernel had sent it. One that comes before the configuration is read waits.
     public func deliver(_ signal: DaemonSignal) {
-        let desk = mail.withLock { mail in
-            if mail.desk == nil { mail.early.append(signal) }
-            return mail.desk
+        let lifeCycle = inbox.withLock { inbox in
+            if inbox.lifeCycle == nil { inbox.early.append(signal) }
+            return inbox.lifeCycle
         }
-        desk?.tell(.signal(signal))
+        lifeCycle?.tell(.signal(signal))
     }
 
     /// How long a stop may take that is asked for now. What stops in order is done long before: nothing of it waits without an end.
     private var stopPatience: Duration {
-        let desk = mail.withLock { $0.desk }
-        guard let desk, desk.hasBeenReady else { return Signals.startPatience }
-        return desk.configurationInForce.daemon.shutdownGrace.duration + .seconds(10)
+        let lifeCycle = inbox.withLock { $0.lifeCycle }
+        guard let lifeCycle, lifeCycle.hasBeenReady else { return Signals.startPatience }
+        return lifeCycle.configurationInForce.daemon.shutdownGrace.duration + .seconds(10)
     }
 
     /// The process cannot go on: says why to everyone who may listen.
@@ -147,7 +147,7 @@ public final class SyncDaemon: Sendable {
             reporter.send(
                 JournalEntry(
                     String(line), priority: failure.status == .ioError ? .critical : .error,
-                    fields: JournalNarrator.make(
+                    fields: JournalFormatter.make(
                         [
                             ("CISTERN_EXIT_STATUS", "\(failure.status.rawValue)"), ("ERRNO", failure.code.map { "\($0)" } ?? ""),
                         ].filter { !$0.1.isEmpty })))

@@ -58,12 +58,12 @@ import Testing
 
     // Section 4: exposure ≤ 1.1
     @Test(.enabled(if: Tool.isInstalled("systemd-analyze"), withoutAnalyze), arguments: ["cisternd.service", "cisternd@.service"])
-    func exposureStaysWithinTheGate(unit: String) throws {
-        let gate = ["systemd-analyze", "security", "--offline=yes", "--threshold=11", "--no-pager"]
-        let outcome = try withInstalledRoot { try Tool.runHere(gate + ["--root=\($0)", unit]) }
+    func exposureStaysWithinTheThreshold(unit: String) throws {
+        let command = ["systemd-analyze", "security", "--offline=yes", "--threshold=11", "--no-pager"]
+        let outcome = try withInstalledRoot { try Tool.runHere(command + ["--root=\($0)", unit]) }
         #expect(outcome.status == 0, "\(outcome.output)")
         let opened = try withInstalledRoot(editing: { $0.replacing("ProtectSystem=strict", with: "ProtectSystem=no") }) {
-            try Tool.runHere(gate + ["--root=\($0)", unit])
+            try Tool.runHere(command + ["--root=\($0)", unit])
         }
         #expect(opened.status != 0, "one line less would be noticed")
     }

@@ -122,7 +122,7 @@ let processorTime = Atomic<UInt64>(0)
         root.persistentStoreCoordinator = coordinator
         let wall = try seconds {
             for cycle in 1...cycles {
-                try discard(count, above: root)
+                try discard(count, inChildOf: root)
                 if [cycles / 10, cycles].contains(cycle) { try say("after \(cycle) cycles of \(count): \(process())") }
             }
         }
@@ -133,7 +133,7 @@ let processorTime = Atomic<UInt64>(0)
 }
 
 /// Imports into a worker above the root, pushes, and throws everything away at both levels.
-@Sendable func discard(_ count: Int, above root: NSManagedObjectContext) throws {
+@Sendable func discard(_ count: Int, inChildOf root: NSManagedObjectContext) throws {
     let worker = NSManagedObjectContext(.privateQueueConcurrencyType)
     worker.parent = root
     try worker.performAndWait {

@@ -105,7 +105,7 @@ final class ContextLevel: @unchecked Sendable {
             noteChange()
         }
     }
-    /// Grows whenever changes of this level may have come to be told by the level below only.
+    /// Grows whenever changes of this level may have come to be told by the channel only.
     private(set) var saveCount: UInt64 = 0
     /// How many of the chain's changes are this level's.
     private(set) var changeCount: UInt64 = 0
@@ -139,8 +139,8 @@ final class ContextLevel: @unchecked Sendable {
 
     /// Objects that turned out to be others are called by the others' identities.
     func follow() {
-        func current(_ changes: ChangeSet, over below: ChangeSet?) -> ChangeSet? {
-            changes.namesReplacedObjects ? changes.current { below?[$0]?.row } : nil
+        func current(_ changes: ChangeSet, over earlier: ChangeSet?) -> ChangeSet? {
+            changes.namesReplacedObjects ? changes.current { earlier?[$0]?.row } : nil
         }
         if let changes = saving.flatMap({ current($0, over: nil) }) { saving = changes }
         if let changes = current(pending, over: saving) {
@@ -398,7 +398,7 @@ extension NSEntityDescription {
     /// The ancestor (or self) that declares the constraint of this number.
     func declaring(_ constraint: Int) -> NSEntityDescription {
         var candidate = self
-        while let above = candidate.superentity, above.layout.constraints.count > constraint { candidate = above }
+        while let ancestor = candidate.superentity, ancestor.layout.constraints.count > constraint { candidate = ancestor }
         return candidate
     }
 }

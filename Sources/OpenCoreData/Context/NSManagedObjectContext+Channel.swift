@@ -5,17 +5,17 @@ import Synchronization
 /// what its own parent answers.
 extension NSManagedObjectContext: PersistentStoreChannel {
     package func fetch(_ plan: FetchPlan) throws -> [FetchedRow] {
-        let below = channel(to: "fetch")
-        guard plan.includesPendingChanges else { return try below.fetch(plan) }
+        let channel = self.channel(to: "fetch")
+        guard plan.includesPendingChanges else { return try channel.fetch(plan) }
         let changed = changes(of: plan.members)
-        if changed.isEmpty { return try below.fetch(plan) }
+        if changed.isEmpty { return try channel.fetch(plan) }
 
-        // The window is cut from the merged result; below it is wide enough for every row that is dropped from it.
+        // The window is cut from the merged result; the channel's is wide enough for every row that is dropped from it.
         var wider = plan
         wider.offset = 0
         wider.limit = plan.limit > 0 ? plan.offset + plan.limit + changed.count : 0
         wider = wider.orderable
-        let found = try below.fetch(wider).filter { changed[$0.id] == nil }
+        let found = try channel.fetch(wider).filter { changed[$0.id] == nil }
         let reader = CheckedReader(self)
         var mine: [FetchedRow] = []
         for (id, change) in changed where change.kind != .deleted && plan.asks(id.storeIdentity) {
@@ -52,7 +52,7 @@ extension NSManagedObjectContext: PersistentStoreChannel {
         }
     }
 
-    /// What the nearest level from here down says about a row. Within the chain's lock.
+    /// What the nearest level from here toward the store says about a row. Within the chain's lock.
     func changeInChain(of id: NSManagedObjectID) -> PendingRow? {
         var context: NSManagedObjectContext? = self
         while let current = context {
@@ -79,8 +79,8 @@ extension NSManagedObjectContext: PersistentStoreChannel {
     }
 
     package func relatedIDs(_ key: RelationshipKey) throws -> [NSManagedObjectID] {
-        let below = channel(to: "read a relationship")
-        var (ids, layers) = try overlaid { try below.relatedIDs(key) }
+        let channel = self.channel(to: "read a relationship")
+        var (ids, layers) = try overlaid { try channel.relatedIDs(key) }
         for layer in layers { ids = layer.members(of: key, over: ids) }
         return ids
     }
@@ -88,34 +88,34 @@ extension NSManagedObjectContext: PersistentStoreChannel {
     package func prefetch(
         _ keys: [RelationshipKey], remembering: Set<RelationshipKey>
     ) throws -> [RelationshipKey: [NSManagedObjectID]] {
-        let below = channel(to: "read relationships")
-        var (members, layers) = try overlaid { try below.prefetch(keys, remembering: remembering) }
+        let channel = self.channel(to: "read relationships")
+        var (members, layers) = try overlaid { try channel.prefetch(keys, remembering: remembering) }
         for layer in layers { layer.apply(to: &members) }
         return members
     }
 
-    /// What the level below answers, and what this one lays over it.
+    /// What the channel answers, and what this level lays over it.
     private func overlaid<T>(_ body: () throws -> T) throws -> (T, [ChangeSet]) {
         try asking(body) { ($0, [level.saving, level.pending].compactMap { $0 }.filter { !$0.isEmpty }) }
     }
 
-    /// Asks the level below, and asks it again where a save has brought changes of this level down meanwhile: they would be in neither, not below because
-    /// the answer is from before, and not here any more.
+    /// Asks the channel, and asks it again where a save has handed changes of this level to it meanwhile: they would be in neither, not in the answer
+    /// because it is from before, and not here any more.
     ///
     /// - Parameter lay: lays this level over the answer, within the chain's lock.
     private func asking<T, Answer>(_ body: () throws -> T, _ lay: (T) -> Answer) throws -> Answer {
         var answer: Answer?
         while true {
             let saves = chain.withLock { level.saveCount }
-            let below = try body()
-            chain.withLock { if level.saveCount == saves { answer = lay(below) } }
+            let found = try body()
+            chain.withLock { if level.saveCount == saves { answer = lay(found) } }
             if let answer { return answer }
         }
     }
 
     package func objects(of entity: NSEntityDescription, constraint: Int, keys: [UniqueKey]) throws -> [UniqueKey: FetchedRow] {
         let source = channel(to: "look up keys")
-        return try asking { () throws -> (here: [UniqueKey: FetchedRow], below: [UniqueKey: FetchedRow]) in
+        return try asking { () throws -> (here: [UniqueKey: FetchedRow], fromChannel: [UniqueKey: FetchedRow]) in
             var here: [UniqueKey: FetchedRow] = [:]
             var missing: [UniqueKey] = []
             chain.withLock {
@@ -134,12 +134,12 @@ extension NSManagedObjectContext: PersistentStoreChannel {
             return (here, missing.isEmpty ? [:] : try source.objects(of: entity, constraint: constraint, keys: missing))
         } _: { found in
             var result = found.here
-            for (key, found) in found.below {
+            for (key, found) in found.fromChannel {
                 guard let change = level.change(of: found.id) else {
                     result[key] = found
                     continue
                 }
-                // What had changed here before is in the index above, under the key it has now; what was pushed since has its key still, or not.
+                // What had changed here before is in the index already, under the key it has now; what was pushed since has its key still, or not.
                 if change.kind != .deleted, let row = change.row, UniqueKey(row, slots: row.layout.constraints[constraint]) == key {
                     result[key] = FetchedRow(id: found.id, row: row)
                 }
@@ -151,7 +151,7 @@ extension NSManagedObjectContext: PersistentStoreChannel {
     package func receive(_ changes: ChangeSet, from sender: SaveSender) throws -> ReceivedChanges {
         let isHere = queue.isCurrent
         if isHere {
-            receiveMail()
+            readInbox()
             publish()
         }
         var outcome: ReceivedChanges?
@@ -163,13 +163,13 @@ extension NSManagedObjectContext: PersistentStoreChannel {
         }
         let received = outcome ?? ReceivedChanges()
         if isHere {
-            receiveMail()
+            readInbox()
             postObjectsDidChange()
         } else {
             queue.async { [self] in
-                // A fetch may have taken the mail meanwhile, and then nobody has heard of it yet.
-                guard self.hasMail.load(ordering: .acquiring) || !self.events.pushed.isEmpty else { return }
-                self.receiveMail()
+                // A fetch may have read the inbox meanwhile, and then nobody has heard of it yet.
+                guard self.hasUnreadInbox.load(ordering: .acquiring) || !self.events.pushed.isEmpty else { return }
+                self.readInbox()
                 self.postObjectsDidChange()
             }
         }
@@ -197,6 +197,6 @@ extension NSManagedObjectContext: PersistentStoreChannel {
         if admission.changes.deletedCount > 0 && level.deletionStamp == nil { level.deletionStamp = chain.stamp(with: rowCache) &- level.changeCount }
         chain.replace(admission.identities)
         level.inbox.append(admission.changes)
-        hasMail.store(true, ordering: .releasing)
+        hasUnreadInbox.store(true, ordering: .releasing)
     }
 }

@@ -7,7 +7,7 @@ extension NSManagedObjectContext {
     public func perform(_ block: @escaping () -> Void) {
         publishAncestors()
         queue.async { [self] in
-            receiveMail()
+            readInbox()
             block()
             processPendingChanges()
         }
@@ -17,7 +17,7 @@ extension NSManagedObjectContext {
     public func performAndWait<T, E: Error>(_ block: () throws(E) -> T) throws(E) -> T {
         publishAncestors()
         return try queue.sync { () throws(E) -> T in
-            receiveMail()
+            readInbox()
             defer { publish() }
             return try block()
         }
@@ -40,13 +40,13 @@ extension NSManagedObjectContext {
     private nonisolated(nonsending) func enqueue<T>(_ schedule: ScheduledTaskType, _ block: @escaping () -> T) async -> Unchecked<T> {
         publishAncestors()
         if schedule == .immediate && queue.isCurrent {
-            receiveMail()
+            readInbox()
             defer { processPendingChanges() }
             return Unchecked(value: block())
         }
         return await withCheckedContinuation { continuation in
             queue.async { [self] in
-                receiveMail()
+                readInbox()
                 let value = block()
                 processPendingChanges()
                 continuation.resume(returning: Unchecked(value: value))
@@ -74,7 +74,7 @@ extension NSManagedObjectContext {
     @available(*, deprecated, message: "Use perform(_:) or performAndWait(_:)")
     public func lock() {
         queue.hold()
-        receiveMail()
+        readInbox()
     }
 
     /// Lets go of the queue. Traps on a thread that does not hold it.
@@ -91,7 +91,7 @@ extension NSManagedObjectContext {
     @available(*, deprecated, message: "Use perform(_:) or performAndWait(_:)")
     public func tryLock() -> Bool {
         guard queue.tryHold() else { return false }
-        receiveMail()
+        readInbox()
         return true
     }
 }

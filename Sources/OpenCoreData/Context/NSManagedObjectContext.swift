@@ -1,7 +1,7 @@
 import Foundation
 import Synchronization
 
-/// A scratch pad of objects: what is changed in it stays in it until `save()` hands the changes one level up, to the parent context or to the store.
+/// A scratch pad of objects: what is changed in it stays in it until `save()` hands the changes on, to the parent context or to the store.
 ///
 /// It belongs to a queue. `perform` and `performAndWait` run blocks there; everything else must be called from such a block (or, for a main-queue
 /// context, from the main queue). Debug builds stop at once where that is not so.
@@ -29,7 +29,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     /// Children that merge by themselves what comes into this context.
     package let subscribers = ChangeSubscribers()
     /// Set when a child has pushed something that this context's objects have not seen.
-    let hasMail = Atomic(false)
+    let hasUnreadInbox = Atomic(false)
     /// How many of the chain's replacements this context's objects have followed.
     var knownReplacements = 0
 
@@ -61,10 +61,10 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     /// What to do where a parent context has other values than those a change of this context started from. Nil, as at first: the later
     /// writer wins, property by property, without asking.
     open var parentConflictPolicy: NSMergePolicy?
-    /// Children have pushed changes that have not been saved yet: objects of them may have changes without being held.
+    /// Children have pushed changes that have not been saved yet: objects of them may have changes without being retained.
     var hasPushedChanges = false
     /// Children's changes have come in that validation has not seen.
-    var hasUncheckedMail = false
+    var hasUncheckedPushes = false
     /// Counts what this context has published, so that validation can tell whether it changed anything.
     var publicationCount = 0
     /// Whether any object has loaded members of a to-many.
@@ -74,7 +74,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     /// Rows were changed without instances here, and nobody has checked them yet.
     var hasImportedRows = false
     /// What this context has reserved in the root's table.
-    var heldKeys: HeldKeys?
+    var reservedKeys: ReservedKeys?
     /// Notes what events do while there is an undo manager.
     var undoRecorder: UndoRecorder?
 
@@ -102,7 +102,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     /// grows with a save: WillSave, DidSave and ObjectsDidChange are posted, but with the objects that this context has, and none is made for
     /// what a child pushed. DidSaveObjectIDs and DidMergeChangesObjectIDs are not posted, and insertions that are merged go untold.
     public var materializesNotificationObjects = true
-    /// Called after changes came in, made here or pushed from below, on the thread that brought them. For the document.
+    /// Called after changes came in, made here or pushed by a child, on the thread that brought them. For the document.
     let changeObserver = Mutex<ChangeObserver?>(nil)
 
     struct ChangeObserver: Sendable {
@@ -170,7 +170,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
         }
     }
 
-    // MARK: What lies below
+    // MARK: Parent and coordinator
 
     /// The context that this one reads from and saves to. Set once, before use; a context has either a parent or a coordinator.
     open var parent: NSManagedObjectContext? {
@@ -221,7 +221,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     /// The context whose parent is the coordinator.
     var root: NSManagedObjectContext {
         var candidate = self
-        while let above = candidate.parent { candidate = above }
+        while let parent = candidate.parent { candidate = parent }
         return candidate
     }
 

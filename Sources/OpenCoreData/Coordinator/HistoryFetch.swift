@@ -86,7 +86,7 @@ struct HistoryFetch {
         // Of a predicate over changes, or one that can't be looked into, nothing can be said before they are read.
         let looksAtChanges = predicate.map { $0.containsOpaque || $0.keyPaths.contains { $0.steps.contains(.key("changes")) } } ?? false
         let needsChanges = asksForChanges || looksAtChanges || request.resultType.tellsChanges
-        let isCutBelow = !asksForChanges && !looksAtChanges && sort.isEmpty
+        let isCutByStores = !asksForChanges && !looksAtChanges && sort.isEmpty
         var result: [NSPersistentHistoryTransaction] = []
         for store in stores {
             let place = try place(in: store)
@@ -96,7 +96,7 @@ struct HistoryFetch {
                 place[record.store] = record.number
                 return NSPersistentHistoryTransaction(record, token: NSPersistentHistoryToken(place))
             }
-            let rest = isCutBelow ? limit.map { max($0 + offset - result.count, 0) } : nil
+            let rest = isCutByStores ? limit.map { max($0 + offset - result.count, 0) } : nil
             if rest == 0 { break }
             let filter: ((HistoryRecord) throws -> Bool)? =
                 asksForChanges || looksAtChanges ? nil : predicate.map { node in { try node.selects(transaction($0)) } }

@@ -122,8 +122,8 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
     /// What is kept about the store as a whole, with what was set and not written yet.
     open func metadata(for store: NSPersistentStore) -> [String: Any] { store.metadata }
 
-    /// Sets what is kept about a store as a whole. It is read back at once and written with the next save of a context above this coordinator, in the
-    /// transaction of that save if it changes objects of the store. A store that is open for reading only keeps it in memory.
+    /// Sets what is kept about a store as a whole. It is read back at once and written with the next save of a context whose parent is this
+    /// coordinator, in the transaction of that save if it changes objects of the store. A store that is open for reading only keeps it in memory.
     open func setMetadata(_ metadata: [String: Any]?, for store: NSPersistentStore) { store.metadata = metadata }
 
     // MARK: Object IDs

@@ -2,13 +2,13 @@ import Synchronization
 
 /// What a context's parent is: another context, or the coordinator. A context cannot tell which of the two it is.
 ///
-/// Fetches and faults go down, change sets go down; rows, IDs and versions come back. Everything that travels is a value, and every method
+/// Fetches, faults and change sets go toward the store; rows, IDs and versions come back. Everything that travels is a value, and every method
 /// may be called from any thread: the answer comes from what the channel has published, without running anything on its queue.
 package protocol PersistentStoreChannel: RowSource {
     /// The coordinator at the end of the chain.
     var endOfChain: NSPersistentStoreCoordinator? { get }
 
-    /// The objects that match, in order, windowed; unsaved changes of this level and those below included unless the plan says otherwise.
+    /// The objects that match, in order, windowed; unsaved changes from here toward the store included unless the plan says otherwise.
     func fetch(_ plan: FetchPlan) throws -> [FetchedRow]
     /// How many objects match.
     func count(_ plan: FetchPlan) throws -> Int

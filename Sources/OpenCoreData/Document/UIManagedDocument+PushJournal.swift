@@ -7,7 +7,7 @@ extension UIManagedDocument {
     /// What a worker's save survives from its return on. `.off`, the default, costs nothing: a push is then in memory until the document saves.
     ///
     /// It is about saves of contexts whose parent is `managedObjectContext`. Edits made in that context itself are safe when the document
-    /// has saved. While it is on, a worker's save throws 134030, and hands nothing up, if the journal can't be written. What was journaled and not
+    /// has saved. While it is on, a worker's save throws 134030, and hands nothing on, if the journal can't be written. What was journaled and not
     /// committed is applied when the document is opened the next time, whatever this says then; `pushRecovery` tells what became of it.
     /// Set it before the document is opened.
     public var pushJournaling: PushJournaling {

@@ -1,7 +1,7 @@
 import Foundation
 import Synchronization
 
-/// A document that keeps an object graph: a package (a folder) with a store in it, and the stack of contexts above the store.
+/// A document that keeps an object graph: a package (a folder) with a store in it, and the contexts that work on the store.
 ///
 /// `managedObjectContext` is a main-queue context. Its parent is a private-queue context that owns the coordinator and is the only one that
 /// makes the disk turn. The document saves by itself when its changes are old or many enough (`AutosavePolicy`).
@@ -17,7 +17,7 @@ open class UIManagedDocument: NSObject, @unchecked Sendable {
     public let managedObjectModel: NSManagedObjectModel
     /// What everyone in the process reads. Main queue.
     public let managedObjectContext: NSManagedObjectContext
-    /// The private context above the coordinator.
+    /// The private context whose parent is the coordinator.
     package let root: NSManagedObjectContext
     /// Options for the store.
     open var persistentStoreOptions: [AnyHashable: Any]?
@@ -287,7 +287,7 @@ open class UIManagedDocument: NSObject, @unchecked Sendable {
         save(to: fileURL, for: .forOverwriting, completionHandler: completionHandler)
     }
 
-    /// Waits while more than `limit` changed objects are not on disk: how a writer that is faster than the disk is held back.
+    /// Waits while more than `limit` changed objects are not on disk: how a writer that is faster than the disk is made to wait.
     package func waitUntilUnsaved(isBelow limit: Int) async {
         if unsavedChangeCount < limit { return }
         await withCheckedContinuation { continuation in

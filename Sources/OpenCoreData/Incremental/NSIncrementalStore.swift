@@ -15,9 +15,9 @@ import Synchronization
 /// them.
 ///
 /// ## The context
-/// The context that is handed over is one of the store's own, above the same coordinator, made for the call and gone after it: whoever asks may be on
-/// another queue or several levels up. In a save it holds the objects that are to be saved; it must not be changed or saved. What a fetch yields are
-/// its objects (`object(with:)`) or object IDs.
+/// The context that is handed over is one of the store's own, on the same coordinator, made for the call and gone after it: whoever asks may be on
+/// another queue, or several parents away. In a save it has the objects that are to be saved; it must not be changed or saved. What a fetch yields
+/// are its objects (`object(with:)`) or object IDs.
 ///
 /// ## Identities
 /// `newObjectID(for:referenceObject:)` makes the ID of an object out of what the store calls it: a number, a string or data. Equal references of one

@@ -1,7 +1,7 @@
 import Foundation
 import Synchronization
 
-/// What a class and those above it have registered by key. Made once for a class.
+/// What a class and its superclasses have registered by key. Made once for a class.
 // Immutable once it is made.
 final class KeyedMembers: ClassMembers, @unchecked Sendable {
     private let type: ObjectIdentifier
@@ -28,10 +28,10 @@ final class KeyedMembers: ClassMembers, @unchecked Sendable {
         validatesItself = !validators.isEmpty || type.overridesValidation
     }
 
-    /// The class and those above it, itself last, so that its word counts.
+    /// The class and its superclasses, itself last, so that its word counts.
     private static func classes(of type: NSManagedObject.Type) -> [NSManagedObject.Type] {
         var result = [type]
-        while let above = _getSuperclass(result[0]) as? NSManagedObject.Type, above != NSManagedObject.self { result.insert(above, at: 0) }
+        while let base = _getSuperclass(result[0]) as? NSManagedObject.Type, base != NSManagedObject.self { result.insert(base, at: 0) }
         return result
     }
 

@@ -121,7 +121,7 @@ extension NSManagedObject {
     /// The instance that is read and changed when this one is.
     final var standing: NSManagedObject {
         // To read a fault is to hear what it turned out to be.
-        if isFaulted, objectID.successor != nil { context?.receiveMail() }
+        if isFaulted, objectID.successor != nil { context?.readInbox() }
         guard context == nil, let other else { return self }
         return other.standing
     }

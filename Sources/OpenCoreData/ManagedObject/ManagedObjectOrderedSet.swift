@@ -5,8 +5,8 @@ import Foundation
 /// Foundation's own storage holds a copy of the members, because some of what reads it can't be overridden: `firstObject`, `lastObject`, `reversed`,
 /// enumerators, and so `for`. The copy is brought up to date by everything that can be.
 final class ManagedObjectOrderedSet: NSMutableOrderedSet {
-    private var held: NSManagedObject?
-    private var owner: NSManagedObject? { held?.standing }
+    private var storedOwner: NSManagedObject?
+    private var owner: NSManagedObject? { storedOwner?.standing }
     private var number = 0
     /// The members that Foundation's storage holds.
     private var copied: [NSManagedObjectID] = []
@@ -15,7 +15,7 @@ final class ManagedObjectOrderedSet: NSMutableOrderedSet {
 
     static func of(_ owner: NSManagedObject, number: Int) -> ManagedObjectOrderedSet {
         let set = ManagedObjectOrderedSet(capacity: 0)
-        set.held = owner
+        set.storedOwner = owner
         set.number = number
         set.update()
         return set
@@ -179,13 +179,13 @@ final class ManagedObjectOrderedSet: NSMutableOrderedSet {
 
 /// The set that `mutableSetValue(forKey:)` hands out: what is added to it and removed from it goes to the relationship.
 final class ManagedObjectSet: NSMutableSet {
-    private var held: NSManagedObject?
-    private var owner: NSManagedObject? { held?.standing }
+    private var storedOwner: NSManagedObject?
+    private var owner: NSManagedObject? { storedOwner?.standing }
     private var number = 0
 
     static func of(_ owner: NSManagedObject, number: Int) -> ManagedObjectSet {
         let set = ManagedObjectSet(capacity: 0)
-        set.held = owner
+        set.storedOwner = owner
         set.number = number
         return set
     }

@@ -163,7 +163,7 @@ final class KeyPathProbe {
 
     private func names(_ keyPath: AnyKeyPath, _ entity: NSEntityDescription) -> [String]? {
         guard let id = id(entity), let root = target(id) else { return nil }
-        // Objects and probe hold each other.
+        // Objects and probe refer to each other.
         defer { for object in objects.values { object.extras = nil } }
         guard let found = (root as Any)[keyPath: keyPath] else { return nil }
         var names: [String] = [], object = root

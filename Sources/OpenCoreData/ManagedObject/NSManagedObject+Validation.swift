@@ -98,7 +98,7 @@ extension RowValidation {
 }
 
 extension NSEntityDescription {
-    /// Whether the class of its objects has rules of its own: it, or one above it, overrides a method that validates, or names one in `keyedValidators`.
+    /// Whether the class of its objects has rules: it or a superclass overrides a method that validates, or names one in `keyedValidators`.
     /// The model's rules need no object.
     var validatesItself: Bool { objectClass.validatesItself }
 }

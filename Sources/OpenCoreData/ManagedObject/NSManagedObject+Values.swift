@@ -156,7 +156,7 @@ extension NSManagedObject {
         return result
     }
 
-    /// The last fetched or saved values. Nil: of all properties that are stored. To-manys are what they are below this context, without its changes;
+    /// The last fetched or saved values. Nil: of all properties that are stored. To-manys are as the parent has them, without this context's changes;
     /// of a new object there are empty ones and nothing else.
     public final func committedValues(forKeys keys: [String]?) -> [String: Any] {
         _ = realisedRow
@@ -173,7 +173,7 @@ extension NSManagedObject {
         return result
     }
 
-    /// The members of a to-many as the level below has them.
+    /// The members of a to-many as the channel has them.
     private func committedMemberIDs(_ number: Int) -> [NSManagedObjectID] {
         guard let context else { return [] }
         do {

@@ -6,7 +6,7 @@ import Foundation
 open class NSManagedObject: NSObject {
     /// The identity. It changes once at most: where a new object turns out to be another one, which has its unique key (see `NSManagedObjectID`).
     public internal(set) final var objectID: NSManagedObjectID
-    /// The table that finds this object by its ID, unless its context holds it. Set by that table only.
+    /// The table that finds this object by its ID, unless its context retains it. Set by that table only.
     final var home: UsedObjects?
     /// Unretained: the context clears it in the objects it leaves behind.
     final unowned(unsafe) var context: NSManagedObjectContext?
@@ -118,13 +118,13 @@ open class NSManagedObject: NSObject {
     /// Whether changes announced by `willChangeValue(forKey:)` for keys that the model does not know leave the object unchanged.
     open class var contextShouldIgnoreUnmodeledPropertyChanges: Bool { true }
 
-    /// The properties of this class that key-value coding finds by key; those of the classes above are found too, unless this names the key as well.
+    /// The properties of this class that key-value coding finds by key; those of its superclasses are found too, unless this names the key as well.
     ///
     /// Asked for once. `value(forKey:)`, `setValue(_:forKey:)` and what goes through them use the property: key paths, predicates and sort
     /// descriptors on objects, validation, merge policies. Requests that are answered from rows do not: fetches, and `primitiveValue(forKey:)`.
     open class var keyedAccessors: [KeyedAccessor] { [] }
 
-    /// The methods of this class that check one property each, by key; those of the classes above are found too, unless this names the key as well.
+    /// The methods of this class that check one property each, by key; those of its superclasses are found too, unless this names the key as well.
     open class var keyedValidators: [KeyedValidator] { [] }
 
     /// Whether the object is new in this context and not yet saved from it. A new object that is deleted is not.

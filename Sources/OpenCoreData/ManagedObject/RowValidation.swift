@@ -144,7 +144,7 @@ enum RowValidation {
         return .coreData(code, "\(id.entity.name ?? "?").\(key) \(what) (object \(id)).", userInfo: info)
     }
 
-    /// Deny: refuses the deletion while objects are left at the other end which are not deleted too, here or at a level below, whether this
+    /// Deny: refuses the deletion while objects are left at the other end which are not deleted too, here or in a parent, whether this
     /// context knows them or not. Throws one 1600 for each relationship, with the IDs of those objects under `NSAffectedObjectsErrorKey`.
     static func checkDeletion(of id: NSManagedObjectID, context: NSManagedObjectContext, object: NSManagedObject?) throws {
         var errors: [NSError] = []
@@ -160,7 +160,7 @@ enum RowValidation {
         try throwAny(errors)
     }
 
-    /// The other end of a relationship of a deleted object, as this level and those below see it.
+    /// The other end of a relationship of a deleted object, as this context and its channel see it.
     private static func targets(
         of relationship: NSRelationshipDescription, of id: NSManagedObjectID, in context: NSManagedObjectContext
     ) throws -> [NSManagedObjectID] {
@@ -168,7 +168,7 @@ enum RowValidation {
         case .toMany(let number)?: return try context.loadMembers(RelationshipKey(owner: id, toMany: number))
         case .slot(let slot)?:
             let deletion = context.chain.withLock { context.level.change(of: id) }
-            // A target that was set here counts; else the one that the level below has now.
+            // A target that was set here counts; else the one that the channel has now.
             if let row = deletion?.row, row[slot] != deletion?.base?[slot] { return [row[slot].objectID].compactMap { $0 } }
             let current = try context.channel(to: "check a deletion").rows(for: [id])[id] ?? deletion?.row
             return [current?[slot].objectID].compactMap { $0 }

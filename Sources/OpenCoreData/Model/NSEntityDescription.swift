@@ -53,7 +53,7 @@ open class NSEntityDescription: NSObject, @unchecked Sendable {
 
     public override init() {
         super.init()
-        anchor.hold(self)
+        anchor.set(self)
     }
 
     deinit { anchor.clear() }
@@ -113,7 +113,7 @@ open class NSEntityDescription: NSObject, @unchecked Sendable {
     /// The topmost ancestor. All entities of a tree share one table and one sequence of primary keys.
     package var rootEntity: NSEntityDescription {
         var candidate = self
-        while let above = candidate.superentity { candidate = above }
+        while let ancestor = candidate.superentity { candidate = ancestor }
         return candidate
     }
 

@@ -21,7 +21,7 @@ package struct SortKey: Hashable, Sendable {
     }
 }
 
-/// A fetch request as a value: what goes down the channel from context to context to coordinator to store.
+/// A fetch request as a value: what goes toward the store, from context to context to coordinator.
 package struct FetchPlan: Sendable {
     package var entity: NSEntityDescription
     package var includesSubentities = true

@@ -99,16 +99,16 @@ public final class NSComparisonPredicate: NSPredicate {
     /// What is ignored where strings are compared; empty: nothing, they compare by their bytes.
     public var options: Options { comparison.options }
 
-    public override var predicateFormat: String { heldNode.canonicalFormat }
-    public override func evaluate(with object: Any?) -> Bool { evaluateHeldNode(object, nil) }
+    public override var predicateFormat: String { wrappedNode.canonicalFormat }
+    public override func evaluate(with object: Any?) -> Bool { evaluateWrappedNode(object, nil) }
     public override func evaluate(with object: Any?, substitutionVariables bindings: [String: Any]?) -> Bool {
-        evaluateHeldNode(object, bindings)
+        evaluateWrappedNode(object, bindings)
     }
-    public override func isEqual(_ object: Any?) -> Bool { isEqualHeldNode(object) }
+    public override func isEqual(_ object: Any?) -> Bool { isEqualWrappedNode(object) }
     public override var hash: Int { comparison.hashValue }
     public override func copy(with zone: NSZone? = nil) -> Any { self }
 }
 
-extension NSComparisonPredicate: PredicateNodeHolding {
-    var heldNode: PredicateNode { .comparison(comparison) }
+extension NSComparisonPredicate: PredicateNodeWrapping {
+    var wrappedNode: PredicateNode { .comparison(comparison) }
 }

@@ -6,13 +6,13 @@ extension NSPredicate {
     ///
     /// Where it nests too deep, what stands for that: see `PredicateEvaluationError.levels`.
     package var node: PredicateNode {
-        if let holder = self as? any PredicateNodeHolding { return holder.heldNode }
+        if let wrapper = self as? any PredicateNodeWrapping { return wrapper.wrappedNode }
         return node(within: PredicateEvaluationError.levels)?.limited ?? .tooDeep
     }
 
     /// Nil where there are more compounds within each other.
     fileprivate func node(within levels: Int) -> PredicateNode? {
-        if let holder = self as? any PredicateNodeHolding { return holder.heldNode }
+        if let wrapper = self as? any PredicateNodeWrapping { return wrapper.wrappedNode }
         if let compound = self as? NSCompoundPredicate { return levels > 0 ? compound.compoundNode(within: levels - 1) : nil }
         // The only trace that a constant predicate of Foundation's leaves is its text.
         switch (self as any FormatReading).predicateFormat {
@@ -61,31 +61,31 @@ private protocol FormatReading {
 extension NSPredicate: FormatReading {}
 
 /// A predicate that is made of a node.
-protocol PredicateNodeHolding: NSPredicate {
-    var heldNode: PredicateNode { get }
+protocol PredicateNodeWrapping: NSPredicate {
+    var wrappedNode: PredicateNode { get }
 }
 
-extension PredicateNodeHolding {
-    func evaluateHeldNode(_ object: Any?, _ bindings: [String: Any]?) -> Bool {
+extension PredicateNodeWrapping {
+    func evaluateWrappedNode(_ object: Any?, _ bindings: [String: Any]?) -> Bool {
         do {
-            return try heldNode.evaluate(object, variables: bindings?.mapValues { PredicateValue($0) } ?? [:])
+            return try wrappedNode.evaluate(object, variables: bindings?.mapValues { PredicateValue($0) } ?? [:])
         } catch {
             PredicateViolations.noAnswer(error)
         }
     }
 
-    func isEqualHeldNode(_ object: Any?) -> Bool {
+    func isEqualWrappedNode(_ object: Any?) -> Bool {
         guard let other = object as? NSPredicate else { return false }
-        return self === other || heldNode == other.node
+        return self === other || wrappedNode == other.node
     }
 }
 
 /// `TRUEPREDICATE` and `FALSEPREDICATE` from a text.
 final class ConstantPredicate: NSPredicate {
-    let heldNode: PredicateNode
+    let wrappedNode: PredicateNode
 
     init(_ node: PredicateNode) {
-        heldNode = node
+        wrappedNode = node
         super.init(value: node == .constant(true))
     }
 
@@ -94,18 +94,18 @@ final class ConstantPredicate: NSPredicate {
         nil
     }
 
-    override var predicateFormat: String { heldNode.canonicalFormat }
-    override func isEqual(_ object: Any?) -> Bool { isEqualHeldNode(object) }
-    override var hash: Int { heldNode.hashValue }
+    override var predicateFormat: String { wrappedNode.canonicalFormat }
+    override func isEqual(_ object: Any?) -> Bool { isEqualWrappedNode(object) }
+    override var hash: Int { wrappedNode.hashValue }
     override func copy(with zone: NSZone? = nil) -> Any { self }
 }
 
 /// `AND`, `OR` and `NOT` from a text: to the caller an `NSCompoundPredicate` like any other.
 final class CompoundPredicate: NSCompoundPredicate {
-    let heldNode: PredicateNode
+    let wrappedNode: PredicateNode
 
     init(_ node: PredicateNode, _ type: LogicalType, _ children: [PredicateNode]) {
-        heldNode = node
+        wrappedNode = node
         super.init(type: type, subpredicates: children.map(NSPredicate.make))
     }
 
@@ -114,15 +114,15 @@ final class CompoundPredicate: NSCompoundPredicate {
         nil
     }
 
-    override var predicateFormat: String { heldNode.canonicalFormat }
-    override func evaluate(with object: Any?) -> Bool { evaluateHeldNode(object, nil) }
+    override var predicateFormat: String { wrappedNode.canonicalFormat }
+    override func evaluate(with object: Any?) -> Bool { evaluateWrappedNode(object, nil) }
     override func evaluate(with object: Any?, substitutionVariables bindings: [String: Any]?) -> Bool {
-        evaluateHeldNode(object, bindings)
+        evaluateWrappedNode(object, bindings)
     }
-    override func isEqual(_ object: Any?) -> Bool { isEqualHeldNode(object) }
-    override var hash: Int { heldNode.hashValue }
+    override func isEqual(_ object: Any?) -> Bool { isEqualWrappedNode(object) }
+    override var hash: Int { wrappedNode.hashValue }
     override func copy(with zone: NSZone? = nil) -> Any { self }
 }
 
-extension ConstantPredicate: PredicateNodeHolding {}
-extension CompoundPredicate: PredicateNodeHolding {}
+extension ConstantPredicate: PredicateNodeWrapping {}
+extension CompoundPredicate: PredicateNodeWrapping {}

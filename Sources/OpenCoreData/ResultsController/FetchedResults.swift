@@ -17,7 +17,7 @@ final class FetchedResults {
     private let makePlan: () throws -> FetchPlan
     /// The request, without the type of its results.
     let erasedRequest: () -> NSFetchRequest<any NSFetchRequestResult>
-    /// The controller that made this. It holds on to the results, not they to it.
+    /// The controller that made this. It keeps the results, not they it.
     weak var owner: (any FetchedResultsOwner)?
 
     private(set) var plan: ResultPlan?
@@ -26,7 +26,7 @@ final class FetchedResults {
     /// Counts how often the results were replaced.
     private(set) var generation = 0
     /// The objects that somebody asked for, for as long as they are results.
-    private var held: [NSManagedObjectID: NSManagedObject] = [:]
+    private var retained: [NSManagedObjectID: NSManagedObject] = [:]
     private var infos: (generation: Int, sections: [FetchedResultsSection]) = (-1, [])
 
     /// Whether the delegate has a method for differences; nil until it was tried.
@@ -79,7 +79,7 @@ final class FetchedResults {
         }
         self.plan = plan
         self.sections = sections
-        held = held.filter { sections.known[$0.key] != nil }
+        retained = retained.filter { sections.known[$0.key] != nil }
         mustFetchAgain = false
         generation += 1
     }
@@ -119,9 +119,9 @@ final class FetchedResults {
     /// The object, or its ID where IDs were asked for.
     func result(for id: NSManagedObjectID) -> any NSFetchRequestResult {
         if yieldsIDs { return id }
-        if let known = held[id], known.managedObjectContext === context { return known }
+        if let known = retained[id], known.managedObjectContext === context { return known }
         let object = context.object(with: id)
-        if sections?.known[id] != nil { held[id] = object }
+        if sections?.known[id] != nil { retained[id] = object }
         return object
     }
 
@@ -174,7 +174,7 @@ extension FetchedResults: ContextChangeListener {
         }
     }
 
-    /// What is to be done about everything that is waiting. Nobody holds the results when it is carried out, so that they need not be copied then.
+    /// What is to be done about everything that is waiting. Nobody else has the results when it is carried out, so that they need not be copied then.
     private func nextDelta() -> ResultDelta {
         let ids = waiting, wasReset = isWaitingForReset
         waiting = ContextChangeIDs()
@@ -243,7 +243,7 @@ extension FetchedResults: ContextChangeListener {
     private func tell(_ delta: ResultDelta) {
         guard let delegate, let controller = owner?.erased else { return }
         if !(plan?.isSectioned ?? true) && delegateTakesDifferences != false {
-            let before = (sections, held)
+            let before = (sections, retained)
             let report = carryOut(delta)
             if report.isEmpty { return }
             let wasKnown = delegateTakesDifferences != nil
@@ -251,11 +251,11 @@ extension FetchedResults: ContextChangeListener {
             delegate.controller(controller, didChangeContentWith: report.difference)
             if wasKnown || delegateTakesDifferences == true { return }
             // It has no such method, and has not seen anything yet: once more from the start, the other way.
-            (sections, held) = before
+            (sections, retained) = before
             generation += 1
         }
         delegate.controllerWillChangeContent(controller)
-        let leaving = Dictionary(delta.deleted.map { ($0.id, held[$0.id]) }, uniquingKeysWith: { first, _ in first })
+        let leaving = Dictionary(delta.deleted.map { ($0.id, retained[$0.id]) }, uniquingKeysWith: { first, _ in first })
         let report = carryOut(delta)
         for change in report.sections {
             delegate.controller(
@@ -271,7 +271,7 @@ extension FetchedResults: ContextChangeListener {
     }
 
     private func carryOut(_ delta: ResultDelta) -> ResultReport {
-        for entry in delta.deleted { held[entry.id] = nil }
+        for entry in delta.deleted { retained[entry.id] = nil }
         generation += 1
         return sections?.apply(delta) ?? ResultReport()
     }

@@ -29,7 +29,7 @@ extension ChangeSet {
         }
         if there?.kind == .deleted { return }
         let base = there?.base ?? known(id)
-        guard let below = there?.row ?? base else {
+        guard let theirs = there?.row ?? base else {
             // Nobody has its row in memory; where these changes go to it is known, and only what was changed is taken.
             let all = SlotSet(0..<mine.count)
             let row = mine.layout === id.layout ? mine : RowSnapshot.make(id.layout).overlaid(with: mine, all).row
@@ -37,7 +37,7 @@ extension ChangeSet {
             set(id, PendingRow(kind: .updated, row: row, changed: changed, base: nil))
             return
         }
-        let (row, slots) = below.overlaid(with: mine, change.changed)
+        let (row, slots) = theirs.overlaid(with: mine, change.changed)
         var changed = there?.changed ?? SlotSet()
         changed.formUnion(slots)
         set(id, PendingRow(kind: there?.kind ?? .updated, row: row, changed: changed, base: there?.kind == .inserted ? nil : base))

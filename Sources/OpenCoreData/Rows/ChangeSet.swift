@@ -1,4 +1,4 @@
-/// What happened to a row since the level below last heard of it.
+/// What happened to a row since the channel last heard of it.
 package enum ChangeKind: Sendable {
     case inserted
     case updated

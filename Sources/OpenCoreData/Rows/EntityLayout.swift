@@ -122,14 +122,14 @@ package final class EntityLayout: @unchecked Sendable {
         }
     }
 
-    /// How many of the first slots mean the same in rows of another entity: those of the nearest entity that is above both, or is one of them.
+    /// How many of the first slots mean the same in rows of another entity: those of the nearest entity that both are or inherit from.
     func commonCount(with other: EntityLayout) -> Int {
         if self === other { return count }
         guard root == other.root else { return 0 }
         var mine: NSEntityDescription? = entity
         while let candidate = mine {
             var theirs: NSEntityDescription? = other.entity
-            while let above = theirs, above !== candidate { theirs = above.superentity }
+            while let ancestor = theirs, ancestor !== candidate { theirs = ancestor.superentity }
             if theirs != nil { return candidate.layout.count }
             mine = candidate.superentity
         }

@@ -91,7 +91,7 @@ public final class NSManagedObjectID: Hashable, Sendable, CustomStringConvertibl
             let (isDone, found) = place.compareExchange(
                 expected: current, desired: address | current & Self.temporaryBit, ordering: .acquiringAndReleasing)
             if isDone {
-                // Held by the caller until here.
+                // Kept by the caller until here.
                 _ = Unmanaged.passRetained(store)
                 identity(in: current).release()
                 return

@@ -19,7 +19,7 @@ final class Anchor<Object: AnyObject>: Sendable {
     }
 
     /// Called by the object when it is made.
-    func hold(_ object: Object) {
+    func set(_ object: Object) {
         let made = Place(address: UnsafeRawPointer(Unmanaged.passUnretained(object).toOpaque()))
         place.withLock { $0 = made }
     }

@@ -158,7 +158,7 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
     }
     package func raiseLargestKey(for root: NSEntityDescription, to key: Int64) throws { try written.raiseLargestKey(for: root, to: key) }
 
-    /// What the store holds now, to be read from later whatever is committed meanwhile; kept as long as somebody holds it, and not longer than the
+    /// What the store holds now, to be read from later whatever is committed meanwhile; kept as long as somebody has it, and not longer than the
     /// store is open. Nil where the store can't keep that.
     package func pinned() throws -> (any StoreReading)? { nil }
 

@@ -5,7 +5,7 @@ extension NSManagedObjectContext {
     /// Brings back what the event changed, property by property, and records how to take that back in turn.
     func revert(_ record: UndoRecord) {
         checkQueue()
-        receiveMail()
+        readInbox()
         guard let recorder = undoRecorder, recorder.generation == record.generation else { return }
         var reversal = Reversal(isExact: recorder.epoch == record.epoch, isRedo: recorder.manager.isRedoing)
         sort(record, into: &reversal)
@@ -71,7 +71,7 @@ extension NSManagedObjectContext {
         if object.state == .clean {
             object.state = .updated
             if object.base == nil { object.base = current }
-            registry.hold(object)
+            registry.retain(object)
         }
         object.noteEventStart()
         let row = current.copy()
@@ -135,7 +135,7 @@ extension NSManagedObjectContext {
             object.changed = SlotSet(0..<(object.row?.count ?? 0))
             object.changedToManys = SlotSet()
         }
-        registry.hold(object)
+        registry.retain(object)
         if events.deleted.removeValue(forKey: object.objectID) == nil { events.inserted[object.objectID] = object }
         reversal.restored.append(object)
         if reversal.isRedo && object.state == .inserted {

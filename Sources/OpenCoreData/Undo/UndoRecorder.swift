@@ -83,7 +83,7 @@ final class UndoRecorder {
         if isLosing { lessened.insert(key) }
         guard orders[key] == nil else { return }
         let pending = context.pendingOrder(key)
-        orders[key] = (pending, pending ?? context.orderBelow(key))
+        orders[key] = (pending, pending ?? context.orderInChannel(key))
     }
 
     /// The relationships of an object that never was are about to be forgotten.
@@ -158,9 +158,9 @@ extension NSManagedObjectContext {
 
     func pendingOrder(_ key: RelationshipKey) -> [NSManagedObjectID]? { chain.withLock { level.pending.orders[key] } }
 
-    /// The order of a to-many in the level below.
-    func orderBelow(_ key: RelationshipKey) -> [NSManagedObjectID] {
-        // Nobody below knows of an object that is new here.
+    /// The order of a to-many as the channel has it.
+    func orderInChannel(_ key: RelationshipKey) -> [NSManagedObjectID] {
+        // The channel knows nothing of an object that is new here.
         if let owner = registry[key.owner], owner.state == .inserted, owner.objectID.isTemporaryID { return [] }
         return readable("the order of \(key.relationship.name) of \(key.owner)") { try channel(to: "read an order").relatedIDs(key) }
     }

@@ -9,23 +9,23 @@ final class DaemonControl: ControlBackend {
     /// How many entries of the quarantine an answer has if no number is given.
     static let defaultLimit = 100
 
-    private let desk: DaemonDesk
+    private let lifeCycle: DaemonLifeCycle
     private let pipeline: any SyncPipelining
     private let hub: EventHub
 
-    init(desk: DaemonDesk, pipeline: any SyncPipelining, hub: EventHub) {
-        self.desk = desk
+    init(lifeCycle: DaemonLifeCycle, pipeline: any SyncPipelining, hub: EventHub) {
+        self.lifeCycle = lifeCycle
         self.pipeline = pipeline
         self.hub = hub
     }
 
-    func version() -> ControlVersion { desk.version() }
+    func version() -> ControlVersion { lifeCycle.version() }
 
     func status() async -> StatusSnapshot {
-        desk.snapshot(resources: await pipeline.resources().map(\.onTheWire))
+        lifeCycle.snapshot(resources: await pipeline.resources().map(\.onTheWire))
     }
 
-    func configuration() -> RunningConfiguration { desk.runningConfiguration() }
+    func configuration() -> RunningConfiguration { lifeCycle.runningConfiguration() }
 
     func quarantine(id: String?, limit: Int, skip: Int) async throws(ControlError) -> [QuarantineEntry] {
         do {
@@ -36,8 +36,8 @@ final class DaemonControl: ControlBackend {
     }
 
     func reload(wait: Bool) async throws(ControlError) -> ControlResponse {
-        if wait { return try await desk.requestReloadAndWait() }
-        try desk.requestReload()
+        if wait { return try await lifeCycle.requestReloadAndWait() }
+        try lifeCycle.requestReload()
         return ControlResponse(message: "Reload requested; `cisternctl reload --wait` says how it went.")
     }
 
@@ -93,7 +93,7 @@ final class DaemonControl: ControlBackend {
 
     /// The resources of a scope that may be polled at all.
     private func resources(in scope: String?) async throws(ControlError) -> [String] {
-        if desk.isStopping { throw ControlError("cisternd is stopping", advice: "try again when it runs", code: .unavailable) }
+        if lifeCycle.isStopping { throw ControlError("cisternd is stopping", advice: "try again when it runs", code: .unavailable) }
         let all = await pipeline.resources()
         let named = all.filter { Self.contains(scope, $0.scope.description) }
         if named.isEmpty, let scope { throw Self.translate(SyncError.unknownScope(scope, known: all.map(\.scope.description))) }

@@ -65,28 +65,28 @@ public enum StartResources {
 
     /// The threads wait for a lock until all of them are there.
     private static func shortageOfThreads() -> (had: Int, code: Int32)? {
-        let gate = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
-        pthread_mutex_init(gate, nil)
-        pthread_mutex_lock(gate)
+        let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
+        pthread_mutex_init(mutex, nil)
+        pthread_mutex_lock(mutex)
         var made: [pthread_t] = []
         var code: Int32 = 0
         while made.count < threads, code == 0 {
             var thread = pthread_t()
             code = pthread_create(
                 &thread, nil,
-                { gate in
-                    if let gate = gate?.assumingMemoryBound(to: pthread_mutex_t.self) {
-                        pthread_mutex_lock(gate)
-                        pthread_mutex_unlock(gate)
+                { mutex in
+                    if let mutex = mutex?.assumingMemoryBound(to: pthread_mutex_t.self) {
+                        pthread_mutex_lock(mutex)
+                        pthread_mutex_unlock(mutex)
                     }
                     return nil
-                }, gate)
+                }, mutex)
             if code == 0 { made.append(thread) }
         }
-        pthread_mutex_unlock(gate)
+        pthread_mutex_unlock(mutex)
         for thread in made { pthread_join(thread, nil) }
-        pthread_mutex_destroy(gate)
-        gate.deallocate()
+        pthread_mutex_destroy(mutex)
+        mutex.deallocate()
         return code == 0 ? nil : (made.count, code)
     }
 }

@@ -7,7 +7,7 @@ import Systemd
 /// Writes what happens into the journal: at most one line for a run that changed something, none for a run that changed nothing, and of
 /// equal complaints the 1st, 2nd, 4th, 8th …
 public final class JournalReporter: Sendable {
-    private let narrator: Mutex<JournalNarrator>
+    private let formatter: Mutex<JournalFormatter>
     private let threshold: Mutex<JournalPriority>
     private let write: @Sendable (JournalEntry) -> Void
 
@@ -15,7 +15,7 @@ public final class JournalReporter: Sendable {
     ///   - threshold: less urgent entries are left out.
     ///   - write: takes an entry; returns quickly.
     public init(threshold: JournalPriority = .info, write: @escaping @Sendable (JournalEntry) -> Void) {
-        narrator = Mutex(JournalNarrator())
+        formatter = Mutex(JournalFormatter())
         self.threshold = Mutex(threshold)
         self.write = write
     }
@@ -26,9 +26,9 @@ public final class JournalReporter: Sendable {
     /// Writes the entry that the event is worth, if any. Details of single pages and attempts only if the threshold is `debug`.
     public func observe(_ event: SyncEvent) {
         let isDetailed = threshold.withLock { $0 } >= .debug
-        let entry = narrator.withLock { narrator in
-            narrator.isDetailed = isDetailed
-            return narrator.entry(for: event)
+        let entry = formatter.withLock { formatter in
+            formatter.isDetailed = isDetailed
+            return formatter.entry(for: event)
         }
         if let entry { send(entry) }
     }
@@ -69,13 +69,13 @@ public final class NotifyReporter: Sendable {
 }
 
 /// Puts what the object graph noticed into the journal: it is no failure, and nobody asked.
-enum DiagnosticNarrator {
+enum DiagnosticFormatter {
     static func entry(for diagnostic: ContextDiagnostic) -> JournalEntry {
         var fields = [("CISTERN_DIAGNOSTIC", diagnostic.kind.rawValue)]
         if let subject = diagnostic.subject { fields.append(("CISTERN_CONTEXT", subject)) }
         if !diagnostic.stack.isEmpty { fields.append(("CISTERN_STACK", diagnostic.stack.joined(separator: "\n"))) }
         var message = diagnostic.message
         if let place = diagnostic.stack.first { message += " It came from \(place)." }
-        return JournalEntry(message, priority: .warning, fields: JournalNarrator.make(fields))
+        return JournalEntry(message, priority: .warning, fields: JournalFormatter.make(fields))
     }
 }

@@ -31,7 +31,7 @@ extension PipelineState {
         guard phase == .running else { return }
         let due = counted(until: now.instant, at: now)
         for scope in due where suspects[scope] == nil { begin(scope, now) }
-        guard let suspect = due.first(where: { suspects[$0] != nil }), heldBack(at: now) == .nobody else { return }
+        guard let suspect = due.first(where: { suspects[$0] != nil }), givingWay(at: now) == .nobody else { return }
         begin(suspect, now)
     }
 
@@ -108,12 +108,12 @@ extension PipelineState {
     static let suspectPatience = Duration.seconds(300)
     private static let longestDelay = Duration.seconds(86_400)
 
-    /// Who waits for others although it is due.
-    enum HeldBack {
+    /// Who gives way to others although it is due.
+    enum GivingWay {
         case nobody, suspects, everybody
     }
 
-    func heldBack(at now: Moment) -> HeldBack {
+    func givingWay(at now: Moment) -> GivingWay {
         guard !suspects.isEmpty, !resources.running.isEmpty else { return .nobody }
         let ends = suspects.keys.compactMap { scope in resources[scope].map { ($0.run != nil, patienceEnd(of: $0)) } }
         if ends.contains(where: { isOpen, end in isOpen && end > now.instant }) { return .everybody }
@@ -126,27 +126,27 @@ extension PipelineState {
         return since.advanced(by: Self.suspectPatience)
     }
 
-    /// When somebody who is held back is so no more, whoever ends meanwhile.
+    /// When somebody who gives way does so no more, whoever ends meanwhile.
     func nextPatienceEnd(after now: Moment) -> SyncInstant? {
-        guard heldBack(at: now) != .nobody else { return nil }
+        guard givingWay(at: now) != .nobody else { return nil }
         return suspects.keys.compactMap { resources[$0].map(patienceEnd) }.filter { $0 > now.instant && $0 < .never }.min()
     }
 
     /// Those whose time counts now, the longest overdue first, as far as they are due at `limit`.
     func counted(until limit: SyncInstant, at now: Moment) -> [ResourceScope] {
-        let heldBack = heldBack(at: now)
-        return resources.due.until(limit).map(\.scope).filter { counts($0, heldBack) }
+        let givingWay = givingWay(at: now)
+        return resources.due.until(limit).map(\.scope).filter { counts($0, givingWay) }
     }
 
     /// When the first is due whose time counts now.
     func earliestDue(at now: Moment) -> SyncInstant? {
-        let heldBack = heldBack(at: now)
-        return resources.due.entries.first { counts($0.scope, heldBack) }?.time
+        let givingWay = givingWay(at: now)
+        return resources.due.entries.first { counts($0.scope, givingWay) }?.time
     }
 
-    private func counts(_ scope: ResourceScope, _ heldBack: HeldBack) -> Bool {
-        guard heldBack != .everybody, let resource = resources[scope], isAwake(resource) else { return false }
-        return heldBack == .nobody || suspects[scope] == nil
+    private func counts(_ scope: ResourceScope, _ givingWay: GivingWay) -> Bool {
+        guard givingWay != .everybody, let resource = resources[scope], isAwake(resource) else { return false }
+        return givingWay == .nobody || suspects[scope] == nil
     }
 
     /// How long after a start it is left alone.

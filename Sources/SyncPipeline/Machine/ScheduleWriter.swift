@@ -6,7 +6,7 @@ import Synchronization
 ///
 /// Where a poll has only found that everything is as it was, or as it should be, that waits for others as long as the rows themselves would.
 final class ScheduleWriter: Sendable {
-    private typealias Ticket = CheckedContinuation<Void, any Error>
+    private typealias Waiter = CheckedContinuation<Void, any Error>
     /// A schedule, and when the run began of which only the file of open runs tells until it is committed.
     private typealias Entry = (schedule: StoredSchedule, began: Date?)
 
@@ -21,8 +21,8 @@ final class ScheduleWriter: Sendable {
         var end: SyncInstant?
         var timer: WakeTimer?
         /// Who waits for what is pending, and for what is being written.
-        var next: [Ticket] = []
-        var current: [Ticket] = []
+        var next: [Waiter] = []
+        var current: [Waiter] = []
     }
 
     private let document: UIManagedDocument
@@ -64,16 +64,16 @@ final class ScheduleWriter: Sendable {
 
     /// Returns when everything that was handed over before the call is committed. Throws what the store says.
     func written() async throws {
-        try await withCheckedThrowingContinuation { (ticket: Ticket) in
+        try await withCheckedThrowingContinuation { (waiter: Waiter) in
             let (isIdle, begins) = state.withLock { state in
                 if state.pending.isEmpty {
-                    if state.isWriting { state.current.append(ticket) }
+                    if state.isWriting { state.current.append(waiter) }
                     return (!state.isWriting, false)
                 }
-                state.next.append(ticket)
+                state.next.append(waiter)
                 return (false, Self.begins(&state))
             }
-            if isIdle { ticket.resume() }
+            if isIdle { waiter.resume() }
             if begins { Task.immediate { await drain() } }
         }
     }
@@ -115,8 +115,8 @@ final class ScheduleWriter: Sendable {
                 result = .failure(error)
                 state.withLock { state in for entry in batch { state.committed[entry.schedule.scope] = nil } }
             }
-            let (tickets, goesOn) = finish()
-            for ticket in tickets { ticket.resume(with: result) }
+            let (waiters, goesOn) = finish()
+            for waiter in waiters { waiter.resume(with: result) }
             if !goesOn { return }
         }
     }
@@ -135,7 +135,7 @@ final class ScheduleWriter: Sendable {
     }
 
     /// In one step: whoever asks from now on asks for what is still pending, or for nothing.
-    private func finish() -> (tickets: [Ticket], goesOn: Bool) {
+    private func finish() -> (waiters: [Waiter], goesOn: Bool) {
         state.withLock { state in
             state.isWriting = state.isUrgent
             defer { state.current = [] }

@@ -18,7 +18,7 @@ final class Draft {
     let mapping: EntityMapping
     let key: UniqueKey
     var knowledge: Knowledge
-    /// The values said, in a row that nobody else holds.
+    /// The values said, in a row that nobody else has.
     let row: RowSnapshot
     /// The slots that were said.
     var present = SlotSet()

@@ -65,7 +65,7 @@ public enum ModelBuilder {
         return model
     }
 
-    /// A row that something else named first has nothing but its key, so the store must not insist on more; records are held to what is
+    /// A row that something else named first has nothing but its key, so the store must not insist on more; records are measured by what is
     /// required of them when they are read.
     private static func attribute(_ configuration: AttributeConfiguration, isKey: Bool) -> NSAttributeDescription {
         let description = NSAttributeDescription(

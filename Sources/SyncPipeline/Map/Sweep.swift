@@ -76,8 +76,8 @@ struct Sweep: Sendable {
         let relationship: String
         /// Those of them that are of the same entity: if they go as well, they are no reason.
         var peers: Set<Int64> = []
-        /// Others hold it, which do not go with it.
-        var isHeldByOthers = false
+        /// Others need it, which do not go with it.
+        var isNeededByOthers = false
     }
 
     /// Those of the rows that may not go, as something would be left without them.
@@ -86,7 +86,7 @@ struct Sweep: Sendable {
         while true {
             let more = ripe.subtracting(denied).filter { key in
                 guard let denial = denials[key] else { return false }
-                return denial.isHeldByOthers || !denial.peers.isSubset(of: ripe.subtracting(denied))
+                return denial.isNeededByOthers || !denial.peers.isSubset(of: ripe.subtracting(denied))
             }
             if more.isEmpty { return denied }
             denied.formUnion(more)
@@ -180,7 +180,7 @@ struct Removal {
     }
 }
 
-/// What the model's delete rules say of rows that a listing let go of. Where it says cascade the targets go too; where it says deny they hold the row.
+/// What the model's delete rules say of rows that a listing let go of. Where it says cascade the targets go too; where deny, they keep the row.
 /// Nullify needs nothing here: a tombstone is not seen from living rows, and the row that is deleted for good is taken out of them.
 struct DeleteRules {
     let mapping: ModelMapping
@@ -203,18 +203,18 @@ struct DeleteRules {
         return false
     }
 
-    /// What holds a row, or something that would go with it.
+    /// What needs a row, or something that would go with it.
     /// - Parameter forGood: it is to be deleted, which tombstones may forbid as well, and not made one.
     func denial(of id: NSManagedObjectID, _ row: RowSnapshot, forGood: Bool) throws -> Sweep.Denial? {
         let owned = try reach(id, row) { forGood || isLiving($0) }
         var denial: Sweep.Denial?
         for one in [(id, row)] + owned.map({ ($0.key, $0.value) }) {
             for relationship in relationships(of: one.0, .denyDeleteRule) {
-                let held = try targets(of: one, relationship).filter { (forGood || isLiving($0)) && $0.id != id && owned[$0.id] == nil }
-                if held.isEmpty { continue }
+                let left = try targets(of: one, relationship).filter { (forGood || isLiving($0)) && $0.id != id && owned[$0.id] == nil }
+                if left.isEmpty { continue }
                 var known = denial ?? Sweep.Denial(relationship: "\(one.0.entity.name ?? "").\(relationship.name)")
-                for (target, _) in held {
-                    if target.entity.name == id.entity.name { known.peers.insert(target.key) } else { known.isHeldByOthers = true }
+                for (target, _) in left {
+                    if target.entity.name == id.entity.name { known.peers.insert(target.key) } else { known.isNeededByOthers = true }
                 }
                 denial = known
             }

@@ -109,7 +109,7 @@ struct RunConclusion: Sendable, Hashable {
     let members: KeySet
     /// These are the rows of the listing and no others: the same listing, seen again, has nothing to say.
     let leavesNothingOpen: Bool
-    /// The run was a complete listing: what it did not hold may be judged, and what was remembered of other pages is forgotten.
+    /// The run was a complete listing: what it did not have may be judged, and what was remembered of other pages is forgotten.
     let isListing: Bool
 
     /// What is known beside the run itself.

@@ -199,7 +199,7 @@ final class SyncRun: Sendable {
                 tally.take(unmodified, request: request.key, facts: known, stored: stored)
                 try await renew(stored, by: unmodified, request: request)
                 environment.observe(.pageNotModified(scope: scope, run: id, page: page))
-            case .held:
+            case .leftAlone:
                 continue
             default:
                 stop(&tally, after: outcome)
@@ -275,7 +275,7 @@ final class SyncRun: Sendable {
             if case .refused = error.kind { isAddress = true }
             environment.observe(.refused(scope: scope, url: error.url, reason: "\(error)", isAddress: isAddress))
         case .cancelled: tally.outcome = .cancelled
-        case .page, .notModified, .held, .failed: break
+        case .page, .notModified, .leftAlone, .failed: break
         }
         tally.parkedUntil = outcome.notBefore ?? tally.parkedUntil
     }

@@ -127,7 +127,7 @@ extension Duration {
         return Double(seconds) + Double(attoseconds) / 1e18
     }
 
-    /// A duration of `seconds`, held within ± `limit` (a hundred years), so that no server's number can overflow later arithmetic.
+    /// A duration of `seconds`, kept within ± `limit` (a hundred years), so that no server's number can overflow later arithmetic.
     /// Not a number gives zero.
     public static func bounded(seconds: Double) -> Duration {
         guard !seconds.isNaN else { return .zero }

@@ -44,7 +44,7 @@ struct KeySet: Hashable, Sendable {
     }
 }
 
-/// What is remembered of rows that listings did not hold: how often each was missed in a row, how far that is judged, and which were removed for it.
+/// What is remembered of rows that listings did not have: how often each was missed in a row, how far that is judged, and which were removed for it.
 struct MissingKeys: Hashable, Sendable {
     /// How far the listings were judged.
     struct Judgement: Hashable, Sendable {

@@ -7,7 +7,7 @@ struct RunState: Sendable, Hashable {
     var number: Int64
     /// Which readings of which pages the last complete listing was, if the resource vouches for their rows and no others.
     var listing: BodyDigest?
-    /// How many rows it held.
+    /// How many rows it had.
     var rows: Int
     var missing: MissingKeys
     var mayDelete: Bool

@@ -59,7 +59,7 @@ struct StoredRequest: Sendable, Hashable {
 /// poll reads and writes, so that who asks for none pays for none. Used on the context's queue.
 enum StoredKeys {
     enum Kind: String, ColumnValue {
-        /// Of a resource: the rows that complete listings held, and those that pages saved since. Of a page: the rows that its records are.
+        /// Of a resource: the rows that complete listings had, and those that pages saved since. Of a page: the rows that its records are.
         case members
         /// What a page vouched for until its last reading, and no complete listing has judged yet.
         case previous

@@ -3,7 +3,7 @@ import Foundation
 import Glibc
 import Synchronization
 
-/// Writes entries on a queue of its own, so that a journal that does not read never holds up the daemon.
+/// Writes entries on a queue of its own, so that a journal that does not read never delays the daemon.
 ///
 /// The queue holds a bounded number of entries. What does not fit is counted, and one entry tells of it once there is room.
 public final class Journal: Sendable {

@@ -6,7 +6,7 @@ import Synchronization
 /// Tells the service manager how the daemon is: `sd_notify(3)`.
 ///
 /// Every verb returns at once. Messages go out in order on a queue of their own, so that a manager that does not read never
-/// holds up the daemon; each is repeated for up to 5 s. Of several `STATUS=` texts that wait, the newest is sent. Without
+/// delays the daemon; each is repeated for up to 5 s. Of several `STATUS=` texts that wait, the newest is sent. Without
 /// `$NOTIFY_SOCKET` every verb does nothing.
 public final class Notify: Sendable {
     private struct State {

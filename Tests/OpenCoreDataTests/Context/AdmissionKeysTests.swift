@@ -144,7 +144,7 @@ import Testing
         }
     }
 
-    // P11: further down it is there still.
+    // P11: a parent has it still.
     @Test(arguments: ["renamed", "deleted"]) func aKeyThatWasGivenUpHereIsFree(_ what: String) throws {
         try holdingAll {
             let owner = stack.root.make("Card", ["number": "2"])

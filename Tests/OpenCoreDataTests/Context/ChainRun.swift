@@ -19,7 +19,7 @@ final class ChainRun {
     /// A worker beside the chain whose edits are not saved yet.
     private struct FanWorker {
         let context: NSManagedObjectContext
-        /// The level above which it works.
+        /// The level whose child it is.
         let level: Int
         var log: [Edit] = []
         /// Whom it edited since its last save. One edit a person: what two edits amount to that undo each other depends on what the parent did
@@ -85,7 +85,7 @@ final class ChainRun {
         return world
     }
 
-    /// Whether nothing is unsaved in the contexts above this one.
+    /// Whether nothing is unsaved in the children of this context.
     private func isTop(_ level: Int) -> Bool {
         logs[(level + 1)...].allSatisfy(\.isEmpty) && fan.allSatisfy { $0.level < level || $0.log.isEmpty }
     }
@@ -96,9 +96,9 @@ final class ChainRun {
     /// Whether no worker of the fan has edits, which a deletion elsewhere could take the object from.
     private var isSavedFan: Bool { fan.allSatisfy(\.log.isEmpty) }
 
-    /// What a deletion above did to related objects is a change made there (N12, N37): edits below it would be judged otherwise by a model
-    /// that replays levels in order.
-    private func hasDeletions(above level: Int) -> Bool {
+    /// What a deletion in a child did to related objects is a change made there (N12, N37): edits in its parents would be judged otherwise by a
+    /// model that replays levels in order. Of -1, the store, all contexts are descendants.
+    private func hasDeletions(inDescendantsOf level: Int) -> Bool {
         logs[(level + 1)...].contains { log in log.contains { if case .delete = $0 { true } else { false } } }
     }
 
@@ -115,13 +115,13 @@ final class ChainRun {
             logs[level] = []
         case 4: try failToSave(level)
         case 5: turnIntoFault(level, &random)
-        case 6 where !hasDeletions(above: level): try sibling(above: level, &random)
-        case 7 where !hasDeletions(above: -1): try foreigner(&random)
-        case 8...10 where !hasDeletions(above: -1): try editInFan(level, &random)
-        case 11 where !hasDeletions(above: -1):
+        case 6 where !hasDeletions(inDescendantsOf: level): try otherChild(of: level, &random)
+        case 7 where !hasDeletions(inDescendantsOf: -1): try foreigner(&random)
+        case 8...10 where !hasDeletions(inDescendantsOf: -1): try editInFan(level, &random)
+        case 11 where !hasDeletions(inDescendantsOf: -1):
             if let worker = random.element(Array(fan.indices)) { try saveFan(worker) }
         default:
-            if hasDeletions(above: level) { return }
+            if hasDeletions(inDescendantsOf: level) { return }
             guard let edit = edit(of: expected(at: level), deletes: isTop(level) && isSavedFan, &random) else { return }
             history.append("\(level): \(edit)")
             numbers.make(edit, in: contexts[level])
@@ -170,7 +170,7 @@ final class ChainRun {
     }
 
     /// Another child of this level edits and saves at once.
-    private func sibling(above level: Int, _ random: inout SeededRandom) throws {
+    private func otherChild(of level: Int, _ random: inout SeededRandom) throws {
         let worker = stack.child(of: contexts[level], name: "sibling")
         var made: [Edit] = []
         try worker.performAndWait { () throws in
@@ -183,7 +183,7 @@ final class ChainRun {
             }
             try worker.save()
         }
-        history.append("sibling above \(level): \(made)")
+        history.append("other child of \(level): \(made)")
         logs[level] += made
     }
 
@@ -200,7 +200,7 @@ final class ChainRun {
         guard let edit = edit(of: world, deletes: false, &random) else { return }
         let isNew = edit.person.map { person in worker.log.contains(.insert("Person", person)) } ?? true
         guard isNew || edit.person.map(worker.edited.contains) == false else { return }
-        history.append("fan \(index) above \(worker.level): \(edit)")
+        history.append("fan \(index), child of \(worker.level): \(edit)")
         worker.context.performAndWait {
             // What it has read it keeps showing (N12); with edits of its own it keeps those, too.
             if worker.log.isEmpty { worker.context.refreshAllObjects() }

@@ -70,7 +70,7 @@ import Testing
     }
 
     // N24
-    @Test func aDuplicateOfSomethingPendingTwoLevelsBelowIsFoundToo() throws {
+    @Test func aDuplicateOfSomethingPendingInTheParentsParentIsFoundToo() throws {
         let stack = TestStack()
         let middle = stack.child(of: stack.root, name: "middle"), worker = stack.child(of: middle, name: "worker")
         holding(stack.root, middle, worker) {

@@ -49,7 +49,7 @@ import Testing
         #expect(try owner("q") == nil && owner("r") == 1)
     }
 
-    @Test func whatIsSavedOwnsItsKeyFurtherDown() throws {
+    @Test func whatIsSavedOwnsItsKeyInTheParent() throws {
         _ = try insert("q", 1)
         #expect(try owner("q") == 1)
         _ = level.beginSaving()

@@ -128,7 +128,7 @@ import Testing
     }
 
     // GB26: what is no circle is not taken for one, however many wait at a time.
-    @Test func waitsThatPointDownAreNeverStopped() {
+    @Test func waitsForParentsAreNeverStopped() {
         let clock = ManualDocumentClock()
         let documents = [TestDocument(clock: clock), TestDocument(clock: clock)]
         let turns = Mutex(0)
@@ -138,7 +138,7 @@ import Testing
                 let worker = NSManagedObjectContext(.privateQueueConcurrencyType)
                 worker.parent = main
                 worker.performAndWait {
-                    // Down to the root, from which no wait leads back.
+                    // For the root, from which no wait leads back.
                     if turn % 3 == 0 { main.parent?.performAndWait {} }
                     let other = NSManagedObjectContext(.privateQueueConcurrencyType)
                     other.parent = worker

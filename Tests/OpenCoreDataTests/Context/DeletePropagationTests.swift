@@ -98,8 +98,8 @@ import Testing
             for _ in 0..<3 { root.make("Folder", ["parent": folder]) }
             try root.save()
             root.reset()
-            let found = try root.all("Folder"), above = try #require(found.first { $0.objectID == id })
-            root.delete(above)
+            let found = try root.all("Folder"), parent = try #require(found.first { $0.objectID == id })
+            root.delete(parent)
             stack.coordinator.rowCache.removeAll()
             let asked = withExtendedLifetime(found) { stack.requests { root.processPendingChanges() }.map(\.kind) }
             #expect(asked.filter { $0.hasPrefix("rows") }.isEmpty)
@@ -183,7 +183,7 @@ import Testing
         }
     }
 
-    // R5, R1: of a one-to-one, too, whose other side is only known further down.
+    // R5, R1: of a one-to-one, too, whose other side only a parent knows.
     @Test func aPartnerThatWasGivenToADeletedObjectMeanwhileIsLetGo() throws {
         try holdingAll {
             let person = main.make("Person"), badge = main.make("Badge")

@@ -7,7 +7,7 @@ import OpenCoreDataTestSupport
 /// Workers make objects without looking, find them, go on with what they hold after their saves, relate, order and delete; levels are saved, saves
 /// fail, levels are rolled back, somebody else writes to the store. After each step some level is looked at: `KeyedInvariants` hold everywhere, and
 /// in sequences without deletions `KeyedValues` says what the values of everything are that has a unique key. In all sequences one save in four is
-/// judged by what it makes of what is below (`KeyedTransition`). Where there is a push journal the process dies now and then.
+/// judged by what it makes of the parent or the store (`KeyedTransition`). Where there is a push journal the process dies now and then.
 final class KeyedRun {
     let stack: KeyedStack
     private let policy: NSMergePolicyType
@@ -143,15 +143,15 @@ final class KeyedRun {
     private func check(_ level: Int) throws -> String? {
         let context = stack.contexts[level]
         if let failure = instances(level) { return failure }
-        // What is unsaved may refer to what was deleted below meanwhile, until it is saved.
+        // What is unsaved may refer to what was deleted in a parent meanwhile, until it is saved.
         if isWild && (level > 1 && context.hasChanges || level > 0 && (hasRootActed || hasRootMetOthers) && at(1, { $0.hasChanges })) { return nil }
         // What a level has read it keeps showing (N12), and what it changed of an object it shows with all of it.
         for each in [0, 1, level] where each <= level { at(each) { $0.refreshAllObjects() } }
-        let reader = stack.reader(above: level)
+        let reader = stack.reader(of: level)
         let failure = try reader.performAndWait { () throws in
             try KeyedInvariants.failure(in: reader, isStored: false, turn: history.count) ?? compare(reader, at: level)
         }
-        if let failure { return "above level \(level): \(failure)" }
+        if let failure { return "in a child of level \(level): \(failure)" }
         guard isWild else { return nil }
         return try at(level) { context in
             context.refreshAllObjects()
@@ -218,7 +218,7 @@ final class KeyedRun {
         }
     }
 
-    /// Runs a save that may throw, and sees to what it makes of what is below.
+    /// Runs a save that may throw, and sees to what it makes of the parent or the store.
     private func watching(_ level: Int, _ save: () throws -> Void) throws {
         // Looking costs more than saving.
         saves += 1
@@ -241,7 +241,7 @@ final class KeyedRun {
             if level == 0 { return values.save(0) }
             if level == 1 { hasRootMetOthers = false }
             let parent = stack.parent(of: level)
-            values.push(from: level, to: parent, below: parent == 1 ? [1, 0] : [0])
+            values.push(from: level, to: parent, searching: parent == 1 ? [1, 0] : [0])
         } catch let failure as Unexpected { throw failure } catch let error as NSError {
             guard try mayBeRefused(error, level) else { throw Unexpected(what: "save \(level) threw \(error.code): \(error.localizedDescription)") }
             if !at(level, { $0.hasChanges }) { throw Unexpected(what: "save \(level) was refused and nothing is unsaved") }

@@ -2,7 +2,7 @@ import Foundation
 import OpenCoreData
 import OpenCoreDataTestSupport
 
-/// A root context above its stores, a main context and three workers.
+/// A root context on its stores, a main context and three workers.
 final class KeyedStack {
     /// Where rows are, and what survives a crash.
     enum World: CaseIterable {
@@ -146,7 +146,7 @@ final class KeyedStack {
         return context
     }
 
-    func reader(above level: Int) -> NSManagedObjectContext {
+    func reader(of level: Int) -> NSManagedObjectContext {
         let context = NSManagedObjectContext(.privateQueueConcurrencyType)
         context.parent = contexts[level]
         return context

@@ -3,17 +3,17 @@ import OpenCoreDataTestSupport
 
 @testable import OpenCoreData
 
-/// What one save makes of the level below, or of the store: told from what both showed before, by whoever saves, and by nothing else. So it holds in every
+/// What one save makes of the parent, or of the store: told from what both showed before, by whoever saves, and by nothing else. So it holds in every
 /// sequence, whatever happened before: with deletions, subentities, one-to-ones, keys that change, under every policy.
 ///
-/// Below, an object has the values that were changed above, and its own where nothing was changed. What is new is there, what was deleted is gone with what
-/// its rules take along, and what named it names nothing. One new object whose key another object has is one with it, whose values the policy says. Tags,
-/// and every order, are below what they were above. After a save that is refused all is as it was.
+/// There an object has the values that were changed by whoever saves, and its own where nothing was changed. What is new is there, what was deleted
+/// is gone with what its rules take along, and what named it names nothing. One new object whose key another object has is one with it, whose values
+/// the policy says. Tags, and every order, are there what they were for whoever saves. After a save that is refused all is as it was.
 ///
 /// Where the outcome hangs on more than that, nothing is said of the object, nor of whoever names it:
 /// - of a key that three objects claim, or two new ones, or that a stored one was given: which is made first, and what it had set before, is for
 ///   `KeyedValues`, which counts objects in the order in which they are made;
-/// - of what was changed above and is gone below: that is for the root's policy to say, and it depends on why it is gone;
+/// - of what was changed and is gone in the parent or the store: that is for the root's policy to say, and it depends on why it is gone;
 /// - of a row of the store that others have written, and that is changed here: what was read of it decides what the policy says;
 /// - of a reference to what was deleted before, or what the root did not know of: it may be emptied here, or wait for the save of the deletion. None of
 ///   them is stored;
@@ -116,11 +116,13 @@ struct KeyedTransition {
     private let foreign: Set<Name>
     /// Objects that new ones turned out to be.
     private let unified: Set<Name>
-    /// Whether the root did something that what is unsaved above it may not know of.
+    /// Whether the root did something that what is unsaved in its children may not know of.
     private let isLoose: Bool
     /// Whether objects of one key have to be one afterwards.
     private let isStored: Bool
-    private let above: World
+    /// What whoever saves shows.
+    private let sender: World
+    /// What the parent or the store shows.
     private let before: World
     /// Of shelves and things, whom the order names that decides: the unsaved one that is nearest to whoever saves.
     private let ordered: [Name: Set<Name>]
@@ -140,7 +142,7 @@ struct KeyedTransition {
         self.unified = unified
         self.isLoose = isLoose
         isStored = level == 0
-        above = try Self.world(stack.reader(above: level))
+        sender = try Self.world(stack.reader(of: level))
         var ordered: [Name: Set<Name>] = [:]
         for context in level > 1 ? [context, stack.main, stack.root] : stack.contexts[...level].reversed() {
             context.performAndWait {
@@ -150,19 +152,19 @@ struct KeyedTransition {
             }
         }
         self.ordered = ordered
-        before = try Self.below(level, of: stack)
+        before = try Self.receiver(level, of: stack)
     }
 
     private static func world(_ reader: NSManagedObjectContext) throws -> World { try reader.performAndWait { try World(reader) } }
 
-    private static func below(_ level: Int, of stack: KeyedStack) throws -> World {
-        try world(level == 0 ? stack.independent() : stack.reader(above: stack.parent(of: level)))
+    private static func receiver(_ level: Int, of stack: KeyedStack) throws -> World {
+        try world(level == 0 ? stack.independent() : stack.reader(of: stack.parent(of: level)))
     }
 
     /// What is wrong after a save of the same level; nil: nothing.
     func failure(_ level: Int, of stack: KeyedStack, isRefused: Bool, isCounted: Bool) throws -> String? {
-        let after = try Self.below(level, of: stack)
-        if isRefused { return after == before ? nil : "a save that was refused changed what is below: \(Self.difference(before, after))" }
+        let after = try Self.receiver(level, of: stack)
+        if isRefused { return after == before ? nil : "a save that was refused changed its parent or the store: \(Self.difference(before, after))" }
         return failure(after) ?? (isStored ? Self.dangling(after) ?? (isCounted ? Self.miscounted(after) : nil) : nil)
     }
 
@@ -181,16 +183,16 @@ struct KeyedTransition {
         return changed.map { "\($0) was \(before.objects[$0]?.values ?? [:]), is \(after.objects[$0]?.values ?? [:])" }.joined(separator: "; ")
     }
 
-    /// Whether something above, or what the policy makes of it, has the wrong number of members: what a save may be refused for.
+    /// Whether something that is saved, or what the policy makes of it, has the wrong number of members: what a save may be refused for.
     var breaksCounts: Bool {
-        if Self.miscounted(above) != nil { return true }
+        if Self.miscounted(sender) != nil { return true }
         guard isStored else { return false }
-        var merged = above
-        let expected = expected(above)
+        var merged = sender
+        let expected = expected(sender)
         if !expected.open.isEmpty { return true }
         merged.objects = expected.objects
         for (twin, owner) in expected.merged {
-            merged.lists[owner] = Array(Set(above.lists[twin] ?? []).union(above.lists[owner] ?? before.lists[owner] ?? []))
+            merged.lists[owner] = Array(Set(sender.lists[twin] ?? []).union(sender.lists[owner] ?? before.lists[owner] ?? []))
             merged.lists[twin] = nil
         }
         return Self.miscounted(merged) != nil
@@ -211,7 +213,7 @@ struct KeyedTransition {
 // MARK: What should be
 
 extension KeyedTransition {
-    /// What is expected below, as far as it is certain.
+    /// What is expected in the parent or the store, as far as it is certain.
     private struct Expected {
         var objects: [Name: Object]
         /// Of which nothing is said.
@@ -233,24 +235,24 @@ extension KeyedTransition {
                 if now == value || others.contains(now) { continue }
                 if others.union([value, now]).contains(where: { $0.name.map(expected.open.contains) == true }) { continue }
                 if ["badge", "thing"].contains(key), !isCertain(name, key, value, expected) { continue }
-                return "\(name).\(key) is \(now), not \(value); above it is \(above.objects[name]?.values[key] ?? .none), "
-                    + "below it was \(before.objects[name]?.values[key] ?? .none)"
+                return "\(name).\(key) is \(now), not \(value); whoever saved has \(sender.objects[name]?.values[key] ?? .none), "
+                    + "and it was \(before.objects[name]?.values[key] ?? .none)"
             }
         }
         return lists(after, expected)
     }
 
-    /// Members and orders are what they were above.
+    /// Members and orders are what they were for whoever saved.
     private func lists(_ after: World, _ expected: Expected) -> String? {
         let unclear = expected.open.union(expected.merged.keys).union(expected.merged.values)
         for (owner, found) in after.lists.sorted(by: { $0.key < $1.key }) where !unclear.contains(owner) {
-            guard let shown = above.lists[owner] else { continue }
-            // What cascades below was not known above.
+            guard let shown = sender.lists[owner] else { continue }
+            // What cascades in the parent was not known to whoever saved.
             let shownHere = shown.filter { !unclear.contains($0) && after.objects[$0] != nil }, foundHere = found.filter { !unclear.contains($0) }
-            if owner.entity == "Thing", Set(shownHere) != Set(foundHere) { return "\(owner) has the tags \(found), above \(shown)" }
+            if owner.entity == "Thing", Set(shownHere) != Set(foundHere) { return "\(owner) has the tags \(found), whoever saved has \(shown)" }
             let common = Set(shownHere).intersection(foundHere)
             if !isSameOrder(foundHere.filter(common.contains), shownHere.filter(common.contains), of: owner) {
-                return "\(owner) has the order \(found), above \(shown)"
+                return "\(owner) has the order \(found), whoever saved has \(shown)"
             }
         }
         return nil
@@ -283,11 +285,11 @@ extension KeyedTransition {
 
     private func expected(_ after: World) -> Expected {
         var result = Expected(objects: before.objects)
-        for name in changes.inserted.keys { result.objects[name] = above.objects[name] }
+        for name in changes.inserted.keys { result.objects[name] = sender.objects[name] }
         for (name, keys) in changes.updated {
-            guard let mine = above.objects[name], let theirs = before.objects[name], !foreign.contains(name) else {
+            guard let mine = sender.objects[name], let theirs = before.objects[name], !foreign.contains(name) else {
                 result.open.insert(name)
-                result.objects[name] = above.objects[name]
+                result.objects[name] = sender.objects[name]
                 continue
             }
             let bringsAll = policy == .overwriteMergePolicyType && unified.contains(name)
@@ -348,9 +350,9 @@ extension KeyedTransition {
         for name in result.objects.keys {
             guard let key = key(name) else { continue }
             claims[key, default: []].append(name)
-            // Who is given another key may have to keep its own; and who has got another one below, while something of it was changed here, is still
-            // called here by the former one.
-            let others = [before.objects[name]?.key, changes.updated[name] == nil ? nil : above.objects[name]?.key]
+            // Who is given another key may have to keep its own; and who has got another one in the parent, while something of it was changed here,
+            // is still called here by the former one.
+            let others = [before.objects[name]?.key, changes.updated[name] == nil ? nil : sender.objects[name]?.key]
             for other in Set(others.compactMap(\.self)) where other != key {
                 turned.insert(name)
                 claims[other, default: []].append(name)
@@ -362,14 +364,14 @@ extension KeyedTransition {
                 continue
             }
             let new = names.filter { changes.inserted[$0] != nil }
-            let known = names.filter { changes.inserted[$0] == nil && before.objects[$0]?.key == above.objects[$0]?.key }
+            let known = names.filter { changes.inserted[$0] == nil && before.objects[$0]?.key == sender.objects[$0]?.key }
             guard names.count == 2, let twin = new.first, let owner = known.first, !result.open.contains(owner) else {
                 // Two that were there before, and that nobody has touched, stay.
                 if names.allSatisfy({ changes.inserted[$0] == nil && changes.updated[$0] == nil }) && !isStored { continue }
                 result.open.formUnion(names)
                 continue
             }
-            // Below, objects are one where the level is asked for the key at all: what is clean there meets its key when the root saves.
+            // In the parent, objects are one where the level is asked for the key at all: what is clean there meets its key when the root saves.
             if after.objects[twin] != nil && !isStored { continue }
             let mine = result.objects.removeValue(forKey: twin)
             result.merged[twin] = owner

@@ -87,14 +87,14 @@ struct KeyedValues {
         }
     }
 
-    mutating func push(from level: Int, to parent: Int, below: [Int]) {
+    mutating func push(from level: Int, to parent: Int, searching parents: [Int]) {
         var pushed = levels[level]
         levels[level] = Level()
         unify(&pushed)
         for (number, values) in pushed.set { levels[parent].overlay(now(number), values) }
         for (number, values) in pushed.made.sorted(by: { $0.key < $1.key }) {
             let beside = pushed.set.keys.map(now).filter { keys[$0] == keys[number] }.min()
-            if let owner = beside ?? owner(of: keys[number], in: below) {
+            if let owner = beside ?? owner(of: keys[number], in: parents) {
                 if let brought = brought(number, values) { levels[parent].overlay(owner, brought) }
                 rename(number, owner)
             } else {
@@ -107,8 +107,8 @@ struct KeyedValues {
         for number in pairs.keys.flatMap({ [$0.thing, $0.tag] }) { levels[parent].overlay(number, [:]) }
     }
 
-    private func owner(of key: String?, in below: [Int]) -> Int? {
-        for level in below {
+    private func owner(of key: String?, in parents: [Int]) -> Int? {
+        for level in parents {
             let numbers = Array(levels[level].made.keys) + Array(levels[level].set.keys)
             if let first = numbers.filter({ keys[$0] == key }).min() { return first }
         }
@@ -153,7 +153,7 @@ struct KeyedValues {
     /// Another process goes on with what was pushed into the main context.
     mutating func crash() {
         for level in levels.indices.dropFirst(2) { levels[level] = Level() }
-        push(from: 1, to: 0, below: [0])
+        push(from: 1, to: 0, searching: [0])
         save(0)
     }
 

@@ -27,7 +27,7 @@ import Testing
         ["a", "b"].map { object.value(forKey: $0) as? Int }
     }
 
-    /// A notification of a save above the same stores.
+    /// A notification of a save to the same stores.
     private func didSave(_ key: String, _ ids: NSManagedObjectID...) -> Notification {
         Notification(name: .NSManagedObjectContextDidSave, object: theirs, userInfo: [key: ids])
     }

@@ -166,8 +166,8 @@ import Testing
         let pair = try Pair()
         let child = pair.stack.child(of: pair.mine)
         try holding(child, pair.mine) { () throws in
-            let above = pair.mine.object(with: pair.id), below = child.object(with: pair.id)
-            #expect(above.value(forKey: "a") as? Int == 1 && below.value(forKey: "a") as? Int == 1)
+            let inMine = pair.mine.object(with: pair.id), inChild = child.object(with: pair.id)
+            #expect(inMine.value(forKey: "a") as? Int == 1 && inChild.value(forKey: "a") as? Int == 1)
             // Another process wrote: past every context, and past the row cache.
             let row = try #require(try pair.stack.store.rows(for: [pair.id])[pair.id])
             var changes = ChangeSet()
@@ -179,9 +179,9 @@ import Testing
 
             NSManagedObjectContext.mergeChanges(
                 fromRemoteContextSave: [NSUpdatedObjectsKey: [pair.id.uriRepresentation()]], into: [child, pair.mine])
-            #expect(above.value(forKey: "a") as? Int == 9 && below.value(forKey: "a") as? Int == 9)
+            #expect(inMine.value(forKey: "a") as? Int == 9 && inChild.value(forKey: "a") as? Int == 9)
             NSManagedObjectContext.mergeChanges(fromRemoteContextSave: [NSDeletedObjectsKey: [pair.id]], into: [child, pair.mine])
-            #expect(above.isDeleted && below.isDeleted && !child.hasChanges && !pair.mine.hasChanges)
+            #expect(inMine.isDeleted && inChild.isDeleted && !child.hasChanges && !pair.mine.hasChanges)
         }
     }
 

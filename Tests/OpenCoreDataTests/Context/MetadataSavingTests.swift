@@ -53,7 +53,7 @@ import Testing
         }
     }
 
-    /// Two stores in files, items in the first and all else in the second, and a context above them.
+    /// Two stores in files, items in the first and all else in the second, and a context on them.
     private func withTwoStores(
         _ body: (_ context: NSManagedObjectContext, _ stores: [NSPersistentStore], _ files: [URL]) throws -> Void
     ) throws {

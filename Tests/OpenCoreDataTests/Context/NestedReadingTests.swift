@@ -25,7 +25,7 @@ import Testing
     }
 
     // N14, F2
-    @Test func aFetchInAChildSeesTheUnsavedChangesOfEveryLevelBelow() throws {
+    @Test func aFetchInAChildSeesTheUnsavedChangesOfEveryParent() throws {
         let stack = TestStack()
         let middle = stack.child(of: stack.root, name: "middle"), worker = stack.child(of: middle, name: "worker")
         try holding(stack.root, middle, worker) { () throws in

@@ -5,7 +5,7 @@ import Testing
 
 @Suite struct NestedSavingTests {
     // N1, N2, N3, S2
-    @Test func aChildSaveGoesOneLevelUpAndNoFurther() throws {
+    @Test func aChildSaveReachesTheParentAndNoFurther() throws {
         let stack = TestStack()
         let middle = stack.child(of: stack.root, name: "middle"), worker = stack.child(of: middle, name: "worker")
         try holding(stack.root, middle, worker) { () throws in
@@ -54,13 +54,13 @@ import Testing
             list.setValue(NSOrderedSet(array: tracks), forKey: "tracks")
             try child.save()
 
-            let above = try #require(stack.root.existingObject(with: ada.objectID) as? Person)
-            #expect(above.objectID == ada.objectID)
-            #expect(above.name == "Ada")
-            #expect(above.department?.objectID == department.objectID)
-            #expect(Set(above.department?.employees.map(\.name) ?? []) == ["Ada"])
-            #expect(above.reports.map(\.name) == ["Bob"])
-            #expect(above.skills.map(\.objectID) == [skill.objectID])
+            let pushed = try #require(stack.root.existingObject(with: ada.objectID) as? Person)
+            #expect(pushed.objectID == ada.objectID)
+            #expect(pushed.name == "Ada")
+            #expect(pushed.department?.objectID == department.objectID)
+            #expect(Set(pushed.department?.employees.map(\.name) ?? []) == ["Ada"])
+            #expect(pushed.reports.map(\.name) == ["Bob"])
+            #expect(pushed.skills.map(\.objectID) == [skill.objectID])
             let people = stack.root.object(with: skill.objectID).value(forKey: "people") as? Set<NSManagedObject>
             #expect(Set((people ?? []).map(\.objectID)) == [ada.objectID, bob.objectID])
             let order = stack.root.object(with: list.objectID).value(forKey: "tracks") as? NSOrderedSet
@@ -114,7 +114,7 @@ import Testing
     }
 
     // N19
-    @Test func whatWasInsertedAndDeletedInAChildLeavesNoTraceAbove() throws {
+    @Test func whatWasInsertedAndDeletedInAChildLeavesNoTraceInTheParent() throws {
         let stack = TestStack()
         let child = stack.child(of: stack.root)
         try holding(stack.root, child) { () throws in
@@ -163,8 +163,8 @@ import Testing
             bad.setValue("Bob", forKey: "name")
             try child.save()
             stack.root.object(with: bad.objectID).setValue(nil, forKey: "name")
-            let above = #expect(throws: NSError.self) { try stack.root.save() }
-            #expect(above?.code == 1570)
+            let rootError = #expect(throws: NSError.self) { try stack.root.save() }
+            #expect(rootError?.code == 1570)
             #expect(try stack.stored("Person", "name").isEmpty)
         }
     }
@@ -251,7 +251,7 @@ import Testing
     }
 
     // N27, GB9
-    @Test func anObjectMadeOutsideOfAContextKeepsItsValuesOnTheWayUp() throws {
+    @Test func anObjectMadeOutsideOfAContextKeepsItsValuesOnTheWayToTheStore() throws {
         let stack = TestStack()
         let child = stack.child(of: stack.root)
         let entities = stack.coordinator.managedObjectModel.entitiesByName
@@ -293,7 +293,7 @@ import Testing
     }
 
     // N33, N34, W5
-    @Test func savingUpAChainOfThreeLevelsWithPerform() async throws {
+    @Test func savingThroughAChainOfThreeLevelsWithPerform() async throws {
         let stack = TestStack()
         let main = stack.child(of: stack.root, .mainQueueConcurrencyType, name: "main"), root = stack.root
         let workers = (0..<4).map { stack.child(of: main, name: "worker \($0)") }

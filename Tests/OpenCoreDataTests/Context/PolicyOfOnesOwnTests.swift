@@ -316,8 +316,8 @@ import Testing
         child.parent = mine
         try holding(mine, other, child) { () throws in
             let item = try items("k")[0]
-            let below = child.object(with: item.objectID)
-            below.setValue(5, forKey: "b")
+            let inChild = child.object(with: item.objectID)
+            inChild.setValue(5, forKey: "b")
             item.setValue(7, forKey: "b")
             mine.processPendingChanges()
             child.parentConflictPolicy = .mergeByPropertyObjectTrump

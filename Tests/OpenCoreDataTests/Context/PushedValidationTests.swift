@@ -124,7 +124,7 @@ final class HookedSpan: NSManagedObject {
         }
     }
 
-    // N20: the levels below it, too.
+    // N20: its parents, too.
     @Test func theRootRefusesWhatIsPushedByTwoChildrenOfItsOwn() throws {
         let stack = TestStack(SpanOfTime.model("Period", SpanOfTime.self))
         stack.root.materializesNotificationObjects = false
@@ -183,16 +183,16 @@ final class HookedSpan: NSManagedObject {
         let family = Family(SpanOfTime.model("Period", SpanOfTime.self))
         try family.holdingAll { () throws in
             let id = try family.stored("Period", ["begin": 10, "end": 20])
-            let above = family.first.object(with: id), below = family.main.object(with: id)
-            #expect(above.value(forKey: "end") as? Int == 20)
-            below.setValue(15, forKey: "begin")
+            let inFirst = family.first.object(with: id), inMain = family.main.object(with: id)
+            #expect(inFirst.value(forKey: "end") as? Int == 20)
+            inMain.setValue(15, forKey: "begin")
             family.main.processPendingChanges()
-            above.setValue(12, forKey: "end")
+            inFirst.setValue(12, forKey: "end")
             let error = #expect(throws: NSError.self) { try family.first.saveToStore() }
             #expect(error?.domain == "Period")
             #expect(family.first.hasChanges && family.main.hasChanges && !family.stack.root.hasChanges)
             #expect(try family.stack.stored("Period", "begin") == [10])
-            above.setValue(16, forKey: "end")
+            inFirst.setValue(16, forKey: "end")
             try family.first.saveToStore()
             #expect(try family.stack.stored("Period", "begin") == [15] && family.stack.stored("Period", "end") == [16])
         }

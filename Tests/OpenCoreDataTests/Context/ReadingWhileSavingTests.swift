@@ -5,7 +5,7 @@ import Testing
 
 @testable import OpenCoreData
 
-/// A save moves changes one level down while somebody reads at a level above: whoever reads sees each of them, above or below, never neither.
+/// A save moves changes one level toward the store while a child reads: whoever reads sees each of them, here or there, never neither.
 /// What was deleted is not seen again.
 @Suite struct ReadingWhileSavingTests {
     /// What is read. Every answer has to name what was there before the reading began.
@@ -29,7 +29,7 @@ import Testing
     }
 
     // N14, N16
-    @Test(arguments: Reading.allCases, Moment.all) func whatMovesDownIsSeenByWhoReads(_ reading: Reading, _ moment: Moment) throws {
+    @Test(arguments: Reading.allCases, Moment.all) func whatASaveMovesIsSeenByWhoReads(_ reading: Reading, _ moment: Moment) throws {
         let stack = MeddledStack()
         try stack.fill()
         let contexts = ["root": stack.root, "main": stack.main]
@@ -99,8 +99,8 @@ private final class MeddledStore: InMemoryStore, @unchecked Sendable {
 }
 
 // What is in the contexts is used on their queues; the IDs are set once.
-/// A root, a main context and one that reads, above a store that is interfered with. Of each thing there is one that is stored, one that the root has not
-/// saved yet, and one that main has not; and the root and main have deleted one each.
+/// A root, a main context and one that reads, on a store that is interfered with. Of each thing there is one that is stored, one that the root has
+/// not saved yet, and one that main has not; and the root and main have deleted one each.
 private final class MeddledStack {
     let store: MeddledStore
     let coordinator: NSPersistentStoreCoordinator

@@ -8,7 +8,7 @@ import Testing
 @Suite struct ReferenceWithoutInverseTests {
     enum Kind: CaseIterable { case memory, file }
 
-    /// A root context, its main context and a worker, above a store of either kind.
+    /// A root context, its main context and a worker, on a store of either kind.
     private final class Stack {
         let root: NSManagedObjectContext
         let main: NSManagedObjectContext

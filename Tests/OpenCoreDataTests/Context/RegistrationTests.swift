@@ -55,7 +55,7 @@ import Testing
     }
 
     // L15
-    @Test func unsavedChangesOfTheLevelsBelowAreNeverStale() throws {
+    @Test func unsavedChangesOfTheParentsAreNeverStale() throws {
         try withStaleRow { (stack, context, ada) throws in
             ada.setValue("Eve", forKey: "name")
             let child = stack.child(of: context)

@@ -29,7 +29,7 @@ import Testing
         return owner.objectID
     }
 
-    /// A new object with that key, which has come down to the root.
+    /// A new object with that key, which has come to the root.
     private func madeTwin(_ values: [String: Any] = [:]) throws -> NSManagedObject {
         let twin = worker.make("Thing", ["code": "q"])
         for (name, value) in values { twin.setValue(value, forKey: name) }
@@ -92,7 +92,7 @@ import Testing
     }
 
     // N24: the later edit, which nobody has been told of, counts.
-    @Test(arguments: ["value", "members"]) func whatWasSetOnTheOtherMeanwhileStaysAbove(_ edit: String) throws {
+    @Test(arguments: ["value", "members"]) func whatWasSetOnTheOtherMeanwhileStaysInTheChild(_ edit: String) throws {
         try holdingAll {
             let twin = try madeTwin(), owner = try storeOwner(["b": 5]), tag = main.make("Tag", ["code": "l"])
             try main.save()

@@ -5,7 +5,7 @@ import Testing
 
 @testable import OpenCoreData
 
-/// What a context makes of it when its parent threw away what it had handed up.
+/// What a context makes of it when its parent threw away what it had pushed.
 @Suite struct RollbackFollowingTests {
     private let stack = TestStack()
     private let main: NSManagedObjectContext

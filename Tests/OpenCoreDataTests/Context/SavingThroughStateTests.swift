@@ -26,7 +26,7 @@ import Testing
 
     private static let conflict = CocoaError.Code.managedObjectMerge.rawValue
 
-    /// The code of what saving through the levels above the worker throws.
+    /// The code of what saving through the levels of the worker and its parents throws.
     private func failure() -> Int? {
         do {
             try worker.saveToStore()

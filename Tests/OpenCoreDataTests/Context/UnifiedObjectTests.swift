@@ -121,7 +121,7 @@ import Testing
     // N24
     @Test(arguments: [1, 2]) func whatATwinWasRelatedToFindsTheOwner(_ count: Int) throws {
         let stack = try KeyedStack(Keyed.model(), policy: .mergeByPropertyStoreTrump, world: .memory)
-        let worker = stack.contexts[2], reader = stack.reader(above: 1)
+        let worker = stack.contexts[2], reader = stack.reader(of: 1)
         try holding(stack.root, stack.main, worker, reader) { () throws in
             let owner = stack.root.make("Thing", ["code": "r", "b": 2])
             stack.root.processPendingChanges()

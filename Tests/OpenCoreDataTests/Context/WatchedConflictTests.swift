@@ -91,7 +91,7 @@ import Testing
     }
 
     // P9, GB11
-    @Test func whatAnotherCoordinatorsContextCommittedBelowIsSeen() throws {
+    @Test func whatAnotherCoordinatorsContextCommittedIsSeen() throws {
         try watched { (stack, child, own, item) throws in
             let other = stack.independent()
             try other.performAndWait { () throws in

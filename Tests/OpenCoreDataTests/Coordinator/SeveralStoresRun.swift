@@ -11,7 +11,7 @@ struct SeveralStoresRun {
 
     private let seed: Int
     private let stores: SeveralStores
-    /// A worker above the first, if there is one, is what edits and saves through.
+    /// A child of the first, if there is one, is what edits and saves through.
     private let contexts: [NSManagedObjectContext]
     private var random: SeededRandom
     private var log: [String] = []

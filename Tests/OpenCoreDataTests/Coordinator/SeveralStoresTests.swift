@@ -137,10 +137,10 @@ import Testing
         let memory = try #require(stores.stores[0] as? InMemoryStore)
         try holding(root, child) { () throws in
             let p = child.make("P", ["key": "p"]), q = child.make("Q", ["key": "q"])
-            let below = root.make("P", ["key": "below"]), saved = root.make("Q", ["key": "saved"])
+            let ofRoot = root.make("P", ["key": "root"]), saved = root.make("Q", ["key": "saved"])
             memory.observe { if case .commit = $0 { throw CocoaError(.persistentStoreSave) } }
             #expect(refusal { try child.saveToStore() }?.code == 134040)
-            #expect(child.insertedObjects == [p] && root.insertedObjects == [below])
+            #expect(child.insertedObjects == [p] && root.insertedObjects == [ofRoot])
             #expect(!q.hasChanges && !saved.hasChanges && !q.objectID.isTemporaryID)
             #expect(try root.names("Q", "key") == ["q", "saved"])
             memory.observe(nil)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import OpenCoreData
 
-/// One save into several stores, without a coordinator's context above them.
+/// One save into several stores, without a coordinator's context.
 @Suite struct StoresSaveTests {
     private func parts(_ stores: [NSPersistentStore]) -> [StoresSave.Part] {
         stores.map { StoresSave.Part(store: $0, changes: ChangeSet()) }

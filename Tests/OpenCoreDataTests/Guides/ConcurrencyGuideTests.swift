@@ -44,7 +44,7 @@ import Testing
     // MARK: The three stacks
 
     // W5, N1
-    @Test func workersAboveAMainContextThatWrites() async throws {
+    @Test func workersOfAMainContextThatWrites() async throws {
         let library = try LibraryFixture()
         let model = library.model, file = library.file
         // snippet: stack-main-worker
@@ -73,7 +73,7 @@ import Testing
     }
 
     // W5, N1, N33
-    @Test func workersAboveMainAboveARootThatWrites() async throws {
+    @Test func workersOfMainWhoseRootWrites() async throws {
         let library = try LibraryFixture()
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: library.model)
         try coordinator.addPersistentStore(type: .sqlite, at: library.file)

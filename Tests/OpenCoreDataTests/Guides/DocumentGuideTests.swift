@@ -5,7 +5,7 @@ import Testing
 /// The examples of the guide "Saving and merging" that need a document.
 @Suite struct DocumentGuideTests {
     // D3, D6, D8, D9, GB30, GB32
-    @Test func aDocumentSavesWhatWorkersHandUp() async throws {
+    @Test func aDocumentSavesWhatWorkersPush() async throws {
         let library = try LibraryFixture()
         let folder = library.folder.appendingPathComponent("Shelf", isDirectory: true), model = library.model
         // snippet: document

@@ -105,7 +105,7 @@ final class Loan: NSManagedObject {
                 // snippet: fault
                 let book = context.object(with: id) as? Book  // asks nobody
                 assert(book?.isFault == true)
-                let title = book?.title  // asks the levels below, then the store
+                let title = book?.title  // asks the parents, then the store
                 assert(book?.isFault == false)
                 let same = try context.existingObject(with: id)  // throws if there is none
                 assert(same === book)  // one object per ID and context
@@ -120,7 +120,7 @@ final class Loan: NSManagedObject {
     @Test func aContextHoldsWhatIsUnsavedAndNothingElse() throws {
         let stack = try shelves(3), context = stack.root
         try context.performAndWait { () throws in
-            // snippet: held
+            // snippet: retained
             try context.fetch(request()).first?.copies = 9
             assert(context.registeredObjects.count == 1)  // the changed one; nobody uses the others
 
@@ -132,7 +132,7 @@ final class Loan: NSManagedObject {
     }
 
     // L13, N12
-    @Test func refreshingShowsWhatIsBelow() throws {
+    @Test func refreshingShowsWhatTheParentHas() throws {
         let stack = try shelves(1), context = stack.root
         let other = OpenCoreDataTests.context(on: stack.coordinator)
         try context.performAndWait { () throws in
@@ -144,7 +144,7 @@ final class Loan: NSManagedObject {
             }
             #expect(book.copies == 0)
             // snippet: refresh
-            context.refresh(book, mergeChanges: true)  // what is below, under the changes made here
+            context.refresh(book, mergeChanges: true)  // what the parent has, under the changes made here
             assert(book.copies == 7 && book.price == 5)
 
             context.refresh(book, mergeChanges: false)  // a fault again; the changes are dropped

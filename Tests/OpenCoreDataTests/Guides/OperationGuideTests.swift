@@ -43,7 +43,7 @@ class ImportOperation: Operation, @unchecked Sendable {
 @Suite struct OperationGuideTests {
     private func root() throws -> NSManagedObjectContext { context(on: try LibraryFixture().coordinator()) }
 
-    private func main(above root: NSManagedObjectContext) -> NSManagedObjectContext {
+    private func main(of root: NSManagedObjectContext) -> NSManagedObjectContext {
         let main = NSManagedObjectContext(.mainQueueConcurrencyType)
         main.parent = root
         return main
@@ -55,7 +55,7 @@ class ImportOperation: Operation, @unchecked Sendable {
 
     // W1, W2, W4
     @Test func operationsSaveIntoOneMainContext() async throws {
-        let root = try root(), main = main(above: root)
+        let root = try root(), main = main(of: root)
         let pages = (0..<12).map { page in (0..<10).map { "book \(page * 10 + $0)" } }
         // snippet: operations
         let queue = OperationQueue()
@@ -77,7 +77,7 @@ class ImportOperation: Operation, @unchecked Sendable {
 
     // W4, GB2
     @MainActor @Test func operationsDoNotWaitForTheMainQueue() throws {
-        let root = try root(), main = main(above: root)
+        let root = try root(), main = main(of: root)
         let queue = OperationQueue()
         let imports = (0..<4).map { ImportOperation(["book \($0)"], into: main) }
         // The main queue does nothing else until all of them have saved into its context.
@@ -107,7 +107,7 @@ class ImportOperation: Operation, @unchecked Sendable {
 
     // W3, N35
     @Test func aCancelledOperationLeavesNoTrace() async throws {
-        let root = try root(), main = main(above: root)
+        let root = try root(), main = main(of: root)
         let recorder = NotificationRecorder(main, .NSManagedObjectContextObjectsDidChange)
         let queue = OperationQueue()
         let operation = CancelledAfterOne(["Emma", "Persuasion"], into: main)
@@ -121,7 +121,7 @@ class ImportOperation: Operation, @unchecked Sendable {
 
     // W4
     @Test func operationsThatChangeDifferentPropertiesOfOneBookLoseNothing() async throws {
-        let root = try root(), main = main(above: root)
+        let root = try root(), main = main(of: root)
         let id = try await root.perform {
             let book = Book(context: root)
             book.title = "Emma"

@@ -9,10 +9,10 @@ import Testing
     // MARK: Saving
 
     // N1, N3
-    @Test func aSaveGoesOneLevelUp() throws {
+    @Test func aSaveGoesIntoTheParent() throws {
         let library = try LibraryFixture()
         let root = context(on: try library.coordinator())
-        // snippet: save-up
+        // snippet: save-to-parent
         let draft = NSManagedObjectContext(.privateQueueConcurrencyType)
         draft.parent = root
 

@@ -37,7 +37,7 @@ final class HistoryFolder {
     }
 }
 
-/// A coordinator of its own on a file with a history, and a context above it.
+/// A coordinator of its own on a file with a history, and a context on it.
 final class HistoryStack {
     let coordinator: NSPersistentStoreCoordinator
     let context: NSManagedObjectContext

@@ -3,7 +3,7 @@ import OpenCoreData
 import OpenCoreDataTestSupport
 import Testing
 
-/// A coordinator with one store over a JSON file in a directory of its own, and a context above it.
+/// A coordinator with one store over a JSON file in a directory of its own, and a context on it.
 final class IncrementalStack {
     let directory: URL
     let file: URL
@@ -38,7 +38,7 @@ final class IncrementalStack {
         return context
     }
 
-    /// A second context above the coordinator.
+    /// A second context on the coordinator.
     func independent(policy: NSMergePolicy = .error) -> NSManagedObjectContext { Self.context(coordinator, policy: policy) }
 
     func child() -> NSManagedObjectContext {

@@ -131,7 +131,7 @@ import Testing
     }
 
     // S8
-    @Test func childContextsWorkAboveIt() throws {
+    @Test func childContextsWorkOnIt() throws {
         let stack = try IncrementalStack()
         try stack.save(("Person", ["name": "Ann"]))
         let child = stack.child()

@@ -39,9 +39,9 @@ import Testing
             try worker.save()
             try middle.save()
             for context in [middle, stack.root] {
-                let above = try #require(context.existingObject(with: object.objectID) as? HookedObject)
-                #expect(!above.calls.contains { $0.hasPrefix("awakeFromInsert") })
-                #expect(above.name == "named")
+                let pushed = try #require(context.existingObject(with: object.objectID) as? HookedObject)
+                #expect(!pushed.calls.contains { $0.hasPrefix("awakeFromInsert") })
+                #expect(pushed.name == "named")
             }
             try stack.root.save()
             #expect(try stack.stored("Hooked", "stamp") == ["the worker's"])

@@ -278,7 +278,7 @@ import Testing
     }
 
     // GB18
-    @Test func denyIsCheckedAtAChildsSaveAgainstWhatTheLevelsBelowHold() throws {
+    @Test func denyIsCheckedAtAChildsSaveAgainstWhatTheParentsHave() throws {
         let stack = TestStack()
         let child = stack.child(of: stack.root)
         try holding(stack.root, child) { () throws in

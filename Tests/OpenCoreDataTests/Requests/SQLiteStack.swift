@@ -3,7 +3,7 @@ import OpenCoreData
 import OpenCoreDataTestSupport
 import Testing
 
-/// A coordinator with one store in a file whose statements are counted, and contexts above it.
+/// A coordinator with one store in a file whose statements are counted, and contexts on it.
 final class SQLiteStack {
     let fixture: StoreFixture
     let coordinator: NSPersistentStoreCoordinator
@@ -37,7 +37,7 @@ final class SQLiteStack {
         #expect(found == wanted, sourceLocation: sourceLocation)
     }
 
-    /// Nothing is in memory afterwards but what is unsaved below `root`.
+    /// Nothing is in memory afterwards but what is unsaved in the children of `root`.
     func forget() {
         root.performAndWait { root.reset() }
         coordinator.rowCache.removeAll()

@@ -62,9 +62,9 @@ import Testing
         let stack = TestStack(), recorder = ResultsRecorder(), childRecorder = ResultsRecorder()
         let child = stack.child(of: stack.root)
         try holding(stack.root, child) { () throws in
-            let below = stack.root.persons(sort: ["nick", "name"], sections: "nick")
-            let above = child.persons(sort: ["nick", "name"], sections: "nick")
-            for (controller, recorder) in [(below, recorder), (above, childRecorder)] {
+            let ofRoot = stack.root.persons(sort: ["nick", "name"], sections: "nick")
+            let ofChild = child.persons(sort: ["nick", "name"], sections: "nick")
+            for (controller, recorder) in [(ofRoot, recorder), (ofChild, childRecorder)] {
                 controller.delegate = recorder
                 try controller.performFetch()
             }
@@ -76,17 +76,17 @@ import Testing
                 }
             }
             let expected = ["x: ac", "y: b"]
-            #expect(people.allSatisfy { $0.objectID.isTemporaryID } && sections(above) == expected && sections(below).isEmpty)
+            #expect(people.allSatisfy { $0.objectID.isTemporaryID } && sections(ofChild) == expected && sections(ofRoot).isEmpty)
             try child.save()
-            #expect(people.allSatisfy { $0.objectID.isTemporaryID } && sections(above) == expected && sections(below) == expected)
+            #expect(people.allSatisfy { $0.objectID.isTemporaryID } && sections(ofChild) == expected && sections(ofRoot) == expected)
             try stack.root.save()
-            #expect(people.allSatisfy { !$0.objectID.isTemporaryID } && sections(above) == expected && sections(below) == expected)
-            #expect(above.indexPath(forObject: people[2]) == IndexPath(row: 1, section: 0))
-            try above.performFetch()
-            #expect(sections(above) == expected && childRecorder.shown == Shown(above) && recorder.shown == Shown(below))
+            #expect(people.allSatisfy { !$0.objectID.isTemporaryID } && sections(ofChild) == expected && sections(ofRoot) == expected)
+            #expect(ofChild.indexPath(forObject: people[2]) == IndexPath(row: 1, section: 0))
+            try ofChild.performFetch()
+            #expect(sections(ofChild) == expected && childRecorder.shown == Shown(ofChild) && recorder.shown == Shown(ofRoot))
             people[1].setValue("x", forKey: "nick")
             try child.save()
-            #expect(sections(above) == ["x: abc"] && sections(below) == ["x: abc"] && recorder.shown == Shown(below))
+            #expect(sections(ofChild) == ["x: abc"] && sections(ofRoot) == ["x: abc"] && recorder.shown == Shown(ofRoot))
         }
     }
 

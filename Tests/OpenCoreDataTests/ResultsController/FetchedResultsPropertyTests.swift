@@ -172,7 +172,7 @@ import Testing
                         for followed in all { followed.check(try followed.expected(in: reader), "seed \(seed): \(history.joined(separator: ", "))") }
                     }
                 }
-                // Saved down to the store, a fresh fetch agrees also where it can see saved values only.
+                // Saved to the store, a fresh fetch agrees also where it can see saved values only.
                 try main.save()
                 try stack.root.save()
                 for followed in all {

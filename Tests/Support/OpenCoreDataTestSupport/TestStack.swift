@@ -2,7 +2,7 @@ import Foundation
 import OpenCoreData
 import Synchronization
 
-/// A coordinator with one store in memory, and contexts above it.
+/// A coordinator with one store in memory, and contexts on it.
 public final class TestStack {
     public let coordinator: NSPersistentStoreCoordinator
     public let root: NSManagedObjectContext

@@ -14,7 +14,7 @@ import Testing
     private struct Bench {
         let pipeline = FakePipeline()
         let hub = EventHub()
-        let desk: DaemonDesk
+        let lifeCycle: DaemonLifeCycle
         let actions: AsyncStream<DaemonState.Action>
         let server: ControlServer
         let path: String
@@ -27,14 +27,14 @@ import Testing
             let configuration = try reader.configuration()
             let (actions, input) = AsyncStream<DaemonState.Action>.makeStream()
             self.actions = actions
-            desk = DaemonDesk(
+            lifeCycle = DaemonLifeCycle(
                 reading: reading, configuration: configuration, version: "1.2.3", watchdogTimeout: .seconds(60),
                 recorder: StatusRecorder(configuration: configuration, now: { Example.start }), actions: input, now: { Example.start })
-            desk.tell(.started)
+            lifeCycle.tell(.started)
             path = NSTemporaryDirectory() + "cistern-\(UUID().uuidString.prefix(8)).sock"
             let made = try ControlListener(path: path)
             let listener = passed ? ControlListener(passed: made.descriptor) : made
-            let control = DaemonControl(desk: desk, pipeline: pipeline, hub: hub)
+            let control = DaemonControl(lifeCycle: lifeCycle, pipeline: pipeline, hub: hub)
             server = ControlServer(
                 listener: listener, routes: ControlRoutes(backend: control), logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
                 idleTimeout: idleTimeout, quota: quota)
@@ -218,7 +218,7 @@ import Testing
 
     @Test func whileStoppingNothingIsBegun() async throws {
         try await withBench { bench in
-            bench.desk.tell(.signal(.terminate))
+            bench.lifeCycle.tell(.signal(.terminate))
             let client = bench.client
             #expect(await failure { () async throws(ControlError) in try await client.reload(wait: true) }?.code == .unavailable)
             #expect(await failure { () async throws(ControlError) in try await client.sync(scope: nil, full: false) }?.code == .unavailable)

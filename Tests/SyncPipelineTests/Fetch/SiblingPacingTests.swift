@@ -60,7 +60,7 @@ import Testing
     @Test func whatAnotherWasToldBeforeIsHeardBeforeTheFirstRequest() async throws {
         let transport = StubTransport(.response(status: 200))
         tell(.seconds(100))
-        guard case .held(let end) = await (try fetch(transport)).run() else { throw Unexpected() }
+        guard case .leftAlone(let end) = await (try fetch(transport)).run() else { throw Unexpected() }
         #expect(end == told.until && transport.requests.isEmpty)
     }
 

@@ -63,7 +63,7 @@ import Testing
 
     @Test func whatTheModelDeniesStaysAndTheOthersGo() {
         let denials: [Int64: Sweep.Denial] = [
-            1: .init(relationship: "Team.people", isHeldByOthers: true),
+            1: .init(relationship: "Team.people", isNeededByOthers: true),
             // Held by one that stays, by one that goes as well, and by each other.
             2: .init(relationship: "Item.parts", peers: [1]), 3: .init(relationship: "Item.parts", peers: [4]),
             5: .init(relationship: "Item.parts", peers: [6]), 6: .init(relationship: "Item.parts", peers: [5]),

@@ -20,8 +20,8 @@ extension NSManagedObjectContext {
 }
 
 extension NSAsynchronousFetchRequest: ContextRequest {
-    /// The fetch is prepared on the context's queue: what is unsaved now counts. It is answered on another thread by what the context and those
-    /// below it have published; the objects are made on the context's queue.
+    /// The fetch is prepared on the context's queue: what is unsaved now counts. It is answered on another thread by what the context and
+    /// its parents have published; the objects are made on the context's queue.
     func execute(in context: NSManagedObjectContext) throws -> NSPersistentStoreResult {
         if context.concurrencyType == .confinementConcurrencyType { Violation.confinement("an asynchronous fetch") }
         let result = NSAsynchronousFetchResult(self, context: context)
@@ -53,7 +53,7 @@ extension NSAsynchronousFetchRequest: ContextRequest {
         _ found: Result<NSManagedObjectContext.Found, any Error>
     ) {
         let context = result.managedObjectContext
-        context.receiveMail()
+        context.readInbox()
         do {
             if result.isCancelled { throw CocoaError(.userCancelled) }
             let objects: [ResultType] = try context.results(of: fetch, found: found.get())

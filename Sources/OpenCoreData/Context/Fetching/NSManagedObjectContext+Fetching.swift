@@ -2,7 +2,7 @@ import Foundation
 
 /// Finding objects.
 extension NSManagedObjectContext {
-    /// The objects that match, unsaved changes of this context and the levels below included. Throws for an unknown entity, a missing
+    /// The objects that match, unsaved changes of this context and its parents included. Throws for an unknown entity, a missing
     /// store, a predicate that the store can't express, and 134060 for a constant that can't be compared with its property (`"abc"` with a number)
     /// and for what can't be sorted by.
     public func fetch<T>(_ request: NSFetchRequest<T>) throws -> [T] {
@@ -16,7 +16,7 @@ extension NSManagedObjectContext {
     /// The request as a value.
     func plan<T>(for request: NSFetchRequest<T>) throws -> FetchPlan {
         checkQueue()
-        receiveMail()
+        readInbox()
         guard let model = endOfChain?.managedObjectModel else { Violation.noParent(diagnosticName, doing: "fetch") }
         var plan = FetchPlan(entity: try request.resolvedEntity(in: model))
         plan.includesSubentities = request.includesSubentities
@@ -39,7 +39,7 @@ extension NSManagedObjectContext {
     public func object(with objectID: NSManagedObjectID) -> NSManagedObject {
         checkQueue()
         if let known = registry[objectID] { return known }
-        if objectID.successor != nil { receiveMail() }
+        if objectID.successor != nil { readInbox() }
         let id = objectID.current
         return registry[id] ?? materialise(FetchedRow(id: id, row: nil), asFault: true)
     }
@@ -47,14 +47,14 @@ extension NSManagedObjectContext {
     /// The object with this ID if this context has it already.
     public func registeredObject(for objectID: NSManagedObjectID) -> NSManagedObject? {
         checkQueue()
-        if objectID.successor != nil { receiveMail() }
+        if objectID.successor != nil { readInbox() }
         return registry[objectID.current]
     }
 
     /// The object with this ID, realised. Throws 133000 if it does not exist.
     public func existingObject(with objectID: NSManagedObjectID) throws -> NSManagedObject {
         checkQueue()
-        receiveMail()
+        readInbox()
         let objectID = objectID.current
         if let known = registry[objectID], !known.isFaulted, known.state != .detached { return known }
         guard let row = try row(for: objectID) else {
@@ -92,7 +92,7 @@ extension NSManagedObjectContext {
         object.wasFetched(at: stamp)
         let change = mayBePending ? chain.withLock { level.change(of: found.id) } : nil
         if let change { object.take(change) }
-        // What a child pushed is kept by the level; an object of it is held only while it has something of its own to say.
+        // What a child pushed is kept by the level; an object of it is retained only while it has something of its own to say.
         registry.add(object)
         if !asFault && object.isFaulted && object.row != nil { object.fire() }
         return object

@@ -157,7 +157,7 @@ extension NSManagedObjectContext {
         if plan.includesRows {
             for fetched in found { fresh[fetched.id] = fetched.row }
         }
-        // What this level itself has changed was found with its own values: those below have to be asked for.
+        // What this level itself has changed was found with its own values: the channel's have to be asked for.
         let missing = known.filter { $0.state == .updated || fresh[$0.objectID] == nil }.map(\.objectID)
         if !missing.isEmpty {
             var again = FetchPlan(entity: plan.entity)

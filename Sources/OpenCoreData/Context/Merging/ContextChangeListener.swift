@@ -101,7 +101,7 @@ extension NSManagedObjectContext {
         for listener in changeListeners.living() { listener.contextDidChange(ids) }
     }
 
-    /// Whether this context or one below it has unsaved changes to objects of these entities; nil: of any.
+    /// Whether this context or a parent has unsaved changes to objects of these entities; nil: of any.
     func chainHasChanges(of entities: [NSEntityDescription]?) -> Bool {
         chain.withLock {
             var context: NSManagedObjectContext? = self
@@ -119,19 +119,19 @@ extension NSManagedObjectContext {
 
 /// What children pushed, brought to this context's own objects: on its queue, at the next turn.
 extension NSManagedObjectContext {
-    func receiveMail() {
+    func readInbox() {
         followReplacements()
-        guard hasMail.exchange(false, ordering: .acquiringAndReleasing) else { return }
-        let mail = chain.withLock {
-            let mail = level.inbox
+        guard hasUnreadInbox.exchange(false, ordering: .acquiringAndReleasing) else { return }
+        let pushes = chain.withLock {
+            let pushes = level.inbox
             level.inbox = []
-            return mail
+            return pushes
         }
-        if !mail.isEmpty {
+        if !pushes.isEmpty {
             hasPushedChanges = true
-            hasUncheckedMail = true
+            hasUncheckedPushes = true
         }
-        for changes in mail {
+        for changes in pushes {
             if !registry.isEmpty { apply(changes) }
             events.pushed.append(changes)
         }
@@ -159,7 +159,7 @@ extension NSManagedObjectContext {
     }
 
     func apply(_ change: PendingRow, to object: NSManagedObject) {
-        registry.hold(object)
+        registry.retain(object)
         if change.kind == .deleted {
             object.state = .deleted
             if chain.withLock({ level.change(of: object.objectID) == nil }) { discarded.append(object) }

@@ -157,8 +157,8 @@ extension NSManagedObjectContext {
     }
 
     func postDidSave(_ changes: ChangeSet, inserted: [NSManagedObject], updated: [NSManagedObject], deleted: [NSManagedObject]) {
-        // Whoever looks for what was inserted finds it one level further down from now on.
-        heldKeys = nil
+        // Whoever looks for what was inserted finds it in the channel from now on.
+        reservedKeys = nil
         var sets = (inserted: Set(inserted), updated: Set(updated), deleted: Set(deleted))
         var made: [NSManagedObject] = []
         defer { withExtendedLifetime(made) {} }

@@ -13,13 +13,13 @@ extension NSManagedObjectContext {
         if let base = object.base { watched[object.objectID] = base }
     }
 
-    /// Hands changes one level down, the merge policy settling what it may.
+    /// Hands changes to the channel, the merge policy settling what it may.
     ///
     /// Towards a store `mergePolicy` is asked; towards a parent context `parentConflictPolicy`, if there is one.
     ///
-    /// - Parameter turned: objects that turned out to be others at levels above, of which nobody has heard yet.
+    /// - Parameter turned: objects that turned out to be others in children, of which nobody has heard yet.
     func handOver(_ changes: ChangeSet, turning turned: [NSManagedObjectID: NSManagedObjectID] = [:]) throws -> SaveOutcome {
-        let below = channel(to: "save"), asked = watched
+        let channel = self.channel(to: "save"), asked = watched
         var outcome = SaveOutcome(changes: changes), received = ReceivedChanges()
         do {
             try settlingConflicts(&outcome) { outcome in
@@ -34,14 +34,14 @@ extension NSManagedObjectContext {
                 // Two that are one have the members of both, and what the policy let go is a member no more.
                 if parent == nil, outcome.isSettled || !turned.isEmpty {
                     try MemberCounts(touchedBy: [changes], includingNewOwners: true).check(in: self, isDeleted: { changes[$0]?.kind == .deleted }) {
-                        changes.members(of: $0, over: try below.relatedIDs($0))
+                        changes.members(of: $0, over: try channel.relatedIDs($0))
                     }
                 }
                 let identities = turned.merging(outcome.identities) { $1 }
                 if parent == nil, !identities.isEmpty, let recorder = chain.withLock({ level.pushRecorder }) {
                     try recorder.willCommit(PushTurn(identities, at: changes.journaled?.upperBound))
                 }
-                received = try below.receive(handed, from: sender)
+                received = try channel.receive(handed, from: sender)
             }
         } catch {
             watched = asked
@@ -50,7 +50,7 @@ extension NSManagedObjectContext {
         outcome.take(received)
         // What was to be checked has been, unless the policy left nothing to hand on.
         watched = outcome.changes.isEmpty ? asked : [:]
-        // Before what was saved stops covering what is read from below.
+        // Before what was saved stops covering what is read from the channel.
         movePinAfterSave(outcome.changes)
         return outcome
     }

@@ -2,7 +2,7 @@ import Foundation
 
 /// Two objects with one unique key: found when a child's changes are pushed, long before the store would object.
 extension NSManagedObjectContext {
-    /// A pushed object whose key another object already has at this level or below.
+    /// A pushed object whose key another object already has, here or in a parent.
     struct KeyTwin {
         let id: NSManagedObjectID
         let owner: NSManagedObjectID

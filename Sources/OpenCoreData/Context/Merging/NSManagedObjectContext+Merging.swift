@@ -45,7 +45,7 @@ extension NSManagedObjectContext {
         }
     }
 
-    /// How many contexts lie below.
+    /// How many contexts lie between this one and the coordinator.
     private var depth: Int {
         var result = 0
         var context = parent
@@ -65,7 +65,7 @@ extension NSManagedObjectContext {
 
     /// Merges these changes into the objects and the unsaved rows of this context, then into the contexts that follow it.
     func merge(_ changes: ChangedObjectIDs) {
-        receiveMail()
+        readInbox()
         if propagatesDeletesAtEndOfEvent { propagateWhatCanBeRead() }
         publish()
         var changes = changes
@@ -83,7 +83,7 @@ extension NSManagedObjectContext {
         subscribers.announce(changes)
     }
 
-    /// The rows below of what is in use here: realised objects, and unsaved rows whose base moves.
+    /// The channel's rows of what is in use here: realised objects, and unsaved rows whose base moves.
     private func rowsToMerge(_ changes: ChangedObjectIDs) -> [NSManagedObjectID: RowSnapshot] {
         var wanted: [NSManagedObjectID] = []
         chain.withLock {
@@ -105,7 +105,7 @@ extension NSManagedObjectContext {
     private func mergeUpdate(of id: NSManagedObjectID, row: RowSnapshot?) {
         let object = registry[id]
         if let pending = chain.withLock({ level.pending[id] }) {
-            // The unsaved change starts from the new row now; without one (deleted below meanwhile) the save's conflict check decides.
+            // The unsaved change starts from the new row now; without one (the channel has it no more) the save's conflict check decides.
             guard let row, let base = pending.base, base !== row else { return }
             let moved = pending.moved(onto: row)
             chain.withLock { level.replace(id, with: moved) }

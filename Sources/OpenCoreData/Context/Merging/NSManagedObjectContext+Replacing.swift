@@ -13,7 +13,7 @@ extension NSManagedObjectContext {
             level.follow()
             return level.takeMoved()
         }
-        if !moved.isEmpty { layOverBelow(Array(moved)) }
+        if !moved.isEmpty { layOverCurrent(Array(moved)) }
         undoRecorder?.forget()
         for object in registry.objects {
             if object.objectID.successor != nil { turn(object) } else { nameOthers(in: object) }
@@ -34,7 +34,7 @@ extension NSManagedObjectContext {
     @discardableResult
     func hearOfReplacements() -> Bool {
         if chain.replacementCount == knownReplacements { return false }
-        receiveMail()
+        readInbox()
         return true
     }
 
@@ -54,17 +54,17 @@ extension NSManagedObjectContext {
         }
     }
 
-    /// What is unsaved of these objects is laid over the values that they have below; a deletion starts from these. Without them it would count as that
-    /// of an object which never went anywhere.
-    private func layOverBelow(_ ids: [NSManagedObjectID]) {
-        let below: [NSManagedObjectID: RowSnapshot]
-        do { below = try channel(to: "read what objects turned out to be").rows(for: ids) } catch {
+    /// What is unsaved of these objects is laid over the values that they have in the channel; a deletion starts from these. Without them it would
+    /// count as that of an object which never went anywhere.
+    private func layOverCurrent(_ ids: [NSManagedObjectID]) {
+        let current: [NSManagedObjectID: RowSnapshot]
+        do { current = try channel(to: "read what objects turned out to be").rows(for: ids) } catch {
             // The save lays what was changed over the values that are there then.
             return reportUnread("what objects turned out to be", error)
         }
         chain.withLock {
             for id in ids {
-                guard let row = below[id], let pending = level.pending[id] else { continue }
+                guard let row = current[id], let pending = level.pending[id] else { continue }
                 if pending.kind == .deleted, pending.base == nil { level.replace(id, with: PendingRow(kind: .deleted, row: row, base: row)) }
                 guard pending.kind == .updated, let mine = pending.row else { continue }
                 let (merged, changed) = row.overlaid(with: mine, pending.changed)
@@ -87,7 +87,7 @@ extension NSManagedObjectContext {
             object.other = other
             if let change {
                 other.take(change)
-                registry.hold(other)
+                registry.retain(other)
                 // Those that are related to it have not been looked at.
                 if other.state == .deleted { undelivered.append(other) }
             } else if other.state == .clean && !other.isFaulted {
@@ -99,7 +99,7 @@ extension NSManagedObjectContext {
         object.objectID = id
         if let change {
             object.take(change)
-            registry.hold(object)
+            registry.retain(object)
             if object.state == .deleted { undelivered.append(object) }
         } else {
             object.state = .clean

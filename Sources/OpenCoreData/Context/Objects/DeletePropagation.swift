@@ -20,9 +20,9 @@ extension NSManagedObjectContext {
             undelivered = []
             var place = 0
             do {
-                let below = try reread(objects.filter { $0.state == .deleted }, all: false)
+                let current = try reread(objects.filter { $0.state == .deleted }, all: false)
                 for object in objects {
-                    if object.state == .deleted { try propagate(object, below: below[object.objectID]) }
+                    if object.state == .deleted { try propagate(object, current: current[object.objectID]) }
                     place += 1
                 }
             } catch {
@@ -51,8 +51,8 @@ extension NSManagedObjectContext {
         let deleted = chain.withLock { level.pending.ids(.deleted) }.map { object(with: $0) }
         guard !deleted.isEmpty else { return }
         try takeOverWhatLeads(to: Set(deleted.map(\.objectID)))
-        let below = try reread(deleted, all: true)
-        for object in deleted { try propagate(object, below: below[object.objectID]) }
+        let current = try reread(deleted, all: true)
+        for object in deleted { try propagate(object, current: current[object.objectID]) }
         try propagateDeletions()
         propagationStamp = stamp
         chain.withLock { level.deletionStamp = stamp }
@@ -62,7 +62,7 @@ extension NSManagedObjectContext {
     /// pushed or saved since.
     ///
     /// - Parameter all: whether members are read that were not read before, too.
-    /// - Returns: the rows that those with one-to-ones have below.
+    /// - Returns: the rows that those with one-to-ones have in the channel.
     private func reread(_ deleted: [NSManagedObject], all: Bool) throws -> [NSManagedObjectID: RowSnapshot] {
         var keys: [RelationshipKey] = []
         for object in deleted {
@@ -74,13 +74,13 @@ extension NSManagedObjectContext {
         if keys.isEmpty && paired.isEmpty { return [:] }
         publish()
         let members = keys.isEmpty ? [:] : try prefetch(keys, remembering: [])
-        let below = paired.isEmpty ? [:] : try channel(to: "apply delete rules").rows(for: paired.map(\.objectID))
+        let current = paired.isEmpty ? [:] : try channel(to: "apply delete rules").rows(for: paired.map(\.objectID))
         for object in deleted {
             for number in object.layout.toManys.indices {
                 if let ids = members[RelationshipKey(owner: object.objectID, toMany: number)] { object.members[number] = ids }
             }
         }
-        return below
+        return current
     }
 
     /// Objects that are changed here may still show a deleted one where others have put somebody else since, or nobody. What was not changed here is as the
@@ -90,7 +90,7 @@ extension NSManagedObjectContext {
             guard let row else { return false }
             return object.layout.toOneSlots.contains { !object.changed.contains($0) && row[$0].objectID.map { deleted.contains($0.current) } == true }
         }
-        let showing = registry.heldObjects.filter { $0.state == .updated && leads($0.row, of: $0) }
+        let showing = registry.retainedObjects.filter { $0.state == .updated && leads($0.row, of: $0) }
         if showing.isEmpty { return }
         let rows = try channel(to: "apply delete rules").rows(for: showing.map(\.objectID))
         for object in showing { if let row = rows[object.objectID], !leads(row, of: object) { refresh(object, mergeChanges: true) } }
@@ -102,8 +102,8 @@ extension NSManagedObjectContext {
         return chain.withLock { chain.stamp(with: rows) &- level.changeCount }
     }
 
-    /// - Parameter below: the row that the object has below by now.
-    private func propagate(_ object: NSManagedObject, below: RowSnapshot? = nil) throws {
+    /// - Parameter current: the row that the object has in the channel by now.
+    private func propagate(_ object: NSManagedObject, current: RowSnapshot? = nil) throws {
         struct Step {
             let relationship: NSRelationshipDescription
             /// Of the to-many; nil for a to-one.
@@ -119,7 +119,7 @@ extension NSManagedObjectContext {
         }
         for slot in object.row == nil ? [] : layout.toOneSlots {
             guard let relationship = layout.relationship(atSlot: slot), relationship.changesTargetsOnDeletion else { continue }
-            let ids = Set([object.row?[slot].objectID, below?[slot].objectID].compactMap { $0?.current })
+            let ids = Set([object.row?[slot].objectID, current?[slot].objectID].compactMap { $0?.current })
             if ids.isEmpty { continue }
             let targets = try leading(to: object.objectID, realised(Array(ids), of: relationship), of: relationship)
             steps.append(Step(relationship: relationship, number: nil, targets: targets))
@@ -132,7 +132,7 @@ extension NSManagedObjectContext {
     }
 
     /// Those of the objects at the other end of a one-to-one that lead back to the one that is deleted: somebody else may have been put there since.
-    /// What was changed here decides, and of all else what is below.
+    /// What was changed here decides, and of all else what the channel has.
     private func leading(
         to id: NSManagedObjectID, _ targets: [NSManagedObject], of relationship: NSRelationshipDescription
     ) throws -> [NSManagedObject] {
@@ -141,9 +141,9 @@ extension NSManagedObjectContext {
             if case .slot(let slot)? = target.layout.place(of: inverse.name) { slot } else { nil }
         }
         let unchanged = targets.filter { target in slot(of: target).map { !target.changed.contains($0) } ?? false }
-        let below = unchanged.isEmpty ? [:] : try channel(to: "apply delete rules").rows(for: unchanged.map(\.objectID))
+        let current = unchanged.isEmpty ? [:] : try channel(to: "apply delete rules").rows(for: unchanged.map(\.objectID))
         return targets.filter { target in
-            guard let slot = slot(of: target), let row = below[target.objectID] ?? target.row else { return true }
+            guard let slot = slot(of: target), let row = current[target.objectID] ?? target.row else { return true }
             return row[slot].objectID?.current == id
         }
     }

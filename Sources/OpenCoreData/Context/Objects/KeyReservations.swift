@@ -4,8 +4,8 @@ import Synchronization
 /// Which IDs new objects of a chain are going to have, by unique key. Two contexts that miss the same key at the same time get one ID for it, so
 /// that what both of them insert is one object, and not two that have to be made one later.
 ///
-/// A key is held before it is looked up and until what was inserted under its ID can be found: whoever looks it up after that finds it, and
-/// whoever looked it up before holds the same ID. The lock is this table's own, and nothing is called within it.
+/// A key is reserved before it is looked up and until what was inserted under its ID can be found: whoever looks it up after that finds it, and
+/// whoever looked it up before has the same ID. The lock is this table's own, and nothing is called within it.
 final class KeyReservations: Sendable {
     /// The constraint that a key belongs to.
     struct Place: Hashable, Sendable {
@@ -20,7 +20,7 @@ final class KeyReservations: Sendable {
     }
 
     private struct Reservation: Sendable {
-        var holders = 0
+        var users = 0
         /// Nil until somebody has looked the key up and found nothing.
         var id: NSManagedObjectID?
     }
@@ -28,16 +28,16 @@ final class KeyReservations: Sendable {
     private let places = Mutex<[Place: [UniqueKey: Reservation]]>([:])
 
     /// Before keys are looked up. Each call counts.
-    func hold(_ keys: [UniqueKey], at place: Place) {
+    func reserve(_ keys: [UniqueKey], at place: Place) {
         places.withLock { places in
-            func hold(in table: inout [UniqueKey: Reservation]) {
-                for key in keys { table[key, default: Reservation()].holders += 1 }
+            func reserve(in table: inout [UniqueKey: Reservation]) {
+                for key in keys { table[key, default: Reservation()].users += 1 }
             }
-            hold(in: &places[place, default: [:]])
+            reserve(in: &places[place, default: [:]])
         }
     }
 
-    /// The IDs of held keys that were not found, in their order: those in `made`, but where somebody was first with another one. What is made in
+    /// The IDs of reserved keys that were not found, in their order: those in `made`, but where somebody was first with another one. What is made in
     /// vain is a gap in the primary keys.
     func ids(for keys: [UniqueKey], at place: Place, made: [NSManagedObjectID]) -> [NSManagedObjectID] {
         func decide(in table: inout [UniqueKey: Reservation]) -> [NSManagedObjectID] {
@@ -62,8 +62,8 @@ final class KeyReservations: Sendable {
             guard let index = places.index(forKey: place) else { return }
             for key in keys {
                 guard let found = places.values[index].index(forKey: key) else { continue }
-                if places.values[index].values[found].holders > 1 {
-                    places.values[index].values[found].holders -= 1
+                if places.values[index].values[found].users > 1 {
+                    places.values[index].values[found].users -= 1
                 } else {
                     places.values[index].remove(at: found)
                 }
@@ -71,13 +71,13 @@ final class KeyReservations: Sendable {
         }
     }
 
-    /// How many keys are held.
+    /// How many keys are reserved.
     var count: Int { places.withLock { $0.values.reduce(0) { $0 + $1.count } } }
 }
 
-/// The keys that one context holds. They are released with it.
+/// The keys that one context has reserved. They are released with it.
 // Used on the context's queue, and by whoever lets go of the context last.
-final class HeldKeys {
+final class ReservedKeys {
     private let reservations: KeyReservations
     private var keys: [KeyReservations.Place: [UniqueKey]] = [:]
 
@@ -105,13 +105,13 @@ extension NSManagedObjectContext {
     /// the keys.
     ///
     /// Every context of the chain that misses a key gets the same ID for it, the same instance, until what was inserted under it can be found.
-    /// A context holds what it reserved until it has saved, is reset, or is gone. Throws what reading throws; then nothing is reserved.
+    /// A context keeps what it reserved until it has saved, is reset, or is gone. Throws what reading throws; then nothing is reserved.
     package func findOrReserve(_ entity: NSEntityDescription, constraint: Int, keys: [UniqueKey]) throws -> [Located] {
         checkQueue()
         let reservations = root.keyReservations
         let place = KeyReservations.Place(entity, constraint: constraint)
-        // First held, then looked up: what is pushed in between is found, and what is pushed after that has the ID that is held.
-        reservations.hold(keys, at: place)
+        // First reserved, then looked up: what is pushed in between is found, and what is pushed after that has the ID that is reserved.
+        reservations.reserve(keys, at: place)
         let matches: [UniqueKey: FetchedRow], rows: [NSManagedObjectID: RowSnapshot]
         do {
             matches = try find(entity, constraint: constraint, keys: keys)
@@ -140,9 +140,9 @@ extension NSManagedObjectContext {
         _ keys: [UniqueKey], _ entity: NSEntityDescription, at place: KeyReservations.Place, in reservations: KeyReservations
     ) -> [NSManagedObjectID] {
         guard !keys.isEmpty else { return [] }
-        let held = heldKeys ?? HeldKeys(reservations)
-        held.add(keys, at: place)
-        heldKeys = held
+        let reserved = reservedKeys ?? ReservedKeys(reservations)
+        reserved.add(keys, at: place)
+        reservedKeys = reserved
         // A store may be asked for primary keys, so not within the table's lock.
         return reservations.ids(for: keys, at: place, made: keys.map { _ in makeID(for: entity) })
     }

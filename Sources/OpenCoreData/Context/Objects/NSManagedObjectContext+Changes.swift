@@ -53,7 +53,7 @@ extension NSManagedObjectContext {
 
     private func objects(pending kind: ChangeKind) -> Set<NSManagedObject> {
         checkQueue()
-        receiveMail()
+        readInbox()
         publish()
         let ids = chain.withLock { level.pending.ids(kind) }
         return Set(ids.map { object(with: $0) })
@@ -69,7 +69,7 @@ extension NSManagedObjectContext {
         object.context = self
         undoRecorder?.willChange(object)
         object.state = .inserted
-        registry.hold(object)
+        registry.retain(object)
         object.isPublished = false
         unpublished.append(object)
         events.inserted[object.objectID] = object
@@ -95,7 +95,7 @@ extension NSManagedObjectContext {
         undoRecorder?.willDelete(object)
         let wasInserted = object.state == .inserted
         object.state = .deleted
-        registry.hold(object)
+        registry.retain(object)
         if object.isPublished {
             object.isPublished = false
             unpublished.append(object)
@@ -120,7 +120,7 @@ extension NSManagedObjectContext {
     func unpublish(_ object: NSManagedObject) {
         guard object.isPublished else { return }
         object.isPublished = false
-        registry.hold(object)
+        registry.retain(object)
         unpublished.append(object)
     }
 
@@ -158,11 +158,11 @@ extension NSManagedObjectContext {
     func publish(inPlaceOfPending replaced: [NSManagedObject] = []) {
         guard !unpublished.isEmpty else { return }
         // What a child pushed in the meantime comes first: a row published over it would take its values back.
-        repeat { receiveMail() } while !publishUnlessMailCame(replaced)
+        repeat { readInbox() } while !publishIfInboxIsEmpty(replaced)
         changeObserver.withLock { $0 }?.changesCame()
     }
 
-    private func publishUnlessMailCame(_ replaced: [NSManagedObject]) -> Bool {
+    private func publishIfInboxIsEmpty(_ replaced: [NSManagedObject]) -> Bool {
         chain.withLock {
             guard level.inbox.isEmpty else { return false }
             for object in replaced where object.state == .inserted || level.pending[object.objectID]?.kind != .inserted {
@@ -213,7 +213,7 @@ extension NSManagedObjectContext {
     /// Applies delete rules, publishes, and posts one ObjectsDidChange for everything since the last one.
     public func processPendingChanges() {
         checkQueue()
-        receiveMail()
+        readInbox()
         if propagatesDeletesAtEndOfEvent { propagateWhatCanBeRead() }
         publish()
         registerEventForUndo()

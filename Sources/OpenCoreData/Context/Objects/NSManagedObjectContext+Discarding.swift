@@ -6,7 +6,7 @@ extension NSManagedObjectContext {
     /// Discards inserts and deletes and restores updated values. Nothing is fetched, and no other context is touched.
     public func rollback() {
         checkQueue()
-        receiveMail()
+        readInbox()
         undoRecorder?.forget()
         undelivered = []
         propagationStamp = nil
@@ -47,10 +47,10 @@ extension NSManagedObjectContext {
         return chain.withLock { level.pending }
     }
 
-    /// The parent threw these changes away after this context had handed them up: objects that were inserted by them are gone, the others show what
+    /// The parent threw these changes away after this context had pushed them: objects that were inserted by them are gone, the others show what
     /// the parent has now.
     func follow(rollback lost: ChangeSet) {
-        receiveMail()
+        readInbox()
         undoRecorder?.forget()
         chain.withLock { level.forgetPushes(of: lost.ids(.inserted)) }
         lost.forEach { id, change in
@@ -86,11 +86,11 @@ extension NSManagedObjectContext {
         watched = [:]
         unpublished = []
         discarded = []
-        heldKeys = nil
+        reservedKeys = nil
         movePin(past: [])
         chain.withLock {
             level.discard()
-            hasMail.store(false, ordering: .releasing)
+            hasUnreadInbox.store(false, ordering: .releasing)
         }
         registry.removeAll()
         events = ContextEvents()
@@ -105,7 +105,7 @@ extension NSManagedObjectContext {
     /// can't be read, merging leaves the object as it is (and says so: `ContextDiagnostic.Kind.storeReadFailed`).
     public func refresh(_ object: NSManagedObject, mergeChanges: Bool) {
         checkQueue()
-        receiveMail()
+        readInbox()
         let object = object.standing
         object.fetched = [:]
         endOfChain?.rowCache.relations.remove(object.objectID)
@@ -141,7 +141,7 @@ extension NSManagedObjectContext {
     /// Clean objects become faults, changed ones keep their changes.
     public func refreshAllObjects() {
         checkQueue()
-        receiveMail()
+        readInbox()
         endOfChain?.rowCache.relations.removeAll()
         for object in registry.objects {
             askAgain(object)
@@ -170,11 +170,11 @@ extension NSManagedObjectContext {
     private func refreshRowsWithoutObjects() {
         let ids = chain.withLock { level.pending.ids(.updated) }.filter { registry[$0] == nil }
         if ids.isEmpty { return }
-        let below: [NSManagedObjectID: RowSnapshot]
-        do { below = try channel(to: "refresh").rows(for: ids) } catch { return reportUnread("the rows to refresh", error) }
+        let current: [NSManagedObjectID: RowSnapshot]
+        do { current = try channel(to: "refresh").rows(for: ids) } catch { return reportUnread("the rows to refresh", error) }
         chain.withLock {
             for id in ids {
-                guard let row = below[id], let pending = level.pending[id], pending.base !== row else { continue }
+                guard let row = current[id], let pending = level.pending[id], pending.base !== row else { continue }
                 level.replace(id, with: pending.moved(onto: row))
             }
         }
@@ -201,34 +201,34 @@ extension NSManagedObjectContext {
         if stalenessInterval >= 0 { endOfChain?.rowCache.remove(id, ifOlderThan: stalenessInterval) }
     }
 
-    /// Brings in the current values from below, under the object's own changes.
+    /// Brings in the channel's current values, under the object's own changes.
     func reload(_ object: NSManagedObject) {
         object.fetched = [:]
         forgetStaleRow(of: object.objectID)
         do {
-            guard let below = try channel(to: "refresh").rows(for: [object.objectID])[object.objectID] else { return }
-            bring(below, under: object)
+            guard let current = try channel(to: "refresh").rows(for: [object.objectID])[object.objectID] else { return }
+            bring(current, under: object)
         } catch {
             reportUnread("\(object.objectID), which keeps the values it had", error)
         }
     }
 
-    /// Lays the object's own changes over values from below.
-    func bring(_ below: RowSnapshot, under object: NSManagedObject) {
+    /// Lays the object's own changes over the channel's values.
+    func bring(_ current: RowSnapshot, under object: NSManagedObject) {
         object.members = [:]
         guard object.state == .updated, let mine = object.row else {
             if !object.isFaulted && object.state == .clean {
-                object.becomeClean(on: below)
+                object.becomeClean(on: current)
                 object.ownsRow = false
             }
             return
         }
-        let merged = below.copy()
+        let merged = current.copy()
         object.changed.forEach { merged.update($0, to: mine[$0]) }
         for slot in 0..<merged.count where merged.layout.isTransient[slot] { merged.update(slot, to: mine[slot]) }
         object.row = merged
         object.ownsRow = true
-        object.base = below
+        object.base = current
         if object.isPublished {
             object.isPublished = false
             unpublished.append(object)

@@ -2,7 +2,7 @@ import Foundation
 
 /// Changing rows without making objects of them: for importers, whose values go from the token straight into the row. On the context's queue.
 ///
-/// What is recorded here is unsaved like any other change: children see it, `save()` hands it up, `rollback()` forgets it. An object that is
+/// What is recorded here is unsaved like any other change: children see it, `save()` hands it on, `rollback()` forgets it. An object that is
 /// registered already follows. Inverses of a one-to-many need nothing: the foreign key in the row is their only truth; the pairs of a
 /// many-to-many are kept on both sides by `setMembers`.
 extension NSManagedObjectContext {
@@ -25,7 +25,7 @@ extension NSManagedObjectContext {
         }
         if let now, let object = registry[id] {
             object.take(now)
-            registry.hold(object)
+            registry.retain(object)
         }
     }
 

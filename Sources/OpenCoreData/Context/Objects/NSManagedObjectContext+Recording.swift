@@ -93,8 +93,8 @@ extension NSManagedObjectContext {
         if !identities.isEmpty { level.pushRecorder?.turned(PushTurn(identities, at: changes.journaled?.upperBound)) }
     }
 
-    /// Rows that only exist as unsaved inserts from here down, made here and not pushed: what a push changes of them or refers to would hang
-    /// in the air without them.
+    /// Rows that only exist as unsaved inserts from here toward the store, made here and not pushed: what a push changes of them or refers to
+    /// would hang in the air without them.
     private func unsavedRows(
         neededBy changes: ChangeSet, unknownTo recorder: any PushRecorder
     ) -> [NSManagedObjectID: RowSnapshot] {

@@ -1,40 +1,40 @@
 import Synchronization
 
-/// The objects of one context by ID: one instance per ID. Objects with unsaved changes of their own are held; the others live as long as
+/// The objects of one context by ID: one instance per ID. Objects with unsaved changes of their own are retained; the others live as long as
 /// somebody uses them.
 struct ObjectRegistry {
-    private var held = IDTable<NSManagedObject>()
+    private var retained = IDTable<NSManagedObject>()
     private let used = UsedObjects()
 
-    /// All objects are held, changed or not.
+    /// All objects are retained, changed or not.
     private(set) var retainsAll = false
 
-    /// Holds all objects from now on, or only those with unsaved changes.
+    /// Retains all objects from now on, or only those with unsaved changes.
     mutating func retainAll(_ retains: Bool) {
         retainsAll = retains
         for object in objects {
-            if retains { hold(object) } else if !object.hasChanges { release(object.objectID) }
+            if retains { retain(object) } else if !object.hasChanges { release(object.objectID) }
         }
     }
 
     subscript(id: NSManagedObjectID) -> NSManagedObject? {
-        if let object = held[id] { return object }
+        if let object = retained[id] { return object }
         return used[id]
     }
 
-    var isEmpty: Bool { held.isEmpty && used.isEmpty }
+    var isEmpty: Bool { retained.isEmpty && used.isEmpty }
     /// How many objects there are at most.
-    var capacityInUse: Int { held.count + used.count }
-    /// The objects that are held: at least those with unsaved changes of their own. In the order in which they were first held.
-    var heldObjects: [NSManagedObject] { held.values }
+    var capacityInUse: Int { retained.count + used.count }
+    /// The objects that are retained: at least those with unsaved changes of their own. In the order in which that began.
+    var retainedObjects: [NSManagedObject] { retained.values }
 
-    var objects: [NSManagedObject] { held.isEmpty ? used.objects : held.values + used.objects }
+    var objects: [NSManagedObject] { retained.isEmpty ? used.objects : retained.values + used.objects }
 
     /// Which objects incremental stores have been told of.
     var log: RegistrationLog { used.log }
 
     mutating func add(_ object: NSManagedObject) {
-        if retainsAll { held[object.objectID] = object } else { used.add(object) }
+        if retainsAll { retained[object.objectID] = object } else { used.add(object) }
         if RegistrationLog.isNeeded { log.register([object.objectID]) }
     }
 
@@ -50,20 +50,20 @@ struct ObjectRegistry {
                 if let known = self[object.objectID] { objects[number] = known } else { add(object) }
             }
         } else {
-            used.add(&objects, unless: held)
+            used.add(&objects, unless: retained)
             if RegistrationLog.isNeeded { log.register(objects.lazy.map(\.objectID)) }
         }
     }
 
     /// Keeps a changed object alive.
-    mutating func hold(_ object: NSManagedObject) {
-        if held.updateValue(object, forKey: object.objectID) == nil { used.remove(object) }
+    mutating func retain(_ object: NSManagedObject) {
+        if retained.updateValue(object, forKey: object.objectID) == nil { used.remove(object) }
         if RegistrationLog.isNeeded { log.register([object.objectID]) }
     }
 
     /// Lets go of an object that has nothing unsaved any more. If nobody else uses it, it is gone.
     mutating func release(_ id: NSManagedObjectID) {
-        guard !retainsAll, var candidate = held.removeValue(forKey: id) else { return }
+        guard !retainsAll, var candidate = retained.removeValue(forKey: id) else { return }
         if !isKnownUniquelyReferenced(&candidate) {
             used.add(candidate)
         } else if RegistrationLog.isNeeded {
@@ -73,16 +73,16 @@ struct ObjectRegistry {
 
     /// Lets go of those of these objects that have nothing unsaved.
     mutating func release(_ ids: [NSManagedObjectID]) {
-        for id in ids where held[id]?.state == .clean { release(id) }
+        for id in ids where retained[id]?.state == .clean { release(id) }
     }
 
     mutating func remove(_ id: NSManagedObjectID) {
-        if held.removeValue(forKey: id) == nil { used[id].map(used.remove) }
+        if retained.removeValue(forKey: id) == nil { used[id].map(used.remove) }
         if RegistrationLog.isNeeded { log.unregister(id) }
     }
 
     mutating func removeAll() {
-        held = IDTable()
+        retained = IDTable()
         used.removeAll()
         if RegistrationLog.isNeeded { log.unregisterAll() }
     }
@@ -138,16 +138,16 @@ final class UsedObjects: Sendable {
     /// Makes room for many more.
     func reserve(_ count: Int) { table.withLock { $0.reserveCapacity($0.count + count) } }
 
-    /// Adds many. Where an ID has a living object already, here or among those held elsewhere, that one stays and takes the other's place in the
+    /// Adds many. Where an ID has a living object already, here or among those retained elsewhere, that one stays and takes the other's place in the
     /// array.
-    func add(_ objects: inout [NSManagedObject], unless held: IDTable<NSManagedObject>) {
-        let added = Unchecked(value: (objects, held))
+    func add(_ objects: inout [NSManagedObject], unless retained: IDTable<NSManagedObject>) {
+        let added = Unchecked(value: (objects, retained))
         let known = table.withLock { table in
             var known: [(Int, NSManagedObject)] = []
-            let (objects, held) = added.value
+            let (objects, retained) = added.value
             for (number, object) in objects.enumerated() {
                 let id = object.objectID
-                if !held.isEmpty, let other = held[id] {
+                if !retained.isEmpty, let other = retained[id] {
                     known.append((number, other))
                 } else if table.appendAscending(Place(object), forKey: id) {
                     object.home = self

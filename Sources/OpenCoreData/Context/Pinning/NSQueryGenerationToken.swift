@@ -4,13 +4,13 @@ import Synchronization
 /// Names a state of a coordinator's stores, or the state at the next read: what a context can be pinned to (see
 /// `NSManagedObjectContext.setQueryGenerationFrom(_:)`).
 ///
-/// A token keeps its state: as long as one is held, SQLite keeps everything in its log that was committed since. An archived one does not, and
-/// names its state in the process that made it only, while somebody else there still holds it.
+/// A token keeps its state: as long as there is one, SQLite keeps everything in its log that was committed since. An archived one does not, and
+/// names its state in the process that made it only, while somebody else there still has it.
 public final class NSQueryGenerationToken: NSObject, NSCopying, NSSecureCoding, Sendable {
     private enum Content: Sendable {
         case current
         case generation(QueryGeneration)
-        /// Nobody holds it any more.
+        /// Nobody has it any more.
         case gone(UUID)
     }
 
@@ -79,7 +79,7 @@ extension NSManagedObjectContext {
     /// A context with a parent reads from the parent and has none; nor has one whose stores all have no past (see `setQueryGenerationFrom(_:)`).
     public var queryGenerationToken: NSQueryGenerationToken? { parent == nil ? chain.pin?.token : nil }
 
-    /// Pins the context, and with it all contexts above it, to a state of the stores: what it fetches, counts and loads stays the same whoever saves
+    /// Pins the context, and with it all its descendants, to a state of the stores: what it fetches, counts and loads stays the same whoever saves
     /// meanwhile, in this process or in another.
     ///
     /// - Parameter generation: `NSQueryGenerationToken.current`: the newest state when one of these contexts reads next; the token of another
@@ -94,7 +94,7 @@ extension NSManagedObjectContext {
     /// context whose coordinator has only such stores is not pinned at all. Stores that are added later are not read until the state is moved.
     ///
     /// Traps in a context with a parent, which reads from the parent, and in one that has neither a parent nor a coordinator. Throws 134060, and
-    /// leaves everything as it was, if the state is that of another coordinator, if nobody holds it any more (an archived token), or if a store that
+    /// leaves everything as it was, if the state is that of another coordinator, if nobody has it any more (an archived token), or if a store that
     /// is in it has been removed.
     public func setQueryGenerationFrom(_ generation: NSQueryGenerationToken?) throws {
         if parent != nil { Violation.misuse("\(diagnosticName) reads from its parent; a query generation is set in the root context") }

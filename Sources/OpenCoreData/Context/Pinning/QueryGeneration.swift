@@ -4,7 +4,7 @@ import Synchronization
 /// The stores of a coordinator as they were at one moment. Stores that keep no past states are in it as they are now; stores that were added later
 /// are not in it at all.
 ///
-/// It has a row cache of its own: that of the coordinator holds what is newest. The states are let go with the last token or context that holds them.
+/// It has a row cache of its own: that of the coordinator has what is newest. The states are let go with the last token or context that has them.
 final class QueryGeneration: RoutingChannel {
     let coordinator: NSPersistentStoreCoordinator
     /// Names it in archives of its token.
@@ -45,7 +45,7 @@ final class QueryGeneration: RoutingChannel {
 
     private static let living = Mutex<[UUID: Entry]>([:])
 
-    /// The generation of that name, while somebody in this process holds it.
+    /// The generation of that name, while somebody in this process has it.
     static func named(_ uuid: UUID) -> QueryGeneration? { living.withLock { $0[uuid] }?.generation }
 
     // MARK: Reading
@@ -87,7 +87,7 @@ final class QueryGeneration: RoutingChannel {
     }
 }
 
-/// What a root context and those above it read from while it is pinned: the stores as they are when the first of them reads, or as another context
+/// What a root context and its descendants read from while it is pinned: the stores as they are when the first of them reads, or as another context
 /// has them. Safe to use from any thread.
 final class ContextPin: StoresChannel {
     private enum State: Sendable {

@@ -68,7 +68,7 @@ extension NSManagedObjectContext {
         try RowValidation.throwAny(errors)
     }
 
-    /// The unsaved rows, here or below or coming in, that name one of these objects.
+    /// The unsaved rows, here or in a parent or coming in, that name one of these objects.
     private func references(
         to targets: Set<NSManagedObjectID>, after changes: ChangeSet
     ) -> [(id: NSManagedObjectID, slot: Int, target: NSManagedObjectID)] {

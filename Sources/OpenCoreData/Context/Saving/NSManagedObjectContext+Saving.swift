@@ -1,15 +1,15 @@
 import Foundation
 
-/// Saving: one level up, all or nothing.
+/// Saving: one level toward the store, all or nothing.
 extension NSManagedObjectContext {
     /// Hands every unsaved change to the parent, or writes it if the parent is the coordinator. Without changes nothing happens, but that a
-    /// context above the coordinator writes metadata of stores that was set since (`NSPersistentStoreCoordinator.setMetadata(_:for:)`); that is no
-    /// change of any object, so it makes `hasChanges` no different and posts nothing.
+    /// context whose parent is the coordinator writes metadata of stores that was set since (`NSPersistentStoreCoordinator.setMetadata(_:for:)`);
+    /// that is no change of any object, so it makes `hasChanges` no different and posts nothing.
     ///
     /// The order: `willSave()` of the objects, the willSave notification, validation, the hand-over (with conflict detection and merge policy where
     /// a store is met), `didSave()` of the objects, the didSave notification. Throws validation errors (1550–1690), 133020 and 133021 for
-    /// conflicts, and what the store says; then nothing has changed, here or below. Throws 134040 if one of several stores could not commit when
-    /// another had: what is committed is saved, the rest unsaved as before, and the next save writes it.
+    /// conflicts, and what the store says; then nothing has changed, here or in the parent. Throws 134040 if one of several stores could not
+    /// commit when another had: what is committed is saved, the rest unsaved as before, and the next save writes it.
     public func save() throws {
         checkQueue()
         guard try prepareToSave() else { return try saveMetadata() }
@@ -39,7 +39,7 @@ extension NSManagedObjectContext {
 
     /// Everything before the hand-over. Returns whether there is anything to save.
     func prepareToSave() throws -> Bool {
-        receiveMail()
+        readInbox()
         try propagateDeletions()
         try propagateDeletionsAgain()
         guard hasChanges else {
@@ -56,8 +56,8 @@ extension NSManagedObjectContext {
         return true
     }
 
-    /// Whether objects that nobody holds may have changes: those of rows that children pushed, or that were imported.
-    private var mayChangeUnheld: Bool { hasPushedChanges || hasImportedRows }
+    /// Whether objects that the registry does not retain may have changes: those of rows that children pushed, or that were imported.
+    private var mayChangeUnretained: Bool { hasPushedChanges || hasImportedRows }
 
     /// What was saved, after the merge policy had its say.
     struct SaveOutcome {
@@ -76,7 +76,7 @@ extension NSManagedObjectContext {
     func callWillSave() throws {
         publish()
         var next: [NSManagedObject] = []
-        for object in mayChangeUnheld ? registry.objects : Array(registry.heldObjects) where object.hasHooks && object.hasChanges {
+        for object in mayChangeUnretained ? registry.objects : Array(registry.retainedObjects) where object.hasHooks && object.hasChanges {
             next.append(object)
         }
         for _ in 0..<100 {
@@ -107,11 +107,11 @@ extension NSManagedObjectContext {
         guard let chain = contexts.first?.chain else { return [] }
         func begin() -> [ChangeSet] { contexts.map { $0.level.beginSaving() } }
         for _ in 0..<20 {
-            let begun = chain.withLock { contexts.allSatisfy { !$0.hasUncheckedMail && $0.level.inbox.isEmpty } ? begin() : nil }
+            let begun = chain.withLock { contexts.allSatisfy { !$0.hasUncheckedPushes && $0.level.inbox.isEmpty } ? begin() : nil }
             if let begun { return begun }
             for context in contexts {
-                context.receiveMail()
-                guard context.hasUncheckedMail else { continue }
+                context.readInbox()
+                guard context.hasUncheckedPushes else { continue }
                 context.postObjectsDidChange()
                 context.publish()
                 try context.validateUntilStable()
@@ -123,7 +123,7 @@ extension NSManagedObjectContext {
     }
 
     private func validate() throws {
-        hasUncheckedMail = false
+        hasUncheckedPushes = false
         let changes = chain.withLock { level.pending }
         var errors: [NSError] = []
         // Rows without an instance that children pushed were checked when they were saved there, and the model's rules about one value hold of it whoever
@@ -157,7 +157,7 @@ extension NSManagedObjectContext {
                 for (id, change) in part.rows { try check(id, change, try registry[id] ?? (validatesItself ? object(for: id, change) : nil)) }
             }
         } else {
-            for object in hasPushedChanges ? registry.objects : Array(registry.heldObjects) {
+            for object in hasPushedChanges ? registry.objects : Array(registry.retainedObjects) {
                 try changes[object.objectID].map { try check(object.objectID, $0, object) }
             }
             for part in pushed {
@@ -201,8 +201,8 @@ extension NSManagedObjectContext {
             if object.state == .inserted { inserted.append(object) } else if object.state == .updated { updated.append(object) }
             object.becomeClean()
         }
-        if !mayChangeUnheld && !outcome.isSettled {
-            for object in registry.heldObjects { outcome.changes[object.objectID].map { land(object, $0) } }
+        if !mayChangeUnretained && !outcome.isSettled {
+            for object in registry.retainedObjects { outcome.changes[object.objectID].map { land(object, $0) } }
         } else if outcome.changes.rowCount < registry.capacityInUse {
             outcome.changes.forEach { id, change in registry[id].map { land($0, change) } }
         } else {
@@ -230,7 +230,7 @@ extension NSManagedObjectContext {
         let clean = (inserted + updated).map(\.objectID)
         postDidSave(outcome.changes, inserted: inserted, updated: updated, deleted: deleted)
         (inserted, updated) = ([], [])
-        // Nobody holds them any more but those who use them.
+        // Nobody keeps them any more but those who use them.
         registry.release(clean)
         subscribers.announce(ChangedObjectIDs(outcome.changes))
         tellListeners(ContextChangeIDs(refreshed: outcome.settled))

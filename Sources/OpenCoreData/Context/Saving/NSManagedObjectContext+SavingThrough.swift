@@ -2,16 +2,16 @@ import Foundation
 
 /// Saving through all levels at once.
 extension NSManagedObjectContext {
-    /// Saves this context and every context below it into the store, in one transaction.
+    /// Saves this context and all its parents into the store, in one transaction.
     ///
     /// Everything is validated at every level and written together. Where anything is refused, by a rule, a conflict or the store, nothing
     /// has moved at any level: what was unsaved here is still unsaved here and nowhere else. Objects and notifications are those of saving
-    /// level by level. Waits for the queues of the contexts below. Throws what `save()` throws, 134040 too: then the rest is unsaved where it was.
+    /// level by level. Waits for the parents' queues. Throws what `save()` throws, 134040 too: then the rest is unsaved where it was.
     public func saveToStore() throws {
         checkQueue()
         try holdingTheChain {
             var contexts: [NSManagedObjectContext] = [self]
-            while let below = contexts.last?.parent { contexts.append(below) }
+            while let parent = contexts.last?.parent { contexts.append(parent) }
             var hasAnything = false
             for context in contexts { hasAnything = try context.prepareToSave() || hasAnything }
             guard hasAnything else { return try contexts.last?.saveMetadata() ?? () }
@@ -20,14 +20,14 @@ extension NSManagedObjectContext {
         }
     }
 
-    /// Runs a block while this thread holds the queues of all contexts below.
+    /// Runs a block while this thread holds the queues of all parents.
     private func holdingTheChain(_ body: () throws -> Void) throws {
         guard let parent else { return try body() }
         try parent.performAndWait { try parent.holdingTheChain(body) }
     }
 
     /// Each level is in order by itself. What several of them say of one object, or of one's members, is seen from here, where all of it lies over each
-    /// other; below it would be seen only when this context's changes have come in, and then something has moved.
+    /// other; a parent would see it only when this context's changes have come in, and then something has moved.
     private func validateTogether(_ contexts: [NSManagedObjectContext]) throws {
         for _ in 0..<100 {
             let layers = chain.withLock { contexts.map(\.level.pending) }
@@ -36,10 +36,11 @@ extension NSManagedObjectContext {
             for number in layers.indices.dropFirst().reversed() {
                 for part in layers[number].entities.values where part.entity.validatesItself {
                     for (id, change) in part.rows {
-                        let above = layers[..<number].compactMap { $0[id] }
-                        guard let top = above.first, seen.insert(id).inserted, top.kind != .deleted, change.kind != .deleted, let lowest = change.row
+                        let children = layers[..<number].compactMap { $0[id] }
+                        guard let nearest = children.first, seen.insert(id).inserted, nearest.kind != .deleted, change.kind != .deleted,
+                            let start = change.row
                         else { continue }
-                        let combined = above.reversed().reduce(lowest) { row, change in
+                        let combined = children.reversed().reduce(start) { row, change in
                             change.row.map { row.overlaid(with: $0, change.changed).0 } ?? row
                         }
                         do {
@@ -129,7 +130,7 @@ extension NSManagedObjectContext {
         }
         chain.withLock {
             for context in contexts { context.level.didSave() }
-            // Those of the lower levels first: an object may have become one that became another.
+            // Those nearer to the store first: an object may have become one that became another.
             root.didSave(turning: saved.identities, of: carried)
             root.didSave(turning: became, of: carried)
         }
@@ -163,7 +164,7 @@ extension NSManagedObjectContext {
 }
 
 extension NSManagedObjectContext.SaveOutcome {
-    /// What this outcome, the root's, means for a context that handed up `changes`.
+    /// What this outcome, the root's, means for a context that handed on `changes`.
     func seen(from changes: ChangeSet) -> Self {
         var result = Self(changes: ChangeSet())
         result.isSettled = isSettled

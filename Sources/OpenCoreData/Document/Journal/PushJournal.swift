@@ -6,7 +6,7 @@ import Synchronization
 ///
 /// The files are numbered by the first entry that they may hold; entries are added to the last one. A file goes when all of its entries are
 /// resolved: committed or thrown away. `docs/decisions/0015-push-journal.md` says why it is as it is.
-// `io` and `notes` guard what changes; the gate orders pushes.
+// `io` and `notes` guard what changes; `pushLock` orders pushes.
 final class PushJournal: PushRecorder, @unchecked Sendable {
     private struct State {
         /// Nil when it has ended.
@@ -33,7 +33,7 @@ final class PushJournal: PushRecorder, @unchecked Sendable {
     private let headerBytes: [UInt8]
     private weak let coordinator: NSPersistentStoreCoordinator?
     /// Recursive: an archived value may run code of its own, and that may save.
-    private let gate = NSRecursiveLock()
+    private let pushLock = NSRecursiveLock()
     private let io: Mutex<State>
     /// Thrown away, or turned out to be others, and not written down yet.
     private let notes = Mutex<[Note]>([])
@@ -60,8 +60,8 @@ final class PushJournal: PushRecorder, @unchecked Sendable {
     // MARK: Writing
 
     func inTurn<T>(_ body: () throws -> T) rethrows -> T {
-        gate.lock()
-        defer { gate.unlock() }
+        pushLock.lock()
+        defer { pushLock.unlock() }
         return try body()
     }
 
@@ -227,7 +227,7 @@ final class PushJournal: PushRecorder, @unchecked Sendable {
         state.files.removeAll { $0 === file }
     }
 
-    /// Removes the files and gives the folder up, whoever still holds this: nothing is unsaved, and no push comes any more.
+    /// Removes the files and gives the folder up, whoever still has this: nothing is unsaved, and no push comes any more.
     func end() {
         io.withLock { state in
             for file in state.files { unlink(file.url.path) }

@@ -168,7 +168,7 @@ package struct PushJournalPlace: Sendable {
     }
 }
 
-/// The right to a journal's folder: held by one document at a time, and given up with the process.
+/// The right to a journal's folder: one document has it at a time, and it is given up with the process.
 package final class PushJournalLock: Sendable {
     private let descriptor: Int32
 

@@ -93,13 +93,13 @@ extension ExpressionNode {
     ) throws(PredicateEvaluationError) -> PredicateValue {
         let base = try base.evaluate(in: scope)
         switch place {
-        case .first: return base.heldElements?.first ?? .null
-        case .last: return base.heldElements?.last ?? .null
-        case .size: return base.heldElements.map { .integer(Int64($0.count)) } ?? .null
+        case .first: return base.ownElements?.first ?? .null
+        case .last: return base.ownElements?.last ?? .null
+        case .size: return base.ownElements.map { .integer(Int64($0.count)) } ?? .null
         case .element(let expression):
             let place = try expression.evaluate(in: scope)
             if case .string(let key) = place { return base.value(forKey: key) }
-            guard let elements = base.heldElements, let index = Arithmetic.integer(place), index >= 0, index < elements.count else { return .null }
+            guard let elements = base.ownElements, let index = Arithmetic.integer(place), index >= 0, index < elements.count else { return .null }
             return elements[Int(index)]
         }
     }
@@ -107,7 +107,7 @@ extension ExpressionNode {
 
 extension PredicateValue {
     /// The elements of a collection; nil of what is none.
-    fileprivate var heldElements: [PredicateValue]? {
+    fileprivate var ownElements: [PredicateValue]? {
         if case .collection(let collection) = self { collection.elements } else { nil }
     }
 }

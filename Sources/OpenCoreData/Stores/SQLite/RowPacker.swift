@@ -30,21 +30,21 @@ final class RowPacker {
         _ statement: OpaquePointer, _ cells: UnsafeBufferPointer<RowShape.Cell>, _ layout: EntityLayout, version: Int64,
         target: (Int) -> NSManagedObjectID
     ) -> RowSnapshot? {
-        var pen = Pen(place: space + count)
+        var writer = ValueWriter(place: space + count)
         for slot in cells.indices {
-            guard let kind = pen.put(statement, cells[slot], slot, target) else {
+            guard let kind = writer.put(statement, cells[slot], slot, target) else {
                 PackedRow(space, count).releaseReferences(before: slot)
                 return nil
             }
             space.storeBytes(of: kind.rawValue, toByteOffset: slot, as: UInt8.self)
         }
-        assert(pen.place <= space + PackedRow.limit(count, text: Self.textLimit), "a packed row is longer than any may be")
-        return RowSnapshot.packed(layout, version: version, bytes: UnsafeRawBufferPointer(start: space, count: pen.place - space))
+        assert(writer.place <= space + PackedRow.limit(count, text: Self.textLimit), "a packed row is longer than any may be")
+        return RowSnapshot.packed(layout, version: version, bytes: UnsafeRawBufferPointer(start: space, count: writer.place - space))
     }
 }
 
 /// Writes the values of one row.
-private struct Pen {
+private struct ValueWriter {
     /// Where the next value goes.
     var place: UnsafeMutableRawPointer
     private var text = 0

@@ -6,7 +6,7 @@ import Synchronization
 /// A prepared statement, bound and stepped directly: GRDB prepares, caches and owns it, and its layers of arguments and rows are
 /// several times dearer than the work itself.
 final class SQLStatement {
-    // Held so that the raw statement lives as long as this object.
+    // Kept so that the raw statement lives as long as this object.
     private let statement: Statement
     let raw: OpaquePointer
     private let connection: OpaquePointer?

@@ -5,7 +5,7 @@ import Synchronization
 /// A state of a store's file, which later commits do not change: by others in this process, by other coordinators, by other processes.
 ///
 /// It is a connection of its own that stays in one read transaction. While it does, SQLite can't move what is in the log and newer than this state
-/// into the file, nor begin the log anew: the log grows with every commit, until the last state that holds it back is let go. There is one
+/// into the file, nor begin the log anew: the log grows with every commit, until the last state that keeps it is let go. There is one
 /// connection to a state, so those who read it at the same time take turns.
 final class SQLiteState: Sendable {
     private let snapshot: DatabaseSnapshot

@@ -117,7 +117,7 @@ public struct Authentication: Sendable, CustomStringConvertible, CustomReflectab
 
 /// What identifies the requests of one exchange: secrets that were read for it, and the place they go.
 ///
-/// The bytes held here are overwritten when the exchange is over, as far as nobody needs them to take them out of texts. What cannot be overwritten are
+/// The bytes kept here are overwritten when the exchange is over, as far as nobody needs them to take them out of texts. What cannot be overwritten are
 /// the copies that `apply` makes: HTTP headers and addresses are Swift strings, here and inside of the HTTP library, which frees their memory and does
 /// not clear it.
 struct Credential: Sendable {

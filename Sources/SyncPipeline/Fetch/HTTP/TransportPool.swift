@@ -50,7 +50,7 @@ public final class TransportPool: Sendable {
         self.make = make
     }
 
-    /// The transport for these options, which stays open for as long as it is held.
+    /// The transport for these options, which stays open for as long as somebody keeps it.
     /// - Throws: what making it throws.
     public func transport(for options: TransportOptions) async throws -> any HTTPTransport {
         while true {
@@ -160,7 +160,7 @@ public struct TransportOptions: Sendable, Hashable {
 /// Clients of hosts that nobody asks for are shut down when there are too many: a server that redirects to ever new hosts must not fill
 /// the memory.
 final class HostClients: Sendable {
-    /// Keeps a client from being shut down for as long as it is held.
+    /// A client is not shut down for as long as somebody has a lease of it.
     final class Lease: Sendable {
         let client: HTTPClient
         private let release: @Sendable () -> Void
@@ -223,7 +223,7 @@ final class HostClients: Sendable {
         return idle.value.client
     }
 
-    /// Shuts all clients down; leases that are still held do not keep them.
+    /// Shuts all clients down; leases that somebody still has do not prevent it.
     func shutdown() async {
         let clients = state.withLock { state in
             state.isShutDown = true

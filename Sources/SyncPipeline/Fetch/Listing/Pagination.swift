@@ -41,7 +41,7 @@ public struct Pagination: Sendable {
     public private(set) var request: PageRequest
     /// How many pages have been told of.
     public private(set) var pages = 0
-    /// How many records they held.
+    /// How many records they had.
     public private(set) var records = 0
     private var total: Int?
     private var doubts: [PaginationEnd.Doubt] = []

@@ -82,7 +82,7 @@ public struct PaginationEnd: Sendable, Hashable {
         }
     }
 
-    /// The rules that held, in a fixed order; never empty.
+    /// The rules that applied, in a fixed order; never empty.
     public let rules: [Rule]
     /// What speaks against completeness.
     public let doubts: [Doubt]

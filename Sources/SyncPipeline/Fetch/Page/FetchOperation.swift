@@ -4,7 +4,7 @@ import Synchronization
 /// A fetch as an operation on a queue. It is asynchronous: while it waits, for the server or for its next attempt, it holds no thread.
 ///
 /// Cancelling it at any time, also before it starts, finishes it soon with the outcome `cancelled`. A finished operation has an outcome
-/// and no dependencies: a long chain of operations that hold each other would overflow the stack when it is released.
+/// and no dependencies: a long chain of operations that refer to each other would overflow the stack when it is released.
 // Unchecked because `Operation` is; everything that changes here is behind the mutex.
 public final class FetchOperation: Operation, @unchecked Sendable {
     private struct Listener: Sendable {

@@ -10,7 +10,7 @@ public enum FetchOutcome: Sendable {
     /// The server wants to be left alone for longer than a run should wait.
     case parked(until: Date, FetchError)
     /// Nothing was asked: another fetch was told that the server wants to be left alone.
-    case held(until: Date)
+    case leftAlone(until: Date)
     /// Status 401: the credentials are not accepted.
     case authenticationRejected(FetchError)
     /// A rule forbids the request or its answer: an address, a redirect, a cap. Trying again would not help.
@@ -23,7 +23,7 @@ public enum FetchOutcome: Sendable {
     /// The error, where there is one.
     public var error: FetchError? {
         switch self {
-        case .page, .notModified, .held, .cancelled: nil
+        case .page, .notModified, .leftAlone, .cancelled: nil
         case .parked(_, let error), .authenticationRejected(let error), .refused(let error), .failed(let error): error
         }
     }
@@ -31,7 +31,7 @@ public enum FetchOutcome: Sendable {
     /// Not to be asked again before then, if the server said so. Applies to everything of that origin and credential.
     public var notBefore: Date? {
         switch self {
-        case .parked(let until, _), .held(let until): until
+        case .parked(let until, _), .leftAlone(let until): until
         default: error?.notBefore
         }
     }

@@ -27,14 +27,14 @@ public struct PageFetch: Sendable {
         case done(FetchOutcome)
         case again(FetchError)
         /// The server said meanwhile that it wants to be left alone: nothing was asked.
-        case held(until: Date)
+        case leftAlone(until: Date)
 
         /// Until when the server that was asked wants to be left alone.
         var notBefore: Date? {
             switch self {
             case .done(let outcome): outcome.notBefore
             case .again(let error): error.notBefore
-            case .held: nil
+            case .leftAlone: nil
             }
         }
     }
@@ -49,9 +49,9 @@ public struct PageFetch: Sendable {
             var error: FetchError, delay = Duration.zero
             switch await verdict(attempt: attempt, start: start) {
             case .done(let outcome): return outcome
-            case .held(let until):
+            case .leftAlone(let until):
                 // The attempt is still to be made.
-                guard let failure else { return .held(until: until) }
+                guard let failure else { return .leftAlone(until: until) }
                 error = failure
             case .again(let again):
                 error = again
@@ -90,12 +90,12 @@ public struct PageFetch: Sendable {
         let exchange = Exchange(
             transport: environment.transport, settings: environment.settings, clock: environment.clock, cookies: environment.cookies)
         do {
-            // Before the slot is taken: who waits for a token holds up nobody else.
+            // Before the slot is taken: who waits for a token delays nobody else.
             let credential = try await environment.settings.authentication.credential()
             let sent = environment.settings.http.conditional == .auto ? validators : nil
             let ask = { () async throws -> Verdict in
                 // While this one waited for its slot another may have been told to wait.
-                if let until = environment.notBefore() { return .held(until: until) }
+                if let until = environment.notBefore() { return .leftAlone(until: until) }
                 environment.observe(.asking(attempt))
                 let verdict = judge(
                     try await exchange.run(request, credential: credential, validators: sent), validators: sent, attempt: attempt, start: start)

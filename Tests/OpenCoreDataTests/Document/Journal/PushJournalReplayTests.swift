@@ -11,19 +11,19 @@ import Testing
         let fixture = try JournalFixture(), document = try fixture.opened(), main = document.managedObjectContext
         var random = SeededRandom(seed: seed + 1)
         // Pushed into main, and what of it has been handed over to the root.
-        var world = World(), below = World()
+        var world = World(), inRoot = World()
         let numbers = Numbers()
         for step in 1...24 {
             switch random.next(upTo: 10) {
             case 0:
                 try await document.pushMain()
-                below = world
+                inRoot = world
             case 1:
                 try await document.save()
-                below = world
+                inRoot = world
             case 2:
                 await main.perform { main.rollback() }
-                world = below
+                world = inRoot
             default:
                 var pushed = world
                 try document.push { context in

@@ -146,7 +146,7 @@ import Testing
         #expect(try #require(document.pushJournalSize) > one)
         #expect(try fixture.recovered(document).look { try $0.values("Item", "key") } == ["a", "b"])
         let root = document.root
-        // The root alone: the second push is still above it.
+        // The root alone: the second push is still in main.
         try await root.perform { try root.save() }
         #expect(try #require(document.pushJournalSize) > one)
         let between = try fixture.recovered(document)

@@ -4,17 +4,17 @@ import Testing
 
 @testable import SyncDaemon
 
-@Suite struct DiagnosticNarratorTests {
+@Suite struct DiagnosticFormatterTests {
     // GB29
     @Test func whatWasNoticedIsAWarningWithItsStack() {
         let diagnostic = ContextDiagnostic(
             .mainQueueHeld, "main held the main queue for 80 ms.", subject: "main", seconds: 0.08, stack: ["save() in Importer", "run() in Importer"])
-        let entry = DiagnosticNarrator.entry(for: diagnostic)
+        let entry = DiagnosticFormatter.entry(for: diagnostic)
         #expect(entry.priority == .warning)
         #expect(entry.message == "main held the main queue for 80 ms. It came from save() in Importer.")
         #expect(
             entry.fields
-                == JournalNarrator.make([
+                == JournalFormatter.make([
                     ("CISTERN_DIAGNOSTIC", "mainQueueHeld"), ("CISTERN_CONTEXT", "main"),
                     ("CISTERN_STACK", "save() in Importer\nrun() in Importer"),
                 ]))

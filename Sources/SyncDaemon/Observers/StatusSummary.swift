@@ -3,7 +3,7 @@ import SyncConfiguration
 import SyncPipeline
 
 /// The present as told by events. A value: what was recorded, and the sentence that follows from it.
-struct StatusBoard: Sendable {
+struct StatusSummary: Sendable {
     struct Resource: Sendable {
         /// The open run's page and records; `nil` if none is open.
         var page: Int?

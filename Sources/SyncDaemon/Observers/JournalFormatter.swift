@@ -4,7 +4,7 @@ import SyncPipeline
 import Systemd
 
 /// Decides which events are worth an entry of the journal, and words it. A value without a clock.
-struct JournalNarrator: Sendable {
+struct JournalFormatter: Sendable {
     /// Whether what is told step by step, at the priority `debug`, is wanted: a poll that finds nothing new tells nothing else.
     var isDetailed = true
     private var collapser = RepeatCollapser()

@@ -5,14 +5,14 @@ import Testing
 
 @testable import SyncDaemon
 
-@Suite struct JournalNarratorTests {
+@Suite struct JournalFormatterTests {
     private func field(_ entry: JournalEntry?, _ name: String) -> String? { entry?.fields.first { $0.name == name }?.value }
 
     @Test func aRunWithChangesIsOneLineWithItsFields() {
-        var narrator = JournalNarrator()
-        #expect(narrator.entry(for: Example.started())?.priority == .debug)
-        #expect(narrator.entry(for: Example.page(1))?.priority == .debug)
-        let entry = narrator.entry(for: .runFinished(Example.report(counts: Example.counts(12, updated: 3, unchanged: 5, deleted: 1))))
+        var formatter = JournalFormatter()
+        #expect(formatter.entry(for: Example.started())?.priority == .debug)
+        #expect(formatter.entry(for: Example.page(1))?.priority == .debug)
+        let entry = formatter.entry(for: .runFinished(Example.report(counts: Example.counts(12, updated: 3, unchanged: 5, deleted: 1))))
         #expect(entry?.messageID == .runFinished)
         #expect(entry?.priority == .info)
         #expect(entry?.message == "iso/countries: 12 inserted, 3 updated, 1 deleted in 1 page, 6783 bytes")
@@ -25,26 +25,26 @@ import Testing
     }
 
     @Test func aRunWithoutChangesIsNotWorthALine() {
-        var narrator = JournalNarrator()
-        #expect(narrator.entry(for: .pageNotModified(scope: Example.countries, run: Example.run, page: 1))?.priority == .debug)
-        #expect(narrator.entry(for: .runFinished(Example.report(counts: Example.counts(unchanged: 249), status: 304)))?.priority == .debug)
-        #expect(narrator.entry(for: .scheduled(next: Example.countries, at: Example.start)) == nil)
+        var formatter = JournalFormatter()
+        #expect(formatter.entry(for: .pageNotModified(scope: Example.countries, run: Example.run, page: 1))?.priority == .debug)
+        #expect(formatter.entry(for: .runFinished(Example.report(counts: Example.counts(unchanged: 249), status: 304)))?.priority == .debug)
+        #expect(formatter.entry(for: .scheduled(next: Example.countries, at: Example.start)) == nil)
     }
 
     @Test func equalFailuresCollapseToPowersOfTwo() {
-        var narrator = JournalNarrator()
+        var formatter = JournalFormatter()
         let failed = SyncEvent.runFinished(Example.report(.init(source: "iso", resource: "countries"), .failed, status: nil, error: "cannot connect"))
-        let said = (1...20).compactMap { _ in narrator.entry(for: failed)?.message }
+        let said = (1...20).compactMap { _ in formatter.entry(for: failed)?.message }
         #expect(said.count == 5)
         #expect(said.first == "iso/countries: the run failed: cannot connect")
         #expect(said.last == "iso/countries: the run failed: cannot connect (16 times)")
     }
 
     @Test func aServerThatWordsEachErrorAnewDoesNotFillTheJournal() {
-        var narrator = JournalNarrator()
+        var formatter = JournalFormatter()
         func said(_ numbers: ClosedRange<Int>) -> [String] {
             numbers.compactMap { number in
-                narrator.entry(for: .runFinished(Example.report(Example.countries, .failed, status: 500, error: "status 500: “\(number)”")))?.message
+                formatter.entry(for: .runFinished(Example.report(Example.countries, .failed, status: 500, error: "status 500: “\(number)”")))?.message
             }
         }
         #expect(said(1...8).count == 8)
@@ -53,76 +53,76 @@ import Testing
         #expect(later.last == "iso/countries: the run failed: status 500: “520” (512 times)")
         // What was said before is told apart still, and a success ends it all.
         #expect(said(3...3) == ["iso/countries: the run failed: status 500: “3” (2 times)"])
-        _ = narrator.entry(for: .runFinished(Example.report()))
+        _ = formatter.entry(for: .runFinished(Example.report()))
         #expect(said(1001...1001) == ["iso/countries: the run failed: status 500: “1001”"])
     }
 
     @Test func aRecoveryIsSaidOnceAndAFailureAfterItAnew() {
-        var narrator = JournalNarrator()
+        var formatter = JournalFormatter()
         let failed = SyncEvent.runFinished(Example.report(Example.countries, .failed, status: 503, error: "status 503"))
-        for _ in 0..<3 { _ = narrator.entry(for: failed) }
-        let recovered = narrator.entry(for: .runFinished(Example.report(counts: Example.counts(1))))
+        for _ in 0..<3 { _ = formatter.entry(for: failed) }
+        let recovered = formatter.entry(for: .runFinished(Example.report(counts: Example.counts(1))))
         #expect(recovered?.messageID == .sourceRecovered)
         #expect(recovered?.message == "iso/countries: works again after 3 failed runs; 1 inserted")
-        #expect(narrator.entry(for: .runFinished(Example.report(counts: Example.counts(1))))?.messageID == .runFinished)
-        #expect(narrator.entry(for: failed)?.message == "iso/countries: the run failed: status 503")
+        #expect(formatter.entry(for: .runFinished(Example.report(counts: Example.counts(1))))?.messageID == .runFinished)
+        #expect(formatter.entry(for: failed)?.message == "iso/countries: the run failed: status 503")
     }
 
     @Test func aDegradedResourceRecoversWithOneLine() {
-        var narrator = JournalNarrator()
-        _ = narrator.entry(for: .runFinished(Example.report(Example.countries, .failed, status: nil, error: "cannot connect")))
-        let degraded = narrator.entry(for: .freshnessChanged(scope: Example.countries, isDegraded: true, since: Example.start, heldDeletes: 0))
+        var formatter = JournalFormatter()
+        _ = formatter.entry(for: .runFinished(Example.report(Example.countries, .failed, status: nil, error: "cannot connect")))
+        let degraded = formatter.entry(for: .freshnessChanged(scope: Example.countries, isDegraded: true, since: Example.start, heldDeletes: 0))
         #expect(degraded?.messageID == .sourceDegraded)
         #expect(degraded?.message == "iso/countries: older than schedule.max_age allows, last success 2027-01-15T08:00:00Z")
-        #expect(narrator.entry(for: .runFinished(Example.report()))?.priority == .debug)
+        #expect(formatter.entry(for: .runFinished(Example.report()))?.priority == .debug)
         let recovered = SyncEvent.freshnessChanged(scope: Example.countries, isDegraded: false, since: nil, heldDeletes: 0)
-        #expect(narrator.entry(for: recovered)?.messageID == .sourceRecovered)
-        #expect(narrator.entry(for: recovered) == nil)
-        let held = narrator.entry(for: .freshnessChanged(scope: Example.countries, isDegraded: true, since: nil, heldDeletes: 7))
+        #expect(formatter.entry(for: recovered)?.messageID == .sourceRecovered)
+        #expect(formatter.entry(for: recovered) == nil)
+        let held = formatter.entry(for: .freshnessChanged(scope: Example.countries, isDegraded: true, since: nil, heldDeletes: 7))
         #expect(held?.message == "iso/countries: 7 deletions are held back; look at them, then `cisternctl accept-deletes iso/countries`")
     }
 
     @Test func theCatalogueEntriesHaveTheFieldsTheirTextsName() {
-        var narrator = JournalNarrator()
-        let held = narrator.entry(
+        var formatter = JournalFormatter()
+        let held = formatter.entry(
             for: .deletesHeld(scope: Example.countries, run: Example.run, count: 40, known: 50, guardName: "deletion.max_fraction"))
         #expect(held?.messageID == .deletesBlocked)
         #expect(field(held, "CISTERN_DELETED") == "40")
         #expect(held?.message.hasSuffix("cisternctl accept-deletes iso/countries") == true)
-        let parked = narrator.entry(for: .parked(scope: Example.countries, until: Example.start))
+        let parked = formatter.entry(for: .parked(scope: Example.countries, until: Example.start))
         #expect(parked?.messageID == .rateLimited)
         #expect(field(parked, "CISTERN_RETRY_AT") == "2027-01-15T08:00:00Z")
-        let rejected = narrator.entry(for: .authenticationRejected(scope: Example.countries, url: "https://x/", status: 401))
+        let rejected = formatter.entry(for: .authenticationRejected(scope: Example.countries, url: "https://x/", status: 401))
         #expect(rejected?.messageID == .authRejected)
         #expect(rejected?.priority == .error)
         #expect(field(rejected, "CISTERN_HTTP_STATUS") == "401")
-        let quarantined = narrator.entry(for: .quarantined(scope: Example.countries, run: Example.run, page: 3, count: 2, first: "no key"))
+        let quarantined = formatter.entry(for: .quarantined(scope: Example.countries, run: Example.run, page: 3, count: 2, first: "no key"))
         #expect(quarantined?.messageID == .recordsQuarantined)
         #expect(field(quarantined, "CISTERN_QUARANTINED") == "2")
     }
 
     @Test func addressesAndBodiesAreRefusedUnderTheirOwnIDs() {
-        var narrator = JournalNarrator()
-        #expect(narrator.entry(for: .refused(scope: Example.countries, url: "u", reason: "private", isAddress: true))?.messageID == .redirectRefused)
+        var formatter = JournalFormatter()
+        #expect(formatter.entry(for: .refused(scope: Example.countries, url: "u", reason: "private", isAddress: true))?.messageID == .redirectRefused)
         #expect(
-            narrator.entry(for: .refused(scope: Example.countries, url: "u", reason: "too large", isAddress: false))?.messageID == .responseRefused)
-        let tls = narrator.entry(for: .runFinished(Example.report(Example.countries, .failed, status: nil, error: "expired", failure: .tls)))
+            formatter.entry(for: .refused(scope: Example.countries, url: "u", reason: "too large", isAddress: false))?.messageID == .responseRefused)
+        let tls = formatter.entry(for: .runFinished(Example.report(Example.countries, .failed, status: nil, error: "expired", failure: .tls)))
         #expect(tls?.messageID == .tlsFailed)
         // What a server sent decides nothing.
-        let said = narrator.entry(
+        let said = formatter.entry(
             for: .runFinished(Example.report(Example.countries, .failed, status: 500, error: "status 500: “TLS failed”", failure: .fetch)))
         #expect(said?.messageID == .runFailed)
     }
 
     @Test func aFullDiskIsCriticalAndCollapses() {
-        var narrator = JournalNarrator()
+        var formatter = JournalFormatter()
         let full = SyncEvent.saveFailed(reason: "nothing more fits", cause: .full)
-        let said = (1...9).compactMap { _ in narrator.entry(for: full) }
+        let said = (1...9).compactMap { _ in formatter.entry(for: full) }
         #expect(said.count == 4)
         #expect(said.allSatisfy { $0.messageID == .diskLow && $0.priority == .critical })
-        #expect(narrator.entry(for: .saveRecovered)?.message == "saving works again")
-        #expect(narrator.entry(for: full)?.message.hasSuffix("times)") == false)
-        #expect(narrator.entry(for: .saveFailed(reason: "disk I/O error", cause: .disk))?.messageID == .storeCorrupt)
+        #expect(formatter.entry(for: .saveRecovered)?.message == "saving works again")
+        #expect(formatter.entry(for: full)?.message.hasSuffix("times)") == false)
+        #expect(formatter.entry(for: .saveFailed(reason: "disk I/O error", cause: .disk))?.messageID == .storeCorrupt)
     }
 
     @Test func lessUrgentEntriesAreLeftOut() {

@@ -6,7 +6,7 @@ import SyncPipeline
 import Synchronization
 
 /// What is known about the process as a whole, and where it is asked to do something. Shared by the life cycle and the control socket.
-final class DaemonDesk: Sendable {
+final class DaemonLifeCycle: Sendable {
     private struct Facts {
         var state = DaemonState()
         var configuration: CisternConfiguration

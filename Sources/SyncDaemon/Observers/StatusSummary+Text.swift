@@ -2,7 +2,7 @@ import Foundation
 import SyncControl
 import SyncPipeline
 
-extension StatusBoard {
+extension StatusSummary {
     /// The sentence for `STATUS=`: what matters most comes first.
     func text(at now: Date) -> String {
         if isStopping { return stoppingText }

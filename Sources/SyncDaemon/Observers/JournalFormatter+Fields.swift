@@ -2,7 +2,7 @@ import Foundation
 import SyncPipeline
 import Systemd
 
-extension JournalNarrator {
+extension JournalFormatter {
     static func make(_ pairs: [(String, String)]) -> [JournalField] {
         pairs.compactMap { JournalField($0.0, $0.1) }
     }

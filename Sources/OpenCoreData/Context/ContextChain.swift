@@ -394,15 +394,6 @@ struct KeyIndex {
     }
 }
 
-extension NSEntityDescription {
-    /// The ancestor (or self) that declares the constraint of this number.
-    func declaring(_ constraint: Int) -> NSEntityDescription {
-        var candidate = self
-        while let ancestor = candidate.superentity, ancestor.layout.constraints.count > constraint { candidate = ancestor }
-        return candidate
-    }
-}
-
 extension PendingRow {
     /// What two changes of a row amount to. Nil: nothing is left of them.
     ///

@@ -113,10 +113,11 @@ extension NSPersistentStoreCoordinator {
         sourceOptions: [AnyHashable: Any]? = nil, ofType storeType: String
     ) throws {
         let destination = try file(at: destinationURL, storeType, destinationOptions)
+        guard let source = try StoreTypes[storeType]?.destination?.file?(sourceURL, sourceOptions) else { return }
         if destination.isSame(as: sourceURL) {
             throw NSError.coreData(.persistentStoreOperation, "\(sourceURL.path) can't be put in its own place.")
         }
-        try destination.replace(withStoreAt: sourceURL, options: sourceOptions)
+        try destination.replace(with: source)
     }
 
     /// As above, with the Swift spelling of store types.

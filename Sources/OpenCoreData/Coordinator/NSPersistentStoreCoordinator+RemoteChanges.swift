@@ -1,5 +1,4 @@
 import Foundation
-import Synchronization
 
 /// Option of a store: whether every change to it is told by `.NSPersistentStoreRemoteChange`. `Bool`, default false.
 ///
@@ -50,6 +49,7 @@ extension NSPersistentStoreCoordinator {
     package func adoptRows(_ keys: Set<Int64>, of entity: NSEntityDescription, emptying attribute: String) throws -> Set<Int64> {
         guard let store = store(for: entity) else { return [] }
         let found = try store.adoptRows(keys, of: entity, emptying: attribute)
+        if found.isEmpty { return [] }
         rowCache.remove(found.map { NSManagedObjectID(entity: entity, key: $0, store: store.identity, isTemporary: false) })
         return found
     }

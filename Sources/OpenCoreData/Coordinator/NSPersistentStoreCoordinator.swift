@@ -14,6 +14,8 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
     /// Told what has been committed of the pushes that it wrote down.
     let pushRecorder = Mutex<(any PushRecorder)?>(nil)
     let keys = KeyReservoir()
+    /// Whom keys led to, for `recall(_:constraint:key:)`.
+    let lookups = KeyLookups()
     /// How often a store gave its place to another.
     let storeMoves = Atomic<Int>(0)
     private let stores = Mutex<[NSPersistentStore]>([])

@@ -60,7 +60,7 @@ package protocol ChangeSubscriber: AnyObject, Sendable {
     func hear(of changes: ChangedObjectIDs)
 }
 
-/// The subscribers of one channel, weakly held. Safe to use from any thread.
+/// The subscribers of one channel, weakly referenced. Safe to use from any thread.
 package final class ChangeSubscribers: Sendable {
     private struct Subscription: Sendable {
         weak var subscriber: (any ChangeSubscriber)?

@@ -238,3 +238,29 @@ final class RelationCache: Sendable {
         }
     }
 }
+
+/// Whom unique keys led to when they were looked up. An answer is a guess: who takes it looks whether the object is there and has the key.
+final class KeyLookups: Sendable {
+    private struct Place: Hashable {
+        let entity: Int
+        let constraint: Int
+        let key: UniqueKey
+    }
+
+    /// How many are remembered; with one more all others are forgotten.
+    private let capacity: Int
+    private let known = Mutex<[Place: NSManagedObjectID]>([:])
+
+    init(capacity: Int = 4096) { self.capacity = capacity }
+
+    func id(_ key: UniqueKey, of entity: NSEntityDescription, constraint: Int) -> NSManagedObjectID? {
+        known.withLock { $0[Place(entity: entity.number, constraint: constraint, key: key)] }
+    }
+
+    func remember(_ id: NSManagedObjectID, for key: UniqueKey, of entity: NSEntityDescription, constraint: Int) {
+        known.withLock { known in
+            if known.count >= capacity { known = [:] }
+            known[Place(entity: entity.number, constraint: constraint, key: key)] = id
+        }
+    }
+}

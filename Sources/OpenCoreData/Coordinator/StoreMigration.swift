@@ -57,7 +57,7 @@ struct StoreMigration {
 
     /// What is kept about the store as a whole, also what no save has written yet.
     func carryMetadata(to made: NSPersistentStore) {
-        if isSameType {
+        if isSameType, destination?.file != nil {
             made.metadata = store.metadata
         } else {
             made.metadata = (made.metadata ?? [:]).merging(carriedMetadata) { _, carried in carried }

@@ -109,7 +109,8 @@ extension UIManagedDocument {
                 case .transient:
                     // Full or busy: it waits in the root like any other unsaved change, and in the journal.
                     isCommitted = false
-                    do { _ = try root.receive(replay.changes, from: root.sender) } catch let refused as TwinsRefused {
+                    let sender = root.performAndWait { root.sender }
+                    do { _ = try root.receive(replay.changes, from: sender) } catch let refused as TwinsRefused {
                         throw NSError.constraintConflict(refused.twins, from: root)
                     }
                 case .permanent:
@@ -153,7 +154,7 @@ extension UIManagedDocument {
     /// - Returns: what was written, after the policy had its say.
     private func write(_ changes: ChangeSet, _ coordinator: NSPersistentStoreCoordinator) throws -> ChangeSet {
         do {
-            try coordinator.receive(changes, from: root.sender)
+            try coordinator.receive(changes, from: root.performAndWait { root.sender })
             return changes
         } catch let conflict as StoreConflict {
             // References are settled by delete rules, whatever the policy.

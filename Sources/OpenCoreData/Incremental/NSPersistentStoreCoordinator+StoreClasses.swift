@@ -5,6 +5,7 @@ extension NSPersistentStoreCoordinator {
     /// Makes a subclass of `NSIncrementalStore` the class of stores of a type, in the whole process; nil takes it back. Traps for another class, and
     /// for the types that the library itself knows.
     public class func registerStoreClass(_ storeClass: AnyClass?, forStoreType storeType: String) {
+        StoreTypes.checkIsFree(storeType)
         guard let storeClass else { return StoreTypes.register(nil, for: storeType) }
         guard let type = storeClass as? NSIncrementalStore.Type else {
             Violation.misuse("\(storeClass) can't be the class of the store type \(storeType): it is no subclass of NSIncrementalStore")

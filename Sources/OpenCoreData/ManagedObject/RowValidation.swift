@@ -195,24 +195,3 @@ extension EntityChanges {
         !entity.layout.denyingRelationships.isEmpty && rows.contains { $0.value.kind == .deleted }
     }
 }
-
-extension NSAttributeDescription {
-    /// Whether a value of the right type can be wrong.
-    var hasRules: Bool {
-        let isChecked =
-            switch attributeType {
-            // Not every value of these is one that can be stored.
-            case .integer16AttributeType, .integer32AttributeType: true
-            case .doubleAttributeType, .floatAttributeType, .decimalAttributeType, .dateAttributeType: !isTransient
-            default: false
-            }
-        return (!isOptional && !isTransient) || isChecked || minimumValue != nil || maximumValue != nil || minimumDecimal != nil
-            || maximumDecimal != nil
-            || regularExpression != nil
-    }
-}
-
-extension NSRelationshipDescription {
-    /// Whether the number of members can be wrong.
-    var hasCounts: Bool { !isOptional || minCount > 0 || maxCount > 1 }
-}

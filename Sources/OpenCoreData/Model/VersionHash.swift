@@ -44,6 +44,9 @@ extension NSEntityDescription {
     }
 }
 
+/// Metadata key: the version hash of each entity by its name, `[String: Data]`. It must agree with the model when a store is opened.
+public let NSStoreModelVersionHashesKey = "NSStoreModelVersionHashes"
+
 extension SHA256 {
     /// Over names and version hashes of entities, in the order of the names.
     static func hash(ofVersionHashes hashes: [String: Data]) -> [UInt8] {

@@ -207,3 +207,33 @@ package enum UniqueKey: Hashable, Sendable {
         }
     }
 }
+
+extension NSEntityDescription {
+    /// The ancestor (or self) that declares the constraint of this number.
+    func declaring(_ constraint: Int) -> NSEntityDescription {
+        var candidate = self
+        while let ancestor = candidate.superentity, ancestor.layout.constraints.count > constraint { candidate = ancestor }
+        return candidate
+    }
+}
+
+extension NSAttributeDescription {
+    /// Whether a value of the right type can be wrong.
+    var hasRules: Bool {
+        let isChecked =
+            switch attributeType {
+            // Not every value of these is one that can be stored.
+            case .integer16AttributeType, .integer32AttributeType: true
+            case .doubleAttributeType, .floatAttributeType, .decimalAttributeType, .dateAttributeType: !isTransient
+            default: false
+            }
+        return (!isOptional && !isTransient) || isChecked || minimumValue != nil || maximumValue != nil || minimumDecimal != nil
+            || maximumDecimal != nil
+            || regularExpression != nil
+    }
+}
+
+extension NSRelationshipDescription {
+    /// Whether the number of members can be wrong.
+    var hasCounts: Bool { !isOptional || minCount > 0 || maxCount > 1 }
+}

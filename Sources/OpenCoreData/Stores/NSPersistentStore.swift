@@ -14,8 +14,6 @@ public let NSXMLStoreType = "XML"
 public let NSStoreTypeKey = "NSStoreType"
 /// Metadata key: the store's UUID as text, given when the store is made and kept from then on.
 public let NSStoreUUIDKey = "NSStoreUUID"
-/// Metadata key: the version hash of each entity by its name, `[String: Data]`. It must agree with the model when a store is opened.
-public let NSStoreModelVersionHashesKey = "NSStoreModelVersionHashes"
 /// Metadata key of SQLite stores: the model's version identifiers, `[String]`, sorted. For information; never compared.
 public let NSStoreModelVersionIdentifiersKey = "NSStoreModelVersionIdentifiers"
 
@@ -130,8 +128,14 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
     /// What changes the store; nil for a class that does so itself.
     package var writer: (any StoreWriting)? { nil }
 
-    private var asked: any StoreReading { reader ?? Violation.misuse("a store class must have a reader, or override what is read") }
-    private var written: any StoreWriting { writer ?? Violation.misuse("a store class must have a writer, or override what is written") }
+    private var asked: any StoreReading {
+        guard let reader else { Violation.misuse("a store class must have a reader, or override what is read") }
+        return reader
+    }
+    private var written: any StoreWriting {
+        guard let writer else { Violation.misuse("a store class must have a writer, or override what is written") }
+        return writer
+    }
 
     package func fetch(_ plan: FetchPlan) throws -> [FetchedRow] { try asked.fetch(plan) }
     package func count(_ plan: FetchPlan) throws -> Int { try reader?.count(plan) ?? fetch(plan).count }

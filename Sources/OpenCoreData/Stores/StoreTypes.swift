@@ -69,8 +69,8 @@ package protocol StoreFile: Sendable {
     func isSame(as other: URL) -> Bool
     /// Takes everything out of it, so that it is as good as new. Where there is no file there is nothing to do.
     func empty() throws
-    /// Puts what is in another store's file in its place, in one transaction.
-    func replace(withStoreAt other: URL, options: [AnyHashable: Any]?) throws
+    /// Puts what is in another file of its type in its place, in one transaction.
+    func replace(with source: any StoreFile) throws
 }
 
 /// The types of stores that can be added, in the whole process.
@@ -84,9 +84,14 @@ package enum StoreTypes {
 
     package static var all: [String: StoreClass] { registered.withLock { $0 }.merging(builtIn) { _, own in own } }
 
-    /// Takes a type in; nil takes it back. Traps for those that are built in.
-    package static func register(_ storeClass: StoreClass?, for type: String) {
+    /// Traps for a type that is built in.
+    package static func checkIsFree(_ type: String) {
         if builtIn[type] != nil { Violation.misuse("the store type \(type) is the library's own; give yours another name") }
+    }
+
+    /// Takes a type in that is free; nil takes it back.
+    package static func register(_ storeClass: StoreClass?, for type: String) {
+        checkIsFree(type)
         registered.withLock { $0[type] = storeClass }
     }
 }

@@ -1,3 +1,5 @@
+import Foundation
+
 /// Changes one store. Every method may be called from any thread; a store orders its own writes and lets reads pass beside them.
 package protocol StoreWriting: AnyObject, Sendable {
     /// Writes all or nothing. On success every row is committed with its new version, which the result tells by ID.
@@ -114,5 +116,22 @@ package enum StoreConflict: Error, Sendable {
             self.owner = owner
             self.stored = stored
         }
+    }
+}
+
+extension NSManagedObjectID {
+    /// Whether the object is in this store, or will be in a store that is not known yet.
+    func mayBe(in identity: StoreIdentity) -> Bool {
+        let place = storeIdentity
+        return place === identity || place.uuid == nil || place.isSame(as: identity)
+    }
+}
+
+extension NSError {
+    /// A to-one of a row leads to an object that no row of the same store can name.
+    static func leadsElsewhere(_ row: RowSnapshot, slot: Int, to id: NSManagedObjectID) -> NSError {
+        .coreData(
+            .managedObjectExternalRelationship,
+            "\(row.entity.name ?? "?").\(row.layout.names[slot]) leads to \(id), which lives in another store.")
     }
 }

@@ -33,7 +33,9 @@ import Testing
     private func admitted(_ changes: [(NSManagedObject, PendingRow)]) throws -> Admission {
         var set = ChangeSet()
         for (object, change) in changes { set.set(object.objectID, change) }
-        return try main.chain.withLock { () throws in try main.admissible(set, from: worker, [:]) }
+        do { return try main.chain.withLock { () throws in try main.admissible(set, from: worker.sender, [:]) } } catch let refused as TwinsRefused {
+            throw NSError.constraintConflict(refused.twins, from: worker)
+        }
     }
 
     private func conflicts(_ changes: [(NSManagedObject, PendingRow)]) throws -> [NSConstraintConflict] {
@@ -207,7 +209,7 @@ import Testing
                     let key = RelationshipKey(owner: new.objectID, toMany: try #require(new.toManyNumber("boxes")))
                     changes.pairs[key] = PairChanges(added: [box.objectID])
                 }
-                let admission = try main.chain.withLock { () throws in try main.admissible(changes, from: worker, [:]) }
+                let admission = try main.chain.withLock { () throws in try main.admissible(changes, from: worker.sender, [:]) }
                 #expect(admission.identities == [new.objectID: owner.objectID] && admission.changes[new.objectID] == nil)
                 let now = admission.changes[owner.objectID]
                 if policy === NSMergePolicy.mergeByPropertyObjectTrump {

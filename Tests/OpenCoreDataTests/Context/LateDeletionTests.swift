@@ -54,7 +54,7 @@ import Testing
             owner.setValue(box, forKey: "box")
             main.processPendingChanges()
             let pushed = main.chain.withLock { worker.level.pending }
-            let admission = try main.chain.withLock { () throws in try main.admissible(pushed, from: worker, [:]) }
+            let admission = try main.chain.withLock { () throws in try main.admissible(pushed, from: worker.sender, [:]) }
             #expect(admission.identities.isEmpty)
             #expect(admission.changes[owner.objectID]?.kind == .deleted && admission.changes[new.objectID]?.kind == .inserted)
             try worker.save()

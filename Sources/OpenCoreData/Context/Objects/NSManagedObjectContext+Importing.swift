@@ -66,6 +66,20 @@ extension NSManagedObjectContext {
         return try objects(of: entity, constraint: constraint, keys: keys)
     }
 
+    /// The object that a key led to when it was looked up before, if it has the key still as this context sees it; nil: look it up. Its row is as new
+    /// as the row cache, so this is for rows that only this process writes.
+    package func recall(_ entity: NSEntityDescription, constraint: Int, key: UniqueKey) throws -> FetchedRow? {
+        guard let id = endOfChain?.lookups.id(key, of: entity, constraint: constraint), let row = try currentRows([id])[id],
+            UniqueKey(row, slots: row.layout.constraints[constraint]) == key
+        else { return nil }
+        return FetchedRow(id: id, row: row)
+    }
+
+    /// Has `recall(_:constraint:key:)` begin at this object.
+    package func remember(_ id: NSManagedObjectID, entity: NSEntityDescription, constraint: Int, key: UniqueKey) {
+        endOfChain?.lookups.remember(id, for: key, of: entity, constraint: constraint)
+    }
+
     /// The current rows of these objects.
     package func currentRows(_ ids: [NSManagedObjectID]) throws -> [NSManagedObjectID: RowSnapshot] {
         checkQueue()

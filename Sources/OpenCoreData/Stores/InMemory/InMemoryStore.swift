@@ -168,7 +168,7 @@ package class InMemoryStore: NSPersistentStore, RowSource, @unchecked Sendable {
         return try state.withLock { state throws in
             try Self.checkVersions(changes, state)
             try Self.checkConstraints(changes, state)
-            try Self.checkReferences(changes, state)
+            try Self.checkReferences(changes, state, identity)
             state.pushMark = max(state.pushMark, changes.journaled?.upperBound ?? 0)
             return Self.apply(changes, &state)
         }
@@ -183,7 +183,7 @@ package class InMemoryStore: NSPersistentStore, RowSource, @unchecked Sendable {
             var next = state
             try Self.checkVersions(changes, state)
             try Self.checkConstraints(changes, state)
-            try Self.checkReferences(changes, state)
+            try Self.checkReferences(changes, state, identity)
             next.pushMark = max(next.pushMark, changes.journaled?.upperBound ?? 0)
             let saved = Self.apply(changes, &next)
             return (next, saved)
@@ -257,8 +257,8 @@ package class InMemoryStore: NSPersistentStore, RowSource, @unchecked Sendable {
     }
 
     /// Every to-one names a row when all is written.
-    private static func checkReferences(_ changes: ChangeSet, _ state: State) throws {
-        var conflicts: [StoreConflict.ReferenceConflict] = []
+    private static func checkReferences(_ changes: ChangeSet, _ state: State, _ identity: StoreIdentity) throws {
+        var conflicts: [StoreConflict.ReferenceConflict] = [], external: NSError?
         func isThere(_ id: NSManagedObjectID) -> Bool { changes[id].map { $0.kind != .deleted } ?? (state.rows[id] != nil) }
         func isChecked(_ slot: Int, of layout: EntityLayout) -> Bool {
             !layout.isTransient[slot] && layout.relationship(atSlot: slot)?.inverseRelationship?.deleteRule != .noActionDeleteRule
@@ -266,10 +266,13 @@ package class InMemoryStore: NSPersistentStore, RowSource, @unchecked Sendable {
         changes.forEach { id, change in
             guard change.kind != .deleted, let row = change.row else { return }
             for slot in row.layout.toOneSlots where change.kind == .inserted || change.changed.contains(slot) {
-                guard let target = row[slot].objectID, !isThere(target), isChecked(slot, of: row.layout) else { continue }
+                guard let target = row[slot].objectID, !row.layout.isTransient[slot] else { continue }
+                if !target.mayBe(in: identity) { external = .leadsElsewhere(row, slot: slot, to: target) }
+                guard !isThere(target), isChecked(slot, of: row.layout) else { continue }
                 conflicts.append(StoreConflict.ReferenceConflict(id: id, slot: slot, target: target, isNew: true))
             }
         }
+        if let external { throw external }
         if changes.deletedCount > 0 {
             for (id, stored) in state.rows {
                 let change = changes[id]

@@ -60,20 +60,11 @@ final class RowBinder {
         case .bool(let bool): sqlite3_bind_int64(statement.raw, index, bool ? 1 : 0)
         case .null: sqlite3_bind_null(statement.raw, index)
         case .objectID(let id):
-            if !isHere(id) {
-                throw NSError.coreData(
-                    .managedObjectExternalRelationship,
-                    "\(row.entity.name ?? "?").\(row.layout.names[column.slot]) leads to \(id), which lives in another store.")
-            }
+            if !id.mayBe(in: identity) { throw NSError.leadsElsewhere(row, slot: column.slot, to: id) }
             sqlite3_bind_int64(statement.raw, index, id.key)
         default:
             let name = "\(row.entity.name ?? "?").\(row.layout.names[column.slot])"
             try statement.bind(ValueCoding.parameter(value, column.coding, attribute: name), at: index)
         }
-    }
-
-    private func isHere(_ id: NSManagedObjectID) -> Bool {
-        let place = id.storeIdentity
-        return place === identity || place.uuid == nil || place.isSame(as: identity)
     }
 }

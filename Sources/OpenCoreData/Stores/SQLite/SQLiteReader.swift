@@ -1,7 +1,6 @@
 import Foundation
 import GRDB
 import GRDBSQLite
-import Synchronization
 
 /// Answers what a store's file holds: as it is, or in the state that somebody is pinned to.
 ///

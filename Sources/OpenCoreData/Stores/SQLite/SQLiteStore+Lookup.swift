@@ -1,6 +1,7 @@
 import Foundation
 import GRDB
 import GRDBSQLite
+import Synchronization
 
 /// Looking rows up within a transaction or a read that is going on.
 extension SQLiteStore {

@@ -8,6 +8,8 @@ import Synchronization
 /// One writer at a time, several readers beside it (write-ahead log): a read never waits for a save.
 // Immutable but for what stands under the locks of its parts; the connection pool is safe to share.
 package final class SQLiteStore: NSPersistentStore, @unchecked Sendable {
+    /// Nil where the file is only looked into.
+    let model: NSManagedObjectModel?
     let pool: DatabasePool
     let schema: SQLSchema
     let keyPool = KeyPool()
@@ -54,6 +56,7 @@ package final class SQLiteStore: NSPersistentStore, @unchecked Sendable {
             url: url, entities: entities, model: model, options: SQLiteStoreOptions(options),
             isReadOnly: (options?[NSReadOnlyPersistentStoreOption] as? Bool) ?? false
         ).open()
+        self.model = model
         pool = opened.pool
         schema = opened.schema
         files = SQLiteStoreFiles(url.path)

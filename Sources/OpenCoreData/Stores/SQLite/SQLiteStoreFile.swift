@@ -33,8 +33,8 @@ struct SQLiteStoreFile: StoreFile {
 
     /// Puts what is in another store's file into this one's in one transaction, or makes it. Throws 134080 or 134000 where one of both is a file
     /// but no store, or the other is not there.
-    package func replace(withStoreAt other: URL, options: [AnyHashable: Any]?) throws {
-        let source = try SQLiteStoreFile(other, options: options)
+    package func replace(with source: any StoreFile) throws {
+        guard let source = source as? SQLiteStoreFile else { Violation.misuse("a SQLite store can only be replaced with another") }
         guard source.isThere, try source.isStore else {
             throw NSError.coreData(.persistentStoreOpen, "There is no store at \(source.url.path) to put in the place of \(url.path).")
         }
@@ -164,7 +164,7 @@ extension SQLiteStore {
         defer { NewStoreFile.remove(place) }
         try writeCopy(to: place)
         let copy = try SQLiteStore(
-            model: persistentStoreCoordinator?.managedObjectModel, entities: entities, configurationName: configurationName, url: place,
+            model: model, entities: entities, configurationName: configurationName, url: place,
             options: [SQLitePersistentWALOption: false, NSIgnorePersistentStoreVersioningOption: true])
         defer { try? copy.close() }
         copy.adopt(identity)

@@ -13,8 +13,12 @@ struct StateRow<Table: StateTable> {
     /// The row with this key, or a new one.
     static func find(key parts: any ColumnValue..., in context: NSManagedObjectContext) throws -> StateRow {
         let entity = try entity(in: context), key = parts.map(\.stored)
+        if let known = try recalled(UniqueKey(key), entity, in: context) { return known }
         let located = try context.findOrReserve(entity, constraint: 0, keys: [UniqueKey(key)]).first
-        if let located, let found = located.row { return StateRow(entity: entity, id: located.id, base: found, row: found) }
+        if let located, let found = located.row {
+            context.remember(located.id, entity: entity, constraint: 0, key: UniqueKey(key))
+            return StateRow(entity: entity, id: located.id, base: found, row: found)
+        }
         var made = StateRow(entity: entity, id: located?.id, base: nil, row: RowSnapshot.defaults(entity.layout))
         for (index, slot) in entity.layout.constraints[0].enumerated() {
             made.row.update(slot, to: key[index])
@@ -25,10 +29,18 @@ struct StateRow<Table: StateTable> {
 
     /// The row with this key, for somebody who only reads it; nil: there is none.
     static func existing(key parts: any ColumnValue..., in context: NSManagedObjectContext) throws -> StateRow? {
-        let entity = try entity(in: context)
-        guard let found = try context.find(entity, constraint: 0, keys: [UniqueKey(parts.map(\.stored))]).first?.value,
+        let entity = try entity(in: context), key = UniqueKey(parts.map(\.stored))
+        if let known = try recalled(key, entity, in: context) { return known }
+        guard let found = try context.find(entity, constraint: 0, keys: [key]).first?.value,
             let row = try found.row ?? context.currentRows([found.id])[found.id]
         else { return nil }
+        context.remember(found.id, entity: entity, constraint: 0, key: key)
+        return StateRow(entity: entity, id: found.id, base: row, row: row)
+    }
+
+    /// The row that the key led to before, if it has it still. Every poll asks for the same few rows, and nobody else writes them.
+    private static func recalled(_ key: UniqueKey, _ entity: NSEntityDescription, in context: NSManagedObjectContext) throws -> StateRow? {
+        guard let found = try context.recall(entity, constraint: 0, key: key), let row = found.row else { return nil }
         return StateRow(entity: entity, id: found.id, base: row, row: row)
     }
 

@@ -461,6 +461,17 @@ import Testing
         #expect(try store.rowCount == 5 && stored(person)?.version == 4)
         #expect(try store.relatedIDs(key) == [skill] && store.relatedIDs(order) == tracks.reversed())
     }
+
+    // R9
+    @Test func aToOneIntoAnotherStoreIsRefused() throws {
+        let other = InMemoryStore(entities: model.entities), ada = try id("Person", 1)
+        let stranger = NSManagedObjectID(entity: try #require(model.entitiesByName["Department"]), key: 1, store: other.identity, isTemporary: false)
+        var changes = ChangeSet()
+        try insert(ada, ["department": .objectID(stranger)], into: &changes)
+        let error = #expect(throws: NSError.self) { try save(changes) }
+        #expect(error?.code == 133010)
+        #expect(try stored(ada) == nil)
+    }
 }
 
 /// What a store was asked.

@@ -117,7 +117,7 @@ public final class ControlClient: Sendable {
             if let error = try? ControlCoding.decode(ControlError.self, from: data) { throw error }
             throw ControlError(
                 "\(request.verb.method) \(request.verb.path) was answered with status \(response.status.code)",
-                advice: "compare `cisternctl version` with the version of the tool", code: .protocolError)
+                advice: "see whether tool and daemon have the same version: `cisternctl version`", code: .protocolError)
         } catch {
             throw explain(error)
         }
@@ -130,7 +130,7 @@ public final class ControlClient: Sendable {
 
     private var interrupted: ControlError {
         ControlError(
-            "cisternd closed the connection before it had answered", advice: "it may have been stopped: journalctl -u cisternd -n 20",
+            "cisternd closed the connection before answering", advice: "it may have been stopped: journalctl -u cisternd -n 20",
             code: .unavailable)
     }
 
@@ -139,7 +139,7 @@ public final class ControlClient: Sendable {
         if let error = error as? ControlError { return error }
         if error is DecodingError {
             return ControlError(
-                "the answer of cisternd cannot be understood: \(error)", advice: "tool and daemon may be of different versions",
+                "cannot understand cisternd's answer: \(error)", advice: "tool and daemon may have different versions",
                 code: .protocolError)
         }
         if let error = error as? IOError {
@@ -153,20 +153,20 @@ public final class ControlClient: Sendable {
                     code: .unavailable)
             case EACCES, EPERM:
                 return ControlError(
-                    "you may not use the socket \(socket)", advice: "become a member of the group cistern, or use sudo", code: .noPermission)
+                    "you may not use the socket \(socket)", advice: "join the group cistern, or use sudo", code: .noPermission)
             case EPIPE, ECONNRESET: return interrupted
             default: break
             }
         }
         if error is SocketAddressError {
-            return ControlError("the path of the socket is too long: \(socket)", advice: "it has 107 bytes at most", code: .usage)
+            return ControlError("the path of the socket is too long: \(socket)", advice: "the limit is 107 bytes", code: .usage)
         }
         switch error as? HTTPClientError {
         case .remoteConnectionClosed: return interrupted
         case .deadlineExceeded, .readTimeout, .connectTimeout:
             return ControlError(
                 "cisternd did not answer in time at \(socket)", advice: "look at `systemctl status cisternd`", code: .unavailable)
-        default: return ControlError("cisternd cannot be asked at \(socket): \(error)", code: .unavailable)
+        default: return ControlError("cannot reach cisternd at \(socket): \(error)", code: .unavailable)
         }
     }
 }

@@ -121,7 +121,7 @@ public struct ControlRequest: Sendable, Hashable, Codable {
         if value.isEmpty { return nil }
         let parts = value.split(separator: "/", omittingEmptySubsequences: false)
         guard parts.count <= 2, parts.allSatisfy({ !$0.isEmpty }) else {
-            throw ControlError("\"\(value)\" is no scope", advice: "write SOURCE or SOURCE/RESOURCE", code: .usage)
+            throw ControlError("\"\(value)\" is not a scope", advice: "write SOURCE or SOURCE/RESOURCE", code: .usage)
         }
         return value
     }
@@ -137,7 +137,7 @@ public struct ControlRequest: Sendable, Hashable, Codable {
     private static func number(_ name: String, _ value: String, _ range: ClosedRange<Int>) throws(ControlError) -> Int {
         guard let number = Int(value), range.contains(number) else {
             throw ControlError(
-                "\(name)=\(value) is no number from \(range.lowerBound) to \(range.upperBound)", advice: "write \(name)=100", code: .usage)
+                "\(name)=\(value) is not a number from \(range.lowerBound) to \(range.upperBound)", advice: "write \(name)=100", code: .usage)
         }
         return number
     }

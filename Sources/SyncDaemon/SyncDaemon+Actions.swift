@@ -82,7 +82,7 @@ extension SyncDaemon {
             return .failure(
                 ControlError(
                     "restart needed: \(reasons.joined(separator: ", ")) changed; the old configuration is kept",
-                    advice: "run `systemctl restart cisternd`, or take the change back", code: .configuration))
+                    advice: "run `systemctl restart cisternd`, or undo the change", code: .configuration))
         case .unchanged(let reading):
             // What the configuration names may have changed all the same, such as a file of certificate authorities.
             do { try await running.engine.pipeline.reload(desk.configurationInForce) } catch { return .failure(Self.refused(error)) }
@@ -105,7 +105,8 @@ extension SyncDaemon {
     }
 
     private static func refused(_ error: any Error) -> ControlError {
-        ControlError("the new configuration is refused: \(error.inWords); the old one is kept", advice: "correct it", code: .configuration)
+        ControlError(
+            "the new configuration is refused: \(error.inWords); the old one is kept", advice: "correct it and reload again", code: .configuration)
     }
 
     // MARK: Status
@@ -129,7 +130,7 @@ extension SyncDaemon {
         running.clocks?.stop()
         reporter.send(
             JournalEntry(
-                .stopping, status == .success ? "stopping" : "stopping, because the store cannot be trusted any more",
+                .stopping, status == .success ? "stopping" : "stopping, because the store can no longer be trusted",
                 fields: JournalNarrator.make([("CISTERN_VERSION", options.version)])))
         desk.refuseWaiters()
         await running.engine.pipeline.stop(grace: grace)
@@ -149,7 +150,7 @@ extension SyncDaemon {
         let path = desk.configurationInForce.document.path, unsaved = running.engine.document.unsavedChanges
         reporter.send(
             JournalEntry(
-                "\(path) could not be saved: \(reason); \(JournalNarrator.count(unsaved, "changed object")) not on disk, what is missing is fetched again "
+                "\(path) could not be saved: \(reason); \(JournalNarrator.count(unsaved, "changed object")) not on disk, to be fetched again "
                     + "at the next start", priority: .error,
                 fields: JournalNarrator.make([("CISTERN_ERROR", reason)])))
         return status == .success ? .ioError : status
@@ -172,7 +173,7 @@ extension SyncDaemon {
         }
         let alarm = Task {
             try await Task.sleep(until: deadline, clock: .continuous)
-            end.yield("shutdown_grace is over and the store is still busy; another program may hold its lock, or the disk does not answer")
+            end.yield("shutdown_grace is over and the store is still busy; another program may hold its lock, or the disk may not respond")
         }
         defer { alarm.cancel() }
         for await reason in ends { return reason }

@@ -182,7 +182,7 @@ extension SyncDaemon {
         if request.verb.parameters.contains("scope") { text += " of \(request.scope ?? "everything")" }
         if request.full { text += " (full)" }
         return JournalEntry(
-            "\(text) asked for by \(peer)", priority: .notice,
+            "\(text) requested by \(peer)", priority: .notice,
             fields: JournalNarrator.make([
                 ("CISTERN_VERB", request.verb.rawValue), ("CISTERN_SCOPE", request.scope ?? ""), ("CISTERN_PEER_UID", "\(peer.user)"),
                 ("CISTERN_PEER_PID", "\(peer.process)"),
@@ -209,7 +209,7 @@ extension SyncDaemon {
         let watchdog = Watchdog(timeout: timeout, notify: options.notify, checks: liveness.checks) { failure in
             reporter.send(
                 JournalEntry(
-                    .watchdogMissed, "no sign of life is given: \(failure)",
+                    .watchdogMissed, "a liveness check failed, so the watchdog gets no ping: \(failure)",
                     fields: JournalNarrator.make([("CISTERN_CHECK", failure.findings.map(\.check).joined(separator: " "))])))
         }
         watchdog.start()

@@ -203,7 +203,7 @@ extension SyncDaemon {
                 failure = nil
             } catch {
                 sockets = []
-                failure = StartFailure(.osError, "a socket that the service manager announced is not open: \(error); restart cisternd.socket")
+                failure = StartFailure(.osError, "a socket that the service manager passed is not open: \(error); restart cisternd.socket")
             }
         }
 

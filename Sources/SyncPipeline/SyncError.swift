@@ -26,7 +26,7 @@ public enum SyncError: Error, Sendable, Hashable, CustomStringConvertible {
         case .keyOfResource(let scope, let entity, let expected):
             "\(scope): key must be the key of entity \(entity), \(expected), in this version; remove it from the resource"
         case .tooManyBadRecords(let count, let limit, let first):
-            "\(count) bad records, more than limits.max_bad_records = \(limit); nothing of the page was kept. The first: \(first)"
+            "\(count) bad records, more than limits.max_bad_records = \(limit); none of the page was kept. The first: \(first)"
         case .page(let message): message
         case .stopping: "cisternd is stopping"
         case .cancelled: "cancelled"

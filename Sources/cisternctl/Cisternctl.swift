@@ -8,7 +8,7 @@ import SyncControl
 struct Cisternctl: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "cisternctl",
-        abstract: "Steers cisternd, and looks at what it keeps.",
+        abstract: "Controls cisternd and shows what it keeps.",
         discussion: """
             Exit status: 0 done; 64 bad command line; 65 bad input; 69 cisternd or the remote side cannot be reached; 75 not current, or not \
             now; 76 bad answers; 77 not permitted; 78 configuration refused.

@@ -49,7 +49,7 @@ extension JSONRecordProblem: CustomStringConvertible {
     public var description: String {
         let what =
             switch kind {
-            case .duplicateKey: "a key stands twice in one object"
+            case .duplicateKey: "a key appears twice in one object"
             case .loneSurrogate: "half a surrogate pair in a string"
             case .nulInText: "U+0000 in a string"
             case .numberOverflow: "a number beyond the largest double"

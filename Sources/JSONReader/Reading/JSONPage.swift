@@ -106,8 +106,8 @@ extension JSONPage {
         case CSJ_FAILURE_UTF8: return error(.invalidUTF8, "not UTF-8", offset: offset)
         case CSJ_FAILURE_TRAILING_DATA: return error(.trailingData, "the document has ended, but something follows", offset: offset)
         case CSJ_FAILURE_AMBIGUOUS_ENVELOPE:
-            return error(.ambiguousEnvelope, "a key on the way to the records or to an envelope value stands twice", offset: offset)
-        case CSJ_FAILURE_OUT_OF_MEMORY: return error(.outOfMemory, "there is no memory for a document of this size", offset: offset)
+            return error(.ambiguousEnvelope, "a key on the path to the records or to an envelope value appears twice", offset: offset)
+        case CSJ_FAILURE_OUT_OF_MEMORY: return error(.outOfMemory, "not enough memory for a document of this size", offset: offset)
         default: return error(.syntax, JSONPage.syntaxMessage(code), offset: offset)
         }
     }

@@ -86,7 +86,7 @@ enum Violation {
 
     // As above.
     static func malformedKeyPath(_ text: String) -> Never {
-        fatalError("OpenCoreData: \"\(text)\" is no key path that a value can be read or set by.")
+        fatalError("OpenCoreData: \"\(text)\" is not a key path by which a value can be read or set.")
     }
 
     // As above.

@@ -23,7 +23,7 @@ public struct DiskConfigurationFiles: ConfigurationFiles {
         switch information.st_mode & S_IFMT {
         case S_IFREG: break
         case S_IFDIR: throw ConfigurationFileError("it is a directory")
-        default: throw ConfigurationFileError("it is no regular file")
+        default: throw ConfigurationFileError("it is not a regular file")
         }
         return Array(try handle.read(upToCount: ConfigurationReader.maxFileSize.bytes + 1) ?? Data())
     }

@@ -37,7 +37,7 @@ public final class ControlListener: Sendable {
     /// - Throws: `StartFailure` with status 71, or 78 if the path cannot be one of a socket.
     public init(path: String) throws(StartFailure) {
         guard let (address, length) = unixAddress(path) else {
-            throw StartFailure(.configuration, "[control] socket = \"\(path)\" is too long for a socket; it has 107 bytes at most")
+            throw StartFailure(.configuration, "[control] socket = \"\(path)\" is too long for a socket; the limit is 107 bytes")
         }
         try Self.makeDirectory(of: path)
         try Self.removeLeftover(path, address, length)
@@ -82,7 +82,7 @@ public final class ControlListener: Sendable {
         guard lstat(path, &information) == 0 else { return }
         guard information.st_mode & S_IFMT == S_IFSOCK else {
             throw StartFailure(
-                .osError, "\(path) exists and is no socket; move it away, or name another [control] socket", code: EEXIST)
+                .osError, "\(path) exists and is not a socket; move it away, or name another [control] socket", code: EEXIST)
         }
         let probe = Glibc.socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue) | Int32(SOCK_NONBLOCK.rawValue), 0)
         guard probe >= 0 else { throw failure(path, errno) }
@@ -98,7 +98,7 @@ public final class ControlListener: Sendable {
     private static func failure(_ path: String, _ code: Int32) -> StartFailure {
         StartFailure(
             .osError,
-            "the control socket \(path) cannot be made: \(systemError(code)); start cisternd through systemd, or set [control] socket to a path "
+            "cannot create the control socket \(path): \(systemError(code)); start cisternd through systemd, or set [control] socket to a path "
                 + "it may write",
             code: code)
     }
@@ -168,9 +168,9 @@ struct ControlAccess: Sendable {
         guard request.verb.isSteering else { return }
         guard let peer, maySteer(peer) else {
             throw ControlError(
-                "\(peer?.description ?? "somebody unknown") may look, but not ask for \(request.verb.rawValue)",
+                "\(peer?.description ?? "an unknown peer") may look, but may not use \(request.verb.rawValue)",
                 advice: steerGroup.isEmpty
-                    ? "use sudo, or name a group that may in [control] steer_group" : "use sudo, or become a member of the group \(steerGroup)",
+                    ? "use sudo, or name a group that may in [control] steer_group" : "use sudo, or join the group \(steerGroup)",
                 code: .noPermission)
         }
         note(request, peer)

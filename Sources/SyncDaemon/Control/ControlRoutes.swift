@@ -120,7 +120,7 @@ public struct ControlRoutes: Sendable {
     private static func unknown(_ request: Request) -> Response {
         let asked = "\(request.method.rawValue) \(request.uri.path)"
         if let verb = ControlRequest.Verb.allCases.first(where: { $0.path == request.uri.path }) {
-            var response = answer(ControlError("\(asked) is not possible", advice: "use \(verb.method) \(verb.path)", code: .usage))
+            var response = answer(ControlError("\(asked) is not supported", advice: "use \(verb.method) \(verb.path)", code: .usage))
             response.status = .methodNotAllowed
             response.headers[.allow] = verb.method
             return response

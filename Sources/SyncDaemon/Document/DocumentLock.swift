@@ -24,7 +24,7 @@ public final class DocumentLock: Sendable {
                 throw StartFailure(.cannotCreate, "\(path) is a symbolic link, which is not followed; remove it", code: ELOOP)
             }
             throw StartFailure(
-                .cannotCreate, "\(path) cannot be made: \(systemError(errno)); check owner and mode of \(package)", code: errno)
+                .cannotCreate, "cannot create \(path): \(systemError(errno)); check owner and mode of \(package)", code: errno)
         }
         let folder = open(package, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard folder >= 0, flock(descriptor, LOCK_EX | LOCK_NB) == 0, flock(folder, LOCK_EX | LOCK_NB) == 0 else {

@@ -124,7 +124,7 @@ struct LivenessJudgement: Sendable {
     /// d: no operation is far beyond its own limit.
     static func operations(_ liveness: PipelineLiveness) -> String? {
         guard let overrun = liveness.longestOverrun, overrun > slack else { return nil }
-        return "a run is \(RelativeTime.text(overrun)) beyond its limit"
+        return "a run is \(RelativeTime.text(overrun)) over its limit"
     }
 
     /// b: a probe of the root context came back in time. A slow disk fails it; a full one does not, for then the probe is answered.
@@ -141,6 +141,6 @@ struct LivenessJudgement: Sendable {
             return nil
         }
         guard now - last > stallLimit else { return nil }
-        return "nothing was finished for \(RelativeTime.text(now - last))"
+        return "nothing has finished for \(RelativeTime.text(now - last))"
     }
 }

@@ -51,7 +51,7 @@ public final class Signals: Sendable {
             }, context.toOpaque())
         guard code == 0 else {
             context.release()
-            throw StartFailure(.osError, "no thread can be made for the signals: \(String(cString: strerror(code))); raise TasksMax= or LimitNPROC=")
+            throw StartFailure(.osError, "cannot create a thread for signals: \(String(cString: strerror(code))); raise TasksMax= or LimitNPROC=")
         }
         pthread_detach(thread)
     }
@@ -94,7 +94,7 @@ enum LastResort {
         guard isArmed.compareExchange(expected: false, desired: true, ordering: .relaxed).exchanged else { return }
         signal(SIGALRM) { _ in
             // Nothing but these two may be called here.
-            let line: StaticString = "<2>cisternd did not come to its end in time and ends as it is; what is committed is safe\n"
+            let line: StaticString = "<2>cisternd did not stop in time and exits now; what is committed is safe\n"
             _ = write(STDERR_FILENO, line.utf8Start, line.utf8CodeUnitCount)
             _exit(ExitStatus.osError.rawValue)
         }

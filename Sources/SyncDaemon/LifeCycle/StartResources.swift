@@ -15,19 +15,21 @@ public enum StartResources {
     /// - Returns: what cannot be had, and what to do; nil if everything can.
     public static func shortage() -> String? {
         guard let block = mmap(nil, memory, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0), block != MAP_FAILED else {
-            return "cisternd cannot start: \(memory >> 20) MiB of memory cannot be had: \(reason(errno)); raise LimitAS= or ulimit -v"
+            return "cisternd cannot start: it needs \(memory >> 20) MiB of memory and cannot get it: \(reason(errno)); raise LimitAS= or ulimit -v"
         }
         defer { munmap(block, memory) }
         if let (count, code) = shortageOfFiles() {
-            return "cisternd cannot start: of \(files) files \(count) can be opened: \(reason(code)); raise LimitNOFILE= or ulimit -n"
+            return "cisternd cannot start: it needs \(files) open files and can have \(count): \(reason(code)); raise LimitNOFILE= or ulimit -n"
         }
         if let (call, code) = shortageOfEvents() {
             return
-                "cisternd cannot start: nothing can be waited for, \(call) fails: \(reason(code)); raise fs.epoll.max_user_watches (sysctl) or LimitNOFILE="
+                "cisternd cannot start: it cannot wait for events, \(call) fails: \(reason(code)); "
+                + "raise fs.epoll.max_user_watches (sysctl) or LimitNOFILE="
         }
         if let (count, code) = shortageOfThreads() {
             return
-                "cisternd cannot start: of \(threads) threads \(count) can be made: \(reason(code)); raise TasksMax=, LimitNPROC=, ulimit -u or ulimit -v"
+                "cisternd cannot start: it needs \(threads) threads and can have \(count): \(reason(code)); "
+                + "raise TasksMax=, LimitNPROC=, ulimit -u or ulimit -v"
         }
         return nil
     }

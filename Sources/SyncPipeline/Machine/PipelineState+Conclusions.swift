@@ -116,8 +116,8 @@ extension PipelineState {
     func violation(at now: Moment) -> String? {
         for (scope, resource) in resources {
             if let forgotten, forgotten == scope { return "\(scope) has neither a due time nor a run" }
-            if resource.due != nil, resource.run != nil { return "\(scope) runs and is due" }
-            if resource.due != nil, !resource.isPollable { return "\(scope) is due and not to be polled" }
+            if resource.due != nil, resource.run != nil { return "\(scope) is running and due" }
+            if resource.due != nil, !resource.isPollable { return "\(scope) is due but must not be polled" }
             if !resource.waiters.isEmpty, resource.asked == nil || !resource.isPollable { return "\(scope) keeps somebody waiting for nothing" }
             if let due = resource.due, let end = pacing[resource.place], due < end { return "\(scope) is due before its server allows it" }
         }

@@ -94,7 +94,7 @@ extension RecordMapper {
         case .missing, .null: return .none
         case .object(let record):
             guard field.match == .auto || field.match == .embedded else {
-                throw ConversionProblem(path: field.path, message: "an object stands where the key of a \(destination.name) is expected")
+                throw ConversionProblem(path: field.path, message: "expected the key of a \(destination.name), found an object")
             }
             do {
                 return .object(try gather(try draft(of: record, destination, knowledge: .embedded)))
@@ -105,10 +105,10 @@ extension RecordMapper {
                 return .object(try gather(Draft(mapping: destination, key: key, knowledge: .stub)))
             }
         case .array:
-            throw ConversionProblem(path: field.path, message: "a list stands where one \(destination.name) is expected")
+            throw ConversionProblem(path: field.path, message: "expected one \(destination.name), found a list")
         default:
             guard field.match != .embedded else {
-                throw ConversionProblem(path: field.path, message: "\(cell.brief) stands where a \(destination.name) object is expected")
+                throw ConversionProblem(path: field.path, message: "expected a \(destination.name) object, found \(cell.brief)")
             }
             guard destination.keys.count == 1 else {
                 throw ConversionProblem(
@@ -132,7 +132,7 @@ extension RecordMapper {
         }
         objects += 1
         if objects > limits.maxObjectsPerPage {
-            throw SyncError.page("the page names more objects than limits.max_objects_per_page = \(limits.maxObjectsPerPage); nothing of it was kept")
+            throw SyncError.page("the page names more objects than limits.max_objects_per_page = \(limits.maxObjectsPerPage); none of it was kept")
         }
         try checkCancellation(objects)
         drafts[draft.name] = draft

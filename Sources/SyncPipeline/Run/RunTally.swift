@@ -97,7 +97,7 @@ struct RunTally: Sendable {
         isComplete = end.isComplete && !isPartial
         guard !isComplete else { return }
         outcome = .incomplete
-        error = end.doubts.isEmpty ? "a page came in part only (206)" : end.doubts.map(\.description).joined(separator: "; ")
+        error = end.doubts.isEmpty ? "only part of a page arrived (206)" : end.doubts.map(\.description).joined(separator: "; ")
     }
 }
 

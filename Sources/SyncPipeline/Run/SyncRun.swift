@@ -213,7 +213,7 @@ final class SyncRun: Sendable {
                 tally.end(end, limits: resource.limits)
                 return
             case .repetition(let repetition):
-                throw SyncError.page("\(scope): \(repetition.rawValue) (pages.repeat_guard): page \(page) leads nowhere new")
+                throw SyncError.page("\(scope): \(repetition.rawValue) (pages.repeat_guard): page \(page) leads to nothing new")
             }
         }
     }
@@ -318,7 +318,7 @@ final class SyncRun: Sendable {
             } catch let unreadable as RunRecord.UnreadableKeys {
                 environment.trust.forget([unreadable.request], of: scope)
                 tally.fail(unreadable)
-                tally.error = "which rows the page \(unreadable.request) holds cannot be read from the store; it is read again with the next run"
+                tally.error = "the store cannot tell which rows the page \(unreadable.request) holds; the next run reads the page again"
             } catch {
                 tally.fail(error)
             }

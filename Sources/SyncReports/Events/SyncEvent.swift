@@ -103,7 +103,7 @@ public enum HoldCause: Sendable, Hashable, Codable, CustomStringConvertible {
     /// One sentence without a full stop; free space is in whole MiB, rounded down.
     public var description: String {
         switch self {
-        case .unsavedChanges(let count): "\(count) changed objects wait for the disk"
+        case .unsavedChanges(let count): "\(count) changed objects are waiting for the disk"
         case .lowDisk(let free, let minimum): "only \(free >> 20) MiB are free, less than store.min_free_disk = \(minimum)"
         }
     }

@@ -80,7 +80,7 @@ public final class Journal: Sendable {
         let entries = lost == 1 ? "1 journal entry was" : "\(lost) journal entries were"
         write(
             JournalEntry(
-                "\(entries) lost: more came than the journal took", priority: .warning,
+                "\(entries) lost: they came faster than the journal took them", priority: .warning,
                 fields: [JournalField.adapting("CISTERN_LOST_ENTRIES", String(lost))]))
     }
 

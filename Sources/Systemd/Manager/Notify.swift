@@ -219,7 +219,7 @@ public struct NotifyError: Error, Sendable, Equatable, CustomStringConvertible {
     /// One sentence with the socket's address and, except for `EAGAIN`, the system's words for the `errno`.
     public var description: String {
         code == EAGAIN
-            ? "service manager does not read its notification socket \(socket)"
+            ? "the service manager does not read its notification socket \(socket)"
             : "cannot notify the service manager at \(socket): \(String(cString: strerror(code)))"
     }
 }

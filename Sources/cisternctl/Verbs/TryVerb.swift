@@ -19,10 +19,10 @@ struct TryVerb: Verb {
     @Argument(help: "SOURCE/RESOURCE")
     var scope: String
 
-    @Option(help: "How many pages at most.")
+    @Option(help: "Fetch at most this many pages.")
     var pages = 1
 
-    @Option(help: "How many objects of each entity to show.")
+    @Option(help: "Show this many objects of each entity.")
     var objects = 3
 
     func validate() throws {

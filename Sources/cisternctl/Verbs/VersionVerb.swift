@@ -4,7 +4,7 @@ import SyncControl
 
 /// `version`: of the tool, and of the daemon if it answers.
 struct VersionVerb: Verb {
-    static let configuration = CommandConfiguration(commandName: "version", abstract: "The version of the tool and of the running daemon.")
+    static let configuration = CommandConfiguration(commandName: "version", abstract: "Print the version of the tool and of the running daemon.")
 
     @OptionGroup var options: CommonOptions
 

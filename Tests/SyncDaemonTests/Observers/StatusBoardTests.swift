@@ -67,7 +67,7 @@ import Testing
 
     @Test(
         arguments: [
-            (nil, "unreachable"), (503, "answers 503"), (401, "refuses the credentials"), (200, "sends what cannot be used"),
+            (nil, "unreachable"), (503, "answers 503"), (401, "refuses the credentials"), (200, "sends unusable data"),
         ] as [(Int?, String)])
     func theCauseIsInWords(_ status: Int?, _ words: String) {
         let board = board([.runFinished(Example.report(issues, .failed, status: status))])
@@ -144,7 +144,7 @@ import Testing
             board([.held(.lowDisk(free: 3 << 20, minimum: "256MiB"))]).text(at: now)
                 .hasPrefix("Degraded: only 3 MiB are free"))
         var board = board([.held(.unsavedChanges(20_000))])
-        #expect(board.text(at: now) == "Waiting: 20000 changed objects wait for the disk, 3 sources ok")
+        #expect(board.text(at: now) == "Waiting: 20000 changed objects are waiting for the disk, 3 sources ok")
         board.record(.resumed, at: now)
         #expect(board.text(at: now) == "Idle: 3 sources ok")
     }

@@ -100,7 +100,7 @@ struct Assembly {
         let place = layer.node?.table?["verify"]?.place ?? layer.node?.place
         if tls.insecureReason.isEmpty {
             complaints.add(
-                at: place, layer.subject.key("verify"), "certificates may not go unchecked without a reason",
+                at: place, layer.subject.key("verify"), "turning off certificate checks needs a reason",
                 "write insecure_reason = \"…\", or remove verify = false")
         } else {
             complaints.add(
@@ -149,7 +149,7 @@ extension Assembly {
         }
         for case .file(let path) in secrets where files.canEverybodyRead(path) {
             complaints.add(
-                .warning, at: auth.node?.place, auth.subject, "everybody on this machine may read the secret in \(path)",
+                .warning, at: auth.node?.place, auth.subject, "everyone on this machine can read the secret in \(path)",
                 "chmod 600 \(path), or use { credential = \"ID\" }")
         }
         let host = RequestURL.host(of: resource.url)
@@ -178,7 +178,7 @@ extension Assembly {
             switch attribute.type {
             case .json, .data, .double:
                 complaints.add(
-                    at: place, subject, "\"\(name)\" is of the type \(attribute.type), which cannot be a key",
+                    at: place, subject, "\"\(name)\" has the type \(attribute.type), which cannot be a key",
                     "use string, uuid, decimal or an integer type")
             default: break
             }

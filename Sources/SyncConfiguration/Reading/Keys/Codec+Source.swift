@@ -117,7 +117,7 @@ extension Codec where Value == SecretReference {
             ]
         ) { node in
             if node.string != nil {
-                return .wrong("a secret may not stand in the configuration", "write \(expected), and change the secret that stood here")
+                return .wrong("the configuration may not contain a secret", "write \(expected), and change the secret that was here")
             }
             guard let table = node.table else { return mismatch(node, expected) }
             guard table.count == 1, let (form, value) = table.first else {

@@ -175,7 +175,7 @@ final class Gunzip {
                 isOutputFull = false
             default:
                 let reason = stream.pointee.msg.map { String(cString: $0) } ?? "zlib error \(result)"
-                throw FetchError(.corruptBody, detail: members > 1 ? "behind gzip member \(members - 1): \(reason)" : reason)
+                throw FetchError(.corruptBody, detail: members > 1 ? "after gzip member \(members - 1): \(reason)" : reason)
             }
         }
     }
@@ -193,7 +193,7 @@ final class Gunzip {
     /// - Throws: `FetchError` of the class `shortBody` if the compressed data are not complete.
     func finish() throws {
         guard members > 0, !isInsideMember else {
-            throw FetchError(.shortBody, detail: "the gzip data end before their end")
+            throw FetchError(.shortBody, detail: "the gzip data is cut short")
         }
     }
 }

@@ -127,14 +127,14 @@ enum CertificateFault: Sendable, Hashable {
         case .notYetValid(let time):
             "the certificate of \(host) is not valid before \(HTTPDate.format(time)); \(clock): correct it, or ask the operator"
         case .authorityExpired(let time):
-            "the certificate of \(host) rests on one that expired on \(HTTPDate.format(time)); its operator has to renew it; \(clock)"
+            "the certificate of \(host) depends on one that expired on \(HTTPDate.format(time)); its operator has to renew it; \(clock)"
         case .selfSigned:
-            "the certificate of \(host) is signed by itself, and \(trusted) does not know it; if it is the right one, name its file with tls.ca"
+            "the certificate of \(host) is self-signed, and \(trusted) does not know it; if it is the right one, name its file with tls.ca"
         case .unknownAuthority(let name):
             "the certificate of \(host) is signed by an authority that \(trusted) does not know\(name.isEmpty ? "" : ", “\(name)”"); "
                 + "update ca-certificates, or name the certificate of a private authority with tls.ca"
         case .otherNames(let names):
-            "the certificate of \(host) is made out to \(Self.list(names)), not to \(host); write one of its names in the URL, or ask the operator"
+            "the certificate of \(host) is for \(Self.list(names)), not for \(host); write one of its names in the URL, or ask the operator"
         }
     }
 

@@ -93,11 +93,11 @@ final class ResponseHeadCheck: ChannelInboundHandler {
         case 200...:
             interimHeads = 0
             return nil
-        case 101: return "status 101, but no other protocol was asked for"
+        case 101: return "status 101, but no other protocol was requested"
         case 100...:
             interimHeads += 1
             return interimHeads > Self.mostInterimHeads ? "more than \(Self.mostInterimHeads) interim responses" : nil
-        default: return "status \(status) is none of HTTP"
+        default: return "status \(status) is not an HTTP status"
         }
     }
 

@@ -186,7 +186,7 @@ struct Exchange: Sendable {
         guard let value = headers.first(name: "Content-Type") else { return nil }
         let wanted = settings.mediaTypes.map(\.description).joined(separator: ", ")
         guard let type = MediaType(value), settings.mediaTypes.contains(where: { type.matches($0) }) else {
-            return "“\(value)” is none of \(wanted)"
+            return "“\(value)” is not one of \(wanted)"
         }
         return nil
     }

@@ -203,7 +203,7 @@ extension NSPersistentStoreCoordinator {
         if builtInTypes[storeType] != nil { Violation.misuse("the store type \(storeType) is the library's own; give yours another name") }
         guard let storeClass else { return storeClasses.withLock { $0[storeType] = nil } }
         guard let type = storeClass as? NSIncrementalStore.Type else {
-            Violation.misuse("\(storeClass) can't be the class of the store type \(storeType): it is no subclass of NSIncrementalStore")
+            Violation.misuse("\(storeClass) can't be the class of the store type \(storeType): it is not a subclass of NSIncrementalStore")
         }
         let registered = StoreClass(type: type)
         storeClasses.withLock { $0[storeType] = registered }

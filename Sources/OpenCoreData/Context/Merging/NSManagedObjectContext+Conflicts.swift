@@ -66,7 +66,7 @@ extension NSManagedObjectContext {
                 outcome.isSettled = true
             }
         }
-        throw NSError.coreData(.persistentStoreSave, "The store kept changing under this save; given up after 20 attempts. Nothing was written.")
+        throw NSError.coreData(.persistentStoreSave, "The store kept changing under this save; gave up after 20 attempts. Nothing was written.")
     }
 
     // MARK: Objects that are checked although they did not change

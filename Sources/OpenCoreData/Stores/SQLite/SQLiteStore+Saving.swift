@@ -7,7 +7,7 @@ extension SQLiteStore {
     /// One transaction, which `body` commits or not.
     func write(_ changes: ChangeSet, _ body: (any PreparedSave) throws -> Void) throws {
         guard !isReadOnly else {
-            throw NSError.coreData(.persistentStoreSave, "\(path) was opened for reading only; nothing was saved.")
+            throw NSError.coreData(.persistentStoreSave, "\(path) was opened read-only; nothing was saved.")
         }
         let plan = try SavePlan(changes, schema: schema)
         let metadata = metadataState.withLock { $0.isDirty ? SQLitePreparedSave.Metadata(data: $0.data, generation: $0.generation) : nil }

@@ -1,7 +1,7 @@
 import Foundation
 import SyncConfiguration
 
-/// What follows from every input: what is due begins, what is too old says so, and the timer fits.
+/// What follows from every input: what is due begins, what is too old is reported, and the timer is set to fit.
 extension PipelineState {
     mutating func conclude(_ now: Moment) -> [Output] {
         beginWhatIsDue(now)
@@ -31,7 +31,7 @@ extension PipelineState {
         resources.running.sorted().compactMap { scope in resources[scope]?.run.map { (scope, $0) } }
     }
 
-    /// Runs may wait for a commit, and what they leave behind when they end is to be committed before the stop has ended.
+    /// Runs may wait for a commit, and what they leave behind when they end must be committed before the stop has ended.
     private mutating func saveWhileStopping() {
         guard phase == .stopping, isUnsaved, !isSaving else { return }
         isSaving = true
@@ -127,7 +127,7 @@ extension PipelineState {
         return nil
     }
 
-    /// A resource that will never be polled again, although nobody said so. There is none.
+    /// A resource that will never be polled again, although nobody asked for that. There must be none.
     var forgotten: ResourceScope? {
         guard phase == .running else { return nil }
         return resources.first { $0.value.isPollable && $0.value.due == nil && $0.value.run == nil }?.key

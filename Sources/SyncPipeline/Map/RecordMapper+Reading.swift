@@ -52,11 +52,11 @@ extension RecordMapper {
             switch try target(cell, token: token, field, destination) {
             case .none: draft.targets[slot] = .some(nil)
             case .object(let object): draft.targets[slot] = .some(object)
-            // Somebody is meant, and nobody knows who: it stays as it is.
+            // An object is meant, but it is unknown which: the relationship stays as it is.
             case .unidentified: break
             }
         case .toMany:
-            // A list that is not there says nothing; an empty one says that there are none.
+            // A missing list says nothing; an empty one says that there are no members.
             if cell.isMissing { return }
             var members: [Draft] = []
             func add(_ cell: JSONCell, _ token: JSONRawValue?) throws {
@@ -99,7 +99,7 @@ extension RecordMapper {
             do {
                 return .object(try gather(try draft(of: record, destination, knowledge: .embedded)))
             } catch let problem as ConversionProblem {
-                // It costs itself and not its owner.
+                // Only it is lost, not its owner.
                 report(record, ConversionProblem(path: field.path, message: problem.message))
                 guard let key = try? key(of: record, destination) else { return .unidentified }
                 return .object(try gather(Draft(mapping: destination, key: key, knowledge: .stub)))

@@ -67,7 +67,7 @@ public struct PageReport: Sendable, Hashable {
     public let run: UUID
     /// 1-based.
     public let page: Int
-    /// The address that answered, after redirects, with secrets blotted out.
+    /// The address that answered, after redirects, with secrets masked.
     public let url: String
     /// The status of the response, a success: 206 if only a part came.
     public let status: Int

@@ -14,7 +14,7 @@ public struct RedirectPolicy: Sendable {
         visited = [first]
     }
 
-    /// Whether a status asks for a redirect. 300, 304, 305 and 306 do not.
+    /// Whether a status means a redirect. 300, 304, 305 and 306 do not.
     public static func isRedirect(_ status: Int) -> Bool {
         [301, 302, 303, 307, 308].contains(status)
     }
@@ -40,7 +40,7 @@ public struct RedirectPolicy: Sendable {
     }
 }
 
-/// Why an address, or a response, is not accepted although it could be had.
+/// Why an address, or a response, is refused although it is available.
 public enum Refusal: Error, Sendable, Hashable, CustomStringConvertible {
     /// No address at all: an empty `Location` or next link.
     case emptyAddress
@@ -62,7 +62,7 @@ public enum Refusal: Error, Sendable, Hashable, CustomStringConvertible {
     case missingLocation
     /// More redirects than allowed.
     case tooManyRedirects(Int)
-    /// A redirect to an address that was asked before in this exchange.
+    /// A redirect to an address that was already requested in this exchange.
     case redirectLoop
     /// The address leads to this machine or a private network; the address actually used.
     case privateAddress(String)

@@ -24,7 +24,7 @@ public struct PaginationEnd: Sendable, Hashable {
         case maxRecords = "max_records"
     }
 
-    /// What speaks against a listing's being complete. One of them forbids sweeping, and a cursor beyond what was seen.
+    /// Reasons to doubt that a listing is complete. Any of them forbids sweeping, and a cursor beyond what was seen.
     public enum Doubt: Sendable, Hashable, CustomStringConvertible {
         /// `has_more` promised more.
         case moreWasPromised

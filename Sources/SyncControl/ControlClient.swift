@@ -5,8 +5,8 @@ import NIOHTTP1
 
 /// Speaks to the daemon through its control socket.
 ///
-/// Each method makes one request. Everything they throw is a ``ControlError`` whose code is an exit status: 69 if nobody answers, 77 if the
-/// socket may not be used, otherwise what the daemon says.
+/// Each method makes one request. Everything they throw is a ``ControlError`` whose code is an exit status: 69 if nothing answers, 77 if the caller
+/// may not use the socket, otherwise what the daemon says.
 public final class ControlClient: Sendable {
     /// The path of the socket.
     public let socket: String
@@ -14,12 +14,12 @@ public final class ControlClient: Sendable {
     private let patience: TimeAmount
 
     /// A client of the daemon that listens at `socket`. Nothing is opened yet. End it with ``shutdown()``.
-    /// - Parameter patience: how long an answer may take. What waits for work of the daemon to end may take longer.
+    /// - Parameter patience: how long an answer may take. Requests that wait for the daemon to finish work may take longer.
     public init(socket: String, patience: Duration = .seconds(30)) {
         self.socket = socket
         self.patience = TimeAmount(patience)
         var configuration = HTTPClient.Configuration()
-        // A daemon that is not there is not there: no second attempt until some deadline.
+        // If cisternd is not running, say so at once: do not retry until a deadline.
         configuration.connectionPool.retryConnectionEstablishment = false
         configuration.timeout.connect = self.patience
         client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
@@ -107,7 +107,7 @@ public final class ControlClient: Sendable {
         let path = socket.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? socket
         var message = HTTPClientRequest(url: "http+unix://\(path)\(request.target)")
         message.method = HTTPMethod(rawValue: request.verb.method)
-        // Without a host name in the address the header has to be given.
+        // The address has no host name, so the header must be set.
         message.headers.replaceOrAdd(name: "Host", value: "localhost")
         message.headers.replaceOrAdd(name: "Accept", value: "application/json")
         do {
@@ -134,7 +134,7 @@ public final class ControlClient: Sendable {
             code: .unavailable)
     }
 
-    /// What stands behind an error of the connection, as a sentence with advice.
+    /// The cause of a connection error, as a sentence with advice.
     private func explain(_ error: any Error) -> ControlError {
         if let error = error as? ControlError { return error }
         if error is DecodingError {
@@ -171,7 +171,7 @@ public final class ControlClient: Sendable {
     }
 }
 
-/// A request was refused, or no answer came: what, and what to do about it.
+/// A request was refused, or got no answer: why, and what to do about it.
 ///
 /// On the wire: `{"error": "…", "advice": "…", "code": 69}`.
 public struct ControlError: Error, Sendable, Hashable, Codable, CustomStringConvertible {

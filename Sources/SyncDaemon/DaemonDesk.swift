@@ -5,7 +5,7 @@ import SyncControl
 import SyncPipeline
 import Synchronization
 
-/// What is known about the process as a whole, and where it is asked to do something. Shared by the life cycle and the control socket.
+/// What is known about the process as a whole, and the place for requests to it. Shared by the life cycle and the control socket.
 final class DaemonDesk: Sendable {
     private struct Facts {
         var state = DaemonState()

@@ -5,7 +5,7 @@ import SyncPipeline
 import Systemd
 
 extension SyncDaemon {
-    /// Begins what is to be done. Nothing here waits: what takes time tells the desk when it is done.
+    /// Begins each action. Nothing here waits: whatever takes time tells the desk when it is done.
     func perform(_ action: DaemonState.Action, _ running: RunningDaemon) {
         let desk = running.desk
         switch action {
@@ -159,7 +159,7 @@ extension SyncDaemon {
     /// How long after the grace saving may take. What is in the file by then is safe, and what was pushed is in the push journal.
     static let savingTime = Duration.milliseconds(1500)
 
-    /// Saves and closes. Returns what kept it from that: a store that is locked by somebody else, or a disk that does not answer, holds nobody longer
+    /// Saves and closes. Returns what prevented that: a store that another program has locked, or a disk that does not respond, delays it no longer
     /// than until `deadline`.
     private func close(_ document: any OpenDocument, until deadline: ContinuousClock.Instant) async -> String? {
         let (ends, end) = AsyncStream.makeStream(of: String?.self)

@@ -77,14 +77,14 @@ extension SyncDaemon {
         let engine = try await assemble(configuration, desk: desk)
         do {
             try goOn(desk)
-            // Whoever connects from now on waits until it is known what there is to ask for.
+            // Connections wait from now on until the resources are known.
             let listener = try listen(configuration)
             do {
                 try await engine.pipeline.start()
             } catch {
                 listener.remove()
                 let failure = DocumentOpening.failure(error, package: configuration.document.path)
-                // What the disk or another program does is not broken in here, also where it is met after the store was opened.
+                // What the disk or another program does is not an internal error, even after the store was opened.
                 guard failure.status == .software else { throw failure }
                 throw StartFailure(.software, "the stored state of the sources cannot be read: \(error.inWords)")
             }
@@ -141,7 +141,7 @@ extension SyncDaemon {
         }
     }
 
-    /// Who is told of events, in this order: the recorder first, for the others ask it.
+    /// The observers of events, in this order: the recorder first, because the others ask it.
     private func listen(_ desk: DaemonDesk) {
         let recorder = desk.recorder, reporter = reporter
         let manager = NotifyReporter(notify: options.notify, recorder: recorder)
@@ -176,7 +176,7 @@ extension SyncDaemon {
         return server
     }
 
-    /// Who steers is told, so that a mirror that stands still can be traced to somebody's hand.
+    /// Says who steered, so that a mirror that stands still can be traced to a person.
     private static func steeredEntry(_ request: ControlRequest, by peer: ControlPeer) -> JournalEntry {
         var text = request.verb.rawValue
         if request.verb.parameters.contains("scope") { text += " of \(request.scope ?? "everything")" }

@@ -4,7 +4,7 @@ import CSimdJSON
 public struct JSONRecordProblem: Error, Sendable, Hashable {
     /// What a policy or a limit refused. The cases up to `bigInteger` arise only under a policy that refuses records for it.
     public enum Kind: Sendable, Hashable {
-        /// A key stands twice in one object of the record.
+        /// A key appears twice in one object of the record.
         case duplicateKey
         /// An escape of half a surrogate pair without the other half.
         case loneSurrogate

@@ -1,6 +1,6 @@
 import CSimdJSON
 
-/// The bytes of one page and what is allowed of them.
+/// The bytes of one page and what is allowed in them.
 struct JSONPage {
     /// As it was given.
     let whole: UnsafeBufferPointer<UInt8>
@@ -145,7 +145,7 @@ extension JSONPage {
 
 /// What a page was, once it has been walked to its end.
 public struct JSONPageSummary: Sendable, Hashable {
-    /// What stood at the path of the record list.
+    /// What was at the path of the record list.
     public enum RecordList: Sendable, Hashable {
         /// A list; it may have been empty.
         case array
@@ -161,7 +161,7 @@ public struct JSONPageSummary: Sendable, Hashable {
     public var recordCount: Int
     /// Records with a ``JSONRecord/problem``.
     public var badRecordCount: Int
-    /// Tells a list without records from a `null` or a body of nothing, which have no records either.
+    /// Distinguishes a list without records from a `null` or an empty body, which have no records either.
     public var recordList: RecordList
     /// The values of the envelope plan's fields, in their order.
     public var envelope: [JSONValue]

@@ -33,7 +33,7 @@ public struct ControlRoutes: Sendable {
             let response: Response
             do {
                 let found = try await responder.respond(to: request, context: context)
-                // No route of ours answers so; the router does, with an empty body.
+                // None of our routes answers like this; the router does, with an empty body.
                 response = found.status == .notFound || found.status == .methodNotAllowed ? Self.unknown(request) : found
             } catch let error as ControlError {
                 response = Self.answer(error)
@@ -133,7 +133,7 @@ public struct ControlRoutes: Sendable {
 }
 
 extension RunReport {
-    /// As it is told on the control socket: the error may tell what a server sent, and is one line.
+    /// As sent on the control socket: the error may quote a server, and is one line.
     var onTheWire: RunReport {
         var report = self
         report.error = error.map { RemoteText.line($0) }
@@ -142,7 +142,7 @@ extension RunReport {
 }
 
 extension ResourceStatus {
-    /// As it is told on the control socket.
+    /// As sent on the control socket.
     var onTheWire: ResourceStatus {
         var status = self
         status.error = error.map { RemoteText.line($0) }

@@ -75,7 +75,7 @@ final class DaemonControl: ControlBackend {
             if let line = tally.line(for: event) { continuation.yield(line) }
         }
         let pipeline = pipeline, hub = hub
-        // Not ended with the connection: a poll that was begun is finished, whoever still listens.
+        // Does not end with the connection: a poll that has begun is finished, whether or not anybody still listens.
         Task {
             let last: SyncProgress
             do {

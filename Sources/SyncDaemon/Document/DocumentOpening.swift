@@ -28,7 +28,7 @@ struct DocumentOpening: Sendable {
     }
 
     private func makePackage() throws(StartFailure) {
-        // Below a directory of the service manager this is there already.
+        // Below a directory of the service manager this exists already.
         if mkdir(package, 0o750) != 0, errno != EEXIST {
             let code = errno
             if code == ENOENT {
@@ -127,7 +127,7 @@ public protocol OpenDocument: Sendable {
     var unsavedChanges: Int { get }
     /// How old the oldest unsaved change is, in seconds; `nil` if nothing is unsaved.
     var oldestUnsavedSeconds: Double? { get }
-    /// Asks the root context for a sign of life: a read of the store. `done` is called when it has answered, whatever it says.
+    /// Probes the root context with a read of the store. `done` is called when it has answered, whatever the answer.
     func probe(_ done: @escaping @Sendable () -> Void)
     /// Saves everything, closes the store, and lets the lock go.
     func close() async throws
@@ -150,7 +150,7 @@ final class OpenedDocument: OpenDocument {
     func probe(_ done: @escaping @Sendable () -> Void) {
         let root = document.root
         root.perform {
-            // One row of any table. That it comes back is the answer; a store that says no is alive as well.
+            // One row of any table. Any return is the answer; a store that reports an error is alive too.
             if let name = root.persistentStoreCoordinator?.managedObjectModel.entities.compactMap(\.name).min() {
                 let request = NSFetchRequest<NSManagedObject>(entityName: name)
                 request.fetchLimit = 1

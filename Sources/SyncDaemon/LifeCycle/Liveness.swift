@@ -6,9 +6,9 @@ import SyncPipeline
 import Synchronization
 import Systemd
 
-/// The tests behind the watchdog's ping: main queue, root context, scheduler, operations, movement.
+/// The checks behind the watchdog's ping: main queue, root context, scheduler, operations, movement.
 ///
-/// None of them waits: each looks at what was answered since it last asked, and asks anew. A remote failure fails none of them.
+/// None of them waits: each looks at the answers since it last asked, and asks again. A remote failure fails none of them.
 final class Liveness: Sendable {
     private struct State {
         var judgement: LivenessJudgement
@@ -133,7 +133,7 @@ struct LivenessJudgement: Sendable {
         return "the root context has not answered for \(RelativeTime.text(now - sentAt))"
     }
 
-    /// e: what is under way gets on.
+    /// e: work in progress makes progress.
     mutating func movement(_ liveness: PipelineLiveness, now: Duration) -> String? {
         guard liveness.isBusy, liveness.progress == progress, let last = lastProgress else {
             progress = liveness.progress

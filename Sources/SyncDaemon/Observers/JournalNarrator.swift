@@ -3,7 +3,7 @@ import SyncControl
 import SyncPipeline
 import Systemd
 
-/// Decides which events are worth an entry of the journal, and words it. A value without a clock.
+/// Decides which events are worth a journal entry, and words it. A value without a clock.
 struct JournalNarrator: Sendable {
     /// Whether what is told step by step, at the priority `debug`, is wanted: a poll that finds nothing new tells nothing else.
     var isDetailed = true
@@ -113,7 +113,7 @@ struct JournalNarrator: Sendable {
             let failed = failures.removeValue(forKey: report.scope) ?? 0
             forget(report.scope, stillSetsAside: report.counts.quarantined > 0)
             var counts = report.counts
-            // Of what was set aside an entry of its own tells, where that is new.
+            // A separate entry reports what was set aside, if that is new.
             counts.quarantined = 0
             let changes = counts.inWords.isEmpty ? "" : report.counts.inWords
             if failed > 0, !degraded.contains(report.scope) {
@@ -186,7 +186,7 @@ struct JournalNarrator: Sendable {
         }
     }
 
-    /// A server that words each error anew must not fill the journal: when a resource has had so many, all others count as one.
+    /// A server that words each error differently must not fill the journal: after this many kinds for a resource, all others count as one.
     private static let mostComplaints = 8
 
     /// - Parameter what: what kind of complaint it is, and after that what about.

@@ -12,7 +12,7 @@ public final class Notify: Sendable {
     private struct State {
         var outbox: NotifyOutbox
         var pumpIsQueued = false
-        /// The moment for which a timer is under way.
+        /// The moment for which a timer is set.
         var wakesAt: Duration?
         /// Those who wait for the outbox to be empty.
         var waiters: [DispatchSemaphore] = []

@@ -3,7 +3,7 @@ import Foundation
 import SyncConfiguration
 import SyncControl
 
-/// `config`: what is set, and what is not.
+/// `config`: what is set, and what is built in.
 struct ConfigVerb: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "config", abstract: "The configuration: what is set, what is in force, what is built in.",

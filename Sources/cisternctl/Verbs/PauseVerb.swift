@@ -1,7 +1,7 @@
 import ArgumentParser
 import SyncControl
 
-/// `pause`: poll no more until `resume`.
+/// `pause`: stop polling until `resume`.
 struct PauseVerb: Verb {
     static let configuration = CommandConfiguration(
         commandName: "pause", abstract: "Stop polling until `resume`, even across restarts.")

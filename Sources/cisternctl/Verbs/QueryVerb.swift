@@ -52,7 +52,7 @@ struct QueryVerb: Verb {
         return process.terminationReason == .exit && process.terminationStatus == 0 ? .success : .dataError
     }
 
-    /// Hands on what comes through the pipe, in whole lines as long as they are of a bearable length, until it ends.
+    /// Forwards what comes through the pipe, in whole lines unless they are too long, until it ends.
     private static func forward(_ pipe: Pipe?, to show: @escaping @Sendable (String) -> Void) async {
         guard let file = pipe?.fileHandleForReading else { return }
         await withCheckedContinuation { continuation in

@@ -14,7 +14,7 @@ struct VersionVerb: Verb {
     }
 
     func run(in surroundings: Surroundings) async throws -> ControlExitCode {
-        // Asking is worth a try; not to get an answer is no failure here.
+        // The daemon may not be running; that is not a failure here.
         let daemon = try? await surroundings.withClient(options) { try await $0.version() }
         if options.json {
             let versions = Versions(cisternctl: CisternVersion.current, cisternd: daemon?.version)

@@ -2,11 +2,11 @@
 struct Assembly {
     let document: DocumentNode
     let environment: [String: String]
-    /// Where secrets that are files lie.
+    /// Which files hold secrets.
     let files: any ConfigurationFiles
     let complaints: Complaints
     var resolved = ResolvedConfiguration()
-    /// Of the model the sources are about.
+    /// Names in the model, which the sources refer to.
     var modelIndex = ModelIndex(ModelConfiguration())
 
     init(document: DocumentNode, environment: [String: String], files: any ConfigurationFiles, complaints: Complaints) {
@@ -55,7 +55,7 @@ struct Assembly {
         _ = section(DeletionConfiguration.self, "defaults.deletion", layer("deletion"))
     }
 
-    /// One value out of tables laid over each other, with the places its keys were set at.
+    /// One value from merged tables, with the places where its keys were set.
     func resolve<T: ConfigurationTable>(_ type: T.Type, _ layers: [Layer]) -> (value: T, origins: [String: DocumentNode.Place]) {
         var value = T()
         var origins: [String: DocumentNode.Place] = [:]
@@ -110,7 +110,7 @@ struct Assembly {
     }
 }
 
-/// What no single key can tell.
+/// Checks that involve more than one key.
 extension Assembly {
     func checkSchedule(_ schedule: ScheduleConfiguration, _ origins: [String: DocumentNode.Place], _ layer: Layer) {
         let subject = layer.subject.key("schedule")

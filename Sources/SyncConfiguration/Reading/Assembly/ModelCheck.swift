@@ -1,4 +1,4 @@
-/// What the entities owe each other: targets that exist, inverses that point back, keys, and names that do not clash.
+/// Checks between the entities: targets that exist, inverses that point back, keys, and names that do not clash.
 struct ModelCheck {
     let complaints: Complaints
     /// Where entities, their keys, properties and keys of properties stand: `[entity]`, `[entity, property]`, `[entity, property, key]`.
@@ -9,7 +9,7 @@ struct ModelCheck {
         self.complaints = complaints
     }
 
-    /// Checks the whole and fills in what follows from it: keys nobody named, and inverses only the other side declares.
+    /// Checks the model as a whole and fills in what follows from it: undeclared keys, and inverses that only the other side declares.
     mutating func finish(_ model: inout ModelConfiguration) {
         index = ModelIndex(model)
         checkEntityNames(model)
@@ -116,7 +116,7 @@ struct ModelCheck {
         }
     }
 
-    /// A property without a path may not answer to a key that another property takes.
+    /// A property without a path may not match a key that another property takes.
     private func checkClaims(_ entity: EntityConfiguration) {
         var claims: [String: (property: String, byName: Bool)] = [:]
         let properties = entity.attributes.map { ($0.name, $0.paths) } + entity.relationships.map { ($0.name, $0.paths) }
@@ -177,7 +177,7 @@ struct ModelCheck {
         }
     }
 
-    /// Gives the side that is silent the inverse the other side declares; two that claim the same one are an error.
+    /// Gives a side without an inverse the one that the other side declares; two that claim the same one are an error.
     private func fillInverses(_ model: inout ModelConfiguration) {
         for entity in model.entities {
             for relationship in entity.relationships {

@@ -1,5 +1,5 @@
-/// Reads TOML 1.0, strictly, into nodes that know their lines. It neither ends the process nor loses anything whatever the bytes are:
-/// the first thing that is not TOML is thrown, with its line and column.
+/// Reads TOML 1.0, strictly, into nodes that know their lines. Whatever the bytes are, it neither ends the process nor loses anything: it throws for
+/// the first thing that is not TOML, with its line and column.
 struct TOMLReader {
     /// What is not TOML.
     struct SyntaxError: Error {

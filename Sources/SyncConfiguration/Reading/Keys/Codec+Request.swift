@@ -84,7 +84,7 @@ extension [QueryParameter] {
     }
 }
 
-/// What may be called what in a request.
+/// Which names are allowed in a request.
 enum RequestName {
     private static let secretHeaders: Set<String> = [
         "authorization", "proxy-authorization", "cookie", "x-api-key", "api-key", "apikey", "x-auth-token", "x-access-token",
@@ -173,7 +173,7 @@ enum RequestURL {
         return nil
     }
 
-    /// Characters that never stand in a URL.
+    /// Characters that a URL never contains.
     static func complaint(characters text: String) -> (message: String, suggestion: String?)? {
         if text.contains("#") { return ("a fragment (\"#…\") is never sent", "remove it") }
         if let odd = text.unicodeScalars.first(where: { $0.value <= 0x20 || $0.value >= 0x7F || "\"<>\\^`{|}".unicodeScalars.contains($0) }) {

@@ -38,7 +38,7 @@ extension Codec where Value == String {
         }
     }
 
-    /// An absolute path, in which `$STATE_DIRECTORY` and `$RUNTIME_DIRECTORY` may stand in front.
+    /// An absolute path, which may begin with `$STATE_DIRECTORY` or `$RUNTIME_DIRECTORY`.
     static var path: Codec {
         text("an absolute path", wrong: ["\"relative/path\"", "\"$HOME/x\""]) { path in
             if path.hasPrefix("/") { return nil }

@@ -42,7 +42,7 @@ import Testing
         #expect(try await shop.verify().status == 0)
         daemon.signal(SIGTERM)
         #expect(await daemon.end() == 0)
-        let told = (daemon.output + daemon.errors).filter { $0.contains("not as cisternd had written") }
+        let told = (daemon.output + daemon.errors).filter { $0.contains("not as cisternd wrote") }
         #expect(told.count == 3, "\(told)")
     }
 

@@ -152,7 +152,7 @@ final class Sleepers: Sendable {
     private func run() {
         var count: UInt64 = 0
         while true {
-            // A timer that is not read keeps waking the thread.
+            // If the timer cannot be read, it would wake the thread again at once.
             if read(timer, &count, 8) != 8, errno != EINTR { usleep(10_000) }
             let due = state.withLock { state in
                 let now = Instant.now, due = Array(state.sleepers.prefix { $0.deadline <= now })

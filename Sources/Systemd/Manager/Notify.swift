@@ -84,8 +84,8 @@ public final class Notify: Sendable {
     ///
     /// - Parameters:
     ///   - limit: how long at most. Past it the rest stays in the queue.
-    ///   - managerHasRead: also waits until the manager has worked through the messages (`BARRIER=1`). A process that ends with
-    ///     its last words unread may not be recognised as their author any more.
+    ///   - managerHasRead: also waits until the manager has worked through the messages (`BARRIER=1`). A process that ends before
+    ///     its last words are read may no longer be recognised as their author.
     /// - Returns: whether it was done in time. Must not be called from `onFailure`.
     @discardableResult
     public func flush(within limit: Duration, managerHasRead: Bool = false) -> Bool {

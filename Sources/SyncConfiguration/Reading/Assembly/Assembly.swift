@@ -2,7 +2,7 @@
 struct Assembly {
     let document: DocumentNode
     let environment: [String: String]
-    /// Which files hold secrets.
+    /// For checking the files that hold secrets.
     let files: any ConfigurationFiles
     let complaints: Complaints
     var resolved = ResolvedConfiguration()

@@ -85,7 +85,7 @@ private struct JSONPathParser {
         case "-": throw unsupported("counting from the end in a path")
         case ":": throw unsupported("a slice in a path")
         case nil: throw failure("\"[\" is not closed", at: opening)
-        default: throw failure("between \"[\" and \"]\" stands an index, as in [0], or a quoted key, as in ['name']")
+        default: throw failure("\"[\" must be followed by an index, as in [0], or a quoted key, as in ['name']")
         }
         switch current {
         case "]": position += 1

@@ -1,4 +1,4 @@
-/// The way from a JSON value down to a value inside it: keys of objects and indices of arrays.
+/// The path from a JSON value down to a value inside it: keys of objects and indices of arrays.
 ///
 /// Written `$`, `$.a.b`, `$['a key']`, `$.list[0]`, or as a JSON Pointer (RFC 6901): ``, `/a/b`, `/list/0`, `/a~1b`.
 /// ``description`` gives the `$` form, whichever was read.

@@ -1,7 +1,7 @@
 import Glibc
 
-/// Bytes that must not be seen: kept out of swap where the system allows it, overwritten when the last owner lets go, and
-/// without a description, so that no log or error can show them by accident.
+/// Bytes that must not be seen: kept out of swap where the system allows it, overwritten when the last owner releases them, and without a
+/// description, so that no log or error can show them by accident.
 public final class Secret: Sendable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     // Written once in `init`, before anyone else has a reference, and only read until `deinit`.
     private nonisolated(unsafe) let bytes: UnsafeMutableRawBufferPointer
@@ -13,7 +13,7 @@ public final class Secret: Sendable, CustomStringConvertible, CustomDebugStringC
         count = content.count
     }
 
-    /// A secret that is made where it stays, so that no other copy of it comes about.
+    /// A secret that is created in place, so that no other copy of it exists.
     ///
     /// - Parameters:
     ///   - capacity: how many bytes there is room for.
@@ -24,7 +24,7 @@ public final class Secret: Sendable, CustomStringConvertible, CustomDebugStringC
         precondition(count <= capacity, "Secret: more bytes than there is room for")
     }
 
-    /// Pages of its own, zeroed: pages are what is locked and unlocked, and who shared one would be unlocked with it.
+    /// Its own pages, zeroed: whole pages are locked and unlocked, so secrets that share one would be unlocked together.
     private static func pages(_ count: Int) -> UnsafeMutableRawBufferPointer {
         let page = Int(getpagesize())
         let bytes = UnsafeMutableRawBufferPointer.allocate(byteCount: max((count + page - 1) / page, 1) * page, alignment: page)

@@ -4,7 +4,7 @@ import SyncConfiguration
 
 /// Reads the secrets that a configuration refers to: credentials of the service manager, files, environment variables.
 ///
-/// Nothing is kept: each call looks again, so that a secret that was replaced meanwhile is the next one to be used.
+/// Nothing is kept: each call looks again, so that a replaced secret is used next.
 ///
 /// `{credential = "ID"}` of a configuration is looked up as `ID` (a `LoadCredential=` of its own), `cred_ID` (a file of the
 /// directory that the unit passes as a whole), then `cistern.ID` (`ImportCredential=`).
@@ -14,8 +14,8 @@ public struct SecretReader: Sendable {
 
     /// `$CREDENTIALS_DIRECTORY`; nil if there is none.
     public let directory: String?
-    /// Where the files lie that the service manager makes credentials of; nil for nowhere. Who runs outside of the service is passed no
-    /// credentials, and looks there instead.
+    /// Where the files are that the service manager turns into credentials; nil for nowhere. A process outside the service gets no credentials, and
+    /// looks there instead.
     public let sources: String?
     private let environment: [String: String]
 
@@ -55,7 +55,7 @@ public struct SecretReader: Sendable {
         return path
     }
 
-    /// What one may not even look for is there: reading it says why it cannot be had.
+    /// A file that may not even be looked for counts as present: reading it says why it is not available.
     private static func isThere(_ path: String) -> Bool {
         access(path, F_OK) == 0 || (errno != ENOENT && errno != ENOTDIR)
     }

@@ -5,8 +5,8 @@ import NIOHTTP1
 
 /// Speaks to the daemon through its control socket.
 ///
-/// Each method makes one request. Everything they throw is a ``ControlError`` whose code is an exit status: 69 if nobody answers, 77 if the
-/// socket may not be used, otherwise what the daemon says.
+/// Each method makes one request. Everything they throw is a ``ControlError`` whose code is an exit status: 69 if nothing answers, 77 if the caller
+/// may not use the socket, otherwise what the daemon says.
 public final class ControlClient: Sendable {
     /// The path of the socket.
     public let socket: String
@@ -14,12 +14,12 @@ public final class ControlClient: Sendable {
     private let patience: TimeAmount
 
     /// A client of the daemon that listens at `socket`. Nothing is opened yet. End it with ``shutdown()``.
-    /// - Parameter patience: how long an answer may take. What waits for work of the daemon to end may take longer.
+    /// - Parameter patience: how long an answer may take. Requests that wait for the daemon to finish work may take longer.
     public init(socket: String, patience: Duration = .seconds(30)) {
         self.socket = socket
         self.patience = TimeAmount(patience)
         var configuration = HTTPClient.Configuration()
-        // A daemon that is not there is not there: no second attempt until some deadline.
+        // If cisternd is not running, say so at once: do not retry until a deadline.
         configuration.connectionPool.retryConnectionEstablishment = false
         configuration.timeout.connect = self.patience
         client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
@@ -107,7 +107,7 @@ public final class ControlClient: Sendable {
         let path = socket.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? socket
         var message = HTTPClientRequest(url: "http+unix://\(path)\(request.target)")
         message.method = HTTPMethod(rawValue: request.verb.method)
-        // Without a host name in the address the header has to be given.
+        // The address has no host name, so the header must be set.
         message.headers.replaceOrAdd(name: "Host", value: "localhost")
         message.headers.replaceOrAdd(name: "Accept", value: "application/json")
         do {
@@ -117,7 +117,7 @@ public final class ControlClient: Sendable {
             if let error = try? ControlCoding.decode(ControlError.self, from: data) { throw error }
             throw ControlError(
                 "\(request.verb.method) \(request.verb.path) was answered with status \(response.status.code)",
-                advice: "compare `cisternctl version` with the version of the tool", code: .protocolError)
+                advice: "see whether tool and daemon have the same version: `cisternctl version`", code: .protocolError)
         } catch {
             throw explain(error)
         }
@@ -130,16 +130,16 @@ public final class ControlClient: Sendable {
 
     private var interrupted: ControlError {
         ControlError(
-            "cisternd closed the connection before it had answered", advice: "it may have been stopped: journalctl -u cisternd -n 20",
+            "cisternd closed the connection before answering", advice: "it may have been stopped: journalctl -u cisternd -n 20",
             code: .unavailable)
     }
 
-    /// What stands behind an error of the connection, as a sentence with advice.
+    /// The cause of a connection error, as a sentence with advice.
     private func explain(_ error: any Error) -> ControlError {
         if let error = error as? ControlError { return error }
         if error is DecodingError {
             return ControlError(
-                "the answer of cisternd cannot be understood: \(error)", advice: "tool and daemon may be of different versions",
+                "cannot understand cisternd's answer: \(error)", advice: "tool and daemon may have different versions",
                 code: .protocolError)
         }
         if let error = error as? IOError {
@@ -153,25 +153,25 @@ public final class ControlClient: Sendable {
                     code: .unavailable)
             case EACCES, EPERM:
                 return ControlError(
-                    "you may not use the socket \(socket)", advice: "become a member of the group cistern, or use sudo", code: .noPermission)
+                    "you may not use the socket \(socket)", advice: "join the group cistern, or use sudo", code: .noPermission)
             case EPIPE, ECONNRESET: return interrupted
             default: break
             }
         }
         if error is SocketAddressError {
-            return ControlError("the path of the socket is too long: \(socket)", advice: "it has 107 bytes at most", code: .usage)
+            return ControlError("the path of the socket is too long: \(socket)", advice: "the limit is 107 bytes", code: .usage)
         }
         switch error as? HTTPClientError {
         case .remoteConnectionClosed: return interrupted
         case .deadlineExceeded, .readTimeout, .connectTimeout:
             return ControlError(
                 "cisternd did not answer in time at \(socket)", advice: "look at `systemctl status cisternd`", code: .unavailable)
-        default: return ControlError("cisternd cannot be asked at \(socket): \(error)", code: .unavailable)
+        default: return ControlError("cannot reach cisternd at \(socket): \(error)", code: .unavailable)
         }
     }
 }
 
-/// A request was refused, or no answer came: what, and what to do about it.
+/// A request was refused, or got no answer: why, and what to do about it.
 ///
 /// On the wire: `{"error": "…", "advice": "…", "code": 69}`.
 public struct ControlError: Error, Sendable, Hashable, Codable, CustomStringConvertible {

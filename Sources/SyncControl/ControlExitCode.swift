@@ -10,7 +10,7 @@ public enum ControlExitCode: Int32, Sendable, Hashable, Codable, CaseIterable {
     case dataError = 65
     /// The daemon cannot be reached; for `sync --wait`: the remote side is down.
     case unavailable = 69
-    /// Something is broken that should never break.
+    /// An internal error.
     case software = 70
     /// The disk reported an error.
     case ioError = 74
@@ -23,7 +23,7 @@ public enum ControlExitCode: Int32, Sendable, Hashable, Codable, CaseIterable {
     /// Configuration or model refused.
     case configuration = 78
 
-    /// The status of `sync --wait`: what needs a person's hand comes first.
+    /// The status of `sync --wait`: what needs human intervention comes first.
     /// - Parameter expected: how many resources were to be polled. Fewer runs than that: not everything was polled.
     public static func sync(_ runs: [RunReport], expected: Int) -> ControlExitCode {
         let codes = Set(runs.map(run))
@@ -63,7 +63,7 @@ public enum ControlExitCode: Int32, Sendable, Hashable, Codable, CaseIterable {
     }
 }
 
-/// Spans of time as a person says them: `42s`, `4min`, `3h`, `2d`. Two digits are enough in a line of status.
+/// Durations as people say them: `42s`, `4min`, `3h`, `2d`. Two digits are enough in a line of status.
 public enum RelativeTime {
     /// Seconds below 90s, minutes below 90min, hours below 36h, then days; each rounded. What is negative is `0s`.
     public static func text(_ seconds: Double) -> String {

@@ -1,4 +1,4 @@
-/// One thing that is asked of the daemon: a verb and its parameters.
+/// A request to the daemon: a verb and its parameters.
 ///
 /// On the wire a verb is a route and the parameters are the query: `POST /v1/sync?scope=github/issues&wait=true`.
 public struct ControlRequest: Sendable, Hashable, Codable {
@@ -14,7 +14,7 @@ public struct ControlRequest: Sendable, Hashable, Codable {
         case quarantine
         /// Polls now, within the limits of the schedule; with `wait`, tells progress line by line.
         case sync
-        /// Reads the configuration anew; one with a mistake is refused and the old one kept.
+        /// Reads the configuration again; one with a mistake is refused and the old one kept.
         case reload
         /// Keeps resources from being polled until `resume`, across restarts; an open run goes on.
         case pause
@@ -34,7 +34,7 @@ public struct ControlRequest: Sendable, Hashable, Codable {
             }
         }
 
-        /// Whether it changes what the daemon does. Whoever may connect may ask for the others.
+        /// Whether it changes what the daemon does. Anyone who may connect may use the other verbs.
         public var isSteering: Bool { method != "GET" }
 
         /// The names of the parameters it takes.
@@ -62,7 +62,7 @@ public struct ControlRequest: Sendable, Hashable, Codable {
     public var wait: Bool
     /// How many entries at most.
     public var limit: Int?
-    /// How many of the newest entries are passed over.
+    /// How many of the newest entries are skipped.
     public var skip: Int
     /// The id of an entry, or how it begins.
     public var id: String?
@@ -121,7 +121,7 @@ public struct ControlRequest: Sendable, Hashable, Codable {
         if value.isEmpty { return nil }
         let parts = value.split(separator: "/", omittingEmptySubsequences: false)
         guard parts.count <= 2, parts.allSatisfy({ !$0.isEmpty }) else {
-            throw ControlError("\"\(value)\" is no scope", advice: "write SOURCE or SOURCE/RESOURCE", code: .usage)
+            throw ControlError("\"\(value)\" is not a scope", advice: "write SOURCE or SOURCE/RESOURCE", code: .usage)
         }
         return value
     }
@@ -137,7 +137,7 @@ public struct ControlRequest: Sendable, Hashable, Codable {
     private static func number(_ name: String, _ value: String, _ range: ClosedRange<Int>) throws(ControlError) -> Int {
         guard let number = Int(value), range.contains(number) else {
             throw ControlError(
-                "\(name)=\(value) is no number from \(range.lowerBound) to \(range.upperBound)", advice: "write \(name)=100", code: .usage)
+                "\(name)=\(value) is not a number from \(range.lowerBound) to \(range.upperBound)", advice: "write \(name)=100", code: .usage)
         }
         return number
     }

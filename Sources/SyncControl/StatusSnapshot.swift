@@ -1,5 +1,5 @@
 import Foundation
-// Who is told of runs knows what they are told in: its names are a part of this interface.
+// Events about runs use the types of SyncReports, so its names are part of this interface.
 @_exported import SyncReports
 
 /// Everything the daemon says about itself at one moment: the answer to `GET /v1/status`.

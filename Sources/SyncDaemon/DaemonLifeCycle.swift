@@ -5,7 +5,7 @@ import SyncControl
 import SyncPipeline
 import Synchronization
 
-/// What is known about the process as a whole, and where it is asked to do something. Shared by the life cycle and the control socket.
+/// What is known about the process as a whole, and the place for requests to it. Shared by the life cycle and the control socket.
 final class DaemonLifeCycle: Sendable {
     private struct Facts {
         var state = DaemonState()
@@ -134,7 +134,7 @@ final class DaemonLifeCycle: Sendable {
         return generation == 1 ? recorder.readyText : recorder.text
     }
 
-    private static let stopping = ControlError("cisternd is stopping", advice: "try again when it runs", code: .unavailable)
+    private static let stopping = ControlError("cisternd is stopping", advice: "try again once it is running", code: .unavailable)
 
     // MARK: Answers
 

@@ -6,7 +6,7 @@ import SyncControl
 import SyncPipeline
 import Systemd
 
-/// Where the document and the pipeline come from. `ManagedParts` makes the real ones; tests put others in their place.
+/// Where the document and the pipeline come from. `ManagedParts` makes the real ones; tests substitute others.
 public protocol DaemonParts: Sendable {
     /// Opens the document and makes the pipeline, which is not started. May take as long as the store takes to open; called on a thread that
     /// may block.

@@ -5,7 +5,7 @@ import SyncPipeline
 import Systemd
 
 extension SyncDaemon {
-    /// Begins what is to be done. Nothing here waits: what takes time tells the life cycle when it is done.
+    /// Begins each action. Nothing here waits: whatever takes time tells the life cycle when it is done.
     func perform(_ action: DaemonState.Action, _ running: RunningDaemon) {
         let lifeCycle = running.lifeCycle
         switch action {
@@ -82,7 +82,7 @@ extension SyncDaemon {
             return .failure(
                 ControlError(
                     "restart needed: \(reasons.joined(separator: ", ")) changed; the old configuration is kept",
-                    advice: "run `systemctl restart cisternd`, or take the change back", code: .configuration))
+                    advice: "run `systemctl restart cisternd`, or undo the change", code: .configuration))
         case .unchanged(let reading):
             // What the configuration names may have changed all the same, such as a file of certificate authorities.
             do { try await running.engine.pipeline.reload(lifeCycle.configurationInForce) } catch { return .failure(Self.refused(error)) }
@@ -105,7 +105,8 @@ extension SyncDaemon {
     }
 
     private static func refused(_ error: any Error) -> ControlError {
-        ControlError("the new configuration is refused: \(error.inWords); the old one is kept", advice: "correct it", code: .configuration)
+        ControlError(
+            "the new configuration is refused: \(error.inWords); the old one is kept", advice: "correct it and reload again", code: .configuration)
     }
 
     // MARK: Status
@@ -129,7 +130,7 @@ extension SyncDaemon {
         running.clocks?.stop()
         reporter.send(
             JournalEntry(
-                .stopping, status == .success ? "stopping" : "stopping, because the store cannot be trusted any more",
+                .stopping, status == .success ? "stopping" : "stopping, because the store can no longer be trusted",
                 fields: JournalFormatter.make([("CISTERN_VERSION", options.version)])))
         lifeCycle.refuseWaiters()
         await running.engine.pipeline.stop(grace: grace)
@@ -149,7 +150,7 @@ extension SyncDaemon {
         let path = lifeCycle.configurationInForce.document.path, unsaved = running.engine.document.unsavedChanges
         reporter.send(
             JournalEntry(
-                "\(path) could not be saved: \(reason); \(JournalFormatter.count(unsaved, "changed object")) not on disk, what is missing is fetched again "
+                "\(path) could not be saved: \(reason); \(JournalFormatter.count(unsaved, "changed object")) not on disk, to be fetched again "
                     + "at the next start", priority: .error,
                 fields: JournalFormatter.make([("CISTERN_ERROR", reason)])))
         return status == .success ? .ioError : status
@@ -158,7 +159,7 @@ extension SyncDaemon {
     /// How long after the grace saving may take. What is in the file by then is safe, and what was pushed is in the push journal.
     static let savingTime = Duration.milliseconds(1500)
 
-    /// Saves and closes. Returns what kept it from that: a store that is locked by somebody else, or a disk that does not answer, holds nobody longer
+    /// Saves and closes. Returns what prevented that: a store that another program has locked, or a disk that does not respond, delays it no longer
     /// than until `deadline`.
     private func close(_ document: any OpenDocument, until deadline: ContinuousClock.Instant) async -> String? {
         let (ends, end) = AsyncStream.makeStream(of: String?.self)
@@ -172,7 +173,7 @@ extension SyncDaemon {
         }
         let alarm = Task {
             try await Task.sleep(until: deadline, clock: .continuous)
-            end.yield("shutdown_grace is over and the store is still busy; another program may hold its lock, or the disk does not answer")
+            end.yield("shutdown_grace is over and the store is still busy; another program may hold its lock, or the disk may not respond")
         }
         defer { alarm.cancel() }
         for await reason in ends { return reason }

@@ -77,14 +77,14 @@ extension SyncDaemon {
         let engine = try await assemble(configuration, lifeCycle: lifeCycle)
         do {
             try goOn(lifeCycle)
-            // Whoever connects from now on waits until it is known what there is to ask for.
+            // Connections wait from now on until the resources are known.
             let listener = try listen(configuration)
             do {
                 try await engine.pipeline.start()
             } catch {
                 listener.remove()
                 let failure = DocumentOpening.failure(error, package: configuration.document.path)
-                // What the disk or another program does is not broken in here, also where it is met after the store was opened.
+                // What the disk or another program does is not an internal error, even after the store was opened.
                 guard failure.status == .software else { throw failure }
                 throw StartFailure(.software, "the stored state of the sources cannot be read: \(error.inWords)")
             }
@@ -142,7 +142,7 @@ extension SyncDaemon {
         }
     }
 
-    /// Who is told of events, in this order: the recorder first, for the others ask it.
+    /// The observers of events, in this order: the recorder first, because the others ask it.
     private func listen(_ lifeCycle: DaemonLifeCycle) {
         let recorder = lifeCycle.recorder, reporter = reporter
         let manager = NotifyReporter(notify: options.notify, recorder: recorder)
@@ -177,13 +177,13 @@ extension SyncDaemon {
         return server
     }
 
-    /// Who steers is told, so that a mirror that stands still can be traced to somebody's hand.
+    /// Says who steered, so that a mirror that stands still can be traced to a person.
     private static func steeredEntry(_ request: ControlRequest, by peer: ControlPeer) -> JournalEntry {
         var text = request.verb.rawValue
         if request.verb.parameters.contains("scope") { text += " of \(request.scope ?? "everything")" }
         if request.full { text += " (full)" }
         return JournalEntry(
-            "\(text) asked for by \(peer)", priority: .notice,
+            "\(text) requested by \(peer)", priority: .notice,
             fields: JournalFormatter.make([
                 ("CISTERN_VERB", request.verb.rawValue), ("CISTERN_SCOPE", request.scope ?? ""), ("CISTERN_PEER_UID", "\(peer.user)"),
                 ("CISTERN_PEER_PID", "\(peer.process)"),
@@ -210,7 +210,7 @@ extension SyncDaemon {
         let watchdog = Watchdog(timeout: timeout, notify: options.notify, checks: liveness.checks) { failure in
             reporter.send(
                 JournalEntry(
-                    .watchdogMissed, "no sign of life is given: \(failure)",
+                    .watchdogMissed, "a liveness check failed, so the watchdog gets no ping: \(failure)",
                     fields: JournalFormatter.make([("CISTERN_CHECK", failure.findings.map(\.check).joined(separator: " "))])))
         }
         watchdog.start()

@@ -156,7 +156,7 @@ public final class SyncDaemon: Sendable {
         return failure.status
     }
 
-    /// Last words: waits a little until manager and journal have them.
+    /// Last words: waits briefly until manager and journal have them.
     func flush() {
         journal.current.flush(within: .seconds(2))
         options.notify.flush(within: .seconds(2), managerHasRead: true)
@@ -193,7 +193,7 @@ extension SyncDaemon {
             self.configuration = configuration
             self.maxBlock = maxBlock
             self.environment = environment
-            // What the daemon makes is for its user, and for its group to read.
+            // Files that the daemon creates are for its user, and readable by its group.
             umask(0o027)
             notify = Notify.takingEnvironment(environment)
             watchdogTimeout = Watchdog.takeTimeout(from: environment)
@@ -203,7 +203,7 @@ extension SyncDaemon {
                 failure = nil
             } catch {
                 sockets = []
-                failure = StartFailure(.osError, "a socket that the service manager announced is not open: \(error); restart cisternd.socket")
+                failure = StartFailure(.osError, "a socket that the service manager passed is not open: \(error); restart cisternd.socket")
             }
         }
 

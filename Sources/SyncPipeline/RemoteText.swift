@@ -1,10 +1,9 @@
-/// Text that came from outside, made fit to be read by people: the one function for terminals, the journal, lines of standard error, status
-/// and columns of errors.
+/// Text from outside, made safe to read: the only functions for terminals, the journal, lines of standard error, status and error columns.
 ///
 /// Escapes, C1 controls, marks that change the direction of writing and other invisible characters become U+FFFD; whatever breaks a line
 /// becomes a blank. Letters of every script stay as they are.
 public enum RemoteText {
-    /// So many scalars a line has at most, where nothing else is said; what is cut off is shown as `…`.
+    /// The default maximum of scalars in a line; what is cut off is shown as `…`.
     public static let longestLine = 2_000
 
     /// `text` as one line.
@@ -17,7 +16,7 @@ public enum RemoteText {
         shown(text, limit: limit) { $0 == "\n" || $0 == "\t" ? $0 : breaksLine($0) ? " " : nil }
     }
 
-    /// Whether a reader may see the scalar as it is.
+    /// Whether the scalar may be shown as it is.
     public static func isHarmless(_ scalar: Unicode.Scalar) -> Bool {
         if (0x20...0x7E).contains(scalar.value) { return true }
         switch scalar.properties.generalCategory {

@@ -10,9 +10,9 @@ public enum SyncError: Error, Sendable, Hashable, CustomStringConvertible {
     case keyOfResource(scope: String, entity: String, expected: [String])
     /// More records were set aside than `limits.max_bad_records`; the page is rolled back. `first`: why the first one was.
     case tooManyBadRecords(count: Int, limit: Int, first: String)
-    /// What a page brought could not be read or saved, the listing goes round in circles, or the run took too long; the sentence says which.
+    /// A page's content could not be read or saved, the listing goes in circles, or the run took too long; the sentence says which.
     case page(String)
-    /// The daemon stops and takes no more work; nothing throws it at present.
+    /// The daemon is stopping and takes no more work; nothing throws it at present.
     case stopping
     /// The run was told to stop, or ran out of time while it waited for disk space.
     case cancelled
@@ -26,7 +26,7 @@ public enum SyncError: Error, Sendable, Hashable, CustomStringConvertible {
         case .keyOfResource(let scope, let entity, let expected):
             "\(scope): key must be the key of entity \(entity), \(expected), in this version; remove it from the resource"
         case .tooManyBadRecords(let count, let limit, let first):
-            "\(count) bad records, more than limits.max_bad_records = \(limit); nothing of the page was kept. The first: \(first)"
+            "\(count) bad records, more than limits.max_bad_records = \(limit); none of the page was kept. The first: \(first)"
         case .page(let message): message
         case .stopping: "cisternd is stopping"
         case .cancelled: "cancelled"
@@ -37,9 +37,9 @@ public enum SyncError: Error, Sendable, Hashable, CustomStringConvertible {
 extension Error {
     /// What went wrong, in a sentence for people. Foundation's errors, the store's among them, describe themselves for programmers otherwise.
     package var inWords: String {
-        // An error that came as `any Error`, by way of a continuation for one, is still in its box here: `type(of: self)` would be the box's.
+        // An error that came as `any Error`, through a continuation, is still boxed here: `type(of: self)` would be that of the box.
         let speaksForPeople = self is any CustomNSError || self is any LocalizedError || type(of: self as any Error) is NSError.Type
-        // What a server sent may stand in it.
+        // It may contain what a server sent.
         return RemoteText.line(speaksForPeople ? localizedDescription : "\(self)")
     }
 }

@@ -20,7 +20,7 @@ extension SyncPipeline {
             }, unsavedChanges: document.unsavedChangeCount, oldestUnsavedChange: document.oldestUnsavedChange)
     }
 
-    /// A wait may end so much later than it should before it counts as work that stands still.
+    /// A wait may end this much late before it counts as work that stands still.
     private static let waitSlack = Duration.seconds(60)
 
     /// Taken at once from what is known: waits for no run, no server and no store.
@@ -28,7 +28,7 @@ extension SyncPipeline {
         state.withLock { state in
             let now = clock.moment
             let runs = state.runs.values.map { ($0.run.progress, $0.run.resource.limits.maxRunTime.duration) }
-            // Neither a server's patience nor a full disk is a standstill of ours: what waits for them is neither busy nor late.
+            // Neither a wait that a server asked for nor a full disk is a standstill of ours: what waits for them is neither busy nor late.
             let working = runs.filter { progress, _ in
                 !progress.waitsForDisk && (progress.waitsUntil?.advanced(by: Self.waitSlack) ?? now.instant) <= now.instant
             }

@@ -1,14 +1,14 @@
 import Foundation
 public import OpenCoreData
 public import SyncConfiguration
-// Who is told of runs knows what they are told in: its names are a part of this interface.
+// Events about runs use the types of SyncReports, so its names are part of this interface.
 @_exported public import SyncReports
 import Synchronization
 
-/// Remote JSON to managed objects: polls each resource when it is due, fetches its pages, parses them in operations of their own and saves them through the
-/// document's stack. It tells the world by events and otherwise nothing.
+/// Remote JSON to managed objects: polls each resource when it is due, fetches its pages, parses them in operations of their own and saves them
+/// through the document's stack. It reports through events only.
 ///
-/// What happens next is decided by `PipelineState`; here it is carried out.
+/// `PipelineState` decides what happens next; this class carries it out.
 public final class SyncPipeline: Sendable {
     struct State: Sendable {
         var machine: PipelineState
@@ -22,7 +22,7 @@ public final class SyncPipeline: Sendable {
         var waiters: [Int: CheckedContinuation<RunReport?, Never>] = [:]
         var waiterCount = 0
         var stopWaiters: [CheckedContinuation<Void, Never>] = []
-        /// What the machine wants done, in order. One thread at a time works it off.
+        /// What the machine wants done, in order. One thread at a time processes it.
         var outbox: [PipelineState.Output] = []
         var isDelivering = false
     }
@@ -84,7 +84,7 @@ public final class SyncPipeline: Sendable {
         parseQueue.maxConcurrentOperationCount = max(1, configuration.daemon.maxParallelParses)
         document.managedObjectContext.materializesNotificationObjects = false
         document.root.materializesNotificationObjects = false
-        // Two pages may bring one new object at the same time: the later one's values lie over the earlier one's.
+        // Two pages may bring the same new object at the same time: the later one's values override the earlier one's.
         document.root.mergePolicy = .mergeByPropertyObjectTrump
         document.observe { [weak self] event in self?.documentDid(event) }
         timer.withLock { $0 = WakeTimer(clock: clock) { [weak self] in self?.handle(.due) } }
@@ -126,7 +126,7 @@ public final class SyncPipeline: Sendable {
     public func reload(_ configuration: CisternConfiguration) async throws {
         try Self.check(configuration)
         let (stored, schedules) = try await RunState.loadAll(document: document)
-        // Loaded first, then put into force in one step, on what is the case by then.
+        // Loaded first, then put into force in one step, based on the state at that time.
         let mapping = ModelMapping(configuration.model, model: document.managedObjectModel)
         var savesOtherwise = false
         handle(.configured(configuration.sources.flatMap(\.resources), configuration.daemon, stored: stored, schedules: schedules)) { state in
@@ -139,7 +139,7 @@ public final class SyncPipeline: Sendable {
         parseQueue.maxConcurrentOperationCount = max(1, configuration.daemon.maxParallelParses)
         if savesOtherwise { document.autosavePolicy = AutosavePolicy(configuration.document) }
         trust.keep(only: Set(configuration.sources.flatMap(\.resources).map { ResourceScope(source: $0.source, resource: $0.name) }))
-        // What else a configuration names may have changed as well, such as a file of certificate authorities.
+        // Files that a configuration names may have changed as well, such as a file of certificate authorities.
         await transports.renew()
     }
 
@@ -196,7 +196,7 @@ public final class SyncPipeline: Sendable {
 
     // MARK: Carrying out
 
-    /// Tells the machine, and does what it says. `change` is made in the same step, before.
+    /// Tells the machine, and does what it says. `change` is applied first, in the same step.
     func handle(_ input: PipelineState.Input, _ change: (inout sending State) -> Void = { _ in }) {
         let delivers = state.withLock { state in
             change(&state)
@@ -231,7 +231,7 @@ public final class SyncPipeline: Sendable {
         case .endAfterPage(let scope, let id):
             guard let running = running(scope, id) else { return }
             running.run.stopAfterPage()
-            // A wait is no page that could be finished.
+            // A waiting run has no page to finish.
             if running.run.progress.waitsUntil != nil { running.task?.cancel() }
         case .cancel(let scope, let id): running(scope, id)?.task?.cancel()
         case .wake(let instant): timer.withLock { $0 }?.set(instant)
@@ -269,7 +269,7 @@ public final class SyncPipeline: Sendable {
             state.runs[order.scope] = Running(id: order.id, run: run)
             return run
         }
-        // It runs on here until it waits for the first time. Nobody cancels it meanwhile: outputs are carried out one after the other.
+        // It runs here until it waits for the first time. Nothing cancels it meanwhile: outputs are carried out one after the other.
         let task = Task.immediate { [self] in
             let conclusion = await run.run(isWaitedFor: order.isWaitedFor, acceptsDeletes: order.acceptsDeletes)
             openRuns.end(order.scope)
@@ -283,7 +283,7 @@ public final class SyncPipeline: Sendable {
         }
     }
 
-    /// An order of before a reload may come to be carried out after it.
+    /// An order from before a reload may be carried out after it.
     private func prepared(_ order: PipelineState.RunOrder, _ state: inout sending State) -> PreparedResource {
         if let known = state.prepared[order.scope], known.resource == order.resource { return known }
         let made = PreparedResource(order.resource, state.mapping)

@@ -4,11 +4,11 @@ import Glibc
 import SyncConfiguration
 import SyncControl
 
-/// The tool: one verb a file, each ends with one of the statuses of `ControlExitCode`.
+/// The tool: one verb per file; each ends with one of the statuses of `ControlExitCode`.
 struct Cisternctl: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "cisternctl",
-        abstract: "Steers cisternd, and looks at what it keeps.",
+        abstract: "Controls cisternd and shows what it keeps.",
         discussion: """
             Exit status: 0 done; 64 bad command line; 65 bad input; 69 cisternd or the remote side cannot be reached; 75 not current, or not \
             now; 76 bad answers; 77 not permitted; 78 configuration refused.
@@ -25,7 +25,7 @@ struct Cisternctl: ParsableCommand {
             var command = try parseAsRoot(verbFirst(arguments))
             if let verb = command as? any Verb { return try await verb.run(in: surroundings) }
             if command is Self || command is QuarantineVerb || command is ConfigVerb {
-                // Half a command is the help, and no success.
+                // An incomplete command prints the help, and is not a success.
                 surroundings.console.block(helpMessage(for: type(of: command)))
                 return .usage
             }
@@ -46,7 +46,7 @@ struct Cisternctl: ParsableCommand {
 }
 
 extension Cisternctl {
-    /// What is said before the verb is said to the verb: `cisternctl --socket PATH reload --wait`.
+    /// Options before the verb apply to the verb: `cisternctl --socket PATH reload --wait`.
     static func verbFirst(_ arguments: [String]) -> [String] {
         var leading: [String] = []
         var rest = arguments[...]
@@ -61,7 +61,7 @@ extension Cisternctl {
                 break
             }
         }
-        // Behind `--` nothing is an option any more.
+        // After `--` nothing is an option.
         let end = rest.firstIndex(of: "--") ?? rest.endIndex
         return Array(rest[..<end]) + leading + Array(rest[end...])
     }
@@ -72,7 +72,7 @@ protocol Verb: ParsableCommand {
     func run(in surroundings: Surroundings) async throws -> ControlExitCode
 }
 
-/// What every verb can be told.
+/// The options of every verb.
 struct CommonOptions: ParsableArguments {
     @Option(help: "The control socket (default: $RUNTIME_DIRECTORY/control.sock, else /run/cistern/control.sock).")
     var socket: String?
@@ -84,7 +84,7 @@ struct CommonOptions: ParsableArguments {
     var json = false
 }
 
-/// What a verb finds around it: the environment, the files, and where to write. Tests bring their own.
+/// A verb's surroundings: the environment, the files, and where to write. Tests supply their own.
 struct Surroundings: Sendable {
     static let defaultConfiguration = "/etc/cistern/cisternd.toml"
     static let defaultSocket = "/run/cistern/control.sock"
@@ -108,8 +108,8 @@ struct Surroundings: Sendable {
         ConfigurationReader(path: options.config ?? Self.defaultConfiguration, environment: environment, files: files)
     }
 
-    /// Reads the configuration for a verb that cannot do without.
-    /// - Parameter isTold: which of the warnings that the daemon gives at its start are told here, too.
+    /// Reads the configuration for a verb that needs it.
+    /// - Parameter isTold: which of the warnings that the daemon gives at its start are shown here, too.
     /// - Throws: `ControlError` with status 78.
     func configuration(
         _ options: CommonOptions, telling isTold: (ConfigurationProblem) -> Bool = { _ in false }
@@ -136,7 +136,7 @@ struct Surroundings: Sendable {
         return Self.defaultSocket
     }
 
-    /// Asks the daemon, and closes the connection whatever comes of it.
+    /// Sends a request to the daemon, and closes the connection whatever happens.
     func withClient<Answer: Sendable>(
         _ options: CommonOptions, _ body: (ControlClient) async throws -> Answer
     ) async throws -> Answer {

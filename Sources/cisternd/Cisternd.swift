@@ -7,8 +7,9 @@ struct Cisternd: ParsableCommand {
         commandName: "cisternd",
         abstract: "Keeps remote JSON in a local database. Runs in the foreground, under systemd.",
         discussion: """
-            Exit status: 0 clean stop; 64 bad command line; 70 broken; 71 no socket, or too little memory, threads or files; 73 state directory not writable; 74 disk error; \
-            75 document in use by another cisternd; 77 no usable credential; 78 configuration invalid.
+            Exit status: 0 clean stop; 64 bad command line; 70 internal error; 71 no socket, or too little memory, too few threads or files; \
+            73 state directory not writable; 74 disk error; 75 document in use by another cisternd; 77 no usable credential; 78 configuration \
+            invalid.
             """,
         version: SyncDaemon.version)
 
@@ -17,7 +18,7 @@ struct Cisternd: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Warn in the journal, with the place in the program, when the main queue is held for longer than this.", valueName: "milliseconds"))
+            "Warn in the journal, naming the code, when something holds the main queue for longer than this.", valueName: "milliseconds"))
     var maxBlock: Int?
 
     @Flag(help: "Check the configuration and its model, print what is wrong, and end with 0 or 78. Opens no store.")

@@ -6,7 +6,7 @@ import SyncDaemon
 // manager says in the environment is taken out of it.
 Signals.block()
 if let shortage = StartResources.shortage() {
-    // Straight to the descriptor, which the service manager leads to the journal: nothing that needs more may be asked for.
+    // Straight to the descriptor, which the service manager connects to the journal: nothing that needs more may be used.
     let line = Array("<3>\(shortage)\n".utf8)
     _ = write(STDERR_FILENO, line, line.count)
     exit(ExitStatus.osError.rawValue)

@@ -51,7 +51,7 @@ import Testing
             if try FaultShim.counts(shop).failed == 0 { break }
             #expect(isReady ? [0, 74].contains(status) : [74, 78].contains(status), "\(fault): \(status), \(said)")
             // Whoever is told of damage is told first that it may be the disk, and nobody who only had to read once more.
-            #expect(!said.contains("moved away") || said.contains("errors of the disk"), "\(fault): \(said)")
+            #expect(!said.contains("moved away") || said.contains("disk errors"), "\(fault): \(said)")
             #expect(!said.contains("can't be opened: it is damaged"), "\(fault): \(said)\n\(FaultShim.place(shop))")
             ready += isReady ? 1 : 0
             at += 1

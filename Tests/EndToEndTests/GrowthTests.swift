@@ -138,7 +138,7 @@ private struct Growth {
         }
         let log = daemon.output + daemon.errors
         // Who steers is told each time.
-        for line in log where !line.contains("asked for by") {
+        for line in log where !line.contains("requested by") {
             let name = names.first { line.contains("shop/\($0):") || line.contains("shop\\/\($0):") } ?? ""
             size.lines[name, default: 0] += 1
             size.lastLine[name] = String(line.prefix(200))

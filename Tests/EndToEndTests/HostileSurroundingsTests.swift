@@ -120,7 +120,7 @@ import Testing
         let words = ["--reuid=64\(100 + count)", "--clear-groups", "prlimit", "--nproc=\(count)", try Workshop.binary("cisternd"), "--version"]
         let result = try await shop.run("setpriv", words)
         #expect(result.status == 71, "\(result.errors)")
-        #expect(result.errors.contains { $0.contains("cisternd cannot start: of 24 threads") }, "\(result.errors)")
+        #expect(result.errors.contains { $0.contains("cisternd cannot start: it needs 24 threads") }, "\(result.errors)")
         await server.shutdown()
     }
 
@@ -132,7 +132,7 @@ import Testing
         defer { shop.close() }
         let daemon = try await FaultShim(in: shop).launch(shop, Fault(family: family, at: at, code: ENOSPC, keeps: true))
         #expect(await daemon.end() == 71)
-        #expect(daemon.errors.count == 1 && daemon.errors[0].contains("cisternd cannot start: nothing can be waited for"), "\(daemon.errors)")
+        #expect(daemon.errors.count == 1 && daemon.errors[0].contains("cisternd cannot start: it cannot wait for events"), "\(daemon.errors)")
         await server.shutdown()
     }
 
@@ -197,8 +197,8 @@ import Testing
         #expect(try await shop.control("status").status == 0)
         daemon.signal(SIGTERM)
         #expect(await daemon.end() == 0, "\(daemon.errors)")
-        #expect(daemon.errors.contains { $0.contains("fetching goes on") })
-        #expect(!daemon.errors.contains { $0.contains("no sign of life is given") }, "\(daemon.errors)")
+        #expect(daemon.errors.contains { $0.contains("fetching resumes") })
+        #expect(!daemon.errors.contains { $0.contains("a liveness check failed") }, "\(daemon.errors)")
         manager.signal(SIGKILL)
         await server.shutdown()
     }
@@ -237,7 +237,7 @@ import Testing
         #expect(mkfifo(path, 0o600) == 0)
         let result = try await shop.run(Workshop.binary("cisternd"), ["--check-config", "--config", path])
         #expect(result.status == 78)
-        #expect(result.errors.contains { $0.contains("it is no regular file") }, "\(result.errors)")
+        #expect(result.errors.contains { $0.contains("it is not a regular file") }, "\(result.errors)")
         await server.shutdown()
     }
 
@@ -262,7 +262,7 @@ import Testing
         #expect(try await shop.control("pause", "shop/good").status == 0)
         daemon.signal(SIGTERM)
         #expect(await daemon.end() == 0)
-        #expect(daemon.errors.contains { $0.contains("pause of shop/good asked for by root (uid 0, process ") })
+        #expect(daemon.errors.contains { $0.contains("pause of shop/good requested by root (uid 0, process ") })
         await server.shutdown()
     }
 }

@@ -28,7 +28,7 @@ import Testing
         let shown = try await shop.control("quarantine", "show", String(try #require(ids.last).prefix(16)))
         #expect(shown.status == 0 && shown.output.first?.contains(ids[999]) == true, "\(shown.errors)")
         let missing = try await shop.control("quarantine", "show", "no-such")
-        #expect(missing.status == 65 && missing.errors.first?.contains("no record that is set aside has the id no-such") == true)
+        #expect(missing.status == 65 && missing.errors.first?.contains("no record with the id no-such was set aside") == true)
         daemon.signal(SIGTERM)
         #expect(await daemon.end() == 0)
         await server.shutdown()

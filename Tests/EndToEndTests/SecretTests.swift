@@ -94,7 +94,7 @@ import Testing
         defer { shop.close() }
         for (mode, isWarned) in [(mode_t(0o644), true), (0o640, false), (0o600, false)] {
             #expect(chmod(secret, mode) == 0)
-            let sentence = "everybody on this machine may read the secret in \(secret)"
+            let sentence = "everyone on this machine can read the secret in \(secret)"
             let check = try await shop.run(Workshop.binary("cisternctl"), ["check", "--config", "\(shop.folder)/cisternd.toml"])
             #expect(check.status == 0 && check.output.contains { $0.contains(sentence) } == isWarned, "\(check)")
             let daemon = try await shop.daemon()

@@ -56,7 +56,7 @@ import Testing
         daemon.signal(SIGTERM)
         // Forty seconds later.
         #expect(await daemon.end() == 71, "\(daemon.errors)")
-        #expect(daemon.errors.last == "<2>cisternd did not come to its end in time and ends as it is; what is committed is safe", "\(daemon.errors)")
+        #expect(daemon.errors.last == "<2>cisternd did not stop in time and exits now; what is committed is safe", "\(daemon.errors)")
         let next = try await shop.daemon()
         next.signal(SIGTERM)
         #expect(await next.end() == 0)

@@ -26,7 +26,7 @@ struct JSONPathTests {
 
     @Test(arguments: [
         ("a.b", 1, "as in \"$.a.b\""), ("data", 1, "as in \"/data\""), ("two words", 1, "as in \"$.name\""), ("$a", 2, "expected"),
-        ("$data", 2, "expected"), ("$.", 3, "missing"), ("$.a.", 5, "missing"), ("$[", 2, "not closed"), ("$[]", 3, "stands an index"),
+        ("$data", 2, "expected"), ("$.", 3, "missing"), ("$.a.", 5, "missing"), ("$[", 2, "not closed"), ("$[]", 3, "followed by an index"),
         ("$[1", 2, "not closed"), ("$['a", 3, "not closed"), ("$['a'", 2, "not closed"), ("$[01]", 3, "leading zeros"),
         ("$[a]", 3, "quoted key"), ("$['a\u{1}']", 5, "control characters"), ("/a\tb", 3, "control characters"), ("$['a'x]", 6, "expected \"]\""),
         (#"$['\n']"#, 5, "escape"), (#"$['\x']"#, 5, "escape"), ("/a~2", 4, "followed by"),

@@ -46,7 +46,7 @@ import Testing
     @Test func aPathThatIsTooLongIsSaidToBe() async {
         let error = await failure(at: "/tmp/" + String(repeating: "x", count: 200))
         #expect(error?.code == .usage)
-        #expect(error?.advice == "it has 107 bytes at most")
+        #expect(error?.advice == "the limit is 107 bytes")
     }
 
     @Test(.enabled(if: geteuid() != 0, "root may use every socket")) func aForbiddenSocketNamesTheGroup() async throws {
@@ -55,6 +55,6 @@ import Testing
         defer { rmdir(folder) }
         let error = await failure(at: folder + "/control.sock")
         #expect(error?.code == .noPermission)
-        #expect(error?.advice == "become a member of the group cistern, or use sudo")
+        #expect(error?.advice == "join the group cistern, or use sudo")
     }
 }

@@ -84,8 +84,8 @@ import enum SyncDaemon.ExitStatus
         }
         let told = bench.entries.all.filter { entry in entry.fields.contains { $0.name == "CISTERN_PEER_UID" } }
         #expect(told.map(\.priority) == [.notice, .notice])
-        #expect(told.first?.message.hasPrefix("pause of iso/countries asked for by ") == true)
-        #expect(told.last?.message.hasPrefix("sync of everything (full) asked for by ") == true)
+        #expect(told.first?.message.hasPrefix("pause of iso/countries requested by ") == true)
+        #expect(told.last?.message.hasPrefix("sync of everything (full) requested by ") == true)
         #expect(told.allSatisfy { $0.fields.contains { $0.name == "CISTERN_PEER_PID" && $0.value == "\(getpid())" } })
     }
 

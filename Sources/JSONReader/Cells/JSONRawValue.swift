@@ -1,6 +1,6 @@
 import CSimdJSON
 
-/// The JSON text of a value as it stands in the body (UTF-8, checked), only until the closure which got it returns.
+/// The JSON text of a value as it is in the body (UTF-8, checked), valid only until the closure that received it returns.
 public struct JSONRawValue {
     private let page: JSONPageReference
     /// Where the text starts in the body.
@@ -161,8 +161,8 @@ extension JSONHash: CustomStringConvertible {
     }
 }
 
-/// The way from a cell back to the page it is in. The view it points to is never freed, so that one kept too long is noticed by its
-/// generation and does not read freed memory.
+/// The link from a cell back to its page. The view it points to is never freed, so that a cell kept too long is noticed by its generation and does
+/// not read freed memory.
 struct JSONPageReference {
     private let pointer: UnsafePointer<csj_view>
     private let generation: UInt64

@@ -2,8 +2,8 @@ import CSimdJSON
 
 /// One record of a page, or a nested object read by a plan of its own.
 ///
-/// Everything in it points into the page and is valid only until the closure it was handed to returns; a use after that traps. What is to
-/// stay is copied: `String(cellText)`, ``rawBytes``, ``JSONValue/init(_:)``.
+/// Everything in it points into the page and is valid only until the closure it was handed to returns; a use after that traps. Copy what must stay:
+/// `String(cellText)`, ``rawBytes``, ``JSONValue/init(_:)``.
 public struct JSONRecord {
     let page: JSONPageReference
     let instance: UInt32

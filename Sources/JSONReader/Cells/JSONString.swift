@@ -1,6 +1,6 @@
 import CSimdJSON
 
-/// The decoded text of a JSON string: valid UTF-8 inside the page's buffers, only until the closure which got it returns.
+/// The decoded text of a JSON string: valid UTF-8 inside the page's buffers, only until the closure that received it returns.
 public struct JSONString {
     private let page: JSONPageReference
     private let start: Int

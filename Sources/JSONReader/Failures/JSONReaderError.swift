@@ -1,4 +1,4 @@
-/// A page that must not be used: nothing that was handed out of it before the error was thrown counts.
+/// A page that must not be used: nothing that was handed out before the error was thrown counts.
 public struct JSONReaderError: Error, Sendable, Hashable {
     /// What is wrong, for code that must tell the cases apart.
     public enum Kind: Sendable, Hashable {
@@ -16,11 +16,11 @@ public struct JSONReaderError: Error, Sendable, Hashable {
         case limit(JSONLimit)
         /// JSON, but there is nothing at the path of the record list.
         case recordsMissing
-        /// JSON, but a string, number or boolean stands at the path of the record list.
+        /// JSON, but there is a string, number or boolean at the path of the record list.
         case recordsNotAList
-        /// A key on the way to the record list or to an envelope value stands twice.
+        /// A key on the path to the record list or to an envelope value appears twice.
         case ambiguousEnvelope
-        /// No memory for the index of a document of this size, or for what is read out of it.
+        /// Not enough memory for the index of a document of this size, or for what is read from it.
         case outOfMemory
     }
 
@@ -28,7 +28,7 @@ public struct JSONReaderError: Error, Sendable, Hashable {
     public let kind: Kind
     /// What is wrong, in words, without anything of the document's content.
     public let message: String
-    /// The place in the body that is blamed.
+    /// The place of the error in the body.
     public let location: JSONLocation
     /// Some of the text around the place, which is marked by `▸`: content of the document, so not for every log.
     public let excerpt: String

@@ -4,7 +4,7 @@ import CSimdJSON
 public struct JSONRecordProblem: Error, Sendable, Hashable {
     /// What a policy or a limit refused. The cases up to `bigInteger` arise only under a policy that refuses records for it.
     public enum Kind: Sendable, Hashable {
-        /// A key stands twice in one object of the record.
+        /// A key appears twice in one object of the record.
         case duplicateKey
         /// An escape of half a surrogate pair without the other half.
         case loneSurrogate
@@ -49,7 +49,7 @@ extension JSONRecordProblem: CustomStringConvertible {
     public var description: String {
         let what =
             switch kind {
-            case .duplicateKey: "a key stands twice in one object"
+            case .duplicateKey: "a key appears twice in one object"
             case .loneSurrogate: "half a surrogate pair in a string"
             case .nulInText: "U+0000 in a string"
             case .numberOverflow: "a number beyond the largest double"

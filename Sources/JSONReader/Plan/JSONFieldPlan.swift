@@ -1,9 +1,9 @@
 import CSimdJSON
-// Who reads JSON says by a path what to read: its names are a part of this interface.
+// Callers say what to read with a JSONPath: its names are part of this interface.
 @_exported import JSONPaths
 import Synchronization
 
-/// The fields of one kind of record, compiled so that a reader finds each of them while it passes.
+/// The fields of one kind of record, compiled so that a reader finds each of them in passing.
 ///
 /// A plan may be made first and told its fields later, so that plans can name each other and themselves:
 ///
@@ -59,11 +59,10 @@ public final class JSONFieldPlan: @unchecked Sendable {
         state.withLock { $0.fields ?? [] }
     }
 
-    /// Ends the circle of plans which this one is part of: it and all plans that it leads to and that lead back to it let go of the plans
-    /// they name. None of them can be used any more, and no reader may be using one now. A plan outside of any circle only lets go of its
-    /// own.
+    /// Breaks the cycle of plans that this one is part of: it and all plans that it leads to and that lead back to it release the plans they name.
+    /// None of them can be used afterwards, and no reader may be using one now. A plan outside any cycle only releases its own.
     public func invalidate() {
-        // All of them first: letting go of one hides the way back from others.
+        // Collect all of them first: releasing one hides the way back from others.
         let circle = reachable().filter { plan in plan === self || plan.reachable().contains { $0 === self } }
         for plan in circle {
             plan.state.withLock { state in

@@ -1,6 +1,6 @@
 import CSimdJSON
 
-/// The bytes of one page and what is allowed of them.
+/// The bytes of one page and what is allowed in them.
 struct JSONPage {
     /// As it was given.
     let whole: UnsafeBufferPointer<UInt8>
@@ -106,8 +106,8 @@ extension JSONPage {
         case CSJ_FAILURE_UTF8: return error(.invalidUTF8, "not UTF-8", offset: offset)
         case CSJ_FAILURE_TRAILING_DATA: return error(.trailingData, "the document has ended, but something follows", offset: offset)
         case CSJ_FAILURE_AMBIGUOUS_ENVELOPE:
-            return error(.ambiguousEnvelope, "a key on the way to the records or to an envelope value stands twice", offset: offset)
-        case CSJ_FAILURE_OUT_OF_MEMORY: return error(.outOfMemory, "there is no memory for a document of this size", offset: offset)
+            return error(.ambiguousEnvelope, "a key on the path to the records or to an envelope value appears twice", offset: offset)
+        case CSJ_FAILURE_OUT_OF_MEMORY: return error(.outOfMemory, "not enough memory for a document of this size", offset: offset)
         default: return error(.syntax, JSONPage.syntaxMessage(code), offset: offset)
         }
     }
@@ -145,7 +145,7 @@ extension JSONPage {
 
 /// What a page was, once it has been walked to its end.
 public struct JSONPageSummary: Sendable, Hashable {
-    /// What stood at the path of the record list.
+    /// What was at the path of the record list.
     public enum RecordList: Sendable, Hashable {
         /// A list; it may have been empty.
         case array
@@ -161,7 +161,7 @@ public struct JSONPageSummary: Sendable, Hashable {
     public var recordCount: Int
     /// Records with a ``JSONRecord/problem``.
     public var badRecordCount: Int
-    /// Tells a list without records from a `null` or a body of nothing, which have no records either.
+    /// Distinguishes a list without records from a `null` or an empty body, which have no records either.
     public var recordList: RecordList
     /// The values of the envelope plan's fields, in their order.
     public var envelope: [JSONValue]

@@ -1,16 +1,15 @@
 import CSimdJSON
 import JSONPaths
 
-/// How to take what JSON leaves open. The defaults are those of the configuration's `[defaults.parse]`.
+/// How to treat what JSON leaves open. The defaults are those of the configuration's `[defaults.parse]`.
 ///
-/// A policy that refuses a record looks at the whole record, also at values nobody asked for: whether a record is good does not depend on
-/// the fields wanted of it. Outside of the records there is no record to refuse: there, such values are taken as they are, except for
-/// ``DuplicateKeys``.
+/// A policy that refuses a record looks at the whole record, including values that no field asks for: whether a record is good does not depend on the
+/// requested fields. Outside of the records there is no record to refuse: there, such values are taken as they are, except for ``DuplicateKeys``.
 public struct JSONReaderPolicies: Sendable, Hashable {
-    /// A key that stands twice in one object. Keys compare by their decoded bytes.
+    /// A key that appears twice in one object. Keys compare by their decoded bytes.
     ///
-    /// On the way to the record list or to an envelope value, `rejectRecord` refuses the page, since paging by one of two cursors cannot be
-    /// put right; `last` refuses the page if the record list stands twice, since records of the first are already out.
+    /// On the path to the record list or to an envelope value, `rejectRecord` refuses the page, because paging by the wrong one of two cursors cannot
+    /// be corrected; `last` refuses the page if the record list appears twice, because records of the first have already been handed out.
     public enum DuplicateKeys: Sendable, Hashable {
         /// The record gets a ``JSONRecord/problem``; the others are not touched.
         case rejectRecord
@@ -46,7 +45,7 @@ public struct JSONReaderPolicies: Sendable, Hashable {
         case rejectRecord
     }
 
-    /// A number that cannot be what most programs would make of it.
+    /// A number that most programs cannot represent.
     public enum Numbers: Sendable, Hashable {
         /// As ``JSONCell/bigNumber(_:)`` with all its digits.
         case keep
@@ -56,13 +55,13 @@ public struct JSONReaderPolicies: Sendable, Hashable {
 
     /// A byte order mark (UTF-8) before the document.
     public enum ByteOrderMark: Sendable, Hashable {
-        /// The mark is passed over; offsets count its bytes.
+        /// The mark is skipped; offsets count its bytes.
         case skip
         /// The page fails with ``JSONReaderError/Kind/encoding``.
         case rejectPage
     }
 
-    /// A body of nothing, or of white space only.
+    /// An empty body, or one of white space only.
     public enum EmptyBody: Sendable, Hashable {
         /// The page fails with ``JSONReaderError/Kind/emptyBody``.
         case error
@@ -92,7 +91,7 @@ public struct JSONReaderPolicies: Sendable, Hashable {
     public init() {}
 }
 
-/// What a page may be at most. The defaults are those of the configuration's `[defaults.limits]`.
+/// The limits on a page. The defaults are those of the configuration's `[defaults.limits]`.
 ///
 /// Limits hold for all of the document, also for values nobody asked for. Beyond ``maxDepth`` or ``maxRecordsPerPage`` the page is
 /// refused; the other limits refuse the record in which they are exceeded, or the page when that happens outside of the records.

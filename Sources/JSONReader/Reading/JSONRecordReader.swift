@@ -3,12 +3,12 @@ import JSONPaths
 
 /// Reads pages of records, one after the other: strict, in one walk over each page, with nothing allocated per value.
 ///
-/// The body is not copied, and what the reader needs beside it does not grow with it, but with the largest record. It keeps those buffers
-/// from page to page; ``releaseBuffers()`` gives them back. A reader belongs to one thread at a time.
+/// The body is not copied, and the reader's own memory grows not with the body but with the largest record. It keeps those buffers from page to page;
+/// ``releaseBuffers()`` releases them. A reader belongs to one thread at a time.
 ///
-/// The whole of a document is checked, also what no field asks for: the grammar of RFC 8259, UTF-8, escapes, the limits. Numbers are exact
-/// or say that they are not (``JSONCell``). An error is thrown where it is found, which may be after records were handed out: **until
-/// `read` returns, nothing of a page counts.**
+/// The whole document is checked, including what no field asks for: the grammar of RFC 8259, UTF-8, escapes, the limits. Numbers are exact or say
+/// that they are not (``JSONCell``). An error is thrown where it is found, which may be after records were handed out: **until `read` returns,
+/// nothing of a page counts.**
 public final class JSONRecordReader {
     private let reader: OpaquePointer
     private var locator: (path: JSONPath, plan: JSONLocator)?
@@ -31,7 +31,7 @@ public final class JSONRecordReader {
         csj_reader_destroy(reader)
     }
 
-    /// Gives the memory that the largest record so far took back.
+    /// Releases the memory that the largest record so far needed.
     public func releaseBuffers() {
         precondition(!isReading, "JSONRecordReader: releaseBuffers was called from inside of read")
         csj_reader_trim(reader)

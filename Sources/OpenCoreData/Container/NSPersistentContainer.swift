@@ -35,7 +35,7 @@ open class NSPersistentContainer: NSObject, @unchecked Sendable {
     public convenience init(name: String) {
         guard let model = NSManagedObjectModel.registered(name) else {
             Violation.misuse(
-                "there is no model named \"\(name)\" for the container: call NSManagedObjectModel.register(_:named:) before, or use "
+                "there is no model named \"\(name)\" for the container: call NSManagedObjectModel.register(_:named:) first, or use "
                     + "init(name:managedObjectModel:)")
         }
         self.init(name: name, managedObjectModel: model)
@@ -85,7 +85,7 @@ open class NSPersistentContainer: NSObject, @unchecked Sendable {
         do {
             try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
         } catch {
-            throw NSError.coreData(.persistentStoreOpen, "The directory \(directory.path) can't be made.", underlying: error)
+            throw NSError.coreData(.persistentStoreOpen, "The directory \(directory.path) can't be created.", underlying: error)
         }
     }
 

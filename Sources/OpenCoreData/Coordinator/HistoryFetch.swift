@@ -34,7 +34,7 @@ struct HistoryFetch {
         for path in (predicate?.keyPaths ?? []) + sort.compactMap({ $0.node?.keyPath }) {
             guard case .key(let key)? = path.steps.first, !known.contains(key) else { continue }
             throw Self.refusal(
-                "\(entity.name ?? "?") has no \"\(key)\" that history can be searched by; it has \(known.sorted().joined(separator: ", ")).")
+                "\(entity.name ?? "?") has no \"\(key)\" to search history by; it has \(known.sorted().joined(separator: ", ")).")
         }
         let tellsTransactions = request.resultType == .transactionsAndChanges || request.resultType == .transactionsOnly
         if asksForChanges && tellsTransactions && (limit != nil || offset > 0) {
@@ -80,7 +80,7 @@ struct HistoryFetch {
         if !positions.isEmpty, !coordinator.persistentStores.contains(where: { positions[$0.identifier] != nil }) {
             throw NSError.coreData(
                 .persistentHistoryTokenExpired,
-                "The token is of other stores than those of this coordinator. Fetch the objects, and go on from "
+                "The token belongs to stores that this coordinator does not have. Fetch the objects, and go on from "
                     + "currentPersistentHistoryToken(fromStores:).")
         }
         // Of a predicate over changes, or one that can't be looked into, nothing can be said before they are read.

@@ -53,14 +53,14 @@ extension NSPersistentStoreCoordinator {
         if store.identity.references != nil {
             throw NSError.coreData(
                 .persistentStoreOperation,
-                "The store \(store.identifier ?? "?") gives its objects references of its own, which no other store would know them by; it can't be "
+                "The store \(store.identifier ?? "?") gives its objects references of its own, which no other store would recognise; it can't be "
                     + "migrated. Insert its objects into a new store.")
         }
         if pushRecorder.withLock({ $0 }) != nil {
             throw NSError.coreData(
                 .persistentStoreOperation,
                 "The store at \(url(for: store).path) can't be migrated: a document keeps a push journal for it, which names the store. Turn "
-                    + "pushJournaling off, open the document again and save it before.")
+                    + "pushJournaling off, open the document again and save it first.")
         }
     }
 
@@ -133,12 +133,12 @@ extension NSPersistentStoreCoordinator {
     private func file(at url: URL, _ type: String, _ options: [AnyHashable: Any]?) throws -> any StoreFile {
         guard let open = StoreTypes[type]?.destination?.file else {
             throw NSError.coreData(
-                .persistentStoreInvalidType, "A store of type \"\(type)\" has no file that this version knows; \(NSSQLiteStoreType) has one.")
+                .persistentStoreInvalidType, "A store of type \"\(type)\" has no file that this version knows; one of type \(NSSQLiteStoreType) has.")
         }
         let file = try open(url, options)
         if let open = persistentStores.first(where: { store in store.type == type && store.url.map { file.isSame(as: $0) } ?? false }) {
             throw NSError.coreData(
-                .persistentStoreOperation, "\(url.path) is open as store \(open.identifier ?? "?") of this coordinator: remove the store before.")
+                .persistentStoreOperation, "\(url.path) is open as store \(open.identifier ?? "?") of this coordinator: remove the store first.")
         }
         return file
     }

@@ -41,7 +41,7 @@ struct StoreMigration {
         throw NSError.coreData(
             .migrationManagerDestinationStore,
             "The metadata of the store must be a property list to be kept in a file; it holds \(carriedMetadata.keys.sorted().joined(separator: ", ")). "
-                + "Set others, and migrate then. Nothing was changed.")
+                + "Set other metadata, then migrate. Nothing was changed.")
     }
 
     /// What goes over to a store of another type: what one of them keeps about itself is not the other's.

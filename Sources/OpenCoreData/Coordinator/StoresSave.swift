@@ -115,7 +115,7 @@ extension NSError {
         info[NSSQLiteErrorDomain] = cause.userInfo[NSSQLiteErrorDomain]
         return .coreData(
             .persistentStoreIncompleteSave,
-            "Only a part of the save is committed: what belongs to \(names(written)). What belongs to \(names(missing)) is unsaved, and the next save "
+            "Only part of the save is committed: what belongs to \(names(written)). What belongs to \(names(missing)) is unsaved, and the next save "
                 + "writes it. \(cause.localizedDescription)",
             underlying: cause, userInfo: info)
     }

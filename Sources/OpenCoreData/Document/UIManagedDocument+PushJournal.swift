@@ -41,7 +41,7 @@ extension UIManagedDocument {
         let left = try !PushJournalFolder.files(in: folder).isEmpty
         let canWrite = coordinator.persistentStores.contains { !$0.isReadOnly }
         guard canWrite else {
-            if left { note(PushRecovery(unreadable: "The document is open for reading only: pushed saves in its journal were not applied.")) }
+            if left { note(PushRecovery(unreadable: "The document is open read-only: pushed saves in its journal were not applied.")) }
             return
         }
         guard left || wanted != .off else { return }
@@ -55,7 +55,7 @@ extension UIManagedDocument {
         guard let lock = try PushJournalLock(place) else {
             if wanted == .off { return }
             throw NSError.coreData(
-                .persistentStoreOpen, "Another document keeps the push journal of \(fileURL.path): close it, or open this one without.")
+                .persistentStoreOpen, "Another document keeps the push journal of \(fileURL.path): close it, or open this one without a journal.")
         }
         if wanted == .synchronized {
             // What is written in the journal has to be found again: the journal in its folder, that in the package, and the package.

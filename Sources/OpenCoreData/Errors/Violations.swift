@@ -51,7 +51,7 @@ enum Violation {
 
     // As above.
     static func detachedFault(_ id: String) -> Never {
-        fatalError("OpenCoreData: \(id) is a fault whose context is gone; its values can't be loaded any more.")
+        fatalError("OpenCoreData: \(id) is a fault whose context is gone; its values can no longer be loaded.")
     }
 
     // As above.
@@ -63,7 +63,7 @@ enum Violation {
     static func unreadable(_ what: String, _ error: any Error) -> Never {
         fatalError(
             "OpenCoreData: could not read \(what): \((error as NSError).localizedDescription) The store could not be read, which says nothing about "
-                + "the object. Where that has to be survived, load it first with existingObject(with:) or a fetch, which throw.")
+                + "the object. To survive this, load it first with existingObject(with:) or a fetch, which throw.")
     }
 
     // As above.
@@ -86,7 +86,7 @@ enum Violation {
 
     // As above.
     static func malformedKeyPath(_ text: String) -> Never {
-        fatalError("OpenCoreData: \"\(text)\" is no key path that a value can be read or set by.")
+        fatalError("OpenCoreData: \"\(text)\" is not a key path by which a value can be read or set.")
     }
 
     // As above.

@@ -148,7 +148,7 @@ extension NSIncrementalStore {
                 guard let value = AttributeValue.coded(told, as: attribute.attributeType) else {
                     throw NSError.coreData(
                         .coreData,
-                        "The store \(Swift.type(of: self)) gave \(told ?? "nil") as the value of \(attribute.name) of \(id), which is no value of its type."
+                        "The store \(Swift.type(of: self)) gave \(told ?? "nil") as the value of \(attribute.name) of \(id), which is not of its type."
                     )
                 }
                 row.update(slot, to: value)

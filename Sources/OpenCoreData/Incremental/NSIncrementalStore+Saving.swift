@@ -6,7 +6,7 @@ extension NSIncrementalStore {
     /// Checks the changes and gets the references of new objects. When the save is committed, the store is asked to write them.
     func write(_ changes: ChangeSet, _ body: (any PreparedSave) throws -> Void) throws {
         guard !isReadOnly else {
-            throw NSError.coreData(.persistentStoreSave, "The store \(identifier ?? "?") was opened for reading only; nothing can be saved to it.")
+            throw NSError.coreData(.persistentStoreSave, "The store \(identifier ?? "?") was opened read-only; nothing can be saved to it.")
         }
         guard changes.journaled == nil else {
             throw NSError.coreData(
@@ -172,7 +172,7 @@ extension NSIncrementalStore {
             throw refused(
                 given.contains(new.key)
                     ? "Its IDs are not in the order of the objects. Make one for each object with newObjectID(for:referenceObject:), in their order."
-                    : "The reference of \(new) stands for another object already; a new object needs one of its own.")
+                    : "The reference of \(new) already stands for another object; a new object needs one of its own.")
         }
         isObtained = true
     }

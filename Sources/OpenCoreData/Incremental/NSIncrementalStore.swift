@@ -280,7 +280,7 @@ open class NSIncrementalStore: NSPersistentStore, RegistrationKeeping, @unchecke
         guard let name = Self.name(in: told) else {
             throw NSError.coreData(
                 .persistentStoreOpen,
-                "The store at \(url.absoluteString) does not say its UUID: loadMetadata() must set metadata with \(NSStoreUUIDKey).")
+                "The store at \(url.absoluteString) has no UUID: loadMetadata() must set metadata with \(NSStoreUUIDKey).")
         }
         references.storeName = name
         told[NSStoreUUIDKey] = name

@@ -8,7 +8,7 @@ extension NSPersistentStoreCoordinator {
         StoreTypes.checkIsFree(storeType)
         guard let storeClass else { return StoreTypes.register(nil, for: storeType) }
         guard let type = storeClass as? NSIncrementalStore.Type else {
-            Violation.misuse("\(storeClass) can't be the class of the store type \(storeType): it is no subclass of NSIncrementalStore")
+            Violation.misuse("\(storeClass) can't be the class of the store type \(storeType): it is not a subclass of NSIncrementalStore")
         }
         StoreTypes.register(type.registration, for: storeType)
     }

@@ -80,7 +80,7 @@ extension NSManagedObject {
         guard let accessor = KeyedMembers.of(self)?.accessors[key] else { return setPropertyValue(value, key) }
         guard let write = accessor.write else {
             if layout.place(of: key) == nil {
-                Violation.misuse("\(entity.name ?? "?").\(key) can't be set: its accessor only reads, and it is no property of the model")
+                Violation.misuse("\(entity.name ?? "?").\(key) can't be set: its accessor only reads, and it is not a property of the model")
             }
             return setPropertyValue(value, key)
         }

@@ -22,7 +22,7 @@ final class ManagedObjectOrderedSet: NSMutableOrderedSet {
     }
 
     override init(capacity: Int) { super.init(capacity: capacity) }
-    required init(arrayLiteral elements: Any...) { Violation.misuse("this ordered set belongs to a relationship; it is not made of elements") }
+    required init(arrayLiteral elements: Any...) { Violation.misuse("this ordered set belongs to a relationship; it can't be made from a literal") }
     required init?(coder: NSCoder) { Violation.misuse("this ordered set belongs to a relationship; it can't be decoded") }
 
     private var ids: [NSManagedObjectID] { owner?.memberIDs(number) ?? [] }

@@ -25,7 +25,7 @@ extension SortKeyInitializable where Self: NSSortDescriptor {
     /// The same for a property that may be nil: nil comes first when ascending.
     public init<Root: NSManagedObject, Value>(keyPath: KeyPath<Root, Value>, ascending: Bool) {
         guard let result = KeyPathSortDescriptor(keyPath, ascending: ascending) as? Self else {
-            Violation.misuse("a sort descriptor of a key path is no \(Self.self)")
+            Violation.misuse("a sort descriptor of a key path is not a \(Self.self)")
         }
         self = result
     }

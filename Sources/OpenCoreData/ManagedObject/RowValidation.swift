@@ -86,8 +86,8 @@ enum RowValidation {
                 case .integer32AttributeType: Int64(Int32.min)...Int64(Int32.max)
                 default: Int64.min...Int64.max
                 }
-            if number > range.upperBound { return failure(.validationNumberTooLarge, "is \(number), more than its type holds") }
-            if number < range.lowerBound { return failure(.validationNumberTooSmall, "is \(number), less than its type holds") }
+            if number > range.upperBound { return failure(.validationNumberTooLarge, "is \(number), more than its type can hold") }
+            if number < range.lowerBound { return failure(.validationNumberTooSmall, "is \(number), less than its type can hold") }
             return bounds(.integer(number), attribute, failure)
         case .double(let number):
             // SQLite has no place for it: it would come back as nil.
@@ -98,7 +98,7 @@ enum RowValidation {
             return bounds(.decimal(number), attribute, failure)
         case .date(let seconds):
             // Without the value: Foundation stops the program where such an error is printed.
-            if seconds.isNaN { return error(.validationInvalidDate, attribute.name, nil, id, object, "is no date") }
+            if seconds.isNaN { return error(.validationInvalidDate, attribute.name, nil, id, object, "is not a date") }
             if let maximum = attribute.maximumValue, seconds > maximum { return failure(.validationDateTooLate, "is too late") }
             if let minimum = attribute.minimumValue, seconds < minimum { return failure(.validationDateTooSoon, "is too soon") }
             return nil

@@ -81,7 +81,7 @@ package struct DictionaryPlan: Sendable {
     /// A property by name, by key path or by description. Traps for what a column can't hold.
     private static func path(of property: Any, entity: NSEntityDescription) throws -> [String] {
         guard let name = (property as? String) ?? (property as? NSPropertyDescription)?.name else {
-            Violation.misuse("\(property) is no property that can be fetched; use names or descriptions")
+            Violation.misuse("\(property) is not a property that can be fetched; use names or descriptions")
         }
         let path = name.split(separator: ".").map(String.init)
         var owner: NSEntityDescription? = entity

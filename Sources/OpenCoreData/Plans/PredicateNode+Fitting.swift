@@ -153,7 +153,7 @@ private struct ConstantFitting {
     }
 
     private func refusal(_ what: String) -> NSError {
-        NSError.coreData(.coreData, "The predicate makes no sense for \(entity.name ?? "?"): \(what) Change the constant.")
+        NSError.coreData(.coreData, "The predicate does not fit \(entity.name ?? "?"): \(what) Change the constant.")
     }
 
     // MARK: What is compared

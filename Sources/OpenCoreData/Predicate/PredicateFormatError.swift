@@ -53,13 +53,13 @@ public enum PredicateEvaluationError: Error, Equatable, Sendable, CustomStringCo
     public var description: String {
         switch self {
         case .unboundVariable(let name):
-            "The predicate's variable $\(name) has no value: withSubstitutionVariables(_:) gives it one."
+            "The predicate's variable $\(name) has no value: give it one with withSubstitutionVariables(_:)."
         case .malformedPattern(let pattern):
-            "MATCHES was given \(Self.quoted(pattern)), which is no regular expression of at most \(RegularExpressions.longest) characters. "
+            "MATCHES was given \(Self.quoted(pattern)), which is not a regular expression of at most \(RegularExpressions.longest) characters. "
                 + "Change the pattern."
         case .costlyPattern(let pattern):
             "The regular expression \(Self.quoted(pattern)) after MATCHES takes more than a million steps, and a hundred for each character of "
-                + "the string. Change the pattern so that no repetition stands directly within another one, as in (a+)+."
+                + "the string. Change the pattern so that no repetition is directly inside another, as in (a+)+."
         case .tooDeep:
             "The predicate nests more than \(Self.levels) levels deep. Write it flatter: AND, OR and IN take any number of parts."
         }

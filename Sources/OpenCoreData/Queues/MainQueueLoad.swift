@@ -53,8 +53,8 @@ public enum MainQueueLoad {
         ContextDiagnostic.report(
             ContextDiagnostic(
                 .mainQueueHeld,
-                "\(label) held the main queue for \(milliseconds) ms; at most \(Double(budget) / 1e6) ms were to be. Whoever handed the block "
-                    + "in should do this in a private-queue context, or in smaller steps.",
+                "\(label) held the main queue for \(milliseconds) ms; the budget is \(Double(budget) / 1e6) ms. Whoever handed in the block "
+                    + "should do this in a private-queue context, or in smaller steps.",
                 subject: label, seconds: Double(nanoseconds) / 1e9, stack: place.frames))
     }
 }

@@ -56,7 +56,7 @@ open class NSFetchRequest<ResultType>: NSPersistentStoreRequest {
     open var entity: NSEntityDescription? {
         get {
             if storedEntity == nil, let storedName {
-                Violation.misuse("the entity of a fetch request for \"\(storedName)\" is not known before it was executed; its entityName is")
+                Violation.misuse("the entity of a fetch request for \"\(storedName)\" is not known until the request is executed; its entityName is")
             }
             return storedEntity
         }

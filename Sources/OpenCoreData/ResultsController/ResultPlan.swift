@@ -118,7 +118,7 @@ struct ResultPlan {
 
     private static func noSection(_ keys: [String]) -> NSError {
         .coreData(
-            .coreData, "\(keys.joined(separator: ".")) is a relationship, which names no section. Use a key path to an attribute.")
+            .coreData, "\(keys.joined(separator: ".")) is a relationship, which can't name a section. Use a key path to an attribute.")
     }
 
     private static func dependency(of fetch: FetchPlan, sectionKeys: [String]?) -> Dependency {

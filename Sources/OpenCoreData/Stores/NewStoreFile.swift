@@ -13,12 +13,12 @@ struct NewStoreFile {
         guard url.isFileURL else { throw Self.failure("\(url.absoluteString) is not a file URL; a SQLite store needs one.") }
         let folder = url.deletingLastPathComponent()
         guard FileManager.default.fileExists(atPath: folder.path) else {
-            throw Self.failure("\(url.path) can't be made: the directory \(folder.path) does not exist. Make it first.")
+            throw Self.failure("\(url.path) can't be created: the directory \(folder.path) does not exist. Create it first.")
         }
         if Self.isThere(url.path) { throw Self.isTaken(url) }
         // SQLite would take what somebody else's log says for a part of the new file.
         for suffix in ["-wal", "-journal"] where Self.isThere(url.path + suffix, andNotEmpty: true) {
-            throw Self.failure("\(url.path) can't be made: \(url.lastPathComponent + suffix) of an earlier file lies there. Move it away.")
+            throw Self.failure("\(url.path) can't be created: \(url.lastPathComponent + suffix) of an earlier file is still there. Move it away.")
         }
         self.url = url
         temporary = folder.appendingPathComponent(".\(url.lastPathComponent).\(UUID().uuidString)")
@@ -64,7 +64,7 @@ struct NewStoreFile {
     }
 
     private static func isTaken(_ url: URL) -> NSError {
-        failure("\(url.path) is there already and is not written over. Choose another place, or move that file away. Nothing was changed.")
+        failure("\(url.path) exists already and is not overwritten. Choose another place, or move that file away. Nothing was changed.")
     }
 
     private static func failure(_ sentence: String) -> NSError { .coreData(.migrationManagerDestinationStore, sentence) }

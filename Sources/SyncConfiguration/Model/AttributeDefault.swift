@@ -1,7 +1,7 @@
 import Foundation
 import JSONPaths
 
-/// The value an attribute has before anything else was said; of the attribute's own type.
+/// The value an attribute has until another is given; of the attribute's own type.
 public enum AttributeDefault: Sendable, Hashable {
     /// For `int16`, `int32` and `int64`, in their range.
     case integer(Int64)

@@ -77,7 +77,7 @@ public struct RelationshipConfiguration: Sendable, Hashable {
         }
     }
 
-    /// What becomes of the targets when the object goes.
+    /// What happens to the targets when the object is deleted.
     public enum DeleteRule: String, Sendable, Hashable, CaseIterable {
         /// The targets stay and forget the object.
         case nullify
@@ -85,7 +85,7 @@ public struct RelationshipConfiguration: Sendable, Hashable {
         case cascade
         /// The object cannot go while it has targets.
         case deny
-        /// The targets are left alone and may go on naming the object.
+        /// The targets are left alone and may still name the object.
         case noAction = "no-action"
     }
 

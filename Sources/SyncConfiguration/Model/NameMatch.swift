@@ -1,8 +1,8 @@
-/// Which JSON key a property without a path means: its own name, its spelling in the other case convention, or the reserved word it
-/// avoids. Pure text; nothing is looked up.
+/// Which JSON key a property without a path stands for: its own name, its spelling in the other case convention, or the reserved word it avoids. Pure
+/// text; nothing is looked up.
 public enum NameMatch {
-    /// The keys a property answers to, in the order they are tried: its own name; `first_name` for `firstName`, or `firstName` for
-    /// `first_name`; and for `userDescription` of the entity `User` the word `description`, which Core Data reserves.
+    /// The keys a property matches, in the order they are tried: its own name; `first_name` for `firstName`, or `firstName` for `first_name`; and for
+    /// `userDescription` of the entity `User` the word `description`, which Core Data reserves.
     public static func candidates(for property: String, in entity: String) -> [String] {
         var names = [property]
         func add(_ name: String) {
@@ -72,7 +72,7 @@ public enum NameMatch {
         return first.lowercased() + words.dropFirst().map { upperFirst($0.lowercased()) }.joined()
     }
 
-    /// Words no property may be named after, as every object already answers to them.
+    /// Words that no property may be named, because every object already responds to them.
     static let objectWords: Set<String> = [
         "description", "debugDescription", "hash", "hashValue", "self", "superclass", "objectID", "entity", "managedObjectContext",
         "isInserted", "isUpdated", "isDeleted", "isFault", "hasChanges", "hasPersistentChangedValues", "faultingState",

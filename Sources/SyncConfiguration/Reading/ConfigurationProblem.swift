@@ -4,7 +4,7 @@ public struct ConfigurationProblem: Sendable, Hashable, CustomStringConvertible 
     public enum Severity: String, Sendable, Hashable {
         /// The configuration cannot be used.
         case error
-        /// It can be used, but somebody should know.
+        /// It can be used, but somebody should look at it.
         case warning
     }
 

@@ -1,7 +1,6 @@
 /// Reads the configuration: the main file and the drop-ins beside it, merged in the order of their names.
 ///
-/// Every complaint of one pass is collected; nothing is guessed and nothing ignored. The reader looks at nothing but the files and the
-/// environment it is given.
+/// It collects every complaint in one pass; it guesses nothing and ignores nothing. It looks only at the files and the environment it is given.
 public struct ConfigurationReader: Sendable {
     /// A configuration file larger than this is a mistake.
     public static let maxFileSize = ByteCount.mebibytes(4)
@@ -93,7 +92,7 @@ public struct ConfigurationReader: Sendable {
     }
 }
 
-/// What came of one reading.
+/// The result of one reading.
 public struct ConfigurationReading: Sendable {
     /// `nil` exactly when there are ``errors``.
     public let configuration: CisternConfiguration?
@@ -124,7 +123,7 @@ public struct ConfigurationTexts: ConfigurationFiles, ExpressibleByDictionaryLit
         self.files = texts.mapValues { Array($0.utf8) }
     }
 
-    /// Paths and texts as a literal; of a path that stands twice, the last text counts.
+    /// Paths and texts as a literal; for a path that appears twice, the last text counts.
     public init(dictionaryLiteral elements: (String, String)...) {
         self.init(Dictionary(elements) { $1 })
     }
@@ -154,7 +153,7 @@ public protocol ConfigurationFiles: Sendable {
     /// - Throws: any error but the directory's absence.
     func names(in directory: String) throws -> [String]
 
-    /// Whether a file may be read by every user of the machine; false where that cannot be told.
+    /// Whether every user of the machine may read a file; false if that is unknown.
     func canEverybodyRead(_ path: String) -> Bool
 }
 

@@ -8,12 +8,12 @@ import Foundation
 
 /// Files on disk.
 public struct DiskConfigurationFiles: ConfigurationFiles {
-    /// A view of the disk with the rights of this process; it keeps nothing open.
+    /// A view of the disk with the permissions of this process; it keeps nothing open.
     public init() {}
 
     /// At most one byte more than a configuration file may have, so that a wrong path to something huge costs nothing.
     public func contents(of path: String) throws -> [UInt8] {
-        // Without O_NONBLOCK opening a named pipe waits for somebody to write into it.
+        // Without O_NONBLOCK, opening a named pipe waits for a writer.
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)
         guard descriptor >= 0 else { throw ConfigurationFileError(String(cString: strerror(errno))) }
         let handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: false)
@@ -23,7 +23,7 @@ public struct DiskConfigurationFiles: ConfigurationFiles {
         switch information.st_mode & S_IFMT {
         case S_IFREG: break
         case S_IFDIR: throw ConfigurationFileError("it is a directory")
-        default: throw ConfigurationFileError("it is no regular file")
+        default: throw ConfigurationFileError("it is not a regular file")
         }
         return Array(try handle.read(upToCount: ConfigurationReader.maxFileSize.bytes + 1) ?? Data())
     }

@@ -70,11 +70,11 @@ public struct DaemonConfiguration: Sendable, Hashable {
 
 /// `[store]`: how the rows are kept.
 public struct StoreConfiguration: Sendable, Hashable {
-    /// How much of what was committed a loss of power may take.
+    /// How much of what was committed a power loss may take.
     public enum Synchronous: String, Sendable, Hashable, CaseIterable {
-        /// A commit survives the loss of power.
+        /// A commit survives a power loss.
         case full
-        /// The loss of power may take the last commits, but never damages the file.
+        /// A power loss may take the last commits, but never damages the file.
         case normal
     }
 
@@ -96,7 +96,7 @@ public struct StoreConfiguration: Sendable, Hashable {
     public var busyTimeout = TimeSpan.seconds(5)
     /// `store.integrity_check`, default `after-unclean-end`.
     public var integrityCheck = IntegrityCheck.afterUncleanEnd
-    /// Below this much free disk, fetching pauses.
+    /// With less free disk space than this, fetching waits.
     public var minFreeDisk = ByteCount.mebibytes(256)
     /// Whether the log files stay when the store closes, so that readers of the group can open it while the daemon is stopped.
     public var persistWAL = true
@@ -140,7 +140,7 @@ public struct LogConfiguration: Sendable, Hashable {
         case trace, debug, info, notice, warning, error, critical
     }
 
-    /// The form of lines on standard error.
+    /// The format of lines on standard error.
     public enum Format: String, Sendable, Hashable, CaseIterable {
         /// The message alone.
         case text
@@ -163,7 +163,7 @@ public struct LogConfiguration: Sendable, Hashable {
 public struct ControlConfiguration: Sendable, Hashable {
     /// The path of the socket. In a configuration that was read, `$STATE_DIRECTORY` and `$RUNTIME_DIRECTORY` are already filled in.
     public var socket = "$RUNTIME_DIRECTORY/control.sock"
-    /// `steer_group`: the group whose members may steer; whoever may connect may look. Empty: root and the user the daemon runs as.
+    /// `steer_group`: the group whose members may steer; anyone who may connect may look. Empty: only root and the user the daemon runs as may steer.
     public var steerGroup = ""
 
     /// The built-in values.

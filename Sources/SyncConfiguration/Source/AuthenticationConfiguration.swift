@@ -11,7 +11,7 @@ public enum AuthenticationConfiguration: Sendable, Hashable {
 
     /// A token in a header: `Authorization: Bearer …`.
     public struct Bearer: Sendable, Hashable {
-        /// `auth.token`: required; read anew before each request.
+        /// `auth.token`: required; read again before each request.
         public var token: SecretReference
         /// `auth.header`: the header that carries the token. Default `Authorization`.
         public var header: String
@@ -32,13 +32,13 @@ public enum AuthenticationConfiguration: Sendable, Hashable {
         public enum User: Sendable, Hashable {
             /// Written in the configuration itself; without a colon.
             case name(String)
-            /// Read anew before each request; without a colon.
+            /// Read again before each request; without a colon.
             case secret(SecretReference)
         }
 
         /// `auth.username`: required; a text, or a reference to a secret.
         public var username: User
-        /// `auth.password`: required; read anew before each request.
+        /// `auth.password`: required; read again before each request.
         public var password: SecretReference
 
         /// For `kind = "basic"`: both go into `Authorization: Basic …`.
@@ -54,7 +54,7 @@ public enum AuthenticationConfiguration: Sendable, Hashable {
         public enum Place: String, Sendable, Hashable, CaseIterable {
             /// In the header of the key's name; the default.
             case header
-            /// In the address; blotted out where addresses are stored or logged.
+            /// In the address; masked where addresses are stored or logged.
             case query
             /// In the `Cookie` header.
             case cookie
@@ -64,7 +64,7 @@ public enum AuthenticationConfiguration: Sendable, Hashable {
         public var name: String
         /// `auth.in`: `header` (the default), `query` or `cookie`.
         public var place: Place
-        /// `auth.value`: the key itself; required, read anew before each request.
+        /// `auth.value`: the key itself; required, read again before each request.
         public var value: SecretReference
 
         /// For `kind = "api-key"`: the header `X-Api-Key`, unless said otherwise.

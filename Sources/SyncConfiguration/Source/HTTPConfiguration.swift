@@ -115,7 +115,7 @@ public struct RetryConfiguration: Sendable, Hashable {
     public var maxDelay = TimeSpan.seconds(60)
     /// `retry.jitter`, default `full`.
     public var jitter = Jitter.full
-    /// When the server asks for more patience than this, the run ends and the resource rests until then.
+    /// When the server asks for a longer wait than this, the run ends and the resource is left alone until then.
     public var retryAfterPark = TimeSpan.minutes(5)
     /// No server is left alone for longer than this, whatever it asks for.
     public var maxPark = TimeSpan.hours(24)
@@ -124,7 +124,7 @@ public struct RetryConfiguration: Sendable, Hashable {
     public init() {}
 }
 
-/// `tls`: whom to believe.
+/// `tls`: whom to trust.
 public struct TLSConfiguration: Sendable, Hashable {
     /// The oldest TLS version that is agreed to.
     public enum Version: String, Sendable, Hashable, CaseIterable {

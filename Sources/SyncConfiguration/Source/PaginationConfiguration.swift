@@ -1,7 +1,7 @@
 import JSONPaths
 
-/// `pages`: how a listing goes on, and when it ends. Any stop rule that holds ends it; one that promises more at that moment makes the
-/// run incomplete.
+/// `pages`: how a listing continues, and when it ends. Any stop rule that holds ends it; one that promises more at that moment makes the run
+/// incomplete.
 public struct PaginationConfiguration: Sendable, Hashable {
     /// `pages.kind`: where the next page's address comes from.
     public enum Kind: Sendable, Hashable {

@@ -1,8 +1,8 @@
-/// `parse`: what is done with JSON that is odd.
+/// `parse`: how odd JSON is treated.
 ///
-/// What JSON leaves open is decided by these. Where a record is rejected it is set aside, with the reason, and costs nothing but itself.
+/// These decide what JSON leaves open. A rejected record is set aside, with the reason, and affects nothing else.
 public struct ParsePolicy: Sendable, Hashable {
-    /// A key that stands twice in one object.
+    /// A key that appears twice in one object.
     public enum DuplicateKeys: String, Sendable, Hashable, CaseIterable {
         /// The record is set aside; the default. On the way to the record list or to paging values, the page fails.
         case rejectRecord = "reject-record"
@@ -48,17 +48,17 @@ public struct ParsePolicy: Sendable, Hashable {
 
     /// A byte order mark before the document.
     public enum ByteOrderMark: String, Sendable, Hashable, CaseIterable {
-        /// The mark is passed over; the default.
+        /// The mark is skipped; the default.
         case skip
         /// The page is not used and the run fails.
         case rejectPage = "reject-page"
     }
 
-    /// A body of nothing, or of white space only.
+    /// An empty body, or one of white space only.
     public enum EmptyBody: String, Sendable, Hashable, CaseIterable {
         /// The page is not used and the run fails; the default.
         case error
-        /// A list of none.
+        /// An empty list.
         case noRecords = "no-records"
     }
 

@@ -21,8 +21,8 @@ public struct SourceConfiguration: Sendable, Hashable {
     }
 }
 
-/// `[[source.resource]]`: one list of records and everything about fetching it, fully resolved: what stands at the resource goes before
-/// what stands at its source, that before `[defaults]`, and that before the built-in value.
+/// `[[source.resource]]`: one list of records and everything about fetching it, fully resolved: a setting of the resource overrides that of its
+/// source, which overrides `[defaults]`, which overrides the built-in value.
 public struct ResourceConfiguration: Sendable, Hashable {
     /// Letters, digits, `.`, `_` and `-`; unique in its source.
     public var name: String
@@ -36,7 +36,7 @@ public struct ResourceConfiguration: Sendable, Hashable {
     public var entity: String
     /// The attributes a record is recognised by; they exist in the entity.
     public var key: [String]
-    /// Where the records stand in the document; `nil`: the document is an array of them.
+    /// Where the records are in the document; `nil`: the document is an array of them.
     public var records: JSONPath?
     /// Query parameters, sorted by name; those of the source come before those of the resource of another name.
     public var parameters: [QueryParameter] = []
@@ -58,7 +58,7 @@ public struct ResourceConfiguration: Sendable, Hashable {
     public var retry = RetryConfiguration()
     /// `limits`: how much a run, a page and a record may be.
     public var limits = LimitsConfiguration()
-    /// `parse`: what is done with odd JSON. A change makes the pages be read again.
+    /// `parse`: how odd JSON is treated. After a change the pages are read again.
     public var parse = ParsePolicy()
     /// `deletion`: what becomes of rows no longer listed; by default they stay.
     public var deletion = DeletionConfiguration()
@@ -97,11 +97,11 @@ public struct ScheduleConfiguration: Sendable, Hashable {
 
 /// `deletion`: when a row whose record has vanished goes too.
 public struct DeletionConfiguration: Sendable, Hashable {
-    /// How it is found out that a record is gone.
+    /// How to detect that a record is gone.
     public enum Detection: String, Sendable, Hashable, CaseIterable {
-        /// It is not: nothing is ever deleted; the default.
+        /// Not at all: nothing is ever deleted; the default.
         case none
-        /// A complete listing that does not hold the record.
+        /// By a complete listing that does not contain the record.
         case snapshot
     }
 
@@ -132,7 +132,7 @@ public struct DeletionConfiguration: Sendable, Hashable {
     public init() {}
 }
 
-/// `limits`: what a run, a page and a record may amount to.
+/// `limits`: how large a run, a page and a record may be.
 public struct LimitsConfiguration: Sendable, Hashable {
     /// Per run.
     public var maxPages = 10_000

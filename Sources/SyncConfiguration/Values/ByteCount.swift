@@ -45,7 +45,7 @@ public struct ByteCount: Sendable, Hashable, Comparable, CustomStringConvertible
     }
 }
 
-/// The slowest answer that is put up with: `"256B/s over 30s"`. A body that arrives slower, averaged over the span, is given up.
+/// The slowest response to accept: `"256B/s over 30s"`. A body that arrives more slowly, averaged over the span, is abandoned.
 public struct MinimumSpeed: Sendable, Hashable, CustomStringConvertible {
     /// Bytes per second, at least one.
     public var perSecond: ByteCount

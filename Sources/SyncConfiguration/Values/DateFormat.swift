@@ -1,4 +1,4 @@
-/// How a date stands in the JSON.
+/// How a date is written in the JSON.
 public enum DateFormat: Sendable, Hashable, CustomStringConvertible {
     /// RFC 3339 text, `2019-10-06T09:28:06.25Z`. Two relaxations, because real data has them: without a zone the time is UTC, and a
     /// date alone means its midnight in UTC.

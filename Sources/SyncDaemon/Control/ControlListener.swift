@@ -16,7 +16,7 @@ public final class ControlListener: Sendable {
     /// Which file that is, so that nobody else's is removed.
     private let identity: Identity?
 
-    /// A file system may give the number of a removed file to the next one, so the time it was made belongs to it.
+    /// A file system may reuse the number of a removed file, so the creation time is part of the identity.
     private struct Identity: Equatable {
         var device: UInt64
         var inode: UInt64
@@ -31,13 +31,13 @@ public final class ControlListener: Sendable {
         identity = nil
     }
 
-    /// Makes the socket. A file left over by a daemon that was killed is replaced; one that answers is not.
+    /// Creates the socket. It replaces a file left behind by a killed daemon, but not a socket that answers.
     ///
     /// To be called after the document's lock was taken: of two daemons on one document only one gets here.
     /// - Throws: `StartFailure` with status 71, or 78 if the path cannot be one of a socket.
     public init(path: String) throws(StartFailure) {
         guard let (address, length) = unixAddress(path) else {
-            throw StartFailure(.configuration, "[control] socket = \"\(path)\" is too long for a socket; it has 107 bytes at most")
+            throw StartFailure(.configuration, "[control] socket = \"\(path)\" is too long for a socket; the limit is 107 bytes")
         }
         try Self.makeDirectory(of: path)
         try Self.removeLeftover(path, address, length)
@@ -82,7 +82,7 @@ public final class ControlListener: Sendable {
         guard lstat(path, &information) == 0 else { return }
         guard information.st_mode & S_IFMT == S_IFSOCK else {
             throw StartFailure(
-                .osError, "\(path) exists and is no socket; move it away, or name another [control] socket", code: EEXIST)
+                .osError, "\(path) exists and is not a socket; move it away, or name another [control] socket", code: EEXIST)
         }
         let probe = Glibc.socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue) | Int32(SOCK_NONBLOCK.rawValue), 0)
         guard probe >= 0 else { throw failure(path, errno) }
@@ -98,7 +98,7 @@ public final class ControlListener: Sendable {
     private static func failure(_ path: String, _ code: Int32) -> StartFailure {
         StartFailure(
             .osError,
-            "the control socket \(path) cannot be made: \(systemError(code)); start cisternd through systemd, or set [control] socket to a path "
+            "cannot create the control socket \(path): \(systemError(code)); start cisternd through systemd, or set [control] socket to a path "
                 + "it may write",
             code: code)
     }
@@ -120,7 +120,7 @@ private func withUnsafeAddress<Result>(_ address: sockaddr_un, _ body: (UnsafePo
     }
 }
 
-/// Who is at the other end of a connection to the control socket, as the kernel says: the process that connected, at that moment.
+/// Who is at the other end of a connection to the control socket, according to the kernel: the process that connected, at that moment.
 struct ControlPeer: Sendable, Hashable, CustomStringConvertible {
     var process: Int32
     var user: uid_t
@@ -153,14 +153,14 @@ extension ControlPeer {
     }
 }
 
-/// Who may do what at the control socket. Whoever may connect may look; to steer, one must be root, the user the daemon runs as, or a member of
-/// the group that steers.
+/// Who may do what at the control socket. Anyone who may connect may look; to steer, a peer must be root, the user the daemon runs as, or a member of
+/// the steering group.
 struct ControlAccess: Sendable {
     /// The name of the group; empty for none.
     var steerGroup = ""
     /// The user the daemon runs as.
     var owner: uid_t = geteuid()
-    /// Is told of each request to steer that is let through.
+    /// Called with each request to steer that is allowed.
     var note: @Sendable (ControlRequest, ControlPeer) -> Void = { _, _ in }
 
     /// - Throws: ``ControlError`` with status 77 if the peer may not ask for that.
@@ -168,9 +168,9 @@ struct ControlAccess: Sendable {
         guard request.verb.isSteering else { return }
         guard let peer, maySteer(peer) else {
             throw ControlError(
-                "\(peer?.description ?? "somebody unknown") may look, but not ask for \(request.verb.rawValue)",
+                "\(peer?.description ?? "an unknown peer") may look, but may not use \(request.verb.rawValue)",
                 advice: steerGroup.isEmpty
-                    ? "use sudo, or name a group that may in [control] steer_group" : "use sudo, or become a member of the group \(steerGroup)",
+                    ? "use sudo, or name a group that may in [control] steer_group" : "use sudo, or join the group \(steerGroup)",
                 code: .noPermission)
         }
         note(request, peer)
@@ -183,8 +183,8 @@ struct ControlAccess: Sendable {
     }
 }
 
-/// How many connections to the control socket may stand at once: in all, and of one user, so that nobody can keep the others out or take the
-/// descriptors that fetching and saving need.
+/// How many connections to the control socket may be open at once, in total and per user, so that nobody can keep others out or take the descriptors
+/// that fetching and saving need.
 final class ConnectionQuota: Sendable {
     private let total: Int
     private let ofOneUser: Int
@@ -198,7 +198,7 @@ final class ConnectionQuota: Sendable {
     /// Takes a place; false if there is none.
     func enter(_ user: uid_t) -> Bool {
         open.withLock { open in
-            // Root comes in where everybody else has filled the place.
+            // Root gets in even when others have taken all places.
             let limit = user == 0 ? total + ofOneUser : total
             guard open.values.reduce(0, +) < limit, open[user, default: 0] < ofOneUser else { return false }
             open[user, default: 0] += 1

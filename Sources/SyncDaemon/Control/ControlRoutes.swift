@@ -33,7 +33,7 @@ public struct ControlRoutes: Sendable {
             let response: Response
             do {
                 let found = try await responder.respond(to: request, context: context)
-                // No route of ours answers so; the router does, with an empty body.
+                // None of our routes answers like this; the router does, with an empty body.
                 response = found.status == .notFound || found.status == .methodNotAllowed ? Self.unknown(request) : found
             } catch let error as ControlError {
                 response = Self.answer(error)
@@ -120,7 +120,7 @@ public struct ControlRoutes: Sendable {
     private static func unknown(_ request: Request) -> Response {
         let asked = "\(request.method.rawValue) \(request.uri.path)"
         if let verb = ControlRequest.Verb.allCases.first(where: { $0.path == request.uri.path }) {
-            var response = answer(ControlError("\(asked) is not possible", advice: "use \(verb.method) \(verb.path)", code: .usage))
+            var response = answer(ControlError("\(asked) is not supported", advice: "use \(verb.method) \(verb.path)", code: .usage))
             response.status = .methodNotAllowed
             response.headers[.allow] = verb.method
             return response
@@ -133,7 +133,7 @@ public struct ControlRoutes: Sendable {
 }
 
 extension RunReport {
-    /// As it is told on the control socket: the error may tell what a server sent, and is one line.
+    /// As sent on the control socket: the error may quote a server, and is one line.
     var onTheWire: RunReport {
         var report = self
         report.error = error.map { RemoteText.line($0) }
@@ -142,7 +142,7 @@ extension RunReport {
 }
 
 extension ResourceStatus {
-    /// As it is told on the control socket.
+    /// As sent on the control socket.
     var onTheWire: ResourceStatus {
         var status = self
         status.error = error.map { RemoteText.line($0) }

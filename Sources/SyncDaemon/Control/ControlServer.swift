@@ -25,9 +25,9 @@ public final class ControlServer: Sendable {
 
     /// - Parameters:
     ///   - listener: belongs to the server from now on.
-    ///   - logger: gets what the connections have to say, at debug.
+    ///   - logger: gets messages about the connections, at debug.
     ///   - idleTimeout: a connection on which nothing is asked for so long is closed. Waiting for an answer is not idle.
-    ///   - quota: how many connections may stand at once; one more is closed unanswered.
+    ///   - quota: how many connections may be open at once; one more is closed unanswered.
     init(
         listener: ControlListener, routes: ControlRoutes, logger: Logger, group: any EventLoopGroup = MultiThreadedEventLoopGroup.singleton,
         idleTimeout: TimeAmount = .seconds(30), quota: ConnectionQuota = ConnectionQuota()
@@ -74,7 +74,7 @@ public final class ControlServer: Sendable {
         state.withLock { $0 = State(channel: server.channel, serving: serving) }
     }
 
-    /// Accepts nobody any more, removes the socket if it was made here, and ends the connections.
+    /// Stops accepting, removes the socket if it was made here, and ends the connections.
     /// - Parameter grace: how long requests that are being answered may take to finish.
     public func stop(grace: Duration = .seconds(1)) async {
         let (channel, serving) = state.withLock { state in
@@ -89,7 +89,7 @@ public final class ControlServer: Sendable {
     }
 }
 
-/// What a route gets beside the request: the connection it came on.
+/// What a route gets besides the request: the connection it came on.
 struct ControlContext: RequestContext {
     var coreContext: CoreRequestContextStorage
     let channel: any Channel
@@ -100,7 +100,7 @@ struct ControlContext: RequestContext {
     }
 }
 
-/// What stands behind the routes of the control socket. Every failure is a `ControlError`.
+/// The implementation behind the routes of the control socket. Every failure is a `ControlError`.
 public protocol ControlBackend: Sendable {
     /// The answer to `GET /v1/version`.
     func version() -> ControlVersion

@@ -75,7 +75,7 @@ final class DaemonControl: ControlBackend {
             if let line = tally.line(for: event) { continuation.yield(line) }
         }
         let pipeline = pipeline, hub = hub
-        // Not ended with the connection: a poll that was begun is finished, whoever still listens.
+        // Does not end with the connection: a poll that has begun is finished, whether or not anybody still listens.
         Task {
             let last: SyncProgress
             do {
@@ -93,7 +93,7 @@ final class DaemonControl: ControlBackend {
 
     /// The resources of a scope that may be polled at all.
     private func resources(in scope: String?) async throws(ControlError) -> [String] {
-        if lifeCycle.isStopping { throw ControlError("cisternd is stopping", advice: "try again when it runs", code: .unavailable) }
+        if lifeCycle.isStopping { throw ControlError("cisternd is stopping", advice: "try again once it is running", code: .unavailable) }
         let all = await pipeline.resources()
         let named = all.filter { Self.contains(scope, $0.scope.description) }
         if named.isEmpty, let scope { throw Self.translate(SyncError.unknownScope(scope, known: all.map(\.scope.description))) }
@@ -123,10 +123,10 @@ final class DaemonControl: ControlBackend {
                 ControlError(
                     "there is no source or resource \"\(scope)\"", advice: "the configuration has no sources; add one and reload", code: .usage)
             case .unknownScope: ControlError("\(error)", code: .usage)
-            case .stopping, .cancelled: ControlError("\(error)", advice: "try again when it runs", code: .unavailable)
+            case .stopping, .cancelled: ControlError("\(error)", advice: "try again once it is running", code: .unavailable)
             default: ControlError("\(error)", code: .failure)
             }
-        case is CancellationError: ControlError("cisternd is stopping", advice: "try again when it runs", code: .unavailable)
+        case is CancellationError: ControlError("cisternd is stopping", advice: "try again once it is running", code: .unavailable)
         default: ControlError(error.inWords, advice: "the journal says more: journalctl -u cisternd", code: .failure)
         }
     }

@@ -1,16 +1,16 @@
 import Glibc
 
-/// The exclusive lock on a document package: an `flock` on the file `.lock` in it, which says who holds it, and one on the package's directory,
-/// which stays where the file is removed. The kernel lets both go when the process ends, however.
+/// The exclusive lock on a document package: an `flock` on the file `.lock` in it, which says who holds it, and one on the package's directory, which
+/// remains if the file is removed. The kernel releases both when the process ends, however it ends.
 public final class DocumentLock: Sendable {
     private static let cleanMark = "clean\n"
 
     private let descriptor: Int32
-    /// Not the store's own file: closing any descriptor of that would take SQLite's locks on it away.
+    /// Not the store's own file: closing any descriptor of that would drop SQLite's locks on it.
     private let folder: Int32
     /// The lock file, `.lock` in the package.
     public let path: String
-    /// Whether the last one to hold it put everything away before it let go, or nobody held it before.
+    /// Whether the last holder shut down cleanly, or there was none.
     public let wasClean: Bool
 
     /// Takes the lock, without waiting.
@@ -24,7 +24,7 @@ public final class DocumentLock: Sendable {
                 throw StartFailure(.cannotCreate, "\(path) is a symbolic link, which is not followed; remove it", code: ELOOP)
             }
             throw StartFailure(
-                .cannotCreate, "\(path) cannot be made: \(systemError(errno)); check owner and mode of \(package)", code: errno)
+                .cannotCreate, "cannot create \(path): \(systemError(errno)); check owner and mode of \(package)", code: errno)
         }
         let folder = open(package, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard folder >= 0, flock(descriptor, LOCK_EX | LOCK_NB) == 0, flock(folder, LOCK_EX | LOCK_NB) == 0 else {
@@ -48,7 +48,7 @@ public final class DocumentLock: Sendable {
         write("\(getpid())\n")
     }
 
-    /// Everything in the package is put away: the next one to hold the lock need not check it.
+    /// Records a clean shutdown: the next holder of the lock need not check the package.
     public func markClean() { write(Self.cleanMark) }
 
     private func write(_ text: String) {

@@ -28,25 +28,25 @@ struct DocumentOpening: Sendable {
     }
 
     private func makePackage() throws(StartFailure) {
-        // Below a directory of the service manager this is there already.
+        // Below a directory of the service manager this exists already.
         if mkdir(package, 0o750) != 0, errno != EEXIST {
             let code = errno
             if code == ENOENT {
                 throw StartFailure(
                     .cannotCreate,
-                    "the document's directory \(package) cannot be made: the directory above it is missing; make it, or set [document] path",
+                    "cannot create the document's directory \(package): the directory above it is missing; create it, or set [document] path",
                     code: code)
             }
             throw StartFailure(
                 .cannotCreate,
-                "the document's directory \(package) cannot be made: \(systemError(code)); set [document] path to a place that "
+                "cannot create the document's directory \(package): \(systemError(code)); set [document] path to a place that "
                     + "cisternd may write", code: code)
         }
         guard access(package, W_OK | X_OK) == 0 else {
             let code = errno
             throw StartFailure(
                 code == EROFS || code == EACCES || code == EPERM ? .cannotCreate : .ioError,
-                "the document's directory \(package) cannot be written: \(systemError(code)); it must belong to the user cisternd runs as",
+                "cannot write to the document's directory \(package): \(systemError(code)); it must belong to the user cisternd runs as",
                 code: code)
         }
         grantToReadGroup()
@@ -92,7 +92,7 @@ struct DocumentOpening: Sendable {
         switch sqlite.map({ $0 & 0xff }) {
         case 5, 6:  // BUSY, LOCKED
             return StartFailure(
-                .temporaryFailure, "the store in \(package) is locked by another program: \(text); end what writes to it", code: EBUSY)
+                .temporaryFailure, "the store in \(package) is locked by another program: \(text); stop what writes to it", code: EBUSY)
         case 13:  // FULL
             return StartFailure(.ioError, "the disk under \(package) is full: \(text); make room", code: ENOSPC)
         case 10, 15:  // IOERR, PROTOCOL: its locks fail
@@ -112,8 +112,8 @@ struct DocumentOpening: Sendable {
         if error.domain == NSCocoaErrorDomain, schema.contains(error.code) {
             return StartFailure(
                 .configuration,
-                "the store in \(package) was made for another model and cannot be converted: \(text); take the change of [entity] back, or move "
-                    + "the store away and let everything be fetched again")
+                "the store in \(package) was made for another model and cannot be converted: \(text); undo the change of [entity], or move "
+                    + "the store away to have everything fetched again")
         }
         return StartFailure(.software, "the store in \(package) cannot be opened: \(text)")
     }
@@ -127,7 +127,7 @@ public protocol OpenDocument: Sendable {
     var unsavedChanges: Int { get }
     /// How old the oldest unsaved change is, in seconds; `nil` if nothing is unsaved.
     var oldestUnsavedSeconds: Double? { get }
-    /// Asks the root context for a sign of life: a read of the store. `done` is called when it has answered, whatever it says.
+    /// Probes the root context with a read of the store. `done` is called when it has answered, whatever the answer.
     func probe(_ done: @escaping @Sendable () -> Void)
     /// Saves everything, closes the store, and lets the lock go.
     func close() async throws
@@ -150,7 +150,7 @@ final class OpenedDocument: OpenDocument {
     func probe(_ done: @escaping @Sendable () -> Void) {
         let root = document.root
         root.perform {
-            // One row of any table. That it comes back is the answer; a store that says no is alive as well.
+            // One row of any table. Any return is the answer; a store that reports an error is alive too.
             if let name = root.persistentStoreCoordinator?.managedObjectModel.entities.compactMap(\.name).min() {
                 let request = NSFetchRequest<NSManagedObject>(entityName: name)
                 request.fetchLimit = 1

@@ -3,11 +3,11 @@ import Dispatch
 import Glibc
 import Synchronization
 
-/// Notices that the wall clock of the machine was set. The kernel tells when that happens: a timer on the wall clock is cancelled. Nothing is asked
-/// at intervals, and a clock that is only slewed, or a machine that slept, is no news.
+/// Notices that the machine's wall clock was set. The kernel says so when it happens: a timer on the wall clock is cancelled. Nothing is polled, and
+/// a clock that is only slewed, or a machine that slept, does not count.
 // A dispatch source may be used from any thread; here it is only made and cancelled.
 final class ClockWatch: @unchecked Sendable {
-    /// By how much it must have been set to be worth a word.
+    /// The smallest step that is worth reporting.
     static let noticeable = Duration.seconds(5)
 
     private let timer: Int32
@@ -34,7 +34,7 @@ final class ClockWatch: @unchecked Sendable {
 
     deinit { source.cancel() }
 
-    /// Watches no more.
+    /// Stops watching.
     func stop() { source.cancel() }
 
     /// A timer that is set again first misses nothing: what happens from then on wakes it once more.

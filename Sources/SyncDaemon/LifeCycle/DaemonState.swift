@@ -1,10 +1,10 @@
-/// What the daemon is about, and what follows from what happens to it. A value without a clock, a socket or a thread.
+/// The state of the daemon, and what follows from each event. A value without a clock, a socket or a thread.
 ///
 ///     starting ──► ready ◄──► reloading
 ///         │          │            │
 ///         └──────────┴──► stopping ──► stopped
 ///
-/// What comes too early waits: a signal before READY, a reload during a reload, a poll during a poll. Many equal ones are one.
+/// What comes too early waits: a signal before READY, a reload during a reload, a poll during a poll. Several equal requests count as one.
 struct DaemonState: Sendable {
     enum Phase: String, Sendable {
         case starting, ready, reloading, stopping, stopped
@@ -21,7 +21,7 @@ struct DaemonState: Sendable {
         case pollFinished
         /// The daemon cannot go on.
         case failed(ExitStatus)
-        /// Everything is put away.
+        /// Everything is shut down.
         case stopFinished
     }
 
@@ -83,7 +83,7 @@ struct DaemonState: Sendable {
         switch signal {
         case .terminate, .interrupt:
             if hasStopSignal {
-                // Whoever asks again has waited long enough, however long that was.
+                // A second request means that the wait was long enough, however long it was.
                 guard phase == .stopping, !hasSkippedPage else { return [] }
                 hasSkippedPage = true
                 return [.skipPage]

@@ -6,9 +6,9 @@ import SyncPipeline
 import Synchronization
 import Systemd
 
-/// The tests behind the watchdog's ping: main queue, root context, scheduler, operations, movement.
+/// The checks behind the watchdog's ping: main queue, root context, scheduler, operations, movement.
 ///
-/// None of them waits: each looks at what was answered since it last asked, and asks anew. A remote failure fails none of them.
+/// None of them waits: each looks at the answers since it last asked, and asks again. A remote failure fails none of them.
 final class Liveness: Sendable {
     private struct State {
         var judgement: LivenessJudgement
@@ -124,7 +124,7 @@ struct LivenessJudgement: Sendable {
     /// d: no operation is far beyond its own limit.
     static func operations(_ liveness: PipelineLiveness) -> String? {
         guard let overrun = liveness.longestOverrun, overrun > slack else { return nil }
-        return "a run is \(RelativeTime.text(overrun)) beyond its limit"
+        return "a run is \(RelativeTime.text(overrun)) over its limit"
     }
 
     /// b: a probe of the root context came back in time. A slow disk fails it; a full one does not, for then the probe is answered.
@@ -133,7 +133,7 @@ struct LivenessJudgement: Sendable {
         return "the root context has not answered for \(RelativeTime.text(now - sentAt))"
     }
 
-    /// e: what is under way gets on.
+    /// e: work in progress makes progress.
     mutating func movement(_ liveness: PipelineLiveness, now: Duration) -> String? {
         guard liveness.isBusy, liveness.progress == progress, let last = lastProgress else {
             progress = liveness.progress
@@ -141,6 +141,6 @@ struct LivenessJudgement: Sendable {
             return nil
         }
         guard now - last > stallLimit else { return nil }
-        return "nothing was finished for \(RelativeTime.text(now - last))"
+        return "nothing has finished for \(RelativeTime.text(now - last))"
     }
 }

@@ -1,8 +1,8 @@
 import Glibc
 import Synchronization
 
-/// Takes the daemon's signals off the kernel, in a thread of its own, which is there from the start: where no thread can be made any more the
-/// queues stand still, and a signal is still heard. No work is done in a signal handler.
+/// Receives the daemon's signals in a thread of its own, which exists from the start: if no more threads can be created, the queues stand still, but
+/// signals are still received. No work is done in a signal handler.
 ///
 /// The signals are blocked first, in every thread: one that comes before somebody listens waits in the kernel and is neither lost nor fatal.
 public final class Signals: Sendable {
@@ -29,8 +29,8 @@ public final class Signals: Sendable {
         return set
     }
 
-    /// Blocks the daemon's signals in this thread and in every thread it starts from now on, and ignores SIGPIPE and SIGXFSZ: a
-    /// connection that is gone and a file that may not grow are errors of the call that meets them. To be called before the second thread starts.
+    /// Blocks the daemon's signals in this thread and in every thread it starts from now on, and ignores SIGPIPE and SIGXFSZ: the calls that meet a
+    /// closed connection or a file that may not grow report the error. Must be called before the second thread starts.
     public static func block() {
         var set = all
         pthread_sigmask(SIG_BLOCK, &set, nil)
@@ -51,7 +51,7 @@ public final class Signals: Sendable {
             }, context.toOpaque())
         guard code == 0 else {
             context.release()
-            throw StartFailure(.osError, "no thread can be made for the signals: \(String(cString: strerror(code))); raise TasksMax= or LimitNPROC=")
+            throw StartFailure(.osError, "cannot create a thread for signals: \(String(cString: strerror(code))); raise TasksMax= or LimitNPROC=")
         }
         pthread_detach(thread)
     }
@@ -69,7 +69,7 @@ public final class Signals: Sendable {
         }
     }
 
-    /// Listens no more; the signals stay blocked.
+    /// Stops listening; the signals stay blocked.
     func stop() { state.withLock { $0.listener = nil } }
 
     private func listen() {
@@ -86,15 +86,15 @@ public final class Signals: Sendable {
     }
 }
 
-/// The end of a stop that does not come to one.
+/// Ends a stop that does not finish.
 enum LastResort {
-    /// Has the kernel end the process after so long. It needs no thread, no memory and no queue. Only the first call counts: who asks again to stop
-    /// does not put it off.
+    /// Makes the kernel end the process after this long. It needs no thread, no memory and no queue. Only the first call counts: a repeated request
+    /// to stop does not postpone the end.
     static func arm(after patience: Duration) {
         guard isArmed.compareExchange(expected: false, desired: true, ordering: .relaxed).exchanged else { return }
         signal(SIGALRM) { _ in
             // Nothing but these two may be called here.
-            let line: StaticString = "<2>cisternd did not come to its end in time and ends as it is; what is committed is safe\n"
+            let line: StaticString = "<2>cisternd did not stop in time and exits now; what is committed is safe\n"
             _ = write(STDERR_FILENO, line.utf8Start, line.utf8CodeUnitCount)
             _exit(ExitStatus.osError.rawValue)
         }

@@ -1,33 +1,35 @@
 import CEpoll
 import Glibc
 
-/// What a process needs of the machine before it is any use to start it. Where that cannot be had, the libraries below trap or wait for ever, at any
-/// place and without a word; so it is tried first, in a way that may fail.
+/// What the process needs from the machine to be of any use. Without it, the libraries below trap or wait for ever, anywhere and silently; so it is
+/// tried first, in a way that can fail.
 public enum StartResources {
-    /// Threads, for queues, connections and the store, and the stacks of theirs.
+    /// Threads, for queues, connections and the store, and their stacks.
     static let threads = 24
     /// Open files, beside those that are open already.
     static let files = 40
     /// Address space, in bytes, beside the stacks.
     static let memory = 192 << 20
 
-    /// Takes what is needed, all at once, and gives it back. To be called before the second thread starts.
-    /// - Returns: what cannot be had, and what to do; nil if everything can.
+    /// Acquires everything that is needed at once, and releases it. Must be called before the second thread starts.
+    /// - Returns: what is not available, and what to do; nil if everything is.
     public static func shortage() -> String? {
         guard let block = mmap(nil, memory, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0), block != MAP_FAILED else {
-            return "cisternd cannot start: \(memory >> 20) MiB of memory cannot be had: \(reason(errno)); raise LimitAS= or ulimit -v"
+            return "cisternd cannot start: it needs \(memory >> 20) MiB of memory and cannot get it: \(reason(errno)); raise LimitAS= or ulimit -v"
         }
         defer { munmap(block, memory) }
         if let (count, code) = shortageOfFiles() {
-            return "cisternd cannot start: of \(files) files \(count) can be opened: \(reason(code)); raise LimitNOFILE= or ulimit -n"
+            return "cisternd cannot start: it needs \(files) open files and can have \(count): \(reason(code)); raise LimitNOFILE= or ulimit -n"
         }
         if let (call, code) = shortageOfEvents() {
             return
-                "cisternd cannot start: nothing can be waited for, \(call) fails: \(reason(code)); raise fs.epoll.max_user_watches (sysctl) or LimitNOFILE="
+                "cisternd cannot start: it cannot wait for events, \(call) fails: \(reason(code)); "
+                + "raise fs.epoll.max_user_watches (sysctl) or LimitNOFILE="
         }
         if let (count, code) = shortageOfThreads() {
             return
-                "cisternd cannot start: of \(threads) threads \(count) can be made: \(reason(code)); raise TasksMax=, LimitNPROC=, ulimit -u or ulimit -v"
+                "cisternd cannot start: it needs \(threads) threads and can have \(count): \(reason(code)); "
+                + "raise TasksMax=, LimitNPROC=, ulimit -u or ulimit -v"
         }
         return nil
     }
@@ -119,7 +121,7 @@ public enum ExitStatus: Int32, Sendable, Hashable, CaseIterable {
     case failure = 1
     /// Bad command line.
     case usage = 64
-    /// Something is broken that should never break.
+    /// An internal error.
     case software = 70
     /// A socket or a thread could not be made.
     case osError = 71

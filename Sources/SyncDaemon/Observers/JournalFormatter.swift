@@ -3,7 +3,7 @@ import SyncControl
 import SyncPipeline
 import Systemd
 
-/// Decides which events are worth an entry of the journal, and words it. A value without a clock.
+/// Decides which events are worth a journal entry, and words it. A value without a clock.
 struct JournalFormatter: Sendable {
     /// Whether what is told step by step, at the priority `debug`, is wanted: a poll that finds nothing new tells nothing else.
     var isDetailed = true
@@ -73,8 +73,8 @@ struct JournalFormatter: Sendable {
         case .rowsChangedElsewhere(let scope, let count):
             let rows = count == 1 ? "1 row was" : "\(count) rows were"
             return JournalEntry(
-                "\(scope): \(rows) not as cisternd had written \(count == 1 ? "it" : "them"); another program or the disk changed \(count == 1 ? "it" : "them"), "
-                    + "and the page is read anew; let nothing but cisternd write to the store", priority: .warning,
+                "\(scope): \(rows) not as cisternd wrote \(count == 1 ? "it" : "them"); another program or the disk changed \(count == 1 ? "it" : "them"), "
+                    + "and the page is read again; let nothing but cisternd write to the store", priority: .warning,
                 fields: Self.fields(scope, nil, []))
         case .saveFailed(let reason, let cause): return saveFailed(reason, cause)
         case .saveRecovered:
@@ -83,12 +83,12 @@ struct JournalFormatter: Sendable {
         case .held(let cause):
             hold = cause
             guard cause.isLowDisk else { return JournalEntry("fetching waits: \(cause)", priority: .debug) }
-            return say("disk", JournalEntry(.diskLow, "fetching waits: \(cause); make room, it goes on by itself"))
+            return say("disk", JournalEntry(.diskLow, "fetching waits: \(cause); make room, and it resumes by itself"))
         case .resumed:
             let wasDisk = hold?.isLowDisk ?? false
             hold = nil
             if wasDisk { collapser.reset("disk") }
-            return JournalEntry("fetching goes on", priority: wasDisk ? .notice : .debug)
+            return JournalEntry("fetching resumes", priority: wasDisk ? .notice : .debug)
         }
     }
 
@@ -113,7 +113,7 @@ struct JournalFormatter: Sendable {
             let failed = failures.removeValue(forKey: report.scope) ?? 0
             forget(report.scope, stillSetsAside: report.counts.quarantined > 0)
             var counts = report.counts
-            // Of what was set aside an entry of its own tells, where that is new.
+            // A separate entry reports what was set aside, if that is new.
             counts.quarantined = 0
             let changes = counts.inWords.isEmpty ? "" : report.counts.inWords
             if failed > 0, !degraded.contains(report.scope) {
@@ -130,14 +130,14 @@ struct JournalFormatter: Sendable {
         case .incomplete, .failed:
             failures[report.scope, default: 0] += 1
             let error = report.error ?? "no reason was given"
-            let verb = report.outcome == .incomplete ? "the run is incomplete, nothing is concluded from what is missing" : "the run failed"
+            let verb = report.outcome == .incomplete ? "the run is incomplete, so nothing that is missing is taken to be gone" : "the run failed"
             let id: MessageID = report.failure == .tls ? .tlsFailed : .runFailed
             return complain(
                 report.scope, "run \(error)",
                 JournalEntry(id, "\(report.scope): \(verb): \(error)", fields: fields + Self.make([("CISTERN_ERROR", error)])))
         case .cancelled:
             return JournalEntry(
-                "\(report.scope): the run was cancelled: \(report.error ?? "the daemon stops or reloads")", priority: .debug, fields: fields)
+                "\(report.scope): the run was cancelled: \(report.error ?? "the daemon is stopping or reloading")", priority: .debug, fields: fields)
         case .parked:
             failures[report.scope, default: 0] += 1
             return nil
@@ -152,7 +152,7 @@ struct JournalFormatter: Sendable {
                     .sourceDegraded, "\(scope): \(held) deletions are held back; look at them, then `cisternctl accept-deletes \(scope)`",
                     fields: Self.fields(scope, nil))
             }
-            let last = since.map { ", last success \(Self.time($0))" } ?? ", it was never fetched"
+            let last = since.map { ", last success \(Self.time($0))" } ?? ", never fetched"
             return JournalEntry(.sourceDegraded, "\(scope): older than schedule.max_age allows\(last)", fields: Self.fields(scope, nil))
         }
         guard degraded.remove(scope) != nil else { return nil }
@@ -161,11 +161,11 @@ struct JournalFormatter: Sendable {
 
     private mutating func saveFailed(_ reason: String, _ cause: SaveFailureCause) -> JournalEntry? {
         let fields = Self.make([("CISTERN_ERROR", reason)])
-        let retried = "the document cannot be saved, nothing is lost, it is tried again: \(reason)"
+        let retried = "the document cannot be saved; nothing is lost, cisternd tries again: \(reason)"
         switch cause {
         case .full: return say("save", JournalEntry(.diskLow, retried, fields: fields))
         case .passing: return say("save", JournalEntry(retried, priority: .error, fields: fields))
-        case .disk: return JournalEntry(.storeCorrupt, "the store cannot be trusted any more, the daemon ends: \(reason)", fields: fields)
+        case .disk: return JournalEntry(.storeCorrupt, "the store can no longer be trusted, so cisternd exits: \(reason)", fields: fields)
         case .refused:
             return JournalEntry(
                 "the store refused changes; they were rolled back and will be fetched again: \(reason)", priority: .error, fields: fields)
@@ -186,7 +186,7 @@ struct JournalFormatter: Sendable {
         }
     }
 
-    /// A server that words each error anew must not fill the journal: when a resource has had so many, all others count as one.
+    /// A server that words each error differently must not fill the journal: after this many kinds for a resource, all others count as one.
     private static let mostComplaints = 8
 
     /// - Parameter what: what kind of complaint it is, and after that what about.

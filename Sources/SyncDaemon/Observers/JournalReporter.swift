@@ -68,7 +68,7 @@ public final class NotifyReporter: Sendable {
     }
 }
 
-/// Puts what the object graph noticed into the journal: it is no failure, and nobody asked.
+/// Reports in the journal what the object graph noticed by itself: it is not a failure.
 enum DiagnosticFormatter {
     static func entry(for diagnostic: ContextDiagnostic) -> JournalEntry {
         var fields = [("CISTERN_DIAGNOSTIC", diagnostic.kind.rawValue)]

@@ -85,7 +85,7 @@ enum StatusDump {
         text += "\(document.unsavedChanges) unsaved changes in \(document.path)"
         if let oldest = document.oldestUnsavedSeconds { text += ", the oldest for \(RelativeTime.text(oldest))" }
         if let error = document.error { text += "; the last save failed: \(error)" }
-        if !snapshot.daemon.watchdog.failing.isEmpty { text += "; not alive: \(snapshot.daemon.watchdog.failing.joined(separator: "; "))" }
+        if !snapshot.daemon.watchdog.failing.isEmpty { text += "; failing checks: \(snapshot.daemon.watchdog.failing.joined(separator: "; "))" }
         return Line(
             text: text,
             fields: [

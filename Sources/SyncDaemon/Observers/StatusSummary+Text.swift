@@ -42,7 +42,7 @@ extension StatusSummary {
         if let held, held.isLowDisk { return held.description }
         let degraded = resources.filter(\.value.isTroubled).sorted { $0.value.order < $1.value.order }
         guard let (scope, worst) = degraded.first else { return nil }
-        // Where all of a source is in trouble, it is the source that is in trouble.
+        // If all resources of a source are in trouble, the source is in trouble.
         let siblings = resources.filter { $0.key.source == scope.source }
         let name = siblings.count > 1 && !siblings.allSatisfy(\.value.isTroubled) ? "\(scope)" : scope.source
         var text = "\(name) \(worst.failure ?? Self.words(for: worst))"
@@ -73,7 +73,7 @@ extension StatusSummary {
         return known.isEmpty ? nil : Self.count(known.reduce(0, +), "object")
     }
 
-    /// A switched-off check of certificates is never out of sight.
+    /// A switched-off certificate check is always visible.
     private var unverified: String? {
         let sources = Set(resources.filter(\.value.isUnverified).map(\.key.source)).sorted()
         return sources.isEmpty ? nil : "TLS not verified for \(sources.joined(separator: ", "))"

@@ -137,7 +137,7 @@ struct StatusSummary: Sendable {
         case nil: "unreachable"
         case 401?, 403?, 407?: "refuses the credentials"
         case let status? where status >= 400: "answers \(status)"
-        default: "sends what cannot be used"
+        default: "sends unusable data"
         }
     }
 }

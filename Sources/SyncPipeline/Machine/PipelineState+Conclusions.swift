@@ -1,7 +1,7 @@
 import Foundation
 import SyncConfiguration
 
-/// What follows from every input: what is due begins, what is too old says so, and the timer fits.
+/// What follows from every input: what is due begins, what is too old is reported, and the timer is set to fit.
 extension PipelineState {
     mutating func conclude(_ now: Moment) -> [Output] {
         beginWhatIsDue(now)
@@ -31,7 +31,7 @@ extension PipelineState {
         resources.running.sorted().compactMap { scope in resources[scope]?.run.map { (scope, $0) } }
     }
 
-    /// Runs may wait for a commit, and what they leave behind when they end is to be committed before the stop has ended.
+    /// Runs may wait for a commit, and what they leave behind when they end must be committed before the stop has ended.
     private mutating func saveWhileStopping() {
         guard phase == .stopping, isUnsaved, !isSaving else { return }
         isSaving = true
@@ -116,8 +116,8 @@ extension PipelineState {
     func violation(at now: Moment) -> String? {
         for (scope, resource) in resources {
             if let forgotten, forgotten == scope { return "\(scope) has neither a due time nor a run" }
-            if resource.due != nil, resource.run != nil { return "\(scope) runs and is due" }
-            if resource.due != nil, !resource.isPollable { return "\(scope) is due and not to be polled" }
+            if resource.due != nil, resource.run != nil { return "\(scope) is running and due" }
+            if resource.due != nil, !resource.isPollable { return "\(scope) is due but must not be polled" }
             if !resource.waiters.isEmpty, resource.asked == nil || !resource.isPollable { return "\(scope) keeps somebody waiting for nothing" }
             if let due = resource.due, let end = pacing[resource.place], due < end { return "\(scope) is due before its server allows it" }
         }
@@ -127,7 +127,7 @@ extension PipelineState {
         return nil
     }
 
-    /// A resource that will never be polled again, although nobody said so. There is none.
+    /// A resource that will never be polled again, although nobody asked for that. There must be none.
     var forgotten: ResourceScope? {
         guard phase == .running else { return nil }
         return resources.first { $0.value.isPollable && $0.value.due == nil && $0.value.run == nil }?.key

@@ -4,18 +4,18 @@ import SyncConfiguration
 extension PipelineState {
     /// What happens.
     enum Input: Sendable {
-        /// A configuration is in force, at the start or by a reload. `stored` is what earlier runs left of its resources; it counts for those
-        /// that are new here, because of the others more is known by now.
-        /// `schedules` are those in the store, also of resources that are in no configuration any more.
+        /// A configuration is in force, at the start or by a reload. `stored` is what earlier runs left for its resources; it counts only for
+        /// resources that are new here, because more is already known about the others. `schedules` are those in the store, including those of
+        /// resources that are no longer in the configuration.
         case configured(
             [ResourceConfiguration], DaemonConfiguration, stored: [ResourceScope: ResourceStatus], schedules: [ResourceScope: StoredSchedule] = [:])
-        /// The process before ended while runs of these were open. Said before the configuration.
+        /// The previous process ended while runs of these were open. Sent before the configuration.
         case leftOpen([ResourceScope: Suspicion])
-        /// Polling may begin. Unless `isArmed`, only what is asked for is polled.
+        /// Polling may begin. Unless `isArmed`, only what is requested is polled.
         case started(isArmed: Bool)
-        /// The time has come that `Output.wake` named, or may have.
+        /// The time that `Output.wake` named has come, or may have.
         case due
-        /// Somebody wants a poll that begins from now on, without conditions if `isFull`. Each `waiter` gets one answer.
+        /// Somebody wants a poll that begins after this, without conditions if `isFull`. Each `waiter` gets one answer.
         case asked(ResourceScope, RunCause, waiter: Int? = nil, acceptsDeletes: Bool = false, isFull: Bool = false)
         /// Its run asks for its first page, for the first time or again: the limits between polls count from here.
         case asking(ResourceScope)
@@ -23,9 +23,9 @@ extension PipelineState {
         case told(ResourceScope, until: Date)
         case ended(ResourceScope, run: Int, SyncRun.Conclusion)
         case paused(ResourceScope)
-        /// The end of a pause, and of a wait that a server asked for.
+        /// Ends a pause, or a wait that a server asked for.
         case resumed(ResourceScope)
-        /// No more work is taken; runs have so long for their open pages. Said again, the shorter time counts.
+        /// No more work is taken; runs have this long for their open pages. If repeated, the shorter time counts.
         case stopping(grace: Duration)
         /// What `Output.save` began has ended, well or badly.
         case committed
@@ -34,14 +34,14 @@ extension PipelineState {
     /// What is to be done about it, in this order.
     enum Output: Sendable, Equatable {
         case start(RunOrder)
-        /// Somebody waits behind this run: it need not wait for the document's own save.
+        /// Somebody waits for this run: it need not wait for the document's own save.
         case hurry(ResourceScope, run: Int)
         case endAfterPage(ResourceScope, run: Int)
         case cancel(ResourceScope, run: Int)
-        /// The one timer: `due` is said then; nil stops it.
+        /// The only timer: `due` is sent when it fires; nil stops it.
         case wake(SyncInstant?)
         case store(StoredSchedule)
-        /// Everything is to be committed, for runs may wait for it; `committed` says when.
+        /// Commit everything, because runs may wait for it; `committed` says when that is done.
         case save
         case announce(SyncEvent)
         /// The answer to `asked`; nil if nothing will be polled.
@@ -63,7 +63,7 @@ extension PipelineState {
     }
 }
 
-/// Now, on both clocks: what links the instants that decide to the wall times that are shown and stored.
+/// Now, on both clocks: links the instants that decide to the wall times that are shown and stored.
 struct Moment: Sendable, Hashable {
     let wall: Date
     let instant: SyncInstant

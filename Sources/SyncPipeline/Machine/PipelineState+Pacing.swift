@@ -1,7 +1,7 @@
 import Foundation
 import SyncConfiguration
 
-/// What servers ask for: to be left alone for a while, by all that come from here with the same credential.
+/// What servers ask for: to be left alone for a while, by every request with the same credential.
 extension PipelineState {
     /// A server asked for a wait. It is stored before anybody waits.
     mutating func tell(_ scope: ResourceScope, _ until: Date, _ now: Moment) {
@@ -10,7 +10,7 @@ extension PipelineState {
         record(scope, now)
     }
 
-    /// Never shortens what was asked for before; nothing is longer than `max_park`.
+    /// Never shortens an earlier wait; no wait is longer than `max_park`.
     mutating func park(_ place: PacingPlace, _ until: Date, _ plan: ResourceConfiguration, _ now: Moment) {
         let end = min(now.instant(of: until), now.instant.advanced(by: plan.retry.maxPark.duration))
         guard end > now.instant, end > pacing[place] ?? now.instant else { return }
@@ -27,7 +27,7 @@ extension PipelineState {
         resources.filter { $0.value.place == place && !$0.value.isRemoved }.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
     }
 
-    /// When it may be asked at the earliest, as far as its server is concerned.
+    /// The earliest time at which its server allows a poll.
     func notBefore(_ resource: Resource, _ now: Moment) -> SyncInstant { max(pacing[resource.place] ?? now.instant, now.instant) }
 
     /// Until when the server of a resource wants to be left alone; nil if it may be asked.
@@ -36,7 +36,7 @@ extension PipelineState {
         return now.wall(of: end)
     }
 
-    /// When a wait ends that is too long for somebody to wait for it; nil if there is none.
+    /// When a wait ends that is too long for a caller to wait for; nil if there is none.
     func parkedUntil(_ resource: Resource, _ now: Moment) -> Date? {
         let end = notBefore(resource, now)
         return now.instant.duration(to: end) > resource.plan.retry.retryAfterPark.duration ? now.wall(of: end) : nil
@@ -60,7 +60,7 @@ extension PipelineState {
         )
     }
 
-    /// Has it stored with each of its resources: whichever of them the next configuration has knows of it.
+    /// Stores it with each of its resources, so that whichever of them are in the next configuration know of it.
     mutating func recordAll(of place: PacingPlace, _ now: Moment) {
         for (scope, _) in siblings(of: place) { record(scope, now) }
     }
@@ -69,7 +69,7 @@ extension PipelineState {
     mutating func record(_ scope: ResourceScope, next known: SyncInstant? = nil, _ now: Moment) {
         guard let resource = resources[scope] else { return }
         let end = pacing[resource.place].flatMap { $0 > now.instant ? $0 : nil }
-        // Cut off by a kill, a run begins again as soon as the limits allow.
+        // A run that a kill cut off begins again as soon as the limits allow.
         let next = known ?? resource.due ?? (resource.run == nil ? nil : max(resource.soonest(at: now), notBefore(resource, now)))
         let runsUntil = resource.run.flatMap { $0.isNoticed ? $0.deadline : nil }
         store(
@@ -86,7 +86,7 @@ extension PipelineState {
         isUnsaved = true
     }
 
-    /// Has what no configuration has any more stored as such.
+    /// Stores that a resource is no longer in the configuration.
     mutating func retire(_ scope: ResourceScope) {
         guard var schedule = recorded[scope] else { return }
         schedule.isRemoved = true
@@ -95,9 +95,9 @@ extension PipelineState {
     }
 }
 
-/// Whom a server means when it asks to be left alone: an origin, and the credential it knows us by. All resources of one place wait together.
+/// Which requests a server means when it asks to be left alone: those to an origin with one credential. All resources of one place wait together.
 struct PacingPlace: Sendable, Hashable {
-    /// Nil for an address that cannot be asked: such a resource waits with those of the same text only.
+    /// Nil for an address that cannot be requested: such a resource waits only with those that have the same text.
     let origin: Origin?
     let address: String
     let authentication: AuthenticationConfiguration

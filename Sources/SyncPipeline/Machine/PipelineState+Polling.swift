@@ -1,7 +1,7 @@
 import Foundation
 import SyncConfiguration
 
-/// From being asked or due to the end of a run.
+/// From a request or a due time to the end of a run.
 extension PipelineState {
     mutating func ask(_ scope: ResourceScope, _ cause: RunCause, waiter: Int?, _ now: Moment) {
         guard phase == .running, var resource = resources[scope], resource.isPollable else {
@@ -17,7 +17,7 @@ extension PipelineState {
         }
         resource.asked = resource.asked ?? cause
         if let run = resource.run {
-            // What it has read already may be older than the question: another run follows it.
+            // What it has read so far may be older than the request: another run follows it.
             if waiter != nil { outputs.append(.hurry(scope, run: run.id)) }
         } else {
             let soonest = max(resource.soonest(at: now), notBefore(resource, now))
@@ -26,7 +26,7 @@ extension PipelineState {
         resources[scope] = resource
     }
 
-    /// Begins what is due, the longest overdue first; what is under suspicion last, and alone.
+    /// Begins what is due, the longest overdue first; suspects come last, and alone.
     mutating func beginWhatIsDue(_ now: Moment) {
         guard phase == .running else { return }
         let due = counted(until: now.instant, at: now)
@@ -86,7 +86,7 @@ extension PipelineState {
 
     private func nextPoll(_ resource: Resource, _ run: Run, _ outcome: RunOutcome, _ now: Moment) -> SyncInstant {
         let started = now.wall(of: resource.lastStarted ?? run.started)
-        // What a stop cut off goes on soon after the next start.
+        // What a stop cut off continues soon after the next start.
         let isCutOff = phase == .stopping && outcome == .cancelled
         let next =
             isCutOff
@@ -97,18 +97,18 @@ extension PipelineState {
 }
 
 extension SyncInstant {
-    /// Later than everything that can be.
+    /// Later than any possible time.
     static let never = SyncInstant(sinceOrigin: .seconds(Int64.max / 4))
 }
 
-/// After an unclean end: whoever's run was open may be why. Such a resource is polled last and alone, and after the second time in a row later and later,
-/// so that no server takes the mirrors of the others down.
+/// After an unclean end, a resource whose run was open may be the cause. Such a resource is polled last and alone, and from the second time in a row
+/// later and later, so that no server takes down the mirrors of others.
 extension PipelineState {
-    /// How long one that is due gives way to others, and others to it: nobody is kept from being polled for longer.
+    /// How long a due suspect gives way to others, and others to it: no resource is held back for longer.
     static let suspectPatience = Duration.seconds(300)
     private static let longestDelay = Duration.seconds(86_400)
 
-    /// Who gives way to others although it is due.
+    /// Whether it waits for others although it is due.
     enum GivingWay {
         case nobody, suspects, everybody
     }
@@ -126,7 +126,7 @@ extension PipelineState {
         return since.advanced(by: Self.suspectPatience)
     }
 
-    /// When somebody who gives way does so no more, whoever ends meanwhile.
+    /// When a resource that gives way no longer does, whichever run ends meanwhile.
     func nextPatienceEnd(after now: Moment) -> SyncInstant? {
         guard givingWay(at: now) != .nobody else { return nil }
         return suspects.keys.compactMap { resources[$0].map(patienceEnd) }.filter { $0 > now.instant && $0 < .never }.min()

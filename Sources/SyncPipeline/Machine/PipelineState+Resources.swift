@@ -3,12 +3,12 @@ import SyncConfiguration
 import SyncReports
 
 extension PipelineState {
-    /// All resources by scope, and in order what the machine asks for at every step: an input costs no more where there are many resources.
+    /// All resources by scope, and in order whatever the machine needs at every step, so that an input costs no more with many resources.
     struct Resources: Sendable {
         private var all: [ResourceScope: Resource] = [:]
         /// Those that have a due time.
         private(set) var due = Timeline()
-        /// Those that are current, with the times when they are so no more.
+        /// Those that are current, with the times until which they are.
         private(set) var current = Timeline()
         private(set) var running: Set<ResourceScope> = []
         /// Those that were set since `changes` was asked last.
@@ -28,7 +28,7 @@ extension PipelineState {
             }
         }
 
-        /// Those that may stand otherwise than they did when this was asked last: what was set since, and what has grown too old by `now`.
+        /// Those whose status may have changed since the last call: what was set since, and what has grown too old by `now`.
         mutating func changes(at now: SyncInstant) -> [ResourceScope] {
             defer { changed = [] }
             return changed.union(current.until(now).map(\.scope)).sorted()
@@ -97,12 +97,12 @@ extension PipelineState {
     struct Run: Sendable {
         let id: Int
         let started: SyncInstant
-        /// It ends by itself before; then it is cancelled.
+        /// It should end by itself before that; then it is cancelled.
         let deadline: SyncInstant
         /// Who gets its report.
         var waiters: [Int]
         var isCancelled = false
-        /// It takes long enough for readers of the store to be told.
+        /// It has taken long enough that readers of the store should know.
         var isNoticed = false
     }
 
@@ -114,7 +114,7 @@ extension PipelineState {
         /// When it is polled next; nil while it runs, is paused or disabled.
         var due: SyncInstant?
         var run: Run?
-        /// When its last run asked for its first page, in whatever process, or began, where it did not come to ask: on the clock that decides, and on
+        /// When its last run, in whatever process, requested its first page, or began, if it never got that far: on the clock that decides, and on
         /// the one that is stored.
         var lastStarted: SyncInstant?
         var startedAt: Date?
@@ -124,12 +124,12 @@ extension PipelineState {
         var interval: Duration
         var pacing: ServerPacing?
         var isStale = false
-        /// The configuration has it no more. It stays known: should it come back, the limits count from its last run.
+        /// It is no longer in the configuration. It stays known: if it comes back, the limits count from its last run.
         var isRemoved = false
-        /// Who asked for the run that comes next, and who waits for it.
+        /// Who asked for the next run, and who waits for it.
         var asked: RunCause?
         var waiters: [Int] = []
-        /// What the run that comes next is to do beside.
+        /// What else the next run is to do.
         var acceptsDeletes = false
         var isFull = false
 

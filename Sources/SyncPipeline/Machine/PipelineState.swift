@@ -1,7 +1,8 @@
 import Foundation
 import SyncConfiguration
 
-/// What the pipeline is about: its resources, which of them run, when each is due and who waits for what. A value without clock, socket or thread.
+/// The state of the pipeline: its resources, which of them are running, when each is due and who waits for what. A value without clock, socket or
+/// thread.
 ///
 ///     new ── configured, with what is stored ──► due at a time ── due, asked ──► running ── ended ──► due at a time …
 ///                                                  ▲      ▲ └─ told: not before ┘   │ └─ past its deadline: cancelled
@@ -10,16 +11,16 @@ import SyncConfiguration
 ///                                                idle: paused, disabled, removed (its run is cancelled)
 ///     all ── stopping ──► runs end after their page, are cancelled after the grace, and after a little more patience nobody waits for them
 ///
-/// `SyncPipeline` says what happens and does what comes out. Nothing else knows when anything is due. Always: what is enabled and not paused has
-/// a due time or a run.
+/// `SyncPipeline` says what happens and carries out the result. Nothing else knows when anything is due. Invariant: what is enabled and not paused
+/// has a due time or a run.
 struct PipelineState: Sendable {
     enum Phase: String, Sendable {
         case idle, running, stopping, stopped
     }
 
-    /// How late a due time may be met in order to meet several at once.
+    /// How late a poll may begin so that several begin at once.
     static let leeway = Duration.milliseconds(250)
-    /// How long a run may take to notice itself that its time is over, before it is cancelled.
+    /// How long a run may take to notice by itself that its time is over, before it is cancelled.
     static let overrun = Duration.seconds(30)
     /// How long a run takes until readers of the store see it.
     static let noticeable = Duration.seconds(2)
@@ -28,10 +29,10 @@ struct PipelineState: Sendable {
 
     var phase = Phase.idle
     var resources = Resources()
-    /// Who must not be asked, and until when.
+    /// Which servers must not be polled, and until when.
     var pacing: [PacingPlace: SyncInstant] = [:]
     var isArmed = false
-    /// While stopping: whether a commit is under way, and whether there is anything that it has not.
+    /// While stopping: whether a commit is under way, and whether there is anything it does not include.
     var isSaving = false
     var isUnsaved = false
     var stopTime: SyncInstant?
@@ -40,12 +41,12 @@ struct PipelineState: Sendable {
     var announced: Timeline.Entry?
     /// What is stored, or about to be.
     var recorded: [ResourceScope: StoredSchedule] = [:]
-    /// Whose runs were open when the process before came to an unclean end; until they have had a run that ended.
+    /// Resources whose runs were open when the previous process ended uncleanly, until they have had a run that ended.
     var suspects: [ResourceScope: Suspicion] = [:]
-    /// Runs of which the process before left no word in the store: those that were open, and those that had only just ended.
+    /// Runs of which the previous process left no trace in the store: those that were open, and those that had only just ended.
     var leftBehind: [ResourceScope: Suspicion] = [:]
     let chance: RandomSource
-    /// What comes out of the input at hand.
+    /// The outputs of the current input.
     var outputs: [Output] = []
 
     /// - Parameter chance: where jitter comes from.
@@ -53,7 +54,7 @@ struct PipelineState: Sendable {
         self.chance = chance
     }
 
-    /// Takes in what happened, and says what is to be done.
+    /// Takes in what happened, and says what to do.
     mutating func handle(_ input: Input, at now: Moment) -> [Output] {
         switch input {
         case .leftOpen(let found):
@@ -115,7 +116,7 @@ struct PipelineState: Sendable {
                     status.lastSuccess = [status.lastSuccess, left?.began].compactMap { $0 }.max()
                 }
                 var resource = Resource(plan, status, at: now)
-                // A run that was cut off has asked, too.
+                // A run that was cut off has made requests, too.
                 resource.startedAt = [left?.began, recorded[scope]?.startedAt].compactMap { $0 }.max()
                 resource.lastStarted = resource.startedAt.map { min(now.instant(of: $0), now.instant) }
                 resources[scope] = resource
@@ -189,7 +190,7 @@ struct PipelineState: Sendable {
         guard let resource = resources[scope], !resource.isRemoved else { return }
         resources[scope]?.status.isPaused = false
         if pacing.removeValue(forKey: resource.place) != nil {
-            // The others were told to wait by the same server: they go on as well.
+            // The same server told the others to wait: they continue as well.
             for (other, sibling) in siblings(of: resource.place) where other != scope {
                 if let due = sibling.due { resources[other]?.due = min(due, sibling.soonest(at: now)) }
             }

@@ -2,20 +2,21 @@ import Foundation
 import OpenCoreData
 import Synchronization
 
-/// Commits what the machine wants remembered: the newest of each resource, as many as there are in one small transaction, one after the other.
+/// Commits what the machine wants remembered: the newest state of each resource, all pending ones in one small transaction, one transaction after the
+/// other.
 ///
-/// Where a poll has only found that everything is as it was, or as it should be, that waits for others as long as the rows themselves would.
+/// If a poll has only found that everything is unchanged, or as it should be, its commit waits for others as long as the rows themselves would.
 final class ScheduleWriter: Sendable {
     private typealias Waiter = CheckedContinuation<Void, any Error>
-    /// A schedule, and when the run began of which only the file of open runs tells until it is committed.
+    /// A schedule, and when its run began: until it is committed, only the file of open runs says that.
     private typealias Entry = (schedule: StoredSchedule, began: Date?)
 
     private struct State {
         var pending: [ResourceScope: Entry] = [:]
-        /// What of them was committed last, or is just being.
+        /// What was last committed of them, or is being committed.
         var committed: [ResourceScope: StoredSchedule] = [:]
         var isWriting = false
-        /// What is pending does not wait any longer.
+        /// What is pending waits no longer.
         var isUrgent = false
         /// When what may wait is written.
         var end: SyncInstant?
@@ -41,7 +42,7 @@ final class ScheduleWriter: Sendable {
     /// When what is pending is written if nothing happens before.
     var waitsUntil: SyncInstant? { state.withLock { $0.end } }
 
-    /// Has it written: soon, or after `patience` at the latest where it may wait.
+    /// Writes it soon, or, if it may wait, after `patience` at the latest.
     ///
     /// - Returns: whether it waits.
     func write(_ schedule: StoredSchedule, began: Date?, patience: Duration) -> Bool {
@@ -134,7 +135,7 @@ final class ScheduleWriter: Sendable {
         }
     }
 
-    /// In one step: whoever asks from now on asks for what is still pending, or for nothing.
+    /// In one step: whoever calls from now on waits for what is still pending, or for nothing.
     private func finish() -> (waiters: [Waiter], goesOn: Bool) {
         state.withLock { state in
             state.isWriting = state.isUrgent
@@ -144,8 +145,8 @@ final class ScheduleWriter: Sendable {
     }
 }
 
-/// What of a resource's schedule outlives the process, and what readers of the store cannot know otherwise. It shares the resource's row with what
-/// runs conclude; each writes columns of its own.
+/// The part of a resource's schedule that outlives the process, and what readers of the store could not know otherwise. It shares the resource's row
+/// with what runs conclude; each writes its own columns.
 struct StoredSchedule: Sendable, Hashable {
     let scope: ResourceScope
     /// When it was polled last: `min_interval` counts from then, whatever process that was.
@@ -156,13 +157,13 @@ struct StoredSchedule: Sendable, Hashable {
     var parkedUntil: Date?
     var isPaused = false
     var isEnabled = true
-    /// The configuration does not have it any more.
+    /// It is no longer in the configuration.
     var isRemoved = false
     /// When everything was last seen, changed or not.
     var lastSuccess: Date?
     /// From when on that is too old.
     var staleAt: Date?
-    /// A run that takes its time is under way, and over by then.
+    /// A long run is under way, and will be over by then.
     var runsUntil: Date?
 
     func write(in worker: NSManagedObjectContext) throws {
@@ -171,8 +172,8 @@ struct StoredSchedule: Sendable, Hashable {
         row.write(in: worker)
     }
 
-    /// How long it may wait to be stored where the store has `before`; nil: not at all. That everything was seen once more is no less true a little
-    /// later, as long as nobody reads by then that it is out of date.
+    /// How long it may wait to be stored if the store has `before`; nil: not at all. That everything was seen once more is just as true a little
+    /// later, as long as nobody reads in the meantime that it is out of date.
     func wait(after before: StoredSchedule, at now: Date) -> Duration? {
         guard lastSuccess != nil, lastSuccess != before.lastSuccess else { return nil }
         var same = self

@@ -14,7 +14,8 @@ final class WakeTimer: Sendable {
     private let state = Mutex(State())
 
     /// - Parameters:
-    ///   - longestSleep: no single sleep is longer; a clock that did not count a suspension of the machine makes it late by no more than this.
+    ///   - longestSleep: no single sleep is longer; if the clock did not count while the machine was suspended, the timer is late by no more than
+    ///     this.
     ///   - fire: called once for each setting, on no particular thread.
     init(clock: any SyncClock, longestSleep: Duration = .seconds(60), fire: @escaping @Sendable () -> Void) {
         self.clock = clock

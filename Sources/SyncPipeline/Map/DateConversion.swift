@@ -2,7 +2,7 @@ import Foundation
 import JSONReader
 import SyncConfiguration
 
-/// Dates as they stand in JSON, to seconds since 2001-01-01 00:00:00 UTC. Hand-written: a formatter takes a thousand times as long.
+/// Dates in JSON, to seconds since 2001-01-01 00:00:00 UTC. Hand-written: a formatter takes a thousand times as long.
 enum DateConversion {
     /// Between 1970 and 2001.
     private static let offset: Double = 978_307_200

@@ -7,7 +7,7 @@ final class Draft {
     enum Knowledge: Int, Comparable {
         /// Only its key: something points to it.
         case stub
-        /// Some of its values: it stands inside of another record.
+        /// Some of its values: it is inside another record.
         case embedded
         /// A record of its own.
         case record
@@ -18,24 +18,24 @@ final class Draft {
     let mapping: EntityMapping
     let key: UniqueKey
     var knowledge: Knowledge
-    /// The values said, in a row that nobody else has.
+    /// The given values, in a row that nobody else has.
     let row: RowSnapshot
-    /// The slots that were said.
+    /// The slots that were given.
     var present = SlotSet()
     var hash: Int64 = 0
-    /// To-ones by slot; nil: said to be null.
+    /// To-ones by slot; nil: explicitly null.
     var targets: [Int: Draft?] = [:]
     /// To-manys by index into the mapping's relationships.
     var members: [Int: [Draft]] = [:]
-    /// Those of them that name a member which cannot be told: nobody is taken out of them.
+    /// Those of them with a member that cannot be identified: no members are removed from them.
     var openLists: Set<Int> = []
 
-    // Found or given when the batch is resolved.
+    // Found or assigned when the batch is resolved.
     var id: NSManagedObjectID?
     var stored: RowSnapshot?
-    /// To-ones that were not said by the object but by one that lists it.
+    /// To-ones that were not given by the object but by one that lists it.
     var joined = SlotSet()
-    /// Its lists have other members than the page says.
+    /// Its lists have members other than those the page names.
     var hasOtherMembers = false
 
     init(mapping: EntityMapping, key: UniqueKey, knowledge: Knowledge) {
@@ -49,7 +49,7 @@ final class Draft {
         }
     }
 
-    /// Lays what was said later over what was said before.
+    /// Overlays earlier values with later ones.
     func absorb(_ later: Draft) {
         later.present.forEach { row.update($0, to: later.row[$0]) }
         present.formUnion(later.present)

@@ -120,7 +120,7 @@ package struct ModelMapping: Sendable {
     /// Goes into every record's hash, so that a record mapped in another way never counts as unchanged.
     let salt: UInt64
 
-    /// Changes when the same configuration makes something else of a record than it did in an earlier version.
+    /// Changes when the same configuration turns a record into something else than an earlier version did.
     private static let revision = "\nnumbers by their digits"
 
     package init(_ configuration: ModelConfiguration, model: NSManagedObjectModel) {

@@ -15,7 +15,7 @@ public enum ModelBuilder {
         case run = "cisternRun"
         /// Set while the row is a tombstone.
         case deletedAt = "cisternDeletedAt"
-        /// Only the key is known: something else named the object before its own record came.
+        /// Only the key is known: something else named the object before its own record arrived.
         case stub = "cisternStub"
 
         var column: String? {
@@ -41,7 +41,7 @@ public enum ModelBuilder {
     /// A new, editable model. The configuration was validated when it was read.
     public static func model(for configuration: ModelConfiguration) -> NSManagedObjectModel {
         var entities: [String: NSEntityDescription] = [:]
-        // Set at once where they are complete: an entity looks at all its properties whenever they change.
+        // Set in one go once they are complete: an entity checks all its properties whenever they change.
         var properties: [String: [NSPropertyDescription]] = [:]
         for entity in configuration.entities {
             let description = NSEntityDescription()
@@ -65,8 +65,8 @@ public enum ModelBuilder {
         return model
     }
 
-    /// A row that something else named first has nothing but its key, so the store must not insist on more; records are measured by what is
-    /// required of them when they are read.
+    /// A row that something else named first has only its key, so the store must not require more; records are checked for required values when they
+    /// are read.
     private static func attribute(_ configuration: AttributeConfiguration, isKey: Bool) -> NSAttributeDescription {
         let description = NSAttributeDescription(
             name: configuration.name, type: type(configuration.type), isOptional: configuration.isOptional || !isKey,
@@ -128,8 +128,8 @@ public enum ModelBuilder {
         return sides
     }
 
-    /// What belongs together. Every relationship gets another end, so that deleting either object leaves no dangling reference; one that nobody
-    /// declares is made here, joins the destination's properties, and is seen by nobody.
+    /// Pairs up relationships. Every relationship gets an inverse, so that deleting either object leaves no dangling reference; an undeclared inverse
+    /// is made here, joins the destination's properties, and is invisible outside.
     private static func inverses(
         of sides: [String: [String: NSRelationshipDescription]], _ configuration: ModelConfiguration, entities: [String: NSEntityDescription],
         properties: inout [String: [NSPropertyDescription]]

@@ -52,11 +52,11 @@ extension RecordMapper {
             switch try target(cell, token: token, field, destination) {
             case .none: draft.targets[slot] = .some(nil)
             case .object(let object): draft.targets[slot] = .some(object)
-            // Somebody is meant, and nobody knows who: it stays as it is.
+            // An object is meant, but it is unknown which: the relationship stays as it is.
             case .unidentified: break
             }
         case .toMany:
-            // A list that is not there says nothing; an empty one says that there are none.
+            // A missing list says nothing; an empty one says that there are no members.
             if cell.isMissing { return }
             var members: [Draft] = []
             func add(_ cell: JSONCell, _ token: JSONRawValue?) throws {
@@ -94,21 +94,21 @@ extension RecordMapper {
         case .missing, .null: return .none
         case .object(let record):
             guard field.match == .auto || field.match == .embedded else {
-                throw ConversionProblem(path: field.path, message: "an object stands where the key of a \(destination.name) is expected")
+                throw ConversionProblem(path: field.path, message: "expected the key of a \(destination.name), found an object")
             }
             do {
                 return .object(try gather(try draft(of: record, destination, knowledge: .embedded)))
             } catch let problem as ConversionProblem {
-                // It costs itself and not its owner.
+                // Only it is lost, not its owner.
                 report(record, ConversionProblem(path: field.path, message: problem.message))
                 guard let key = try? key(of: record, destination) else { return .unidentified }
                 return .object(try gather(Draft(mapping: destination, key: key, knowledge: .stub)))
             }
         case .array:
-            throw ConversionProblem(path: field.path, message: "a list stands where one \(destination.name) is expected")
+            throw ConversionProblem(path: field.path, message: "expected one \(destination.name), found a list")
         default:
             guard field.match != .embedded else {
-                throw ConversionProblem(path: field.path, message: "\(cell.brief) stands where a \(destination.name) object is expected")
+                throw ConversionProblem(path: field.path, message: "expected a \(destination.name) object, found \(cell.brief)")
             }
             guard destination.keys.count == 1 else {
                 throw ConversionProblem(
@@ -132,7 +132,7 @@ extension RecordMapper {
         }
         objects += 1
         if objects > limits.maxObjectsPerPage {
-            throw SyncError.page("the page names more objects than limits.max_objects_per_page = \(limits.maxObjectsPerPage); nothing of it was kept")
+            throw SyncError.page("the page names more objects than limits.max_objects_per_page = \(limits.maxObjectsPerPage); none of it was kept")
         }
         try checkCancellation(objects)
         drafts[draft.name] = draft

@@ -5,11 +5,11 @@ import SyncConfiguration
 
 /// Turns the records of one page into changes of a worker context. Used on the context's queue.
 ///
-/// Records are gathered in batches; each batch looks its objects up by key, one query an entity, and writes what differs. Values go from
-/// the JSON token into the row; no managed object is made.
+/// Records are gathered in batches; each batch looks up its objects by key, with one query per entity, and writes what differs. Values go from the
+/// JSON token into the row; no managed object is made.
 final class RecordMapper {
     private(set) var counts = RecordCounts()
-    /// What was set aside, as much of it as is kept: the first of them.
+    /// What was set aside, as far as it is kept: the first of them.
     private(set) var rejected: [RejectedRecord] = []
     /// How many records were set aside.
     private(set) var rejectedRecords = 0
@@ -31,9 +31,9 @@ final class RecordMapper {
     /// The keys of records that were set aside.
     private var rejectedKeys: Set<UniqueKey> = []
     var objects = 0
-    /// Complete rows that short forms inside of other records have changed since their own record was read, by entity.
+    /// Complete rows that short forms inside other records have changed since their own record was read, by entity.
     private(set) var overwritten: [String: Set<Int64>] = [:]
-    /// Rows that were taken out of lists, and of which the page says nothing else.
+    /// Rows that were removed from lists, and about which the page says nothing else.
     private(set) var dropped: [NSManagedObjectID] = []
     var drafts: [Draft.Name: Draft] = [:]
     var order: [Draft] = []
@@ -72,7 +72,7 @@ final class RecordMapper {
     /// Takes one record. A bad record is set aside; too many of them fail the page.
     func add(_ record: JSONRecord) throws {
         if let problem = record.problem {
-            // Its cells are incomplete: whatever stands at its key, it may be another's.
+            // Its cells are incomplete: whatever its key says, it may be another record's.
             try reject(record, key: nil, ConversionProblem(path: "$", message: "\(problem)"))
             return
         }
@@ -102,7 +102,7 @@ final class RecordMapper {
         if rejected.count < Self.keptRejections { rejected.append(RejectedRecord(record, reason: problem.message, path: problem.path)) }
     }
 
-    /// The rows of records that were set aside: those that there are, whoever brought them. To be asked when everything is written.
+    /// The rows of records that were set aside, if they exist, whoever brought them. To be called once everything is written.
     func listedRows() throws -> KeySet {
         guard !rejectedKeys.isEmpty else { return KeySet() }
         let found = try context.find(entity.entity, constraint: 0, keys: Array(rejectedKeys))
@@ -159,7 +159,7 @@ final class RecordMapper {
         }
     }
 
-    /// Takes a member out of a list that it is not in any more, unless this batch has something else to say about it.
+    /// Removes a member from a list that it is no longer in, unless this batch has something else to say about it.
     private func drop(_ id: NSManagedObjectID, _ row: RowSnapshot, from slot: Int) {
         if let key = UniqueKey(row, slots: id.layout.constraints[0]), let draft = drafts[Draft.Name(entity: id.entity.number, key: key)] {
             if draft.targets[slot] == nil {
@@ -202,8 +202,8 @@ final class RecordMapper {
         row.update(slots.lastChanged, to: now)
         row.update(slots.run, to: run)
         row.update(slots.stub, to: .bool(draft.knowledge == .stub))
-        // Another page may insert the object under the same ID before this one is saved. Then this is all that is said about it here: of an object
-        // that is only named nothing but its key, of any other that it exists.
+        // Another page may insert the object under the same ID before this one is saved. Then this is all that is written here: for an object that is
+        // only named, just its key; for any other, that it exists.
         var said = draft.present
         if draft.knowledge > .stub { said.formUnion(SlotSet([slots.lastChanged, slots.run, slots.stub, slots.deletedAt])) }
         if draft.knowledge == .record {
@@ -239,16 +239,16 @@ final class RecordMapper {
         switch draft.knowledge {
         case .stub: break
         case .embedded:
-            // What the row says is not what its record said any more: the same record must not count as unchanged when it comes next.
+            // The row no longer says what its record said: the same record must not count as unchanged when it comes next.
             if saysOther && !stored[slots.hash].isNull {
                 set(slots.hash, .null)
                 overwritten[draft.mapping.name, default: []].insert(id.key)
             }
         case .record:
-            // Where nothing is changed by it the old hash will do as well, so that what nobody asked for costs no write. Not with lists: what they
-            // say may have been said by the other side already, and the old record, if it comes back, has to take that back.
+            // If that changes nothing, the old hash will do, so that no needless write happens. Not with lists: the other side may already have said
+            // what they say, and the old record, if it comes back, has to undo that.
             if changesValues || !draft.members.isEmpty || stored[slots.hash].isNull { set(slots.hash, .int64(draft.hash)) }
-            // An object that was only named until now is new with its own record.
+            // An object that was only named until now counts as new when its own record arrives.
             if isNew { counts.inserted += 1 } else if changesValues || saysOther { counts.updated += 1 } else { counts.unchanged += 1 }
         }
         if changesValues {

@@ -2,7 +2,7 @@ import Foundation
 import OpenCoreData
 import SyncConfiguration
 
-/// What is concluded from what a complete listing did not contain. Pure: a judgement over key sets; nothing is touched here.
+/// What follows from the absence of rows in a complete listing. Pure: a judgement over key sets; nothing is changed here.
 struct Sweep: Sendable {
     /// What to do about the rows that were missing.
     struct Verdict: Sendable, Hashable {
@@ -12,7 +12,7 @@ struct Sweep: Sendable {
         var missing = MissingKeys()
         /// Which guard held deletions back, in words; nil if none did.
         var guardName: String?
-        /// The model's rules hold them, which nobody can accept: an acceptance is used up all the same.
+        /// The model's rules hold them, which no acceptance can override: an acceptance is used up all the same.
         var isDenied = false
         /// How many rows the guard protected.
         var held = 0
@@ -26,8 +26,8 @@ struct Sweep: Sendable {
         let run: Int64
         /// When it ended.
         let time: Date
-        /// The number of the run that read the page which was read the longest ago. One answered as unmodified was read before: the same evidence,
-        /// seen again, is no second listing.
+        /// The number of the run that read the page whose reading is oldest. A page answered as unmodified was read earlier: the same evidence, seen
+        /// again, is not a second listing.
         let oldestPage: Int64
     }
 
@@ -35,9 +35,9 @@ struct Sweep: Sendable {
     ///   - known: the rows that earlier complete runs vouched for.
     ///   - seen: the rows of this complete run.
     ///   - missing: how often each row was missing before.
-    ///   - isAccepted: somebody let the held deletions through.
-    ///   - others: rows that other resources vouch for; they are let go of, and stay.
-    ///   - denials: what the model's rules have against removing a row.
+    ///   - isAccepted: somebody accepted the held deletions.
+    ///   - others: rows that other resources vouch for; this resource drops them, but they stay.
+    ///   - denials: how the model's rules forbid removing a row.
     ///   - listing: nil: one that was read as a whole just now.
     func verdict(
         known: Set<Int64>, seen: Set<Int64>, missing before: MissingKeys, isAccepted: Bool, others: Set<Int64> = [],
@@ -70,17 +70,17 @@ struct Sweep: Sendable {
         return verdict
     }
 
-    /// What the model's rules have against removing a row.
+    /// How the model's rules forbid removing a row.
     struct Denial: Sendable, Hashable {
-        /// The first relationship with such a rule that leads to living rows: `Team.people`.
+        /// The first relationship with such a rule that leads to live rows: `Team.people`.
         let relationship: String
-        /// Those of them that are of the same entity: if they go as well, they are no reason.
+        /// Those of them that are of the same entity: if they go as well, they do not count.
         var peers: Set<Int64> = []
         /// Others need it, which do not go with it.
         var isNeededByOthers = false
     }
 
-    /// Those of the rows that may not go, as something would be left without them.
+    /// Those of the rows that may not go, because something would be left without them.
     private static func denied(_ ripe: Set<Int64>, _ denials: [Int64: Denial]) -> Set<Int64> {
         var denied: Set<Int64> = []
         while true {
@@ -125,8 +125,8 @@ struct Removal {
     let now: Date
     let run: Int64
 
-    /// Removes the rows with these keys in `context`. Returns those that there were, and those that became tombstones with them, by entity; rows
-    /// that are deleted for good take others along when the context processes its changes.
+    /// Removes the rows with these keys in `context`. Returns those that existed, and those that became tombstones with them, by entity; permanently
+    /// deleted rows cascade when the context processes its changes.
     func remove(_ keys: Set<Int64>, in context: NSManagedObjectContext) throws -> (removed: Set<Int64>, all: [String: Set<Int64>]) {
         var removed: Set<Int64> = [], all: [String: Set<Int64>] = [:]
         let rules = DeleteRules(mapping: mapping, context: context)
@@ -158,7 +158,8 @@ struct Removal {
     }
 
     /// Deletes for good those of these tombstones that are still the ones made in that second: a row may have come back since, and gone again for
-    /// another resource. Returns those that have to wait, as living rows would go with them or forbid it: those came back by records of their own.
+    /// another resource. Returns those that have to wait, because live rows, which came back through their own records, would go with them or forbid
+    /// it.
     func purge(_ keys: Set<Int64>, madeAt second: Int64, in context: NSManagedObjectContext) throws -> Set<Int64> {
         let rules = DeleteRules(mapping: mapping, context: context)
         var waiting: Set<Int64> = []
@@ -180,20 +181,20 @@ struct Removal {
     }
 }
 
-/// What the model's delete rules say of rows that a listing let go of. Where it says cascade the targets go too; where deny, they keep the row.
-/// Nullify needs nothing here: a tombstone is not seen from living rows, and the row that is deleted for good is taken out of them.
+/// How the model's delete rules apply to rows that a listing dropped. With cascade the targets go too; with deny they keep the row. Nullify needs
+/// nothing here: live rows do not see a tombstone, and a permanently deleted row is removed from them.
 struct DeleteRules {
     let mapping: ModelMapping
     let context: NSManagedObjectContext
 
     private typealias Row = (id: NSManagedObjectID, row: RowSnapshot)
 
-    /// The living rows that go with a row: what it owns, what that owns, and so on.
+    /// The live rows that go with a row: what it owns, what that owns, and so on.
     func owned(by id: NSManagedObjectID, _ row: RowSnapshot) throws -> [NSManagedObjectID: RowSnapshot] {
         try reach(id, row, through: { isLiving($0) })
     }
 
-    /// Whether living rows would go with a tombstone that is deleted for good, or forbid it.
+    /// Whether live rows would go with a tombstone that is permanently deleted, or forbid it.
     func isNeeded(_ id: NSManagedObjectID, _ row: RowSnapshot) throws -> Bool {
         let owned = try reach(id, row) { _ in true }
         if owned.contains(where: { isLiving(($0.key, $0.value)) }) { return true }
@@ -204,7 +205,7 @@ struct DeleteRules {
     }
 
     /// What needs a row, or something that would go with it.
-    /// - Parameter forGood: it is to be deleted, which tombstones may forbid as well, and not made one.
+    /// - Parameter forGood: it is to be deleted, which tombstones may forbid too, not turned into a tombstone.
     func denial(of id: NSManagedObjectID, _ row: RowSnapshot, forGood: Bool) throws -> Sweep.Denial? {
         let owned = try reach(id, row) { forGood || isLiving($0) }
         var denial: Sweep.Denial?

@@ -3,7 +3,7 @@ import JSONReader
 import OpenCoreData
 import SyncConfiguration
 
-/// Why a value could not become an attribute's: the record is set aside with it.
+/// Why a value does not fit an attribute: the reason for which the record is set aside.
 struct ConversionProblem: Error, Sendable {
     let path: String
     let message: String
@@ -72,7 +72,7 @@ struct ValueConversion: Sendable {
             guard range.contains(value) else { throw misfit(cell) }
             return value
         }
-        // Digits are compared: 1.000…5 is no integer, although the double next to it is.
+        // Compares digits: 1.000…5 is not an integer, although the nearest double is.
         guard let number = number(cell, token), number.isInteger else { throw problem(cell, "an integer") }
         guard let value = number.int64, range.contains(value) else { throw misfit(cell) }
         return value
@@ -90,7 +90,7 @@ struct ValueConversion: Sendable {
         return value
     }
 
-    /// The most digits that a decimal holds whatever they are.
+    /// The number of digits that a decimal can always hold.
     private static let decimalDigits = 38
 
     private func decimal(_ cell: JSONCell, _ token: JSONRawValue?) throws(ConversionProblem) -> Decimal {
@@ -99,7 +99,7 @@ struct ValueConversion: Sendable {
         guard number.digits.count <= Self.decimalDigits else {
             throw problem(cell, "a decimal: it has \(number.digits.count) digits, a decimal holds \(Self.decimalDigits)")
         }
-        // Foundation rounds, and stops reading where it understands nothing more: what it made of the digits is compared with them.
+        // Foundation rounds, and stops reading at the first character it does not understand, so its result is compared with the digits.
         guard (-127...127).contains(number.exponent), let value = Decimal(string: number.canonical, locale: Locale(identifier: "en_US_POSIX")),
             !value.isNaN, NumberText(value.description.utf8) == number
         else { throw misfit(cell) }
@@ -172,7 +172,7 @@ extension JSONCell {
 }
 
 /// A number as it is written: an optional sign, digits with at most one point among them, and an optional power of ten. Nothing around it, no
-/// separators of thousands, no other base. What is compared and kept is its digits, not the double next to it.
+/// thousands separators, no other base. Its digits are compared and kept, not the nearest double.
 struct NumberText: Hashable {
     let isNegative: Bool
     /// ASCII digits without zeros at either end; empty: the number is zero.
@@ -224,7 +224,7 @@ struct NumberText: Hashable {
     var int64: Int64? {
         guard isInteger, digits.count + exponent <= 19 else { return nil }
         var value: Int64 = 0
-        // Downwards, since there is one negative number more.
+        // Downwards, because there is one more negative number.
         for byte in digits + Array(repeating: UInt8(ascii: "0"), count: exponent) {
             let (product, overflows) = value.multipliedReportingOverflow(by: 10)
             let (sum, isTooLow) = product.subtractingReportingOverflow(Int64(byte - UInt8(ascii: "0")))

@@ -3,8 +3,8 @@ import JSONReader
 import OpenCoreData
 public import SyncConfiguration
 
-/// How a page of a resource becomes rows, and what it says about its listing: one and the same for a run, which keeps what it reads, and for a trial,
-/// which shows it.
+/// How a page of a resource becomes rows, and what it says about its listing: shared by a run, which keeps what it reads, and a trial, which shows
+/// it.
 struct PageRecipe: Sendable {
     let resource: ResourceConfiguration
     let mapping: ModelMapping
@@ -13,13 +13,13 @@ struct PageRecipe: Sendable {
     /// A page that was read.
     struct Reading {
         let facts: PageFacts
-        /// What its records came to, in the context they were read into.
+        /// The result of its records, in the context they were read into.
         let mapper: RecordMapper
     }
 
     /// Reads a page into a context, on the context's queue. Saves nothing.
     /// - Parameters:
-    ///   - badRecords: how many records the pages before have set aside.
+    ///   - badRecords: how many records of earlier pages were set aside.
     ///   - isCancelled: asked every now and then; then it throws `SyncError.cancelled`.
     func read(
         _ page: FetchedPage, into context: NSManagedObjectContext, run: Int64, now: Date, badRecords: Int,
@@ -90,7 +90,7 @@ extension JSONReaderPolicies {
     }
 }
 
-/// What to read of a page beside its records: where the listing goes on.
+/// What to read of a page besides its records: where the listing continues.
 struct EnvelopePlan {
     let plan: JSONFieldPlan?
     private let cursorField: Int?
@@ -104,7 +104,7 @@ struct EnvelopePlan {
         var hasMore: Bool?
         var total: Int?
         var totalPages: Int?
-        /// What is there and cannot be read: rule and path.
+        /// What is present but cannot be read: rule and path.
         var unreadable: [String] = []
     }
 
@@ -140,7 +140,7 @@ struct EnvelopePlan {
             if value == nil { values.unreadable.append(names[field]) }
             return value
         }
-        // A truth value names no page, and neither does an object.
+        // A boolean does not name a page, and neither does an object.
         values.cursor = read(cursorField) { $0.boolValue == nil ? $0.parameterText : nil }
         values.hasMore = read(hasMoreField) { $0.parameterText.flatMap { Bool($0) } }
         values.total = read(totalField) { $0.parameterText.flatMap { Int($0) } }
@@ -163,23 +163,23 @@ public enum PageTrial {
 
     /// One page.
     public struct Page: Sendable {
-        /// The address that answered, after redirects, with secrets blotted out.
+        /// The address that answered, after redirects, with secrets masked.
         public let url: String
         /// The status of the response, a success: 206 if only a part came.
         public let status: Int
-        /// All headers of the response, in its order, with secrets in the values blotted out.
+        /// All headers of the response, in its order, with secrets in the values masked.
         public let headers: [(name: String, value: String)]
         /// Bytes of the body on the wire, before decompression.
         public let bytes: Int
         /// How long fetching took, failed attempts and waits included.
         public let duration: Duration
-        /// What would have become of its records in an empty store: each page is mapped by itself.
+        /// What its records would have become in an empty store: each page is mapped by itself.
         public let counts: RecordCounts
         /// The records that would be set aside, at most 1000: position in the page from 0, why, and where in it (empty: no place).
         public let rejected: [(record: Int, reason: String, path: String)]
         /// What would be stored, the resource's own entity first, then the others by name; of each entity up to the limit.
         public let objects: [Object]
-        /// Where the listing goes on, in words.
+        /// Where the listing continues, in words.
         public let next: String
         /// What it says about the listing.
         let facts: PageFacts
@@ -191,7 +191,7 @@ public enum PageTrial {
         secrets: SecretResolver, version: String, pages count: Int, objects limit: Int = 20
     ) async throws -> [Page] {
         let model = try SyncPipeline.model(for: configuration)
-        // A store of its own, so that keys and references resolve as they would; in memory, so that it leaves nothing behind, whatever ends it.
+        // A separate store, so that keys and references resolve as they would; in memory, so that it leaves nothing behind, however it ends.
         let document = TrialDocument(
             fileURL: URL(fileURLWithPath: "/dev/null"), model: model, autosavePolicy: AutosavePolicy(), clock: SystemDocumentClock())
         try document.openStore(creating: true)

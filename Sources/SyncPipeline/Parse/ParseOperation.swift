@@ -2,11 +2,11 @@ import Foundation
 import OpenCoreData
 import Synchronization
 
-/// What a parsed and saved page came to.
+/// The result of a parsed and saved page.
 struct ParsedPage: Sendable {
     let facts: PageFacts
     let counts: RecordCounts
-    /// What was set aside, as much of it as is kept.
+    /// What was set aside, as far as it is kept.
     let rejected: [RejectedRecord]
     /// Why the first record was set aside; nil if none was.
     let firstRejection: String?
@@ -18,9 +18,9 @@ struct ParsedPage: Sendable {
     let overwritten: [String: Set<Int64>]
 }
 
-/// Parses one page on an operation queue: makes a worker context of its own inside `main()`, as a child of the main context, reads and maps the
-/// records there, sets the page's checkpoint beside them, and saves into the main context. All of it or nothing.
-// Unchecked because `Operation` is; the input is immutable and the result lies behind a mutex.
+/// Parses one page on an operation queue: makes its own worker context inside `main()`, as a child of the main context, reads and maps the records
+/// there, sets the page's checkpoint beside them, and saves into the main context. All or nothing.
+// Unchecked because `Operation` is; the input is immutable and a mutex guards the result.
 final class ParseOperation: Operation, @unchecked Sendable {
     /// What to parse, and how.
     struct Input: Sendable {
@@ -32,10 +32,10 @@ final class ParseOperation: Operation, @unchecked Sendable {
         let requestKey: String
         /// What decides what the body becomes.
         let fingerprint: String
-        /// False: the page is not to be recognised by what it was, for its request does not say which page it is.
+        /// False: the page must not be recognised by its earlier content, because its request does not say which page it is.
         let isRemembered: Bool
         let page: FetchedPage
-        /// How many records the pages before have set aside.
+        /// How many records of earlier pages were set aside.
         let badRecords: Int
         let now: Date
         let probe: ParseProbe?
@@ -62,33 +62,33 @@ final class ParseOperation: Operation, @unchecked Sendable {
         outcome.withLock { $0 = result }
     }
 
-    /// - Parameter isLast: false: fails where a row is not any more what this page's changes started from. What a page makes of a row depends on
-    ///   what the row is, so pages that meet in one row come to the same as if one had waited for the other.
+    /// - Parameter isLast: false: fails if a row is no longer what this page's changes started from. What a page makes of a row depends on the row,
+    ///   so pages that meet in one row get the same result as if one had waited for the other.
     private func readAndSave(isLast: Bool) -> Result<ParsedPage, any Error> {
         let worker = NSManagedObjectContext(.privateQueueConcurrencyType)
         worker.name = "worker \(input.scope) page \(input.pageNumber)"
         worker.parent = input.document.managedObjectContext
         worker.parentConflictPolicy = isLast ? nil : .error
-        // Rows go in and rows go up: nobody could want objects of them.
+        // Rows go in and rows go up: nobody needs objects for them.
         worker.materializesNotificationObjects = false
         return worker.performAndWait {
             do {
                 let (page, dropped) = try parse(in: worker)
                 if isCancelled { throw SyncError.cancelled }
                 input.probe?.reached(input.scope, .saving)
-                // A row that was only taken out of a list must not come back because it was deleted for good in the meantime.
+                // A row that was only removed from a list must not come back if it was permanently deleted in the meantime.
                 if try !dropped.isEmpty && input.document.managedObjectContext.rows(for: dropped).count < dropped.count { throw Conflict() }
                 try worker.save()
                 return .success(page)
             } catch {
-                // The worker is thrown away with everything in it: nothing of the page is left anywhere.
+                // The worker is discarded with everything in it: nothing of the page remains anywhere.
                 worker.reset()
                 return .failure(error)
             }
         }
     }
 
-    /// The page, and the rows that it says nothing about but that they are not in a list any more.
+    /// The page, and the rows about which it says only that they are no longer in a list.
     private func parse(in worker: NSManagedObjectContext) throws -> (page: ParsedPage, dropped: [NSManagedObjectID]) {
         let scope = input.scope
         let reading = try input.recipe.read(
@@ -99,7 +99,7 @@ final class ParseOperation: Operation, @unchecked Sendable {
         let members = mapper.members
         var listed = try mapper.listedRows()
         listed.keys.subtract(members.keys)
-        // The validators of a part are the whole's: nothing could be told from them.
+        // The validators of a partial response are those of the whole: they would say nothing.
         let isRemembered = input.isRemembered && !input.page.isPartial && facts.isSound
         try StoredRequest(
             validators: isRemembered ? input.page.validators : nil, facts: isRemembered ? facts : nil, run: input.run
@@ -136,14 +136,14 @@ extension Result where Failure == any Error {
     }
 }
 
-/// Lets a test decide in which order parses that run at the same time look up, write and save. Nil in a daemon.
+/// Lets a test decide the order in which concurrent parses look up, write and save. Nil in a daemon.
 struct ParseProbe: Sendable {
     enum Stage: Sendable, CaseIterable {
         /// A batch was read; its objects are looked up next.
         case lookingUp
         /// They were looked up; their rows are written next.
         case writing
-        /// The page is through; its worker context is saved next.
+        /// The page is done; its worker context is saved next.
         case saving
     }
 

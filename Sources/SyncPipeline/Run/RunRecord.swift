@@ -3,7 +3,7 @@ import OpenCoreData
 import SyncConfiguration
 import SyncReports
 
-/// What is recorded when a run has ended: its own row, what follows for missing rows, and how its resource stands. One worker, one save.
+/// What is recorded when a run has ended: its own row, the consequences for missing rows, and the state of its resource. One worker, one save.
 struct RunRecord: Sendable {
     let run: UUID
     let scope: ResourceScope
@@ -21,12 +21,12 @@ struct RunRecord: Sendable {
 
     /// How many runs of a resource are remembered.
     private static let history: Int64 = 500
-    /// The pages of how many runs are remembered that came to no end.
+    /// For how many runs that did not reach the end of the listing pages are remembered.
     private static let unfinished: Int64 = 3
     /// How many things that were set aside are kept of a resource.
     private static let quarantine = 1000
 
-    /// A run that found everything unchanged records nothing: what it learnt is in memory, and costs one conditional request if it is lost.
+    /// A run that found everything unchanged records nothing: what it learnt is in memory, and losing it costs one conditional request.
     var isNeeded: Bool {
         tally.wroteAnything || state.mustWrite(tally.outcome) || RunConclusion.isDue(tally, state: state, deletion: deletion, endedAt: endedAt)
     }
@@ -38,9 +38,9 @@ struct RunRecord: Sendable {
         let known: Int
         /// How many rows were removed for being missing.
         let deleted: Int
-        /// Every row that is not there any more, by entity: those, what was purged, and what went with them by the model's rules.
+        /// Every row that no longer exists, by entity: those, what was purged, and what went with them by the model's rules.
         let removed: [String: Set<Int64>]
-        /// The pages that are remembered no more.
+        /// The pages that are no longer remembered.
         let forgotten: Set<String>
     }
 
@@ -73,7 +73,7 @@ struct RunRecord: Sendable {
         return Outcome(verdict: conclusion.verdict, known: members.count, deleted: deleted.count, removed: removed, forgotten: forgotten)
     }
 
-    /// What the model's rules have against removing these rows.
+    /// How the model's rules forbid removing these rows.
     private func denials(
         _ rows: [NSManagedObjectID: RowSnapshot], in worker: NSManagedObjectContext
     ) throws -> [Int64: Sweep.Denial] {
@@ -89,7 +89,7 @@ struct RunRecord: Sendable {
     ) throws -> (deleted: Set<Int64>, gone: [String: Set<Int64>]) {
         let removal = Removal(mapping: mapping, entity: entity, action: deletion.action, now: endedAt, run: state.number)
         if state.fingerprint == nil, deletion.detect == .snapshot {
-            // Tombstones of the time when nobody wrote down whose they were.
+            // Tombstones from before their owners were recorded.
             let taken = try RunState.tombstones(of: entity.name, byOthersThan: scope, in: worker)
             for (second, keys) in try removal.tombstones(in: worker) {
                 missing.tombstones[second, default: KeySet()].keys.formUnion(keys.keys.subtracting(taken))
@@ -117,7 +117,7 @@ struct RunRecord: Sendable {
         return gone
     }
 
-    /// The rows that the unmodified pages do not let go of: those that their records are, and those of records that were set aside.
+    /// The rows that the unmodified pages keep: those of their records, and those of records that were set aside.
     private func vouched(_ stored: [StoredKeys.Entry]) throws -> Set<Int64> {
         let pages = Dictionary(grouping: stored, by: \.request)
         return try tally.unmodified.reduce(into: []) { vouched, request in
@@ -160,8 +160,8 @@ struct RunRecord: Sendable {
         row.write(in: worker)
     }
 
-    /// Forgets pages that the listing does not have any more, and what the others vouched for before it. Of a listing that never comes to its end,
-    /// those of the last runs are kept, in case they are asked for again; the resource itself vouches for the rows of the others.
+    /// Forgets pages that are no longer in the listing, and what the others vouched for before it. For a listing that never ends, the pages of the
+    /// last runs are kept, in case they are requested again; the resource itself vouches for the rows of the others.
     private func forgetRequests(_ stored: [StoredKeys.Entry], isListing: Bool, in worker: NSManagedObjectContext) throws -> Set<String> {
         var forgotten: Set<String> = []
         for row in try StateRow<RequestTable>.all(where: [.isEqual(\.scope, "\(scope)")], in: worker) {
@@ -176,8 +176,8 @@ struct RunRecord: Sendable {
         return forgotten
     }
 
-    /// Lets go of what was set aside and became good, or is not listed any more, and of the oldest of what is too much. A page that is as it was is
-    /// as bad as it was.
+    /// Drops records that were set aside and became good, or are no longer listed, and the oldest of those that are too many. An unchanged page is as
+    /// bad as it was.
     private func tidyQuarantine(isListing: Bool, in worker: NSManagedObjectContext) throws {
         guard tally.wroteAnything else { return }
         let rows = try StateRow<QuarantineTable>.all(
@@ -213,7 +213,7 @@ struct RunRecord: Sendable {
 }
 
 extension RunFailure {
-    /// What kind of failure an error is that ended a run.
+    /// The kind of failure of an error that ended a run.
     init(_ error: any Error) {
         self =
             switch error {

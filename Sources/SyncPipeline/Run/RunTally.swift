@@ -1,7 +1,7 @@
 import Foundation
 import SyncConfiguration
 
-/// What a run has come to so far: counts and evidence, page by page.
+/// What a run has found so far: counts and evidence, page by page.
 struct RunTally: Sendable {
     var outcome = RunOutcome.succeeded
     var isComplete = false
@@ -13,9 +13,9 @@ struct RunTally: Sendable {
     var error: String?
     var failure: RunFailure?
     var parkedUntil: Date?
-    /// The rows that the pages list which the run read; those of the others are told by `unmodified`.
+    /// The rows listed by the pages that the run read; `unmodified` gives those of the others.
     var seen = KeySet()
-    /// The pages that are as they were.
+    /// The pages that are unchanged.
     private(set) var unmodified: [String] = []
     /// Which page was read in which run, in order.
     private var readings = ""
@@ -24,18 +24,18 @@ struct RunTally: Sendable {
     var badRecords = 0
     var pacing: ServerPacing?
 
-    /// Records of all pages, those that are as they were included.
+    /// Records of all pages, including unchanged ones.
     private var records = 0
     /// How many of them were set aside, now or when their page was read.
     private var rejected = 0
     private var firstRejection: String?
-    /// How many of those could not be told by a key: each may be any row.
+    /// How many of those could not be identified by a key: each may be any row.
     private(set) var unidentified = 0
-    /// The numbers of the pages that were read and not as they were.
+    /// The numbers of the pages that were read because they had changed.
     private(set) var readPages: Set<Int> = []
     /// The number of the run that read the page which was read the longest ago.
     private(set) var oldestReading = Int64.max
-    /// The pages were asked for without conditions, for rows that wait for another listing.
+    /// The pages were requested without conditions, because rows wait for another listing.
     var isReadAnew = false
 
     var wroteAnything: Bool { pages > notModified || counts.deleted > 0 }
@@ -53,7 +53,7 @@ struct RunTally: Sendable {
         take(page.facts, request, readIn: run)
     }
 
-    /// Takes in a page that is as it was.
+    /// Takes in an unchanged page.
     mutating func take(_ page: UnmodifiedPage, request: String, facts: PageFacts, stored: StoredRequest) {
         status = 304
         pages += 1
@@ -65,7 +65,7 @@ struct RunTally: Sendable {
         take(facts, request, readIn: stored.run)
     }
 
-    /// Tells two listings apart that are not made of the same readings of the same pages.
+    /// Distinguishes listings that do not consist of the same readings of the same pages.
     var listing: BodyDigest { BodyDigest(of: readings) }
 
     private mutating func take(_ facts: PageFacts, _ request: String, readIn run: Int64) {
@@ -76,7 +76,7 @@ struct RunTally: Sendable {
         oldestReading = min(oldestReading, run)
     }
 
-    /// The run failed of this.
+    /// What made the run fail.
     mutating func fail(_ error: any Error) {
         outcome = .failed
         failure = RunFailure(error)
@@ -97,7 +97,7 @@ struct RunTally: Sendable {
         isComplete = end.isComplete && !isPartial
         guard !isComplete else { return }
         outcome = .incomplete
-        error = end.doubts.isEmpty ? "a page came in part only (206)" : end.doubts.map(\.description).joined(separator: "; ")
+        error = end.doubts.isEmpty ? "only part of a page arrived (206)" : end.doubts.map(\.description).joined(separator: "; ")
     }
 }
 
@@ -107,20 +107,20 @@ struct RunConclusion: Sendable, Hashable {
     private(set) var verdict = Sweep.Verdict()
     /// The rows that the resource vouches for from now on.
     let members: KeySet
-    /// These are the rows of the listing and no others: the same listing, seen again, has nothing to say.
+    /// These are exactly the rows of the listing: the same listing, seen again, says nothing new.
     let leavesNothingOpen: Bool
     /// The run was a complete listing: what it did not have may be judged, and what was remembered of other pages is forgotten.
     let isListing: Bool
 
-    /// What is known beside the run itself.
+    /// What is known besides the run itself.
     struct Circumstances: Sendable {
-        /// Those of the rows known before that there still are. A row that is gone already, however it went, is not missing.
+        /// Those of the previously known rows that still exist. A row that is already gone, for whatever reason, is not missing.
         let live: Set<Int64>
         /// Those that other resources vouch for.
         let others: Set<Int64>
-        /// What the model's rules have against removing a row.
+        /// How the model's rules forbid removing a row.
         var denials: [Int64: Sweep.Denial] = [:]
-        /// Somebody let the held deletions through.
+        /// Somebody accepted the held deletions.
         let isAccepted: Bool
         let endedAt: Date
     }
@@ -151,7 +151,7 @@ struct RunConclusion: Sendable, Hashable {
         verdict.missing.tombstones = state.missing.tombstones
     }
 
-    /// A record that cannot be told by its key may be any row: nothing is missing for certain.
+    /// A record that cannot be identified by its key may be any row: nothing is missing for certain.
     private static func withoutProof(_ tally: RunTally, absent: Set<Int64>, before: MissingKeys) -> Sweep.Verdict {
         var verdict = Sweep.Verdict()
         verdict.missing = before

@@ -3,7 +3,7 @@ import Glibc
 import OpenCoreData
 import SyncConfiguration
 
-/// What is asked for and when: requests, the page ahead, and what a run waits for before it asks.
+/// What is requested and when: requests, the page ahead, and what a run waits for before it makes them.
 extension SyncRun {
     /// What all requests of a run have in common.
     struct Surroundings {
@@ -35,8 +35,8 @@ extension SyncRun {
                 }))
     }
 
-    /// Begins to fetch the page after one that is about to be parsed, where it is known that there is one: its headers lead there, or it was there
-    /// last time. Nil also where the run would have to wait before it.
+    /// Begins to fetch the page after one that is about to be parsed, if it is known that there is one: the headers lead there, or it was there last
+    /// time. Nil also if the run would have to wait before it.
     func pageAhead(
         of page: FetchedPage, _ pagination: Pagination, _ tally: RunTally, _ surroundings: Surroundings
     ) async throws -> PageAhead? {
@@ -51,7 +51,7 @@ extension SyncRun {
             next, fetch: fetch(next, page: pagination.pages + 2, stored: stored, surroundings), on: environment.fetchQueue)
     }
 
-    /// The server told another resource to leave it alone. Waits, or parks the run and gives false where that takes too long for a run.
+    /// The server told another resource to leave it alone. Waits, or parks the run and returns false if that takes too long for a run.
     func mayWait(until: Date, _ tally: inout RunTally) async throws -> Bool {
         let wait = environment.clock.wallTime.duration(to: until)
         guard wait <= resource.retry.retryAfterPark.duration else {
@@ -72,7 +72,7 @@ extension SyncRun {
 
     private var isDiskLow: Bool { DiskSpace.free(at: environment.document.fileURL).map { $0 < environment.store.minFreeDisk.bytes } ?? false }
 
-    /// Holds the run while the root context is behind, or the disk is low. Whether it had to.
+    /// Holds the run while the root context is behind, or disk space is low. Returns whether it had to.
     func waitForRoom(until deadline: SyncInstant) async throws -> Bool {
         let limit = unsavedLimit
         var hasWaited = false
@@ -124,7 +124,7 @@ extension SyncRun {
         return isTrusted ? stored : nil
     }
 
-    /// A server may give the same body a new tag: from then on the old one would be asked with for ever, and answered 200.
+    /// A server may give the same body a new tag: otherwise every later request would send the old one, and get a 200.
     func renew(_ stored: StoredRequest, by page: UnmodifiedPage, request: PageRequest) async throws {
         let fresh = page.validators, scope = scope
         guard fresh.etag != stored.validators?.etag || fresh.lastModified != stored.validators?.lastModified else { return }
@@ -145,7 +145,7 @@ struct PageAhead: Sendable {
         task = Task { await queue.run(fetch) }
     }
 
-    /// What came of it. A cancelled task cancels it.
+    /// Its outcome. A cancelled task cancels it.
     var outcome: FetchOutcome {
         get async {
             await withTaskCancellationHandler {
@@ -156,19 +156,19 @@ struct PageAhead: Sendable {
         }
     }
 
-    /// Nobody wants it any more. Returns when nothing of it is under way.
+    /// It is no longer wanted. Returns when nothing of it is under way.
     func giveUp() async {
         task.cancel()
         _ = await task.value
     }
 }
 
-/// What follows from the configuration of a resource: the same for all its runs, and worked out once.
+/// What follows from the configuration of a resource: worked out once and the same for all its runs.
 struct PreparedResource: Sendable {
     let resource: ResourceConfiguration
     /// What decides what a body becomes.
     let fingerprint: String
-    /// The first address, parameters included; a failure where it cannot be asked.
+    /// The first address, parameters included; a failure if it cannot be requested.
     let first: Result<HTTPAddress, FetchError>
     /// Before the first page; nil where there is none.
     let pagination: Pagination?
@@ -181,9 +181,9 @@ struct PreparedResource: Sendable {
     }
 }
 
-/// How much room a file system has for us.
+/// How much room the file system has for us.
 enum DiskSpace {
-    /// Bytes that an unprivileged process may still write; nil if nobody knows.
+    /// Bytes that an unprivileged process may still write; nil if unknown.
     static func free(at url: URL) -> Int? {
         var info = statvfs()
         guard statvfs(url.path, &info) == 0 else { return nil }

@@ -23,7 +23,7 @@ final class SyncRun: Sendable {
         let trust: PageTrust
         let parseProbe: ParseProbe?
         let observe: @Sendable (SyncEvent) -> Void
-        /// Until when the resource's server wants to be left alone, whoever it told so; nil if it may be asked.
+        /// Until when the resource's server wants to be left alone, whichever resource it told; nil if it may be polled.
         let notBefore: @Sendable (ResourceScope) -> Date?
         /// Called when a run asks for its first page, each time.
         let asks: @Sendable (ResourceScope) -> Void
@@ -41,11 +41,11 @@ final class SyncRun: Sendable {
         var mustStop = false
         /// Somebody waits for the report.
         var isHurried = false
-        /// When the waits end that requests are in, for their next attempts, by page.
+        /// When requests that wait for their next attempt may continue, by page.
         var waits: [Int: SyncInstant] = [:]
-        /// When the wait ends that it is in.
+        /// When its current wait ends.
         var waitsUntil: SyncInstant? { waits[page] }
-        /// It can do nothing until the disk does.
+        /// It cannot continue until the disk does.
         var waitsForDisk = false
     }
 
@@ -58,12 +58,12 @@ final class SyncRun: Sendable {
     private let prepared: PreparedResource
     private let progressState: Mutex<Progress>
 
-    /// - Parameter isFull: asks for every page without conditions.
+    /// - Parameter isFull: requests every page without conditions.
     init(_ prepared: PreparedResource, cause: RunCause, environment: Environment, isFull: Bool = false) {
         self.prepared = prepared
         resource = prepared.resource
         self.scope = ResourceScope(source: resource.source, resource: resource.name)
-        // Foundation's own opens a file for each.
+        // Foundation's own generator opens a file for each.
         var random = SystemRandomNumberGenerator()
         id = UUID.random(using: &random)
         self.cause = cause
@@ -97,7 +97,7 @@ final class SyncRun: Sendable {
     func run(isWaitedFor: Bool, acceptsDeletes: Bool) async -> Conclusion {
         let startedAt = environment.clock.wallTime
         environment.observe(.runStarted(RunStart(run: id, scope: scope, cause: cause, startedAt: startedAt)))
-        // Rows may be others when another program has written to the store: they are looked at again, page by page.
+        // Rows may have changed if another program has written to the store: they are checked again, page by page.
         environment.document.root.persistentStoreCoordinator?.askForOthers { [trust = environment.trust] in trust.forgetAll() }
         var tally = RunTally()
         var state: RunState?
@@ -159,7 +159,7 @@ final class SyncRun: Sendable {
             if environment.clock.instant >= deadline {
                 throw SyncError.page("\(scope): the run took longer than limits.max_run_time = \(resource.limits.maxRunTime)")
             }
-            // After a wait what was read before it may be out of date.
+            // After a wait, what was read before may be out of date.
             if try await waitForRoom(until: deadline) { first = nil }
             if ahead == nil, let until = environment.notBefore(scope) {
                 first = nil
@@ -168,16 +168,16 @@ final class SyncRun: Sendable {
             let request = pagination.request
             let page = pagination.pages + 1
             step { $0.page = page }
-            // A request that is made twice, as scrolling is, says nothing about which page it is.
+            // A request that is made twice, as in scrolling, does not say which page it is for.
             let isRepeated = tally.requestKeys.contains(request.key)
-            // Also where the page is read whatever is known of it: rows that are not as they were written must not count as unchanged.
+            // Even if the page is read regardless of what is known of it: rows that are not as they were written must not count as unchanged.
             let known = if let first, first.key == request.key { first.request } else { try await storedRequest(request.key) }
             first = nil
             let stored = mustRead || isFull || isRepeated || tally.isReadAnew ? nil : known
             let outcome: FetchOutcome, fetched = ahead
             ahead = nil
             if let fetched, !mustRead, fetched.request.key == request.key {
-                // What the page before brought may have thrown doubt on its rows: then nothing is known of it any more, and 304 is not believed.
+                // The previous page may have cast doubt on its rows: then nothing is known of it any longer, and a 304 is not believed.
                 outcome = await fetched.outcome
             } else {
                 await fetched?.giveUp()
@@ -213,7 +213,7 @@ final class SyncRun: Sendable {
                 tally.end(end, limits: resource.limits)
                 return
             case .repetition(let repetition):
-                throw SyncError.page("\(scope): \(repetition.rawValue) (pages.repeat_guard): page \(page) leads nowhere new")
+                throw SyncError.page("\(scope): \(repetition.rawValue) (pages.repeat_guard): page \(page) leads to nothing new")
             }
         }
     }
@@ -252,13 +252,13 @@ final class SyncRun: Sendable {
                     scope: scope, run: id, page: page, url: url, status: fetched.status,
                     bytes: fetched.received, counts: parsed.counts, duration: fetched.duration)))
         var facts = parsed.facts
-        // Some services say null for a list of none. Where rows were listed before it does not prove that they are gone.
+        // Some services send null for an empty list. If rows were listed before, it does not prove that they are gone.
         if facts.isNull, try await !hasListedRows() { facts.isNull = false }
         return facts
     }
 
     private func stop(_ tally: inout RunTally, after outcome: FetchOutcome) {
-        // The status of an earlier page says nothing of a request that got no answer.
+        // The status of an earlier page says nothing about a request that got no response.
         if let error = outcome.error { tally.status = error.status }
         tally.error = outcome.error.map { "\($0)" }
         tally.failure = outcome.error.map { RunFailure($0) }
@@ -318,7 +318,7 @@ final class SyncRun: Sendable {
             } catch let unreadable as RunRecord.UnreadableKeys {
                 environment.trust.forget([unreadable.request], of: scope)
                 tally.fail(unreadable)
-                tally.error = "which rows the page \(unreadable.request) holds cannot be read from the store; it is read again with the next run"
+                tally.error = "the store cannot tell which rows the page \(unreadable.request) holds; the next run reads the page again"
             } catch {
                 tally.fail(error)
             }

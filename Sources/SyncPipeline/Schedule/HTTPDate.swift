@@ -8,7 +8,7 @@ public enum HTTPDate {
     ///     Sunday, 06-Nov-94 08:49:37 GMT    obsolete, two-digit year
     ///     Sun Nov  6 08:49:37 1994          obsolete, asctime
     ///
-    /// The day of the week must be a day of the week, but need not be the right one: several servers get it wrong.
+    /// The day of the week must be valid, but need not be the right one: several servers get it wrong.
     /// - Parameter now: decides the century of a two-digit year: a date more than 50 years ahead belongs to the past.
     public static func parse(_ text: String, now: Date) -> Date? {
         var scanner = Scanner(text)

@@ -4,10 +4,10 @@ public import SyncConfiguration
 
 /// The `Retry-After` header (RFC 9110, 10.2.3): a number of seconds, or a date.
 public enum RetryAfter {
-    /// Longer waits are taken for this one: 366 days. No server means more, and no number may overflow what is computed from it.
+    /// Longer waits count as this one: 366 days. No server means more, and no number may overflow later computations.
     public static let longest: Duration = .seconds(366 * 86_400)
 
-    /// How long the server wants to be left alone, or nil if it did not say so in a form that can be read.
+    /// How long the server wants to be left alone, or nil if it did not say so in a readable form.
     ///
     /// Several values count as the longest of them: the server is never asked sooner than it allowed. A date in the past and the
     /// number 0 mean no wait. Negative numbers and anything else unreadable are treated as not sent.
@@ -24,7 +24,7 @@ public enum RetryAfter {
         if let time = HTTPDate.parse(value, now: now) {
             return min(max(reference.duration(to: time), .zero), longest)
         }
-        // Two header lines joined by a proxy arrive as one list.
+        // Two header lines that a proxy joined arrive as one list.
         let delays = value.split(separator: ",", omittingEmptySubsequences: false).map { seconds(Substring($0)) }
         guard delays.allSatisfy({ $0 != nil }) else { return nil }
         return delays.compactMap { $0 }.max()
@@ -35,7 +35,7 @@ public enum RetryAfter {
         let parts = trimmed.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false)
         guard let whole = parts.first, !whole.isEmpty, parts.allSatisfy({ !$0.isEmpty && $0.allSatisfy { $0.isASCII && $0.isNumber } })
         else { return nil }
-        // A fraction is not allowed, but sent; rounding it up keeps the promise.
+        // A fraction is not allowed, but servers send it; rounding it up keeps the promise.
         let extra: Int64 = parts.count == 2 ? 1 : 0
         guard let number = Int64(String(whole)), number < longest.components.seconds else { return longest }
         return .seconds(number + extra)
@@ -50,7 +50,7 @@ public struct Backoff: Sendable, Hashable {
     public let factor: Double
     /// No wait is longer.
     public let maximum: Duration
-    /// What chance may take away.
+    /// What jitter may take away.
     public let jitter: RetryConfiguration.Jitter
 
     /// A policy from its four numbers.

@@ -91,7 +91,7 @@ public struct Schedule: Sendable, Hashable {
     ///   - parkedUntil: the end of a `Retry-After`, if there is one.
     public func pollOnRequest(now: Date, lastStarted: Date?, parkedUntil: Date?) -> Date {
         var due = now
-        // A last run in the future comes from a clock that was set back since: at most one floor is waited for.
+        // A last run in the future means that the clock was set back since: wait for at most `min_interval`.
         if let lastStarted { due = max(due, min(lastStarted, now).advanced(by: floor)) }
         return max(due, parked(parkedUntil, now: now))
     }

@@ -2,16 +2,16 @@ import CEpoll
 import Glibc
 import Synchronization
 
-/// Who sleeps by the system's clock, tasks and calls that are to be made: one timer of the kernel and one thread for all of them.
+/// Everything that sleeps by the system's clock, tasks and calls alike: one kernel timer and one thread for all of them.
 ///
-/// Nothing is left of a sleep that is given up. `Task.sleep` leaves its timer behind, which wakes the process at its time for nobody; nearly every
-/// sleep here is a time limit that is not reached.
+/// A cancelled sleep leaves nothing behind. `Task.sleep` leaves its timer, which later wakes the process for nothing; nearly every sleep here is a
+/// time limit that is not reached.
 final class Sleepers: Sendable {
     private typealias Instant = ContinuousClock.Instant
 
     private struct Sleeper: Sendable {
         let deadline: Instant
-        /// In the order of their coming: who has the same deadline wakes in this order.
+        /// In order of arrival: those with the same deadline wake in this order.
         let number: UInt64
         let waking: Waking
 
@@ -35,7 +35,7 @@ final class Sleepers: Sendable {
     private struct State {
         /// The earliest first.
         var sleepers: [Sleeper] = []
-        /// Who was cancelled before it was among them.
+        /// Those that were cancelled before they were added.
         var givenUp: Set<UInt64> = []
         var count: UInt64 = 0
         /// When the timer fires; nil: it is not set.
@@ -107,7 +107,7 @@ final class Sleepers: Sendable {
         if isGivenUp { sleeper.giveUp() }
     }
 
-    /// A task sleeps no more, or will not begin to.
+    /// Ends a task's sleep, or keeps it from beginning.
     private func giveUp(_ number: UInt64, _ deadline: Instant) {
         let sleeper = state.withLock { state in
             let sleeper = Self.remove(number, deadline, from: &state)
@@ -117,12 +117,12 @@ final class Sleepers: Sendable {
         sleeper?.giveUp()
     }
 
-    /// A call is not made any more. Where it has been, nothing happens.
+    /// Cancels a call. Does nothing if it has been made.
     private func takeOut(_ number: UInt64, _ deadline: Instant) {
         _ = state.withLock { Self.remove(number, deadline, from: &$0) }
     }
 
-    /// The timer stays as it is: it fires once at most for who is not there any more.
+    /// The timer stays as it is: at worst it fires once for something that is gone.
     private static func remove(_ number: UInt64, _ deadline: Instant, from state: inout State) -> Sleeper? {
         let place = place(deadline, number, in: state.sleepers)
         guard place < state.sleepers.count, state.sleepers[place].number == number else { return nil }
@@ -142,7 +142,7 @@ final class Sleepers: Sendable {
     private func arm(_ state: inout State) {
         state.armed = state.sleepers.first?.deadline
         guard let armed = state.armed else { return }
-        // A time of nothing would turn the timer off.
+        // A time of zero would turn the timer off.
         let (seconds, attoseconds) = max(.nanoseconds(1), Instant.now.duration(to: armed)).components
         var setting = itimerspec()
         setting.it_value = timespec(tv_sec: Int(clamping: seconds), tv_nsec: Int(attoseconds / 1_000_000_000))
@@ -152,7 +152,7 @@ final class Sleepers: Sendable {
     private func run() {
         var count: UInt64 = 0
         while true {
-            // A timer that cannot be read is looked at again and again.
+            // If the timer cannot be read, it would wake the thread again at once.
             if read(timer, &count, 8) != 8, errno != EINTR { usleep(10_000) }
             let due = state.withLock { state in
                 let now = Instant.now, due = Array(state.sleepers.prefix { $0.deadline <= now })

@@ -44,7 +44,8 @@ struct KeySet: Hashable, Sendable {
     }
 }
 
-/// What is remembered of rows that listings did not have: how often each was missed in a row, how far that is judged, and which were removed for it.
+/// What is remembered about rows missing from listings: how often in a row each was missing, up to which listing that was judged, and which were
+/// removed for it.
 struct MissingKeys: Hashable, Sendable {
     /// How far the listings were judged.
     struct Judgement: Hashable, Sendable {
@@ -64,11 +65,11 @@ struct MissingKeys: Hashable, Sendable {
 
     /// A time as tombstones are sorted by.
     static func second(_ time: Date) -> Int64 {
-        // Another program may have stored any number. What is no time is never long ago, so that nothing is purged for it.
+        // Another program may have stored any number. One that is not a time never counts as long ago, so that nothing is purged because of it.
         Int64(exactly: time.timeIntervalSinceReferenceDate.rounded(.down)) ?? .max
     }
 
-    /// Whether a row waits for another listing, and the last one that counted is a day old: servers that answer "not modified" for ever never bring
+    /// Whether a row waits for another listing, and the last one that counted is a day old: servers that always answer "not modified" never produce
     /// another one by themselves.
     func waitsForAnotherListing(confirmRuns: Int, now: Date) -> Bool {
         guard let judged, counts.values.contains(where: { $0 < confirmRuns }) else { return false }

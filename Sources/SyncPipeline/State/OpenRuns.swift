@@ -4,7 +4,7 @@ import Synchronization
 
 /// A resource whose run was open when a process ended.
 struct Suspicion: Hashable, Sendable {
-    /// How many unclean ends in a row that were; 0: the end was in order, and did not wait for the run, or the run had ended.
+    /// How many unclean ends in a row there were; 0: the end was orderly, but did not wait for the run, or the run had ended.
     var ends: Int
     /// When the last of those runs began, by the wall clock.
     var began: Date
@@ -12,15 +12,15 @@ struct Suspicion: Hashable, Sendable {
     var nextPoll: Date?
 }
 
-/// Which runs are open, in a file beside the store: after an unclean end it tells the next process whose runs were open, since when, and how often in a
-/// row that was so; and of those that had ended while the store did not say so yet, when they began and when the next ones are due. It is written
-/// without waiting for the disk: what ends a process leaves what it wrote. A file that cannot be written is done without.
+/// Which runs are open, in a file beside the store: after an unclean end it tells the next process whose runs were open, since when, and how often in
+/// a row; and, for those that had ended but were not yet recorded in the store, when they began and when the next ones are due. It is written without
+/// waiting for the disk: the end of a process does not undo its writes. If the file cannot be written, the pipeline works without it.
 final class OpenRuns: Sendable {
     /// The file's name in the document's folder.
     static let fileName = ".runs"
-    /// Nobody counts further.
+    /// The count stops here.
     private static let most = 30
-    /// More than all names of a configuration take.
+    /// More than all names of a configuration need.
     private static let longest = 1 << 24
     /// What ends the list: bytes behind it are of an older, longer one.
     private static let end = "."
@@ -63,7 +63,7 @@ final class OpenRuns: Sendable {
 
     func begin(_ scope: ResourceScope, at time: Date) { change(scope) { $0.open[scope] = time } }
 
-    /// Its run has ended, however well: nobody suspects it any more. When it began is kept until the store has it.
+    /// Its run has ended, one way or another: it is no longer suspected. When it began is kept until the store has it.
     func end(_ scope: ResourceScope) {
         change(scope) { state in
             if state.isClosed { return }
@@ -92,7 +92,7 @@ final class OpenRuns: Sendable {
         }
     }
 
-    /// The process ends in order: nobody is under suspicion for what it leaves open, whether or not that ends after all.
+    /// The process ends in an orderly way: nothing it leaves open is suspected, whether or not that still ends.
     func close() {
         guard file >= 0 else { return }
         state.withLock { state in
@@ -125,7 +125,7 @@ final class OpenRuns: Sendable {
         }
     }
 
-    /// Writes the file anew, with nobody in it of whom there is nothing to say.
+    /// Rewrites the file, without resources about which there is nothing to say.
     private func writeAll(_ state: inout State) {
         var bytes: [UInt8] = [], places: [ResourceScope: off_t] = [:]
         for scope in Set(state.ends.keys).union(state.open.keys).sorted() {

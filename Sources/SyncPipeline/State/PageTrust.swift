@@ -1,9 +1,9 @@
 import OpenCoreData
 import Synchronization
 
-/// Whether pages may be taken as unchanged. A page vouches for its records' rows, and that it is as it was does not mean that they are: a short
-/// form inside of another page's record may have changed one of them, or a store that an older version wrote has rows that never got their
-/// values. Such a page is read again.
+/// Whether pages may be taken as unchanged. A page vouches for its records' rows, but an unchanged page does not mean unchanged rows: a short form
+/// inside another page's record may have changed one of them, or a store that an older version wrote has rows that never got their values. Such a
+/// page is read again.
 final class PageTrust: Sendable {
     private struct Page: Hashable {
         let scope: ResourceScope
@@ -39,12 +39,12 @@ final class PageTrust: Sendable {
         }
     }
 
-    /// These rows were removed, by entity: pages that vouch for them must not be taken as unchanged.
+    /// Takes in that these rows were removed, by entity: pages that vouch for them must not be taken as unchanged.
     func doubt(_ removed: [String: Set<Int64>]) {
         state.withLock { $0.doubt(removed) }
     }
 
-    /// What these pages vouch for cannot be read, or is not remembered any more: they are read again if they come again.
+    /// What these pages vouch for cannot be read, or is no longer remembered: they are read again if they come again.
     func forget(_ requests: some Sequence<String>, of scope: ResourceScope) {
         state.withLock { state in
             for request in requests { state.known[Page(scope: scope, request: request)] = nil }
@@ -59,7 +59,7 @@ final class PageTrust: Sendable {
     /// How many pages it knows.
     var count: Int { state.withLock { $0.known.count } }
 
-    /// Somebody else has written to the file: all rows are looked at again.
+    /// Another program has written to the file: all rows are checked again.
     func forgetAll() {
         state.withLock { $0.known = [:] }
     }
@@ -104,7 +104,7 @@ extension EntityMapping.Bookkeeping {
 }
 
 extension EntityMapping {
-    /// The rows that there are of those with these primary keys.
+    /// Those of the rows with these primary keys that exist.
     func rows(_ keys: Set<Int64>, in context: NSManagedObjectContext) throws -> [NSManagedObjectID: RowSnapshot] {
         guard !keys.isEmpty, let store = context.endOfChain?.store(for: entity) else { return [:] }
         return try context.currentRows(

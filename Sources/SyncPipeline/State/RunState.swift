@@ -32,7 +32,7 @@ struct RunState: Sendable, Hashable {
         return row.state(isSame: isSame, missing: MissingKeys(missing ?? Data()))
     }
 
-    /// How all resources stand that the store knows, and what of their schedules is stored.
+    /// The state of all resources that the store knows, and what is stored of their schedules.
     static func loadAll(document: UIManagedDocument) async throws -> ([ResourceScope: ResourceStatus], [ResourceScope: StoredSchedule]) {
         try await document.withWorker { worker in
             var statuses: [ResourceScope: ResourceStatus] = [:], schedules: [ResourceScope: StoredSchedule] = [:]
@@ -64,7 +64,8 @@ struct RunState: Sendable, Hashable {
         }
     }
 
-    /// Those of these rows of an entity that other resources than this one vouch for. A resource that is not polled any more vouches for what it did.
+    /// Those of these rows of an entity for which resources other than this one vouch. A resource that is no longer polled still vouches for what it
+    /// did.
     static func vouched(
         among keys: Set<Int64>, of entity: String, byOthersThan scope: ResourceScope, in worker: NSManagedObjectContext
     ) throws -> Set<Int64> {

@@ -20,7 +20,7 @@ enum StatusViews {
         ["cistern_status": status, "cistern_tombstone": tombstones(entities)]
     }
 
-    /// One row a resource. `age_s` is computed when it is read.
+    /// One row per resource. `age_s` is computed when it is read.
     static var status: String {
         func sql<Value>(_ column: KeyPath<ResourceTable, Column<Value>>) -> String { ResourceTable.columns[keyPath: column].sql }
         func day(_ column: KeyPath<ResourceTable, Column<Date?>>) -> String { "julianday(\(sql(column)))" }

@@ -1,7 +1,7 @@
 import Foundation
 import OpenCoreData
 
-/// What is remembered of one page: its validators, and what the page said about the listing. The rows it vouches for are kept apart.
+/// What is remembered of one page: its validators, and what the page said about the listing. The rows it vouches for are kept separately.
 struct StoredRequest: Sendable, Hashable {
     var validators: ConditionalGET?
     /// Nil: the page must be read again, whatever it is answered with.
@@ -9,7 +9,7 @@ struct StoredRequest: Sendable, Hashable {
     /// The number of the run that read it.
     var run: Int64
 
-    /// Nil if the page was never saved, or was read in another way than now: then it must be read again.
+    /// Nil if the page was never saved, or was read under other rules: then it must be read again.
     static func load(scope: ResourceScope, key: String, fingerprint: String, in context: NSManagedObjectContext) throws -> StoredRequest? {
         guard let row = try RequestTable.existing(of: scope, key, in: context) else { return nil }
         return row.mapping == fingerprint ? row.remembered : nil
@@ -27,7 +27,7 @@ struct StoredRequest: Sendable, Hashable {
         row.etag = validators?.etag
         row.lastModified = validators?.lastModified
         row.facts = facts
-        // What the page vouched for until now and no complete run has judged yet must not be forgotten: a run may be cut off before it does. The
+        // What the page vouched for so far, and no complete run has judged yet, must not be forgotten: a run may be cut off before it judges. The
         // keys of another entity's rows mean nothing here.
         var gone = listed
         let entity = ModelMapping.entity(ofFingerprint: row.mapping)
@@ -45,7 +45,7 @@ struct StoredRequest: Sendable, Hashable {
         row.write(in: context)
     }
 
-    /// Takes over the validators that a page is answered with now although its body is what it was.
+    /// Takes over new validators for a page whose body is unchanged.
     static func renew(_ validators: ConditionalGET, scope: ResourceScope, key: String, in context: NSManagedObjectContext) throws {
         var row = try RequestTable.row(of: scope, key, in: context)
         guard !row.isNew else { return }
@@ -55,8 +55,8 @@ struct StoredRequest: Sendable, Hashable {
     }
 }
 
-/// Sets of primary keys that outlive the process: what pages and listings vouch for. Each lies in a row of its own, apart from the rows that every
-/// poll reads and writes, so that who asks for none pays for none. Used on the context's queue.
+/// Sets of primary keys that outlive the process: what pages and listings vouch for. Each is in a row of its own, apart from the rows that every poll
+/// reads and writes, so that those who need none pay nothing. Used on the context's queue.
 enum StoredKeys {
     enum Kind: String, ColumnValue {
         /// Of a resource: the rows that complete listings had, and those that pages saved since. Of a page: the rows that its records are.

@@ -136,7 +136,7 @@ public enum RunOutcome: String, Sendable, Codable {
 
 /// What a run failed of, beside the sentence that says it.
 public enum RunFailure: String, Sendable, Hashable, Codable {
-    /// No trust: the certificate or the agreement on TLS failed.
+    /// No trust: the certificate or the TLS handshake failed.
     case tls
     /// A page could not be had for another reason.
     case fetch

@@ -67,7 +67,7 @@ public struct PageReport: Sendable, Hashable {
     public let run: UUID
     /// 1-based.
     public let page: Int
-    /// The address that answered, after redirects, with secrets blotted out.
+    /// The address that answered, after redirects, with secrets masked.
     public let url: String
     /// The status of the response, a success: 206 if only a part came.
     public let status: Int
@@ -103,7 +103,7 @@ public enum HoldCause: Sendable, Hashable, Codable, CustomStringConvertible {
     /// One sentence without a full stop; free space is in whole MiB, rounded down.
     public var description: String {
         switch self {
-        case .unsavedChanges(let count): "\(count) changed objects wait for the disk"
+        case .unsavedChanges(let count): "\(count) changed objects are waiting for the disk"
         case .lowDisk(let free, let minimum): "only \(free >> 20) MiB are free, less than store.min_free_disk = \(minimum)"
         }
     }

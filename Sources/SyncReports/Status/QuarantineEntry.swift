@@ -12,7 +12,7 @@ public struct QuarantineEntry: Sendable, Hashable {
     public let page: Int
     /// Its position in the page, from 0.
     public let record: Int
-    /// Why it was set aside: one line, with secrets blotted out.
+    /// Why it was set aside: one line, with secrets masked.
     public let reason: String
     /// Where in the record the trouble is: `$.owner.id`; empty where it is no place in it.
     public let path: String

@@ -5,7 +5,7 @@ import Synchronization
 
 /// Writes entries on a queue of its own, so that a journal that does not read never delays the daemon.
 ///
-/// The queue holds a bounded number of entries. What does not fit is counted, and one entry tells of it once there is room.
+/// The queue holds a bounded number of entries. What does not fit is counted, and one entry reports it once there is room.
 public final class Journal: Sendable {
     private struct State {
         var waiting = 0
@@ -71,7 +71,7 @@ public final class Journal: Sendable {
         write(entry)
         let lost = state.withLock { state in
             state.waiting -= 1
-            // Told in one piece when the queue has emptied, or each time another queue's worth has gone.
+            // Reported in one entry when the queue has emptied, or each time another queue's worth is lost.
             guard state.dropped > 0, state.waiting == 0 || state.dropped >= capacity else { return 0 }
             defer { state.dropped = 0 }
             return state.dropped
@@ -80,7 +80,7 @@ public final class Journal: Sendable {
         let entries = lost == 1 ? "1 journal entry was" : "\(lost) journal entries were"
         write(
             JournalEntry(
-                "\(entries) lost: more came than the journal took", priority: .warning,
+                "\(entries) lost: they came faster than the journal took them", priority: .warning,
                 fields: [JournalField.adapting("CISTERN_LOST_ENTRIES", String(lost))]))
     }
 
@@ -88,7 +88,7 @@ public final class Journal: Sendable {
         do {
             try sink.write(entry)
         } catch {
-            // Nothing is left to tell it to if this fails as well.
+            // If this fails too, there is nowhere left to report it.
             try? fallback?.write(entry)
         }
     }

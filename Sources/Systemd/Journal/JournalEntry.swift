@@ -143,7 +143,7 @@ public enum JournalPriority: Int, Sendable, CaseIterable, Comparable {
 
 /// The entries that an administrator may meet and the journal's catalogue explains (`systemd/cisternd.catalog`).
 ///
-/// The raw value is the id128 of `MESSAGE_ID`. Ids are for ever: alerts and scripts of other people match on them.
+/// The raw value is the id128 of `MESSAGE_ID`. Ids never change: other people's alerts and scripts match on them.
 public enum MessageID: String, Sendable, CaseIterable {
     /// The daemon has read its configuration; the store is not open yet.
     case started = "078b0ac9408346a9a3ca5f70defb886c"

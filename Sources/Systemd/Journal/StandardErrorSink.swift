@@ -80,7 +80,7 @@ public struct StandardErrorSink: JournalSink {
                 if count >= 0 {
                     rest = UnsafeRawBufferPointer(rebasing: rest[count...])
                 } else if errno == EAGAIN {
-                    // Someone who shares the descriptor made it non-blocking.
+                    // Another process that shares the descriptor made it non-blocking.
                     var request = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
                     poll(&request, 1, -1)
                 } else if errno != EINTR {
@@ -137,7 +137,7 @@ public protocol JournalSink: Sendable {
     func write(_ entry: JournalEntry) throws
 }
 
-/// Decides which of many equal messages are worth an entry: the 1st, 2nd, 4th, 8th … of each kind.
+/// Decides which of many equal messages get an entry: the 1st, 2nd, 4th, 8th … of each kind.
 ///
 /// A value without a clock. The owner keeps one, asks before each entry, and resets a kind when the trouble is over.
 public struct RepeatCollapser: Sendable {
@@ -153,7 +153,7 @@ public struct RepeatCollapser: Sendable {
     private var counts: [String: (count: Int, lastSeen: Int)] = [:]
     private var clock = 0
 
-    /// - Parameter capacity: how many kinds are told apart. Past it, the kind not seen for longest is forgotten and starts anew.
+    /// - Parameter capacity: how many kinds are told apart. Beyond it, the kind not seen for longest is forgotten and starts again.
     public init(capacity: Int = 256) {
         precondition(capacity > 0, "a collapser remembers at least one kind")
         self.capacity = capacity

@@ -1,7 +1,7 @@
 import Foundation
 import Glibc
 
-/// Sockets that the service manager opened for us, or kept for us over a restart, by their `FileDescriptorName=`.
+/// Sockets that the service manager opened for us, or kept for us across a restart, by their `FileDescriptorName=`.
 public struct ListenDescriptors: Sendable, Equatable {
     /// One socket, under the name its unit gives it.
     public struct Passed: Sendable, Equatable {
@@ -17,9 +17,8 @@ public struct ListenDescriptors: Sendable, Equatable {
     /// Every descriptor of that name. More than one if a stored one comes back beside the one of the socket unit.
     public subscript(name: String) -> [Int32] { all.filter { $0.name == name }.map(\.descriptor) }
 
-    /// Reads `$LISTEN_FDS`, `$LISTEN_FDNAMES` and `$LISTEN_PID`, and removes them: they are nobody else's. Every descriptor is
-    /// set to close on exec. Empty if nothing was passed or it was meant for another process. To be called once, before the
-    /// second thread starts.
+    /// Reads `$LISTEN_FDS`, `$LISTEN_FDNAMES` and `$LISTEN_PID`, and removes them, because they are for this process only. Every descriptor is set to
+    /// close on exec. Empty if nothing was passed or it was meant for another process. To be called once, before the second thread starts.
     ///
     /// - Parameter first: number of the first one; 3 by the protocol.
     /// - Throws: `POSIXError` if a descriptor that was announced is not open.

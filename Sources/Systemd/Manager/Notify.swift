@@ -12,7 +12,7 @@ public final class Notify: Sendable {
     private struct State {
         var outbox: NotifyOutbox
         var pumpIsQueued = false
-        /// The moment for which a timer is under way.
+        /// The moment for which a timer is set.
         var wakesAt: Duration?
         /// Those who wait for the outbox to be empty.
         var waiters: [DispatchSemaphore] = []
@@ -84,8 +84,8 @@ public final class Notify: Sendable {
     ///
     /// - Parameters:
     ///   - limit: how long at most. Past it the rest stays in the queue.
-    ///   - managerHasRead: also waits until the manager has worked through the messages (`BARRIER=1`). A process that ends with
-    ///     its last words unread may not be recognised as their author any more.
+    ///   - managerHasRead: also waits until the manager has worked through the messages (`BARRIER=1`). A process that ends before
+    ///     its last words are read may no longer be recognised as their author.
     /// - Returns: whether it was done in time. Must not be called from `onFailure`.
     @discardableResult
     public func flush(within limit: Duration, managerHasRead: Bool = false) -> Bool {
@@ -219,7 +219,7 @@ public struct NotifyError: Error, Sendable, Equatable, CustomStringConvertible {
     /// One sentence with the socket's address and, except for `EAGAIN`, the system's words for the `errno`.
     public var description: String {
         code == EAGAIN
-            ? "service manager does not read its notification socket \(socket)"
+            ? "the service manager does not read its notification socket \(socket)"
             : "cannot notify the service manager at \(socket): \(String(cString: strerror(code)))"
     }
 }

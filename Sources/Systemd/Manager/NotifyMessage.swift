@@ -67,7 +67,7 @@ extension Notify {
         send([], status, [.init("WATCHDOG", "trigger")])
     }
 
-    /// Asks for that much more time, from now, for the start, reload or stop that is under way.
+    /// Asks for that much more time, from now, for the current start, reload or stop.
     public func extendTimeout(by time: Duration, status: String? = nil) {
         send([], status, [.init("EXTEND_TIMEOUT_USEC", String(max(0, time.microseconds)))])
     }

@@ -4,9 +4,9 @@ import Glibc
 
 /// The manager's datagram socket.
 ///
-/// `sd_notify(3)` looks the address up in the environment each time, which must be empty of it for our children, and blocks as
-/// long as the manager does not read. The protocol is documented and three calls long, so this speaks it directly: a fresh
-/// socket for each message (a manager that starts anew keeps the path, not the peer), never waiting.
+/// `sd_notify(3)` looks up the address in the environment each time, where our children must not find it, and blocks as long as the manager does not
+/// read. The protocol is documented and three calls long, so this speaks it directly: a fresh socket for each message (a manager that restarts keeps
+/// the path, not the peer), never waiting.
 public struct NotifySocket: NotifySender {
     /// As found in `$NOTIFY_SOCKET`: a path, or `@` and a name in the abstract name space.
     public let address: String
@@ -91,7 +91,7 @@ public protocol NotifySender: Sendable {
     func send(_ message: NotifyMessage) throws(NotifyError)
 }
 
-/// What is still to be said to the manager, in which order and when. No clock, no socket: `Notify` brings both.
+/// What is still to be sent to the manager, in which order and when. No clock, no socket: `Notify` supplies both.
 ///
 /// Messages keep their order. Only the newest status is kept, and it goes last: a status is news about now. A watchdog ping
 /// that waits already speaks for the next one.

@@ -17,7 +17,7 @@ public final class Watchdog: Sendable {
         var misses = 0
     }
 
-    /// The time after which the manager gives the daemon up.
+    /// The time after which the manager gives up on the daemon.
     public let timeout: Duration
 
     private let notify: Notify
@@ -28,7 +28,7 @@ public final class Watchdog: Sendable {
     private let timerQueue = DispatchQueue(label: "cistern.watchdog.timer")
     private let judgeQueue = DispatchQueue(label: "cistern.watchdog.judge")
 
-    /// - Parameter onFailure: told about each judgement that failed, on a queue of this object.
+    /// - Parameter onFailure: called for each failed judgement, on a queue of this object.
     public init(
         timeout: Duration, notify: Notify, checks: [LivenessCheck], clock: any ServiceClock = SystemServiceClock(),
         onFailure: @escaping @Sendable (LivenessFailure) -> Void

@@ -3,9 +3,9 @@ import Glibc
 import SyncControl
 import SyncPipeline
 
-/// Where a verb writes, and what kind of reader sits there. What came from outside is harmless when it leaves here.
+/// Where a verb writes, and what kind of reader is there. Text from outside is harmless when it leaves here.
 struct Console: Sendable {
-    /// Writes text as it is. Only for this type: everybody else says what kind of text it is.
+    /// Writes text as it is. For this type only: all others say what kind of text it is.
     var write: @Sendable (String) -> Void
     var writeError: @Sendable (String) -> Void
     /// Whether a person looks at it: progress is drawn then, and tables fit the width.
@@ -51,7 +51,7 @@ struct Console: Sendable {
         write(Self.harmlessJSON(String(decoding: try ControlCoding.encode(value, pretty: pretty), as: UTF8.self)) + "\n")
     }
 
-    /// What a terminal could take for something else than text is escaped, which changes nothing for a reader of JSON.
+    /// Anything that a terminal could take for a control sequence is escaped, which changes nothing for a reader of JSON.
     private static func harmlessJSON(_ text: String) -> String {
         var escaped = String.UnicodeScalarView()
         for scalar in text.unicodeScalars {
@@ -67,7 +67,7 @@ struct Console: Sendable {
         return String(escaped)
     }
 
-    /// Takes the last line that was drawn away, and draws another one.
+    /// Replaces the last line that was drawn.
     func redraw(_ line: String = "") { write("\r\u{1B}[K" + RemoteText.line(line)) }
 
     /// A screen is drawn anew; elsewhere a blank line divides what follows from what was before.

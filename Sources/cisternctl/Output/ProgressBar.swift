@@ -38,7 +38,7 @@ struct ProgressBar {
         return line.count < width ? line : line.prefix(max(0, width - 2)) + "…"
     }
 
-    /// What a reader who is no terminal gets for an event: a line for what matters, nothing for every page.
+    /// What a reader that is not a terminal gets for an event: a line for what matters, nothing for single pages.
     static func plainLine(_ progress: SyncProgress) -> String? {
         switch progress {
         case .accepted(let resources): "polling \(resources.count) resource\(resources.count == 1 ? "" : "s")"

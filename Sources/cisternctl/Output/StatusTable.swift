@@ -7,8 +7,8 @@ struct StatusTable {
 
     func show(on console: Console) {
         for line in [daemonLine, snapshot.daemon.status, documentLine] { console.out(line) }
-        if let error = snapshot.daemon.reloadError { console.out("Last reload failed, the configuration before it is in force: \(error)") }
-        for failing in snapshot.daemon.watchdog.failing { console.out("No sign of life: \(failing)") }
+        if let error = snapshot.daemon.reloadError { console.out("The last reload failed; the previous configuration is in force: \(error)") }
+        for failing in snapshot.daemon.watchdog.failing { console.out("Liveness check failed: \(failing)") }
         guard !snapshot.resources.isEmpty else { return }
         console.out("")
         console.table(table)

@@ -20,7 +20,7 @@ struct TextTable {
     var rows: [[Cell]] = []
 
     /// The lines, no longer than `width`: the last column is cut, with `…`.
-    /// - Parameter width: `nil` for a reader who is no terminal; nothing is cut then.
+    /// - Parameter width: `nil` for a reader that is not a terminal; nothing is cut then.
     func lines(width: Int?, hasColour: Bool) -> [String] {
         let header = titles.map { Cell($0.title, .grey) }
         let all = [header] + rows

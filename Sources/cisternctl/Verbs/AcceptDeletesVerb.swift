@@ -4,7 +4,7 @@ import SyncControl
 /// `accept-deletes`: the held deletions are real.
 struct AcceptDeletesVerb: Verb {
     static let configuration = CommandConfiguration(
-        commandName: "accept-deletes", abstract: "Let the deletions that a guard holds back through, once.",
+        commandName: "accept-deletes", abstract: "Let the deletions that a guard holds back go through, once.",
         discussion: "Look at `cisternctl status` first: it shows how many there are.")
 
     @OptionGroup var options: CommonOptions
@@ -14,7 +14,7 @@ struct AcceptDeletesVerb: Verb {
 
     func validate() throws {
         guard scope.split(separator: "/", omittingEmptySubsequences: false).count == 2 else {
-            throw ValidationError("\"\(scope)\" is no resource; write SOURCE/RESOURCE")
+            throw ValidationError("\"\(scope)\" is not a resource; write SOURCE/RESOURCE")
         }
     }
 

@@ -7,7 +7,7 @@ import SyncPipeline
 /// `check`: the whole configuration and its model, without the daemon and without the network.
 struct CheckVerb: Verb {
     static let configuration = CommandConfiguration(
-        commandName: "check", abstract: "Check the whole configuration and its model. Asks nobody and changes nothing.",
+        commandName: "check", abstract: "Check the whole configuration and its model. Contacts no server and changes nothing.",
         discussion: "Ends with 0, or 78 if the configuration cannot be used.")
 
     @OptionGroup var options: CommonOptions

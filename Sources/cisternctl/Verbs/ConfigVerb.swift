@@ -3,7 +3,7 @@ import Foundation
 import SyncConfiguration
 import SyncControl
 
-/// `config`: what is set, and what is not.
+/// `config`: what is set, and what is built in.
 struct ConfigVerb: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "config", abstract: "The configuration: what is set, what is in force, what is built in.",
@@ -13,17 +13,17 @@ struct ConfigVerb: ParsableCommand {
 /// `config show`
 struct ConfigShow: Verb {
     static let configuration = CommandConfiguration(
-        commandName: "show", abstract: "What the files set; with --resolved every setting that is in force.")
+        commandName: "show", abstract: "Show what the files set; with --resolved, every setting in force.")
 
     @OptionGroup var options: CommonOptions
 
-    @Flag(help: "Every setting, the built-in ones too.")
+    @Flag(help: "Show every setting, built-in ones included.")
     var resolved = false
 
-    @Flag(help: "Say behind each line where the value comes from.")
+    @Flag(help: "Add to each line where its value comes from.")
     var origin = false
 
-    @Flag(help: "What the running daemon goes by, rather than the files as they are now.")
+    @Flag(help: "Show what the running daemon uses, not what the files say now.")
     var running = false
 
     private struct Setting: Encodable {
@@ -73,7 +73,7 @@ struct ConfigShow: Verb {
 
 /// `config default`
 struct ConfigDefault: Verb {
-    static let configuration = CommandConfiguration(commandName: "default", abstract: "Every built-in setting, as a configuration file.")
+    static let configuration = CommandConfiguration(commandName: "default", abstract: "Print every built-in setting, as a configuration file.")
 
     @OptionGroup var options: CommonOptions
 

@@ -1,10 +1,10 @@
 import ArgumentParser
 import SyncControl
 
-/// `pause`: poll no more until `resume`.
+/// `pause`: stop polling until `resume`.
 struct PauseVerb: Verb {
     static let configuration = CommandConfiguration(
-        commandName: "pause", abstract: "Poll no more until `resume`, across restarts.")
+        commandName: "pause", abstract: "Stop polling until `resume`, even across restarts.")
 
     @OptionGroup var options: CommonOptions
 
@@ -20,7 +20,7 @@ struct PauseVerb: Verb {
 /// `resume`: the end of a pause, or of a wait that a server asked for.
 struct ResumeVerb: Verb {
     static let configuration = CommandConfiguration(
-        commandName: "resume", abstract: "Poll again after `pause`, or although the server asked to wait.")
+        commandName: "resume", abstract: "Poll again after `pause`, or before the time a server asked to wait for.")
 
     @OptionGroup var options: CommonOptions
 

@@ -11,14 +11,14 @@ struct QuarantineVerb: ParsableCommand {
 
 /// `quarantine list`
 struct QuarantineList: Verb {
-    static let configuration = CommandConfiguration(commandName: "list", abstract: "The newest records, one a line.")
+    static let configuration = CommandConfiguration(commandName: "list", abstract: "List the newest records, one per line.")
 
     @OptionGroup var options: CommonOptions
 
-    @Option(help: "How many at most.")
+    @Option(help: "Show at most this many.")
     var limit = 50
 
-    @Option(help: "How many of the newest are passed over.")
+    @Option(help: "Skip this many of the newest.")
     var skip = 0
 
     func validate() throws {
@@ -53,7 +53,7 @@ struct QuarantineList: Verb {
 
 /// `quarantine show`
 struct QuarantineShow: Verb {
-    static let configuration = CommandConfiguration(commandName: "show", abstract: "One record with its reason and its raw text.")
+    static let configuration = CommandConfiguration(commandName: "show", abstract: "Show one record with its reason and its raw text.")
 
     @OptionGroup var options: CommonOptions
 
@@ -63,10 +63,10 @@ struct QuarantineShow: Verb {
     func run(in surroundings: Surroundings) async throws -> ControlExitCode {
         let found = try await surroundings.withClient(options) { try await $0.quarantine(id: id, limit: 10) }
         guard let record = found.first else {
-            throw ControlError("no record that is set aside has the id \(id)", advice: "look at `cisternctl quarantine list`", code: .dataError)
+            throw ControlError("no record with the id \(id) was set aside", advice: "look at `cisternctl quarantine list`", code: .dataError)
         }
         guard found.count == 1 else {
-            throw ControlError("several records have an id that begins with \(id)", advice: "give more of it", code: .usage)
+            throw ControlError("several records have an id that begins with \(id)", advice: "give more characters of the id", code: .usage)
         }
         if options.json {
             try surroundings.console.json(record, pretty: true)

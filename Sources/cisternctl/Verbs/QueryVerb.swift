@@ -6,7 +6,7 @@ import SyncControl
 /// `query`: SQL on the store, read-only.
 struct QueryVerb: Verb {
     static let configuration = CommandConfiguration(
-        commandName: "query", abstract: "Ask the store in SQL, read-only.",
+        commandName: "query", abstract: "Query the store in SQL, read-only.",
         discussion: """
             Works whether cisternd runs or not, for members of the group that may read the store. Start with \
             `cisternctl query 'select * from cistern_status'`. Uses the program sqlite3. On a terminal values are printed without their control \
@@ -22,8 +22,8 @@ struct QueryVerb: Verb {
         let store = try surroundings.configuration(options).document.path + "/StoreContent/persistentStore"
         guard surroundings.exists(store) else {
             throw ControlError(
-                "there is no store at \(store), or you may not look there",
-                advice: "start cisternd once; become a member of the group cistern to read", code: .unavailable)
+                "there is no store at \(store), or you may not read it",
+                advice: "start cisternd once; to read the store, join the group cistern", code: .unavailable)
         }
         guard let program = Self.find("sqlite3", in: surroundings.environment["PATH"] ?? "/usr/bin:/bin", exists: surroundings.exists) else {
             throw ControlError(
@@ -52,7 +52,7 @@ struct QueryVerb: Verb {
         return process.terminationReason == .exit && process.terminationStatus == 0 ? .success : .dataError
     }
 
-    /// Hands on what comes through the pipe, in whole lines as long as they are of a bearable length, until it ends.
+    /// Forwards what comes through the pipe, in whole lines unless they are too long, until it ends.
     private static func forward(_ pipe: Pipe?, to show: @escaping @Sendable (String) -> Void) async {
         guard let file = pipe?.fileHandleForReading else { return }
         await withCheckedContinuation { continuation in

@@ -6,7 +6,7 @@ import SyncControl
 struct ReloadVerb: Verb {
     static let configuration = CommandConfiguration(
         commandName: "reload", abstract: "Read the configuration again.",
-        discussion: "With --wait: 0 if the new one is in force, 78 if it was refused; the old one stays in force then.")
+        discussion: "With --wait: 0 if the new one is in force, 78 if it was refused; the old one then stays in force.")
 
     @OptionGroup var options: CommonOptions
 

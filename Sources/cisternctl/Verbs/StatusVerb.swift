@@ -5,7 +5,7 @@ import SyncControl
 /// `status`: what is current and what is not. Exit status 75 if anything is not.
 struct StatusVerb: Verb {
     static let configuration = CommandConfiguration(
-        commandName: "status", abstract: "State, age, next poll and cause, per resource.",
+        commandName: "status", abstract: "Show the state of each resource, its age, its next poll, and what is wrong.",
         discussion: "Ends with 0 if everything is current, 75 if anything is degraded or was never fetched.")
 
     @OptionGroup var options: CommonOptions

@@ -11,7 +11,7 @@ struct TryVerb: Verb {
         commandName: "try", abstract: "Fetch a page, show the answer and what would be stored. Writes nothing.",
         discussion: "Ends with 0, 65 if records cannot be mapped, 69 if the server cannot be reached, 76 for a bad answer, 77 for credentials.")
 
-    /// What the packaged service makes its credentials of: who runs this is not passed them.
+    /// Where the packaged service gets its credentials from: the service manager does not pass them to this tool.
     private static let credentialSources = "/etc/cistern/credentials"
 
     @OptionGroup var options: CommonOptions
@@ -19,10 +19,10 @@ struct TryVerb: Verb {
     @Argument(help: "SOURCE/RESOURCE")
     var scope: String
 
-    @Option(help: "How many pages at most.")
+    @Option(help: "Fetch at most this many pages.")
     var pages = 1
 
-    @Option(help: "How many objects of each entity to show.")
+    @Option(help: "Show this many objects of each entity.")
     var objects = 3
 
     func validate() throws {

@@ -7,7 +7,7 @@ import SyncControl
 /// `verify --local`: the rows of the store beside what was written into it.
 struct VerifyVerb: Verb {
     static let configuration = CommandConfiguration(
-        commandName: "verify", abstract: "Compare the rows on the disk with what cisternd wrote.",
+        commandName: "verify", abstract: "Compare the rows on disk with what cisternd wrote.",
         discussion: """
             Reads the whole store, whether cisternd runs or not, and changes nothing. Finds what a failing disk or another program did to rows: a \
             sum of its values stands beside each of them. Ends with 0, or 65 if anything was found.
@@ -19,7 +19,7 @@ struct VerifyVerb: Verb {
     var local = false
 
     func validate() throws {
-        if !local { throw ValidationError("say --local: comparing with what the servers have is not there yet") }
+        if !local { throw ValidationError("--local is required: this version cannot compare with what the servers have") }
     }
 
     private struct Report: Encodable {
@@ -40,8 +40,8 @@ struct VerifyVerb: Verb {
         let store = try surroundings.configuration(options).document.path + "/StoreContent/persistentStore"
         guard surroundings.exists(store) else {
             throw ControlError(
-                "there is no store at \(store), or you may not look there",
-                advice: "start cisternd once; become a member of the group cistern to read", code: .unavailable)
+                "there is no store at \(store), or you may not read it",
+                advice: "start cisternd once; to read the store, join the group cistern", code: .unavailable)
         }
         let found: SQLiteStoreVerification
         do { found = try SQLiteStoreVerification.verify(URL(fileURLWithPath: store)) } catch {
@@ -64,12 +64,12 @@ struct VerifyVerb: Verb {
             let keys = entity.keys.map(String.init).joined(separator: ", ")
             let more = entity.changed > entity.keys.count ? " and \(entity.changed - entity.keys.count) more" : ""
             let noun = entity.changed == 1 ? "row is" : "rows are"
-            lines.append("\(entity.name): \(entity.changed) \(noun) not as cisternd wrote them: _pk \(keys)\(more)")
+            lines.append("\(entity.name): \(entity.changed) \(noun) not as cisternd wrote \(entity.changed == 1 ? "it" : "them"): _pk \(keys)\(more)")
         }
         let unknown = found.entities.reduce(0) { $0 + $1.unknown }
         if unknown > 0 { lines.append("\(unknown) \(unknown == 1 ? "row has" : "rows have") no sum yet; cisternd adds them when it starts") }
         if !found.isSound {
-            lines.append("Restore a copy, or stop cisternd, move the store away and start it again: everything is fetched anew.")
+            lines.append("Restore a copy, or stop cisternd, move the store away and start cisternd again: it then fetches everything anew.")
         } else {
             let rows = found.entities.reduce(0) { $0 + $1.rows }
             lines.append("\(rows) \(rows == 1 ? "row is" : "rows are") as cisternd wrote them.")

@@ -4,7 +4,7 @@ import SyncControl
 
 /// `version`: of the tool, and of the daemon if it answers.
 struct VersionVerb: Verb {
-    static let configuration = CommandConfiguration(commandName: "version", abstract: "The version of the tool and of the running daemon.")
+    static let configuration = CommandConfiguration(commandName: "version", abstract: "Print the version of the tool and of the running daemon.")
 
     @OptionGroup var options: CommonOptions
 
@@ -14,7 +14,7 @@ struct VersionVerb: Verb {
     }
 
     func run(in surroundings: Surroundings) async throws -> ControlExitCode {
-        // Asking is worth a try; not to get an answer is no failure here.
+        // The daemon may not be running; that is not a failure here.
         let daemon = try? await surroundings.withClient(options) { try await $0.version() }
         if options.json {
             let versions = Versions(cisternctl: CisternVersion.current, cisternd: daemon?.version)

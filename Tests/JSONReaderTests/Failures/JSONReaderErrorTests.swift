@@ -50,6 +50,6 @@ struct JSONReaderErrorTests {
         _ = try JSONRecordReader().read(body: Array("[\n {\"a\":1},\n {\"a\":1,\n  \"a\":2}]".utf8), plan: JSONFieldPlan([])) { record in
             if let problem = record.problem { seen.append("\(problem); \(record.location); \(record.raw)") }
         }
-        #expect(seen == ["a key stands twice in one object, at byte 23; line 3, column 2 (byte 13); {\"a\":1,\n  \"a\":2}"])
+        #expect(seen == ["a key appears twice in one object, at byte 23; line 3, column 2 (byte 13); {\"a\":1,\n  \"a\":2}"])
     }
 }

@@ -206,7 +206,7 @@ import Testing
                 try stack.coordinator.migratePersistentStore(old, to: stack.place(), withType: NSSQLiteStoreType)
             }
             #expect(error?.code == CocoaError.Code.migrationManagerDestinationStore.rawValue)
-            #expect(error?.localizedDescription.contains("is there already") == true)
+            #expect(error?.localizedDescription.contains("exists already") == true)
             #expect(try String(contentsOf: stack.place(), encoding: .utf8) == content)
         }
         #expect(stack.coordinator.persistentStores == [old])

@@ -155,7 +155,7 @@ import Testing
     @Test func aClassThatIsNoIncrementalStoreCannotBeRegistered() async {
         await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             NSPersistentStoreCoordinator.registerStoreClass(NSManagedObject.self, forStoreType: "Wrong")
-        }.trap(says: "no subclass of NSIncrementalStore")
+        }.trap(says: "not a subclass of NSIncrementalStore")
     }
 
     // E2

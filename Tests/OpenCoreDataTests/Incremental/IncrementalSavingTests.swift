@@ -199,7 +199,7 @@ import Testing
         }
         #expect(refusal { _, _ in [] }.contains("0 IDs for 2 objects"))
         let same = refusal { store, objects in objects.map { store.newObjectID(for: $0.entity, referenceObject: "1") } }
-        #expect(same.contains("another object already"))
+        #expect(same.contains("already stands for another object"))
         #expect(
             refusal { store, objects in
                 objects.indices.reversed().map { store.newObjectID(for: objects[$0].entity, referenceObject: "n\($0)") }.reversed()

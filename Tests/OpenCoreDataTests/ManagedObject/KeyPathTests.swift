@@ -107,7 +107,7 @@ import Testing
         await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let stack = TestStack()
             stack.root.performAndWait { Person(context: stack.root).setValue(1, forKeyPath: "reports.@count") }
-        }.trap(says: "\"reports.@count\" is no key path")
+        }.trap(says: "\"reports.@count\" is not a key path")
     }
 
     // L6

@@ -99,7 +99,7 @@ import Testing
                 #expect(throws: NSError.self) { try context.count(for: request) }
                 return #expect(throws: NSError.self) { try context.fetch(request) }
             }
-            #expect(error?.code == 134060 && error?.localizedDescription.contains("makes no sense for Thing") == true, "\(format)")
+            #expect(error?.code == 134060 && error?.localizedDescription.contains("does not fit Thing") == true, "\(format)")
         }
     }
 

@@ -219,7 +219,7 @@ import Testing
     @Test func theEntityOfARequestByNameIsKnownOnceItWasExecuted() async throws {
         await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             _ = NSFetchRequest<NSManagedObject>(entityName: "Item").entity
-        }.trap(says: "is not known before it was executed")
+        }.trap(says: "is not known until the request is executed")
         let request = request()
         #expect(request.entityName == "Item")
         // In each model it is that model's.

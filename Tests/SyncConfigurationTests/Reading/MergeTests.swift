@@ -66,11 +66,11 @@ import Testing
 
     @Test func theSameNameTwiceInOneFileIsAnError() {
         let twice = "[[source]]\nname = \"items\"\nurl = \"https://b.example/\"\nentity = \"Item\"\n"
-        #expect(errors(itemSource + twice).first?.contains("two sources of this name, the first in /c/cisternd.toml, line 4") == true)
+        #expect(errors(itemSource + twice).first?.contains("two sources have this name, the first in /c/cisternd.toml, line 4") == true)
         #expect(errors(itemModel, dropIns: ["10.toml": twice + twice]).count == 1)
         #expect(errors(itemSource, dropIns: ["10.toml": twice + twice]).count == 1)
         let resource = "[[source.resource]]\nname = \"r\"\npath = \"/r\"\nentity = \"Item\"\n"
         let source = itemModel + "[[source]]\nname = \"s\"\nbase_url = \"https://b.example\"\n"
-        #expect(errors(source + resource + resource).first?.contains("source \"s\": resource \"r\": there are two resources") == true)
+        #expect(errors(source + resource + resource).first?.contains("source \"s\": resource \"r\": two resources") == true)
     }
 }

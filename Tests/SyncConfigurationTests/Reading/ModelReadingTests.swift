@@ -57,7 +57,7 @@ import Testing
         #expect(model.entity(named: "Issue")?.key == ["id"])
         #expect(
             found("[entity.X.attributes]\ncode = { type = \"string\" }\n").contains(
-                "entity \"X\": key: there is no key, and neither an attribute \"id\" nor \"remoteID\"; write key = [\"code\"]"))
+                "entity \"X\": key: there is no key, and no attribute \"id\" or \"remoteID\"; write key = [\"code\"]"))
         #expect(found("[entity.X]\n").contains("there is no key"))
     }
 
@@ -98,7 +98,7 @@ import Testing
                 "\"B.a\" has the inverse \"c\""))
         #expect(
             relationships("b = { to = \"B\", inverse = \"a\" }\nc = { to = \"B\", inverse = \"a\" }", "a = { to = \"A\" }").contains(
-                "is the inverse of \"b\" already"))
+                "is already the inverse of \"b\""))
         #expect(relationships("b = { to = \"B\", ordered = true }").contains("write many = true"))
         #expect(relationships("b = { to = \"B\", match = \"keys\" }").contains("did you mean \"key\"?"))
         #expect(relationships("b = { to = \"B\", many = true, match = \"key\" }").contains("did you mean \"keys\"?"))
@@ -123,7 +123,7 @@ import Testing
         #expect(
             attributes("name = { type = \"string\" }\ntitle = { path = \"$.name\", type = \"string\" }").contains(
                 "both claim the JSON key \"name\"; write a path at \"name\""))
-        #expect(attributes("userID = { type = \"string\" }\nuserId = { path = \"$.user\", type = \"string\" }").contains("in case only"))
+        #expect(attributes("userID = { type = \"string\" }\nuserId = { path = \"$.user\", type = \"string\" }").contains("only in case"))
         #expect(attributes("a = { path = \"$.x\", type = \"string\" }\nb = { path = \"$.x\", type = \"json\" }").isEmpty)
         #expect(attributes("a = { type = \"string\" }\nb = { path = \"$.a.b\", type = \"json\" }").isEmpty)
         #expect(attributes("userType = { type = \"string\" }\ntype = { type = \"string\" }").contains("claim the JSON key \"type\""))
@@ -136,19 +136,19 @@ import Testing
         #expect(attribute("description").contains("call it \"userDescription\", which matches the JSON key \"description\" as well"))
         #expect(attribute("_hidden").contains("is not a name"))
         #expect(attribute("\"full name\"").contains("is not a name"))
-        #expect(attribute("ID").contains("in case only"))
+        #expect(attribute("ID").contains("only in case"))
         #expect(
             found("[entity.A.attributes]\nid = { type = \"int64\" }\n[entity.A.relationships]\nid = { to = \"A\" }\n").contains(
-                "there is an attribute of this name"))
+                "an attribute already has this name"))
         func entity(_ name: String) -> String {
             found("[entity.City.attributes]\nid = { type = \"int64\" }\n[entity.\(name).attributes]\nid = { type = \"int64\" }\n")
         }
-        #expect(entity("CITY").contains("in case only"))
-        #expect(entity("ZCity").contains("the name is that of the table of \"City\""))
-        #expect(entity("cistern_status").contains("taken by the database"))
-        #expect(entity("CisternRun").contains("taken by the database") && entity("Cistern").contains("taken by the database"))
+        #expect(entity("CITY").contains("only in case"))
+        #expect(entity("ZCity").contains("the table of \"City\" already has this name"))
+        #expect(entity("cistern_status").contains("reserved for the database"))
+        #expect(entity("CisternRun").contains("reserved for the database") && entity("Cistern").contains("reserved for the database"))
         #expect(attribute("cisternHash").contains("bookkeeping of every row") && attribute("CisternRun").contains("bookkeeping of every row"))
-        #expect(entity("Z_PrimaryKey").contains("taken by the database"))
+        #expect(entity("Z_PrimaryKey").contains("reserved for the database"))
         #expect(entity("\"a-b\"").contains("is not a name"))
         #expect(entity("Zone").isEmpty)
     }

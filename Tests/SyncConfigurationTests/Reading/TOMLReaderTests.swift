@@ -124,6 +124,6 @@ import Testing
     }
 
     @Test func anUnquotedTextIsToldToBeQuoted() {
-        #expect(errors("[daemon]\nname = me\n") == ["/c/cisternd.toml:2:8: syntax: \"me\" is not a value; a text stands in quotes: \"me\""])
+        #expect(errors("[daemon]\nname = me\n") == ["/c/cisternd.toml:2:8: syntax: \"me\" is not a value; write a text in quotes: \"me\""])
     }
 }

@@ -51,7 +51,7 @@ import Testing
         try Data("x".utf8).write(to: URL(fileURLWithPath: path))
         defer { unlink(path) }
         let failure = #expect(throws: StartFailure.self) { try ControlListener(path: path) }
-        #expect(failure?.message.contains("is no socket; move it away") == true)
+        #expect(failure?.message.contains("is not a socket; move it away") == true)
         #expect(FileManager.default.contents(atPath: path) == Data("x".utf8))
     }
 

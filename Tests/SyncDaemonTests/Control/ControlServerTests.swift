@@ -234,7 +234,7 @@ import Testing
             #expect(unknownBody.contains(#""error":"there is no route GET /v1/stat""#))
             let (wrong, wrongBody) = try await RawRequest.send("GET", "/v1/sync", socket: bench.path)
             #expect(wrong == 405)
-            #expect(wrongBody == #"{"advice":"use POST /v1/sync","code":64,"error":"GET /v1/sync is not possible"}"# + "\n")
+            #expect(wrongBody == #"{"advice":"use POST /v1/sync","code":64,"error":"GET /v1/sync is not supported"}"# + "\n")
             let (bad, badBody) = try await RawRequest.send("POST", "/v1/sync?ful=1", socket: bench.path)
             #expect(bad == 400)
             #expect(badBody.contains("it takes scope, full, wait"))

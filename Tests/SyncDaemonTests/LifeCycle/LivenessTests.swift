@@ -67,7 +67,7 @@ import Testing
         pipeline.set(PipelineLiveness(longestOverrun: .seconds(60)))
         #expect(verdicts(liveness())["operations"] == .alive)
         pipeline.set(PipelineLiveness(longestOverrun: .seconds(75)))
-        #expect(verdicts(liveness())["operations"] == .failed("a run is 75s beyond its limit"))
+        #expect(verdicts(liveness())["operations"] == .failed("a run is 75s over its limit"))
     }
 
     @Test func workThatStandsStillFailsAfterTheLongestAllowedWait() {
@@ -78,7 +78,7 @@ import Testing
         clock.advance(.seconds(60))
         #expect(verdicts(liveness)["movement"] == .alive)
         clock.advance(.seconds(20))
-        #expect(verdicts(liveness)["movement"] == .failed("nothing was finished for 80s"))
+        #expect(verdicts(liveness)["movement"] == .failed("nothing has finished for 80s"))
         pipeline.set(PipelineLiveness(progress: 6, isBusy: true))
         #expect(verdicts(liveness)["movement"] == .alive)
     }

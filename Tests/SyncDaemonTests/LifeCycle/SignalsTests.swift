@@ -12,7 +12,7 @@ import enum SyncDaemon.ExitStatus
             while true { pause() }
         }
         let words = result.map { String(decoding: $0.standardErrorContent, as: UTF8.self) } ?? ""
-        #expect(words.contains("<2>cisternd did not come to its end in time and ends as it is; what is committed is safe\n"))
+        #expect(words.contains("<2>cisternd did not stop in time and exits now; what is committed is safe\n"))
     }
 
     @Test func whoAsksAgainToStopDoesNotMoveTheLastResort() async {

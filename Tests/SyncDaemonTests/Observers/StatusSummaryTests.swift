@@ -67,7 +67,7 @@ import Testing
 
     @Test(
         arguments: [
-            (nil, "unreachable"), (503, "answers 503"), (401, "refuses the credentials"), (200, "sends what cannot be used"),
+            (nil, "unreachable"), (503, "answers 503"), (401, "refuses the credentials"), (200, "sends unusable data"),
         ] as [(Int?, String)])
     func theCauseIsInWords(_ status: Int?, _ words: String) {
         let summary = summary([.runFinished(Example.report(issues, .failed, status: status))])
@@ -144,7 +144,7 @@ import Testing
             summary([.held(.lowDisk(free: 3 << 20, minimum: "256MiB"))]).text(at: now)
                 .hasPrefix("Degraded: only 3 MiB are free"))
         var summary = summary([.held(.unsavedChanges(20_000))])
-        #expect(summary.text(at: now) == "Waiting: 20000 changed objects wait for the disk, 3 sources ok")
+        #expect(summary.text(at: now) == "Waiting: 20000 changed objects are waiting for the disk, 3 sources ok")
         summary.record(.resumed, at: now)
         #expect(summary.text(at: now) == "Idle: 3 sources ok")
     }

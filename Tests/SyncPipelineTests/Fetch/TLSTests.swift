@@ -91,19 +91,19 @@ import Testing
             words: ["the certificate of 127.0.0.1 is not valid before Sun, 01 Jan 2090 00:00:00 GMT", "the clock of this machine says"]),
         Fault(
             testDescription: "signed by itself", isKnown: false,
-            words: ["the certificate of 127.0.0.1 is signed by itself, and this machine does not know it", "name its file with tls.ca"]),
+            words: ["the certificate of 127.0.0.1 is self-signed, and this machine does not know it", "name its file with tls.ca"]),
         Fault(
             testDescription: "of an unknown authority", authority: "Our own authority", isKnown: false,
             words: ["is signed by an authority that this machine does not know, “Our own authority”", "tls.ca", "update ca-certificates"]),
         Fault(
             testDescription: "for another address", names: ["IP:127.0.0.2", "DNS:a.example"],
-            words: ["the certificate of 127.0.0.1 is made out to 127.0.0.2, a.example, not to 127.0.0.1"]),
+            words: ["the certificate of 127.0.0.1 is for 127.0.0.2, a.example, not for 127.0.0.1"]),
         Fault(
             testDescription: "for another name", names: ["DNS:a.example", "DNS:b.example"], host: "localhost",
-            words: ["the certificate of localhost is made out to a.example, b.example, not to localhost", "in the URL"]),
+            words: ["the certificate of localhost is for a.example, b.example, not for localhost", "in the URL"]),
         Fault(
             testDescription: "for the address only", names: ["IP:127.0.0.1"], host: "localhost",
-            words: ["the certificate of localhost is made out to 127.0.0.1, not to localhost"]),
+            words: ["the certificate of localhost is for 127.0.0.1, not for localhost"]),
     ]
 
     @Test(arguments: faults) func theErrorSaysWhatIsWrongWithTheCertificate(fault: Fault) async throws {

@@ -49,7 +49,7 @@ import Testing
         try await Self.damage([.members], in: fixture)
         pages(#"[{"id": 3}, {"id": 4}]"#, etag: "\"2\"")
         let refused = try #require(try await fixture.sync().first)
-        #expect(refused.outcome == .failed && refused.error?.contains("cannot be read from the store") == true)
+        #expect(refused.outcome == .failed && refused.error?.contains("the store cannot tell which rows") == true)
         // The page is read again, and then all is well.
         let report = try #require(try await fixture.sync().first)
         #expect(report.outcome == .succeeded && report.notModifiedPages == 1)

@@ -22,7 +22,7 @@ struct JournalTests {
         for index in 0..<7 { journal.send(JournalEntry("\(index)", priority: .info)) }
         for _ in 0..<20 { gate.signal() }
         #expect(journal.flush(within: .seconds(10)))
-        #expect(sink.messages == ["0", "1", "2", "3", "3 journal entries were lost: more came than the journal took"])
+        #expect(sink.messages == ["0", "1", "2", "3", "3 journal entries were lost: they came faster than the journal took them"])
         let report = try #require(sink.entries.last)
         #expect(report.priority == .warning)
         #expect(report.fields == [JournalField("CISTERN_LOST_ENTRIES", "3")])

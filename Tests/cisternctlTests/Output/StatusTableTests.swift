@@ -65,7 +65,7 @@ import Testing
         snapshot.daemon.reloadError = "x.toml:4: no"
         let text = lines(snapshot).joined(separator: "\n")
         #expect(text.contains("; SAVING FAILS: disk full"))
-        #expect(text.contains("Last reload failed, the configuration before it is in force: x.toml:4: no"))
+        #expect(text.contains("The last reload failed; the previous configuration is in force: x.toml:4: no"))
     }
 
     @Test func noTextOfAServerReachesTheTerminalAsMoreThanText() {

@@ -221,7 +221,7 @@ struct PrefetchPaths {
             let found = entity.withDescendants.lazy.compactMap { $0.propertiesByName[name] }.first
             guard let found else { Violation.unknownKey(name, entity: entity.name) }
             guard let relationship = found as? NSRelationshipDescription, let destination = relationship.destinationEntity else {
-                Violation.misuse("\(entity.name ?? "?").\(name) can't be prefetched: it is no relationship")
+                Violation.misuse("\(entity.name ?? "?").\(name) can't be prefetched: it is not a relationship")
             }
             rest.check(against: destination)
         }

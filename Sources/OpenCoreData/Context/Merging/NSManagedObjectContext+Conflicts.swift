@@ -75,7 +75,7 @@ extension NSManagedObjectContext {
                 throw NSError.constraintConflict(refused.twins, from: self)
             }
         }
-        throw NSError.coreData(.persistentStoreSave, "The store kept changing under this save; given up after 20 attempts. Nothing was written.")
+        throw NSError.coreData(.persistentStoreSave, "The store kept changing under this save; gave up after 20 attempts. Nothing was written.")
     }
 
     // MARK: Objects that are checked although they did not change

@@ -104,9 +104,9 @@ extension NSManagedObjectContext {
         if generation.isCurrent { return chain.setPin(ContextPin(coordinator)) }
         func refused(_ why: String) -> NSError { .coreData(.coreData, "\(diagnosticName) can't be pinned to this query generation: \(why)") }
         guard let state = generation.generation else {
-            throw refused("its token was archived, and nobody holds the state any more. Use NSQueryGenerationToken.current.")
+            throw refused("its token was archived, and nobody holds the state any longer. Use NSQueryGenerationToken.current.")
         }
-        guard state.coordinator === coordinator else { throw refused("it is one of another coordinator. Use a token of a context of the same one.") }
+        guard state.coordinator === coordinator else { throw refused("it belongs to another coordinator. Use a token from a context of this one.") }
         let stores = coordinator.persistentStores
         if let removed = state.stores.first(where: { store in !stores.contains { $0 === store } }) {
             throw refused("the store \(removed.url?.path ?? removed.identifier ?? "") has been removed since. Use NSQueryGenerationToken.current.")

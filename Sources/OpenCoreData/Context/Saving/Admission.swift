@@ -219,7 +219,7 @@ extension Admission {
                 errors.append(
                     RowValidation.error(
                         .validationMissingMandatoryProperty, relationship.name, nil, side.id, nil,
-                        "is required, and who it leads to is given to another object"))
+                        "is required, and the object it leads to is given to another"))
             } else {
                 set(side.slot, of: side.id, to: target, base: row(side.id))
             }

@@ -86,7 +86,7 @@ extension NSManagedObjectContext {
             publish()
         }
         throw NSError.coreData(
-            .coreData, "willSave() of \(next.first.map { "\($0.objectID)" } ?? "an object") goes on changing objects; stopped after 100 rounds.")
+            .coreData, "willSave() of \(next.first.map { "\($0.objectID)" } ?? "an object") keeps changing objects; stopped after 100 rounds.")
     }
 
     /// Validation may replace values (L30); what it changed is validated too.
@@ -98,7 +98,7 @@ extension NSManagedObjectContext {
             if unpublished.isEmpty && publicationCount == before { return }
             publish()
         }
-        throw NSError.coreData(.coreData, "Validation goes on changing objects; stopped after 100 rounds. Nothing was saved.")
+        throw NSError.coreData(.coreData, "Validation keeps changing objects; stopped after 100 rounds. Nothing was saved.")
     }
 
     /// Starts saving what is pending in these contexts of one chain, which have been validated. What children pushed meanwhile is validated as

@@ -57,7 +57,7 @@ extension NSManagedObjectContext {
             publish()
             try validateUntilStable()
         }
-        throw NSError.coreData(.coreData, "Validation goes on changing objects; stopped after 100 rounds. Nothing was saved.")
+        throw NSError.coreData(.coreData, "Validation keeps changing objects; stopped after 100 rounds. Nothing was saved.")
     }
 
     /// Has an object validated as it will be when all levels are one.

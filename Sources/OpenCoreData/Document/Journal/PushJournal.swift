@@ -93,7 +93,7 @@ final class PushJournal: PushRecorder, @unchecked Sendable {
         } catch {
             throw NSError.coreData(
                 .persistentStoreSave,
-                "The save was not taken over: the document's push journal can't be written. Nothing was changed; make room and save again.",
+                "The save was not accepted: the document's push journal can't be written. Nothing was changed; make room and save again.",
                 underlying: error)
         }
     }

@@ -69,7 +69,7 @@ struct PushJournalFolder {
             guard let header = try PushJournalHeader.read(bytes) else { return }
             found = header
         } catch {
-            return problems.append(Problem(url: url, sentence: "\(url.lastPathComponent) is no journal that this version reads."))
+            return problems.append(Problem(url: url, sentence: "\(url.lastPathComponent) is not a journal that this version can read."))
         }
         let (frames, end) = PushFrame.read(bytes[found.end...])
         for frame in frames { last = max(last, frame.number) }
@@ -83,7 +83,7 @@ struct PushJournalFolder {
                     url: url, sentence: "\(url.lastPathComponent) is damaged after its first \(frames.count) entries; what follows was not applied."))
         }
         guard let reader = try? PushRecordReader(found.header, coordinator: coordinator) else {
-            return problems.append(Problem(url: url, sentence: "\(url.lastPathComponent) names what the model does not have; it was not applied."))
+            return problems.append(Problem(url: url, sentence: "\(url.lastPathComponent) names things the model does not have; it was not applied."))
         }
         for frame in frames {
             // Whole frames stand behind one that makes no sense: what they say counts.

@@ -97,7 +97,7 @@ struct PushReplay {
             guard let current = earlier?.row ?? stored[id], current.layout === id.layout else {
                 let row = RowSnapshot.make(id.layout)
                 for (slot, value) in values { row.update(slot, to: value) }
-                refuse(id, PendingRow(kind: .updated, row: row, changed: SlotSet(values.map(\.slot))), "the object is not there any more")
+                refuse(id, PendingRow(kind: .updated, row: row, changed: SlotSet(values.map(\.slot))), "the object no longer exists")
                 return
             }
             let row = current.copy()
@@ -160,7 +160,7 @@ struct PushReplay {
             for (id, slot, target) in references {
                 guard let change = changes[id], let row = change.row else { continue }
                 let isNeeded = row.layout.relationship(atSlot: slot).map { !$0.isOptional } ?? false
-                refuse(id, change, "\(row.layout.names[slot]) leads to \(target), which is not there any more")
+                refuse(id, change, "\(row.layout.names[slot]) leads to \(target), which no longer exists")
                 if isNeeded {
                     changes.set(id, nil)
                     if change.kind == .inserted { next.insert(id) }
@@ -201,7 +201,7 @@ struct PushReplay {
     mutating func leaveOut(_ conflicts: [StoreConflict.KeyConflict]) throws {
         for conflict in conflicts {
             guard let change = changes[conflict.id] else { continue }
-            refuse(conflict.id, change, "its unique key belongs to \(conflict.owner) by now")
+            refuse(conflict.id, change, "its unique key now belongs to \(conflict.owner)")
             changes.set(conflict.id, nil)
             forgetMentions(of: [conflict.id])
         }

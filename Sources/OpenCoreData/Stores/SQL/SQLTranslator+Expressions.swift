@@ -29,7 +29,7 @@ extension SQLTranslator {
 
     /// A side that must be a single value.
     func value(_ node: ExpressionNode, _ scope: SQLScope) throws -> SQLExpression {
-        guard case .value(let value) = try operand(node, scope) else { throw refusal("a collection where a single value must stand") }
+        guard case .value(let value) = try operand(node, scope) else { throw refusal("a collection where a single value is needed") }
         return value
     }
 

@@ -18,9 +18,9 @@ extension SQLTranslator {
     private func follow(_ key: String, from step: Step, isLast: Bool) throws -> Step {
         switch step {
         case .object(let object): return try property(key, of: object, in: nil, isLast: isLast)
-        case .value: throw refusal("the key \"\(key)\" of a value that is no object")
+        case .value: throw refusal("the key \"\(key)\" of a value that is not an object")
         case .collection(let collection):
-            guard case .object(let object) = collection.element else { throw refusal("the key \"\(key)\" of values that are no objects") }
+            guard case .object(let object) = collection.element else { throw refusal("the key \"\(key)\" of values that are not objects") }
             return try property(key, of: object, in: collection.source, isLast: isLast)
         }
     }

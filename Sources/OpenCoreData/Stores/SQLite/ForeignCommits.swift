@@ -48,7 +48,7 @@ final class ForeignCommits: Sendable {
                 ContextDiagnostic(
                     .remoteChangesUnwatched,
                     "The kernel has no file watch left for \(file.path) (fs.inotify.max_user_watches, max_user_instances): changes by other processes "
-                        + "are not told; those of this process are.",
+                        + "go unreported; those of this process do not.",
                     subject: file.path))
         }
         Self.all.withLock { $0[ObjectIdentifier(self)] = Entry(commits: self) }

@@ -120,16 +120,16 @@ package struct SQLiteError: Error, Sendable, CustomStringConvertible {
     var advice: String {
         switch primaryCode {
         case SQLITE_FULL: "The disk is full: free some space. Nothing was written; saving again is safe."
-        case SQLITE_BUSY, SQLITE_LOCKED: "Another process holds the file's lock: wait, or end it. Nothing was written; trying again is safe."
+        case SQLITE_BUSY, SQLITE_LOCKED: "Another process holds the file's lock: wait, or stop it. Nothing was written; trying again is safe."
         case SQLITE_IOERR: "The disk could not be read or written: look at the system's log. Nothing was written; trying again is safe."
         case SQLITE_READONLY where code == Self.moved:
-            "Nothing was written, since nobody would find it: close the store, put its files back or remove what is left of them, and open it again."
+            "Nothing was written, since nobody would find it: close the store, put its files back or remove what is left, and open it again."
         case SQLITE_READONLY: "The file or its directory can't be written: check owner and permissions."
         // SQLite calls it so, too, when the disk fails while it reads.
         case SQLITE_CORRUPT, SQLITE_NOTADB:
-            "Look at the system's log for errors of the disk, and open it again. If it is damaged still, restore it from a copy, or move it away so "
+            "Look for disk errors in the system's log, and open it again. If it is still damaged, restore it from a copy, or move it away so "
                 + "that a new one is made."
-        case SQLITE_CANTOPEN: "The file can't be opened: check that its directory exists and may be written."
+        case SQLITE_CANTOPEN: "The file can't be opened: check that its directory exists and is writable."
         default: "Trying again will not help."
         }
     }

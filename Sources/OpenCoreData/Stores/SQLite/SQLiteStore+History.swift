@@ -96,19 +96,19 @@ extension SQLiteStore: HistoryKeeping {
         if known > last {
             reason = "its history ends with transaction \(last), so the file is older than the token"
         } else if known < first, known + 1 < first {
-            reason = "its history begins with transaction \(first), the ones before were deleted"
+            reason = "its history begins with transaction \(first); earlier ones were deleted"
         } else {
             return
         }
         throw NSError.coreData(
             .persistentHistoryTokenExpired,
-            "What was saved to \(path) after transaction \(known) can't be told: \(reason). Fetch the objects anew, and go on from "
+            "What was saved to \(path) after transaction \(known) is unknown: \(reason). Fetch the objects again, and go on from "
                 + "currentPersistentHistoryToken(fromStores:).")
     }
 
     package func deleteHistory(before place: HistoryPlace) throws -> Int {
         guard !isReadOnly else {
-            throw NSError.coreData(.persistentStoreSave, "\(path) was opened for reading only; nothing of its history was deleted.")
+            throw NSError.coreData(.persistentStoreSave, "\(path) was opened read-only; none of its history was deleted.")
         }
         do {
             return try pool.writeWithoutTransaction { database in

@@ -37,7 +37,7 @@ struct SQLiteStoreOpening {
             }
             if isReadOnly {
                 throw NSError.coreData(
-                    .persistentStoreOpen, "\(url.path) can't be opened for reading: there is no store there. Open it for writing once to make it.")
+                    .persistentStoreOpen, "\(url.path) can't be opened for reading: there is no store there. Open it for writing once to create it.")
             }
             return try create()
         }
@@ -67,7 +67,7 @@ struct SQLiteStoreOpening {
         guard FileManager.default.fileExists(atPath: url.path, isDirectory: &isDirectory) else {
             let folder = url.deletingLastPathComponent().path
             guard FileManager.default.fileExists(atPath: folder) else {
-                throw NSError.coreData(.persistentStoreOpen, "\(url.path) can't be opened: the directory \(folder) does not exist. Make it first.")
+                throw NSError.coreData(.persistentStoreOpen, "\(url.path) can't be opened: the directory \(folder) does not exist. Create it first.")
             }
             return nil
         }
@@ -197,7 +197,7 @@ struct SQLiteStoreOpening {
             throw error
         }
         try pool.close()
-        guard let probe = try probe() else { throw NSError.coreData(.persistentStoreOpen, "\(url.path) could not be made.") }
+        guard let probe = try probe() else { throw NSError.coreData(.persistentStoreOpen, "\(url.path) could not be created.") }
         try check(probe)
         return try open(probe)
     }

@@ -54,12 +54,12 @@ struct SQLiteStoreOptions: Sendable {
                 && text.unicodeScalars.allSatisfy { ("a"..."z").contains($0) || ("0"..."9").contains($0) || more.unicodeScalars.contains($0) }
         }
         guard isPlain(name, "_"), isPlain(value.lowercased(), "_-+.") else {
-            throw NSError.coreData(.persistentStoreOpen, "The pragma \(name) = \(value) makes no sense.")
+            throw NSError.coreData(.persistentStoreOpen, "The pragma \(name) can't have the value \(value).")
         }
         if name == "journal_mode" {
             guard value.lowercased() == "wal" else {
                 throw NSError.coreData(
-                    .persistentStoreOpen, "The store reads beside its writer, for which it needs journal_mode WAL; \(value) can't be set.")
+                    .persistentStoreOpen, "The store reads while it writes, for which it needs journal_mode WAL; \(value) can't be set.")
             }
             return
         }

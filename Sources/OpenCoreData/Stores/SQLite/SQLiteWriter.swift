@@ -16,7 +16,7 @@ final class SQLiteWriter: StoreWriting {
     /// One transaction, which `body` commits or not.
     func prepare(_ changes: ChangeSet, _ body: (any PreparedSave) throws -> Void) throws {
         guard !store.isReadOnly else {
-            throw NSError.coreData(.persistentStoreSave, "\(store.path) was opened for reading only; nothing was saved.")
+            throw NSError.coreData(.persistentStoreSave, "\(store.path) was opened read-only; nothing was saved.")
         }
         let plan = try SavePlan(changes, schema: schema)
         let metadata = store.metadataState.withLock { $0.isDirty ? SQLitePreparedSave.Metadata(data: $0.data, generation: $0.generation) : nil }

@@ -183,7 +183,7 @@ struct SaveOperation {
             guard error.code == SQLiteError.primaryKeyViolation else { throw error }
             throw error.cocoaError(
                 .persistentStoreSave,
-                "\(operation.id) can't be inserted: \(operation.map.tableName) has a row \(operation.key) already. Delete the object and make "
+                "\(operation.id) can't be inserted: \(operation.map.tableName) already has a row \(operation.key). Delete the object and make "
                     + "it anew.")
         }
     }

@@ -43,7 +43,7 @@ extension Assembly {
             let inner = Layer(node: node, subject: layer.subject.element("relationship", property, keyed: "relationships"))
             if let first = check.places[[name, property]] {
                 complaints.add(
-                    at: node.place, inner.subject, "there is an attribute of this name\(first.line.map { ", line \($0)" } ?? "")",
+                    at: node.place, inner.subject, "an attribute already has this name\(first.line.map { ", line \($0)" } ?? "")",
                     "rename one of them")
                 continue
             }
@@ -122,14 +122,14 @@ extension Assembly {
         relationship.match = values.match
         if values.isOrdered, !values.isToMany {
             complaints.add(
-                at: table["ordered"]?.place, layer.subject, key: "ordered", "only a relationship to many has an order", "write many = true")
+                at: table["ordered"]?.place, layer.subject, key: "ordered", "only a to-many relationship can be ordered", "write many = true")
         }
         if values.match == .keys, !values.isToMany {
             complaints.add(at: table["match"]?.place, layer.subject.key("match"), "\"keys\" needs many = true", "did you mean \"key\"?")
         }
         if values.match == .key, values.isToMany {
             complaints.add(
-                at: table["match"]?.place, layer.subject.key("match"), "\"key\" is for one target, and many = true",
+                at: table["match"]?.place, layer.subject.key("match"), "\"key\" is for one target, but many = true",
                 "did you mean \"keys\"?")
         }
         return relationship

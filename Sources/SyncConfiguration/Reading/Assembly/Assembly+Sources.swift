@@ -23,7 +23,7 @@ extension Assembly {
             for key in ["url", "path", "entity", "key"] {
                 guard let place = origins[key] else { continue }
                 let hint = key == "url" ? "write base_url here and path in each [[source.resource]]" : "move it into [[source.resource]]"
-                complaints.add(at: place, layer.subject, key: key, "\"\(key)\" and [[source.resource]] exclude each other", hint)
+                complaints.add(at: place, layer.subject, key: key, "\"\(key)\" and [[source.resource]] cannot be used together", hint)
             }
             if table["base_url"] == nil {
                 complaints.add(
@@ -135,7 +135,7 @@ extension Assembly {
         guard let node = layer.node, let table = node.table else { return nil }
         if isShort, let both = table["url"], table["base_url"] != nil || table["path"] != nil {
             let other = table["base_url"] != nil ? "base_url" : "path"
-            complaints.add(at: both.place, layer.subject, key: "url", "\"url\" and \"\(other)\" exclude each other", "remove one of them")
+            complaints.add(at: both.place, layer.subject, key: "url", "\"url\" and \"\(other)\" cannot be used together", "remove one of them")
             return nil
         }
         if let url = values.url { return url }
@@ -150,7 +150,7 @@ extension Assembly {
         if base.contains("?"), values.path?.isEmpty == false {
             complaints.add(
                 at: table["base_url"]?.place ?? node.place, layer.subject, key: "base_url",
-                "a base URL with a path after it may have no query",
+                "a base URL with a path after it cannot have a query",
                 "move the query into params")
         }
         return RequestURL.join(base, values.path ?? "")
@@ -228,7 +228,7 @@ extension Assembly {
             let line = first.line.map { ", line \($0)" } ?? ""
             complaints.add(
                 at: node.table?["name"]?.place, subject, key: "name",
-                "there are two \(kind)s of this name, the first in \(first.file)\(line)",
+                "two \(kind)s have this name, the first in \(first.file)\(line)",
                 "rename one of them")
         } else {
             names[name] = node.place

@@ -2,11 +2,11 @@
 struct Assembly {
     let document: DocumentNode
     let environment: [String: String]
-    /// Where secrets that are files lie.
+    /// For checking the files that hold secrets.
     let files: any ConfigurationFiles
     let complaints: Complaints
     var resolved = ResolvedConfiguration()
-    /// Of the model the sources are about.
+    /// Names in the model, which the sources refer to.
     var modelIndex = ModelIndex(ModelConfiguration())
 
     init(document: DocumentNode, environment: [String: String], files: any ConfigurationFiles, complaints: Complaints) {
@@ -55,7 +55,7 @@ struct Assembly {
         _ = section(DeletionConfiguration.self, "defaults.deletion", layer("deletion"))
     }
 
-    /// One value out of tables laid over each other, with the places its keys were set at.
+    /// One value from merged tables, with the places where its keys were set.
     func resolve<T: ConfigurationTable>(_ type: T.Type, _ layers: [Layer]) -> (value: T, origins: [String: DocumentNode.Place]) {
         var value = T()
         var origins: [String: DocumentNode.Place] = [:]
@@ -100,7 +100,7 @@ struct Assembly {
         let place = layer.node?.table?["verify"]?.place ?? layer.node?.place
         if tls.insecureReason.isEmpty {
             complaints.add(
-                at: place, layer.subject.key("verify"), "certificates may not go unchecked without a reason",
+                at: place, layer.subject.key("verify"), "turning off certificate checks needs a reason",
                 "write insecure_reason = \"…\", or remove verify = false")
         } else {
             complaints.add(
@@ -110,7 +110,7 @@ struct Assembly {
     }
 }
 
-/// What no single key can tell.
+/// Checks that involve more than one key.
 extension Assembly {
     func checkSchedule(_ schedule: ScheduleConfiguration, _ origins: [String: DocumentNode.Place], _ layer: Layer) {
         let subject = layer.subject.key("schedule")
@@ -149,7 +149,7 @@ extension Assembly {
         }
         for case .file(let path) in secrets where files.canEverybodyRead(path) {
             complaints.add(
-                .warning, at: auth.node?.place, auth.subject, "everybody on this machine may read the secret in \(path)",
+                .warning, at: auth.node?.place, auth.subject, "everyone on this machine can read the secret in \(path)",
                 "chmod 600 \(path), or use { credential = \"ID\" }")
         }
         let host = RequestURL.host(of: resource.url)
@@ -178,7 +178,7 @@ extension Assembly {
             switch attribute.type {
             case .json, .data, .double:
                 complaints.add(
-                    at: place, subject, "\"\(name)\" is of the type \(attribute.type), which cannot be a key",
+                    at: place, subject, "\"\(name)\" has the type \(attribute.type), which cannot be a key",
                     "use string, uuid, decimal or an integer type")
             default: break
             }

@@ -1,4 +1,4 @@
-/// What the entities owe each other: targets that exist, inverses that point back, keys, and names that do not clash.
+/// Checks between the entities: targets that exist, inverses that point back, keys, and names that do not clash.
 struct ModelCheck {
     let complaints: Complaints
     /// Where entities, their keys, properties and keys of properties stand: `[entity]`, `[entity, property]`, `[entity, property, key]`.
@@ -9,7 +9,7 @@ struct ModelCheck {
         self.complaints = complaints
     }
 
-    /// Checks the whole and fills in what follows from it: keys nobody named, and inverses only the other side declares.
+    /// Checks the model as a whole and fills in what follows from it: undeclared keys, and inverses that only the other side declares.
     mutating func finish(_ model: inout ModelConfiguration) {
         index = ModelIndex(model)
         checkEntityNames(model)
@@ -43,18 +43,18 @@ struct ModelCheck {
                     "use letters, digits and \"_\", beginning with a letter")
             } else if upper.hasPrefix("Z_") || upper.hasPrefix("CISTERN") || upper.hasPrefix("SQLITE_") {
                 complaints.add(
-                    at: place, subject(entity.name), "names beginning with Z_, cistern and sqlite_ are taken by the database",
+                    at: place, subject(entity.name), "names beginning with Z_, cistern and sqlite_ are reserved for the database",
                     "use another name")
             }
             if let other = seen[upper] {
-                complaints.add(at: place, subject(entity.name), "the name differs from \"\(other)\" in case only", "rename one of them")
+                complaints.add(at: place, subject(entity.name), "the name differs from \"\(other)\" only in case", "rename one of them")
             }
             seen[upper] = entity.name
         }
         for entity in model.entities {
             guard let other = seen["Z" + entity.name.uppercased()] else { continue }
             complaints.add(
-                at: places[[other]], subject(other), "the name is that of the table of \"\(entity.name)\"", "use another name")
+                at: places[[other]], subject(other), "the table of \"\(entity.name)\" already has this name", "use another name")
         }
     }
 
@@ -76,7 +76,7 @@ struct ModelCheck {
             } else {
                 let guess = entity.attributes.first.map { "[\"\($0.name)\"]" } ?? "[\"id\"], and declare the attribute"
                 complaints.add(
-                    at: places[[entity.name]], keySubject, "there is no key, and neither an attribute \"id\" nor \"remoteID\"",
+                    at: places[[entity.name]], keySubject, "there is no key, and no attribute \"id\" or \"remoteID\"",
                     "write key = \(guess)")
                 return
             }
@@ -102,21 +102,21 @@ struct ModelCheck {
             } else if NameMatch.objectWords.contains(name) {
                 let better = entity.name.prefix(1).lowercased() + entity.name.dropFirst() + name.prefix(1).uppercased() + name.dropFirst()
                 complaints.add(
-                    at: place, subject, "every object has a property \"\(name)\" already",
+                    at: place, subject, "every object already has a property \"\(name)\"",
                     "call it \"\(better)\", which matches the JSON key \"\(name)\" as well")
             } else if name.lowercased().hasPrefix("cistern") {
                 complaints.add(
-                    at: place, subject, "names beginning with cistern are those of the bookkeeping of every row",
+                    at: place, subject, "names beginning with cistern are reserved for the bookkeeping of every row",
                     "use another name, and a path for the JSON key")
             }
             if let other = seen[name.lowercased()] {
-                complaints.add(at: place, subject, "the name differs from \"\(other)\" in case only", "rename one of them")
+                complaints.add(at: place, subject, "the name differs from \"\(other)\" only in case", "rename one of them")
             }
             seen[name.lowercased()] = name
         }
     }
 
-    /// A property without a path may not answer to a key that another property takes.
+    /// A property without a path may not match a key that another property takes.
     private func checkClaims(_ entity: EntityConfiguration) {
         var claims: [String: (property: String, byName: Bool)] = [:]
         let properties = entity.attributes.map { ($0.name, $0.paths) } + entity.relationships.map { ($0.name, $0.paths) }
@@ -153,7 +153,7 @@ struct ModelCheck {
         if relationship.match == .key || relationship.match == .keys, target.key.count > 1 {
             complaints.add(
                 at: place("match"), subject.key("match"),
-                "\"\(target.name)\" has a key of \(target.key.count) attributes, which one value cannot give",
+                "\"\(target.name)\" has a key of \(target.key.count) attributes, which one value cannot supply",
                 "use match = \"embedded\", or a key of one attribute")
         }
         guard case .declared(let name) = relationship.inverse else { return }
@@ -177,7 +177,7 @@ struct ModelCheck {
         }
     }
 
-    /// Gives the side that is silent the inverse the other side declares; two that claim the same one are an error.
+    /// Gives a side without an inverse the one that the other side declares; two that claim the same one are an error.
     private func fillInverses(_ model: inout ModelConfiguration) {
         for entity in model.entities {
             for relationship in entity.relationships {
@@ -191,7 +191,7 @@ struct ModelCheck {
                 case .implied(let other) where other != relationship.name:
                     complaints.add(
                         at: places[[entity.name, relationship.name, "inverse"]], subject(entity, relationship.name).key("inverse"),
-                        "\"\(relationship.destination).\(name)\" is the inverse of \"\(other)\" already", "name another, or none")
+                        "\"\(relationship.destination).\(name)\" is already the inverse of \"\(other)\"", "name another, or none")
                 default: break
                 }
             }

@@ -42,7 +42,7 @@ struct DocumentParser {
     }
 }
 
-/// A value of a configuration file, with the place it stands at.
+/// A value of a configuration file, with its place.
 struct DocumentNode: Sendable {
     indirect enum Value: Sendable {
         case string(String)
@@ -104,13 +104,13 @@ extension [String: DocumentNode] {
 }
 
 extension DocumentNode {
-    /// This file with a later one laid over it, as ``merged(_:named:)`` does with any number of them.
+    /// This file with a later one merged over it, as ``merged(_:named:)`` does with any number of them.
     func merged(with later: DocumentNode) -> DocumentNode {
         Self.merged([self, later])
     }
 
-    /// Files laid over each other in their order: tables key by key; the elements of `source`, and of `resource` within one, by their `name`; anything
-    /// else is replaced. All of them at once, as many small files would otherwise copy what is there once each.
+    /// Files merged in their order: tables key by key; the elements of `source`, and of `resource` within one, by their `name`; anything else is
+    /// replaced. All of them at once, because many small files would otherwise each copy everything.
     /// - Parameter nodes: at least one.
     static func merged(_ nodes: [DocumentNode], named: String? = nil) -> DocumentNode {
         let layers = nodes.suffix(from: startOfLayers(nodes, named))
@@ -130,7 +130,7 @@ extension DocumentNode {
         return result
     }
 
-    /// What stands before it is replaced; what follows is all of one kind that can be laid over each other.
+    /// What comes before it is replaced; what follows is all of one mergeable kind.
     private static func startOfLayers(_ nodes: [DocumentNode], _ named: String?) -> Int {
         let mergesArrays = named == "source" || named == "resource"
         var start = nodes.count - 1
@@ -146,7 +146,7 @@ extension DocumentNode {
         var elements: [[DocumentNode]] = []
         var indices: [String: Int] = [:]
         for file in files {
-            // A name that stands twice in one file is left for the complaint about duplicates.
+            // A name that appears twice in one file is left for the complaint about duplicates.
             var taken: Set<Int> = []
             let before = elements.count
             for node in file {

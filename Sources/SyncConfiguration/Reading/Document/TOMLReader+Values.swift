@@ -23,7 +23,7 @@ extension TOMLReader {
             elements.append(try readValue())
             try skipBlankLines()
             if take(",") { continue }
-            guard take("]") else { throw failure("\(next) stands where \",\" or \"]\" was expected", "separate the values with commas") }
+            guard take("]") else { throw failure("expected \",\" or \"]\", found \(next)", "separate the values with commas") }
             return elements
         }
     }
@@ -39,7 +39,7 @@ extension TOMLReader {
             skipSpaces()
             if take(",") { continue }
             guard take("}") else {
-                throw failure("\(next) stands where \",\" or \"}\" was expected", "write { a = 1, b = 2 } on one line")
+                throw failure("expected \",\" or \"}\", found \(next)", "write { a = 1, b = 2 } on one line")
             }
             return table.node
         }
@@ -59,13 +59,13 @@ extension TOMLReader {
         let text = String(decoding: bytes[from..<index], as: UTF8.self)
         if let value = Self.scalar(text) { return value }
         if text.isEmpty {
-            throw failure("\(next) stands where a value was expected", "write a value after \"=\"; texts stand in quotes", at: start)
+            throw failure("expected a value, found \(next)", "write a value after \"=\", with texts in quotes", at: start)
         }
         let isNumber = text.wholeMatch(of: /[+-]?[0-9_]+/) != nil
         if isNumber {
             throw failure("\(text) is not a number that can be used", "write it without leading zeros, from -2^63 to 2^63-1", at: start)
         }
-        throw failure("\"\(text)\" is not a value", "a text stands in quotes: \"\(text)\"", at: start)
+        throw failure("\"\(text)\" is not a value", "write a text in quotes: \"\(text)\"", at: start)
     }
 
     static func scalar(_ text: String) -> DocumentNode.Value? {
@@ -152,7 +152,7 @@ extension TOMLReader {
             case quote where peek(1) == quote && peek(2) == quote:
                 // One or two quotes may stand before the three that close.
                 while peek(3) == quote, content.count < bytes.count {
-                    guard trailingQuotes(quote) <= 5 else { throw failure("too many quotes stand together", "write some of them as \\\"") }
+                    guard trailingQuotes(quote) <= 5 else { throw failure("too many quotes in a row", "write some of them as \\\"") }
                     content.append(quote)
                     advance()
                 }
@@ -195,20 +195,20 @@ extension TOMLReader {
             let digits = bytes[(index + 1)...].prefix(count)
             guard digits.count == count, let code = UInt32(String(decoding: digits, as: UTF8.self), radix: 16), !digits.contains(0x2B),
                 let scalar = Unicode.Scalar(code)
-            else { throw failure("an escape names no character", "write \\u and four, or \\U and eight hexadecimal digits", at: start) }
+            else { throw failure("the escape does not name a character", "write \\u and four, or \\U and eight hexadecimal digits", at: start) }
             content += Array(String(Character(scalar)).utf8)
             for _ in 0..<count { advance() }
         case UInt8(ascii: " "), UInt8(ascii: "\t"), UInt8(ascii: "\n"), UInt8(ascii: "\r"):
             // At the end of a line: what follows is joined without its indentation.
-            guard isLong else { throw failure("\"\\\" stands before a space", "write \\\\ for one \"\\\"", at: start) }
+            guard isLong else { throw failure("\"\\\" before a space is not an escape", "write \\\\ for one \"\\\"", at: start) }
             skipSpaces()
-            guard try takeNewline() else { throw failure("\"\\\" stands before a space", "write \\\\ for one \"\\\"", at: start) }
+            guard try takeNewline() else { throw failure("\"\\\" before a space is not an escape", "write \\\\ for one \"\\\"", at: start) }
             while true {
                 skipSpaces()
                 guard try takeNewline() else { return }
             }
         default:
-            throw failure("\"\\\(Character(Unicode.Scalar(letter)))\" is no escape", "write \\\\ for one \"\\\", or use '…'", at: start)
+            throw failure("\"\\\(Character(Unicode.Scalar(letter)))\" is not an escape", "write \\\\ for one \"\\\", or use '…'", at: start)
         }
         advance()
     }

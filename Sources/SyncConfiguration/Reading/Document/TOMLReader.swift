@@ -1,5 +1,5 @@
-/// Reads TOML 1.0, strictly, into nodes that know their lines. It neither ends the process nor loses anything whatever the bytes are:
-/// the first thing that is not TOML is thrown, with its line and column.
+/// Reads TOML 1.0, strictly, into nodes that know their lines. Whatever the bytes are, it neither ends the process nor loses anything: it throws for
+/// the first thing that is not TOML, with its line and column.
 struct TOMLReader {
     /// What is not TOML.
     struct SyntaxError: Error {
@@ -100,7 +100,7 @@ struct TOMLReader {
     mutating func takeNewline() throws(SyntaxError) -> Bool {
         if take("\n") { return true }
         guard peek == UInt8(ascii: "\r") else { return false }
-        guard peek(1) == UInt8(ascii: "\n") else { throw failure("a carriage return stands alone", "end the line with a line feed") }
+        guard peek(1) == UInt8(ascii: "\n") else { throw failure("a carriage return without a line feed", "end the line with a line feed") }
         advance()
         advance()
         return true
@@ -121,7 +121,7 @@ struct TOMLReader {
         try skipComment()
         if peek == nil { return }
         guard try takeNewline() else {
-            throw failure("\(next) stands where the line should end", "begin a new line, or put the value in quotes")
+            throw failure("expected the end of the line, found \(next)", "begin a new line, or put the value in quotes")
         }
     }
 
@@ -133,7 +133,7 @@ struct TOMLReader {
         let isElement = take("[")
         let keys = try readKey()
         guard take("]"), !isElement || take("]") else {
-            throw failure("\(next) stands where \"]\" was expected", "write \(isElement ? "[[name]]" : "[name]")")
+            throw failure("expected \"]\", found \(next)", "write \(isElement ? "[[name]]" : "[name]")")
         }
         var table = root
         for key in keys.dropLast() {
@@ -144,7 +144,7 @@ struct TOMLReader {
                 table = inner
             case .table(let inner): table = inner
             case .elements(let elements): table = elements.last
-            case .value: throw failure("\"\(key)\" is a value already", "remove one of the two", at: start)
+            case .value: throw failure("\"\(key)\" is already a value", "remove one of the two", at: start)
             }
         }
         let key = keys[keys.count - 1]
@@ -162,14 +162,14 @@ struct TOMLReader {
             inner.kind = .header
             inner.place = start
             return inner
-        default: throw failure("\"\(key)\" stands twice", "join the two, or remove one", at: start)
+        default: throw failure("\"\(key)\" appears twice", "join the two, or remove one", at: start)
         }
     }
 
     mutating func readPair(into table: TOMLTableBuilder) throws(SyntaxError) {
         let start = place
         let keys = try readKey()
-        guard take("=") else { throw failure("\(next) stands where \"=\" was expected", "write name = value") }
+        guard take("=") else { throw failure("expected \"=\", found \(next)", "write name = value") }
         skipSpaces()
         var table = table
         for key in keys.dropLast() {
@@ -179,11 +179,11 @@ struct TOMLReader {
                 table.entries[key] = .table(inner)
                 table = inner
             case .table(let inner) where inner.kind == .dotted: table = inner
-            default: throw failure("\"\(key)\" is set elsewhere already", "write all of it in one place", at: start)
+            default: throw failure("\"\(key)\" is already set elsewhere", "write all of it in one place", at: start)
             }
         }
         let key = keys[keys.count - 1]
-        guard table.entries[key] == nil else { throw failure("\"\(key)\" stands twice", "remove one of the two", at: start) }
+        guard table.entries[key] == nil else { throw failure("\"\(key)\" appears twice", "remove one of the two", at: start) }
         var value = try readValue()
         value.place = start
         table.entries[key] = .value(value)
@@ -196,12 +196,12 @@ struct TOMLReader {
             skipSpaces()
             switch peek {
             case UInt8(ascii: "\""), UInt8(ascii: "'"):
-                if peek(1) == peek, peek(2) == peek { throw failure("a key may not be a text of several lines", "use one quote") }
+                if peek(1) == peek, peek(2) == peek { throw failure("a key cannot be a multi-line text", "use one quote") }
                 keys.append(try readString())
             default:
                 let start = index
                 while let byte = peek, Self.isBare(byte) { advance() }
-                guard index > start else { throw failure("\(next) stands where a key was expected", "write a name, or a name in quotes") }
+                guard index > start else { throw failure("expected a key, found \(next)", "write a name, or a name in quotes") }
                 keys.append(String(decoding: bytes[start..<index], as: UTF8.self))
             }
             skipSpaces()

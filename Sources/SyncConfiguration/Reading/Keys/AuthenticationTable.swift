@@ -71,7 +71,7 @@ struct AuthenticationTable: ConfigurationTable {
         func need(_ key: String) {
             guard table[key] == nil else { return }
             complaints.add(
-                at: node.place, layer.subject, key: key, "\"\(key)\" is missing, which kind = \"\(kind.rawValue)\" needs",
+                at: node.place, layer.subject, key: key, "\"\(key)\" is missing; kind = \"\(kind.rawValue)\" needs it",
                 "write \(key) = { credential = \"ID\" }")
         }
         switch kind {

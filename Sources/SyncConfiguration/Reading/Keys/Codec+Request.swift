@@ -20,7 +20,7 @@ extension Codec where Value == [HeaderField] {
                 if !RequestName.isHeaderValue(text) {
                     return .wrong("\(name): a header may only hold printable ASCII characters", "remove the others")
                 }
-                if !names.insert(name.lowercased()).inserted { return .wrong("\(name) stands twice", "remove one of them") }
+                if !names.insert(name.lowercased()).inserted { return .wrong("\(name) appears twice", "remove one of them") }
                 fields.append(HeaderField(name: name, value: text))
             }
             return .value(fields.sorted { $0.name.lowercased() < $1.name.lowercased() })
@@ -84,7 +84,7 @@ extension [QueryParameter] {
     }
 }
 
-/// What may be called what in a request.
+/// Which names are allowed in a request.
 enum RequestName {
     private static let secretHeaders: Set<String> = [
         "authorization", "proxy-authorization", "cookie", "x-api-key", "api-key", "apikey", "x-auth-token", "x-access-token",
@@ -116,7 +116,7 @@ enum RequestName {
         if secretHeaders.contains(lower) {
             let kind = lower == "authorization" ? "kind = \"bearer\", token" : "kind = \"api-key\", name = \"\(name)\", value"
             return (
-                "the header \(name) carries a secret, which may not stand in the configuration",
+                "the header \(name) carries a secret, which the configuration may not contain",
                 "write auth = { \(kind) = { credential = \"ID\" } }"
             )
         }
@@ -129,7 +129,7 @@ enum RequestName {
         if name.isEmpty { return ("a parameter has no name", "give it one") }
         if secretParameters.contains(name.lowercased()) {
             return (
-                "the parameter \(name) carries a secret, which may not stand in the configuration",
+                "the parameter \(name) carries a secret, which the configuration may not contain",
                 "write auth = { kind = \"api-key\", in = \"query\", name = \"\(name)\", value = { credential = \"ID\" } }"
             )
         }
@@ -162,23 +162,23 @@ enum RequestURL {
         } else if let colon = authority.firstIndex(of: ":") {
             host = authority[..<colon]
         }
-        if host.isEmpty || host == "[]" { return ("\"\(url)\" names no host", "write it as in \"https://api.example.com\"") }
+        if host.isEmpty || host == "[]" { return ("\"\(url)\" has no host", "write it as in \"https://api.example.com\"") }
         let port = authority[host.endIndex...]
         if !port.isEmpty {
             let number = Int(port.dropFirst())
             if port.first != ":" || !port.dropFirst().allSatisfy({ $0.isASCII && $0.isNumber }) || !(1...65_535).contains(number ?? 0) {
-                return ("\"\(url)\" has no proper port", "a port is a number from 1 to 65535")
+                return ("\"\(url)\" has an invalid port", "a port is a number from 1 to 65535")
             }
         }
         return nil
     }
 
-    /// Characters that never stand in a URL.
+    /// Characters that a URL never contains.
     static func complaint(characters text: String) -> (message: String, suggestion: String?)? {
         if text.contains("#") { return ("a fragment (\"#…\") is never sent", "remove it") }
         if let odd = text.unicodeScalars.first(where: { $0.value <= 0x20 || $0.value >= 0x7F || "\"<>\\^`{|}".unicodeScalars.contains($0) }) {
             let encoded = String(odd).utf8.map { "%" + ($0 < 16 ? "0" : "") + String($0, radix: 16, uppercase: true) }.joined()
-            return ("\"\(odd)\" may not stand in a URL", "write it as \(encoded)")
+            return ("\"\(odd)\" is not allowed in a URL", "write it as \(encoded)")
         }
         if let query = text.split(separator: "?", maxSplits: 1).dropFirst().first {
             for pair in query.split(separator: "&") {

@@ -117,7 +117,7 @@ extension Codec where Value == SecretReference {
             ]
         ) { node in
             if node.string != nil {
-                return .wrong("a secret may not stand in the configuration", "write \(expected), and change the secret that stood here")
+                return .wrong("the configuration may not contain a secret", "write \(expected), and change the secret that was here")
             }
             guard let table = node.table else { return mismatch(node, expected) }
             guard table.count == 1, let (form, value) = table.first else {
@@ -159,7 +159,7 @@ extension Codec where Value == JSONPath {
         let expected = "a path such as \"$.data\" or \"/data\""
         return Codec(expected: expected, wrong: ["1", "true", "\"\"", "\"data\"", "\"$.\"", "\"$[\"", "\"$['a\"", "\"/a~2\""]) { node in
             guard let text = node.string else { return mismatch(node, expected) }
-            // To a JSON Pointer the empty text is the whole document; in a file it is rather something forgotten.
+            // As a JSON Pointer, the empty text is the whole document; in a configuration file it is more likely an omission.
             if text.isEmpty { return .wrong("the path is empty", "write \"$\" for the whole, or \(expected)") }
             do throws(JSONPathError) {
                 return .value(try JSONPath(parsing: text))

@@ -38,14 +38,14 @@ extension Codec where Value == String {
         }
     }
 
-    /// An absolute path, in which `$STATE_DIRECTORY` and `$RUNTIME_DIRECTORY` may stand in front.
+    /// An absolute path, which may begin with `$STATE_DIRECTORY` or `$RUNTIME_DIRECTORY`.
     static var path: Codec {
         text("an absolute path", wrong: ["\"relative/path\"", "\"$HOME/x\""]) { path in
             if path.hasPrefix("/") { return nil }
             for variable in ConfiguredPath.variables where path == variable || path.hasPrefix(variable + "/") { return nil }
             if path.hasPrefix("$") {
                 return (
-                    "\"\(path)\" names another variable", "only \(ConfiguredPath.variables.joined(separator: " and ")) may stand in a path"
+                    "\"\(path)\" names another variable", "only \(ConfiguredPath.variables.joined(separator: " and ")) may be used in a path"
                 )
             }
             return ("\"\(path)\" is not an absolute path", "write it from the root, as in \"/var/lib/cistern\"")
@@ -92,7 +92,7 @@ extension Codec {
             for element in array {
                 switch one.read(element) {
                 case .value(let value):
-                    if !seen.insert(value).inserted { return .wrong("\(one.toml(value) ?? "") stands twice in the list", "remove one of them") }
+                    if !seen.insert(value).inserted { return .wrong("\(one.toml(value) ?? "") appears twice in the list", "remove one of them") }
                     values.append(value)
                 case .wrong(let message, let suggestion): return .wrong(message, suggestion)
                 case .later(let what): return .later(what)

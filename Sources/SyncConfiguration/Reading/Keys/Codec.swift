@@ -2,7 +2,7 @@
 struct Codec<Value> {
     enum Outcome {
         case value(Value)
-        /// The value does not do, with a reason and what to do instead.
+        /// The value is refused, with a reason and what to do instead.
         case wrong(String, String?)
         /// The value is understood but belongs to a later version.
         case later(String)

@@ -2,7 +2,7 @@
 enum KeyStatus: Sendable, Hashable {
     /// It may be set.
     case settable
-    /// Its value holds, and may not be set in this version.
+    /// Its value is in force, and may not be set in this version.
     case inForce
     /// It belongs to a later version.
     case later
@@ -10,14 +10,14 @@ enum KeyStatus: Sendable, Hashable {
     case structural
 }
 
-/// What became of setting a value.
+/// The outcome of setting a value.
 enum KeyOutcome {
     case done
     case wrong(String, String?)
     case later(String)
 }
 
-/// A key of a table: how it is called, and what it does to the value the table becomes.
+/// A key of a table: its name, and its effect on the value the table becomes.
 struct Key<Root> {
     var name: String
     var status: KeyStatus
@@ -64,7 +64,7 @@ struct Key<Root> {
         self.toml = { codec.toml($0[keyPath: path]) }
     }
 
-    /// A key that takes one value only, the one that holds: it is checked, and kept nowhere.
+    /// A key that takes only the value in force: it is checked, but not kept.
     init<Value>(_ name: String, _ codec: Codec<Value>, always value: Value) {
         self.name = name
         self.status = .settable
@@ -92,12 +92,12 @@ struct Key<Root> {
         self.toml = toml
     }
 
-    /// A key whose value holds but may not be set: the program knows no other.
+    /// A key whose value is in force but may not be set: the program knows no other.
     static func inForce(_ name: String, _ word: String) -> Key {
         inForce(name) { _ in tomlQuoted(word) }
     }
 
-    /// A key whose value holds but may not be set.
+    /// A key whose value is in force but may not be set.
     static func inForce(_ name: String, _ toml: @escaping (Root) -> String) -> Key {
         Key(name, .inForce, toml: toml)
     }
@@ -189,7 +189,7 @@ struct Subject: Sendable, Hashable {
 enum ConfiguredPath {
     static let variables = ["$STATE_DIRECTORY", "$RUNTIME_DIRECTORY"]
 
-    /// Where they point when nobody says: a tool that runs outside the service then finds the service's own directories.
+    /// Where they point by default: a tool that runs outside the service then finds the service's own directories.
     private static let fallbacks = ["$STATE_DIRECTORY": "/var/lib/cistern", "$RUNTIME_DIRECTORY": "/run/cistern"]
 
     /// The path with its variable filled in. A service manager may name several directories, separated by colons; the first counts.
@@ -203,7 +203,7 @@ enum ConfiguredPath {
     }
 }
 
-/// `schema`: what is done when a record does not look as the entity says. All of it is in force, and none of it is to be set in this version.
+/// `schema`: what happens when a record does not match its entity. All of it is in force, and none of it may be set in this version.
 struct SchemaTable: ConfigurationTable {
     static var keys: [Key<Self>] {
         [

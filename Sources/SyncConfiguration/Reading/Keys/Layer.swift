@@ -1,4 +1,4 @@
-/// A table of the files and what to call it in complaints. Several of them, laid over each other, make one value.
+/// A table of the files and what to call it in complaints. Several of them, merged, make one value.
 struct Layer {
     var node: DocumentNode?
     var subject: Subject
@@ -10,7 +10,7 @@ struct Layer {
 }
 
 extension ConfigurationTable {
-    /// Takes what a table says, key by key. What is wrong goes to the complaints and changes nothing.
+    /// Takes in a table, key by key. Mistakes go to the complaints and change nothing.
     mutating func apply(_ layer: Layer, to complaints: Complaints, origins: inout [String: DocumentNode.Place]) {
         guard let node = layer.node else { return }
         guard let table = node.table else {
@@ -51,8 +51,8 @@ extension ConfigurationTable {
     }
 }
 
-/// Collects what is wrong, once each; of very much the beginning, and how much more there is. A class, as it goes along with every step of one
-/// reading; it never leaves it.
+/// Collects complaints, once each; of very many, the first ones and how many more there are. A class, because it is passed to every step of one
+/// reading; it never outlives the reading.
 final class Complaints {
     /// How many errors, and how many warnings, are listed.
     static let maxListed = 100
@@ -62,9 +62,9 @@ final class Complaints {
     private(set) var errorCount = 0
     private(set) var warningCount = 0
     private var seen: Set<Int> = []
-    /// Goes along as the complaints do.
+    /// It is passed along as the complaints are.
     let keyTables = KeyTables()
-    /// Named in complaints about things that are nowhere.
+    /// Named in complaints about things that are in no file.
     let mainFile: String
 
     init(mainFile: String) {
@@ -149,7 +149,7 @@ func editDistance(_ left: String, _ right: String) -> Int {
     return last[b.count]
 }
 
-/// What to say about a word that is not among the known ones: the nearest, or all of them, or the first of very many.
+/// What to suggest for an unknown word: the nearest known word, or all of them, or the first of very many.
 func suggestion(for word: String, among known: some Collection<String>, kind: String) -> String {
     let plain = word.replacing("-", with: "_"), farthest = max(2, word.count / 3)
     let candidates = known.prefix(maxKnownWords)
@@ -163,7 +163,7 @@ func suggestion(for word: String, among known: some Collection<String>, kind: St
     return "\(kind): \(known.prefix(maxNamedWords).joined(separator: ", "))\(more)"
 }
 
-/// Among how many words the nearest is looked for.
+/// Among how many words to look for the nearest.
 private let maxKnownWords = 400
 /// How many known words are named.
 private let maxNamedWords = 60

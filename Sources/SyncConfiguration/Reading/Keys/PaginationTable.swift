@@ -105,7 +105,7 @@ struct PaginationTable: ConfigurationTable {
             var origin = path.map(PaginationConfiguration.Cursor.Origin.path)
             if let header { origin = origin ?? .header(header) }
             if table["path"] != nil, let both = table["header"] {
-                complaints.add(at: both.place, layer.subject, key: "header", "path and header exclude each other", "remove one of them")
+                complaints.add(at: both.place, layer.subject, key: "header", "path and header cannot be used together", "remove one of them")
             }
             guard let origin else {
                 if table["path"] == nil, table["header"] == nil {

@@ -9,8 +9,8 @@ import SyncConfiguration
 
 /// The transport of the daemon, on AsyncHTTPClient: HTTP/1.1.
 ///
-/// Connections are pooled. Nothing is decompressed, no redirect is followed, no attempt is repeated, no proxy is used and the environment
-/// is not read. An address that may not be connected to is refused when the connection stands, before the first byte of a request.
+/// Connections are pooled. Nothing is decompressed, no redirect is followed, no attempt is repeated, no proxy is used and the environment is not
+/// read. An address that may not be connected to is refused once the connection is open, before the first byte of a request.
 public final class AsyncHTTPClientTransport: HTTPTransport {
     private let clients: HostClients
     private let options: TransportOptions
@@ -19,7 +19,8 @@ public final class AsyncHTTPClientTransport: HTTPTransport {
     /// - Parameters:
     ///   - options: what all its connections have in common.
     ///   - secrets: reads the certificate authority if it is kept as a credential.
-    /// - Throws: `FetchError` of the class `tls` if the certificate authority cannot be read, `credential` if that is no credential; `CancellationError`.
+    /// - Throws: `FetchError` of the class `tls` if the certificate authority cannot be read, `credential` if there is no such credential;
+    ///   `CancellationError`.
     public init(_ options: TransportOptions, secrets: SecretResolver = .none) async throws {
         var shared = HTTPClient.Configuration()
         shared.tlsConfiguration = try await Self.tls(options.tls, secrets: secrets)
@@ -31,7 +32,7 @@ public final class AsyncHTTPClientTransport: HTTPTransport {
         shared.timeout = HTTPClient.Configuration.Timeout(connect: .milliseconds(options.connectTimeout.milliseconds))
         shared.connectionPool = HTTPClient.Configuration.ConnectionPool(
             idleTimeout: .seconds(30), concurrentHTTP1ConnectionsPerHostSoftLimit: max(options.connectionsPerHost, 1))
-        // A refused connection is known at once and repeated under our own rules; the pool would try until the time is up.
+        // A refused connection is noticed at once and retried under our own rules; the pool would retry until the time is up.
         shared.connectionPool.retryConnectionEstablishment = false
         self.options = options
         clients = HostClients { [shared] host in
@@ -39,7 +40,7 @@ public final class AsyncHTTPClientTransport: HTTPTransport {
                 host: host, refusesPrivateAddresses: !options.allowsPrivateNetworks, verifiesCertificates: options.tls.verify)
             var configuration = shared
             configuration.http1_1ConnectionDebugInitializer = { check.prepare($0) }
-            // One event loop a host: what a request has to do on a loop wakes one thread, not two.
+            // One event loop per host: a request's work on a loop wakes one thread, not two.
             return HTTPClient(eventLoopGroupProvider: .shared(MultiThreadedEventLoopGroup.singleton.next()), configuration: configuration)
         }
     }
@@ -53,7 +54,7 @@ public final class AsyncHTTPClientTransport: HTTPTransport {
         outgoing.method = HTTPMethod(rawValue: request.method)
         outgoing.headers = request.headers
         do {
-            // The exchange above keeps the time; this deadline lies behind every limit that can be configured.
+            // The exchange above enforces the limits; this deadline is later than any limit that can be configured.
             let response = try await lease.client.execute(outgoing, deadline: .now() + .hours(24))
             return HTTPResponse(
                 status: Int(response.status.code), headers: response.headers,
@@ -67,7 +68,7 @@ public final class AsyncHTTPClientTransport: HTTPTransport {
         }
     }
 
-    /// Why the certificate was not believed; nil if that is not what failed, or cannot be found out.
+    /// Why the certificate was not trusted; nil if that is not what failed, or the reason cannot be found.
     private func explanation(of error: any Error, for origin: Origin) async -> String? {
         let isOtherName = (error as? NIOSSLExtraError) == .failedToValidateHostname
         guard isOtherName || "\(error)".contains("CERTIFICATE_VERIFY_FAILED") else { return nil }
@@ -89,7 +90,7 @@ public final class AsyncHTTPClientTransport: HTTPTransport {
 
     private static func tls(_ options: SyncConfiguration.TLSConfiguration, secrets: SecretResolver) async throws -> NIOSSL.TLSConfiguration {
         var configuration = NIOSSL.TLSConfiguration.makeClientConfiguration()
-        // How long a goodbye is waited for; nothing depends on it.
+        // How long to wait for the closing handshake; nothing depends on it.
         configuration.shutdownTimeout = .seconds(1)
         switch options.minVersion {
         case .tls12: configuration.minimumTLSVersion = .tlsv12
@@ -113,7 +114,7 @@ public final class AsyncHTTPClientTransport: HTTPTransport {
         return configuration
     }
 
-    /// A body whose errors have their class.
+    /// A body whose errors carry their class.
     private struct ClassifiedBody: AsyncSequence, Sendable {
         typealias Element = ByteBuffer
 
@@ -142,7 +143,7 @@ public final class AsyncHTTPClientTransport: HTTPTransport {
 
 /// Makes one exchange: sends a request and hands over the response while it arrives.
 ///
-/// A transport follows no redirect, decodes no body, keeps no cookie and repeats nothing: all of that is decided above it. It obeys the
+/// A transport follows no redirect, decodes no body, keeps no cookie and repeats nothing: all of that is decided above it. It responds to
 /// cancellation of the task at any time. What it throws is a `FetchError` or any other error, which counts as a broken connection.
 public protocol HTTPTransport: Sendable {
     /// Sends `request` and returns once the head of the response is there.

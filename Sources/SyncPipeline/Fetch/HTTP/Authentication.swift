@@ -5,12 +5,12 @@ public import SyncConfiguration
 
 /// How requests to one origin identify themselves: where the secrets are kept, and the place they go. The secrets are read before each exchange.
 ///
-/// Credentials belong to the origin they were configured for. A request to any other origin, however it came about, gets none. Addresses
-/// that servers hand out are rid of a key in the query before they are stored or shown; it is put in again when they are asked.
+/// Credentials belong to the origin they were configured for. A request to any other origin, however it came about, gets none. A key in the query of
+/// an address that a server returns is removed before the address is stored or shown, and put back when the address is requested.
 public struct Authentication: Sendable, CustomStringConvertible, CustomReflectable {
     /// The only origin that gets the credentials.
     public let origin: Origin
-    /// Takes the credentials out of texts: all that were used since it was made, for a server may echo one that has been replaced since.
+    /// Removes credentials from texts: all that were used since it was made, because a server may echo one that has since been replaced.
     public let redactor: Redactor
     private let configuration: AuthenticationConfiguration
     private let secrets: SecretResolver
@@ -78,8 +78,8 @@ public struct Authentication: Sendable, CustomStringConvertible, CustomReflectab
         return address.removing(parameters: [key.name])
     }
 
-    /// Whether asking for `address`, stripped, would carry a credential to another origin: a server that redirects by copying the query,
-    /// or the path, hands on what it was sent.
+    /// Whether requesting `address`, stripped, would carry a credential to another origin: a server that redirects by copying the query, or the path,
+    /// passes on what it was sent.
     func leaks(to address: HTTPAddress) -> Bool {
         address.origin != origin && redactor.finds(in: address.url.absoluteString)
     }
@@ -117,9 +117,9 @@ public struct Authentication: Sendable, CustomStringConvertible, CustomReflectab
 
 /// What identifies the requests of one exchange: secrets that were read for it, and the place they go.
 ///
-/// The bytes kept here are overwritten when the exchange is over, as far as nobody needs them to take them out of texts. What cannot be overwritten are
-/// the copies that `apply` makes: HTTP headers and addresses are Swift strings, here and inside of the HTTP library, which frees their memory and does
-/// not clear it.
+/// The bytes kept here are overwritten when the exchange is over, unless they are still needed to remove secrets from texts. The copies that `apply`
+/// makes cannot be overwritten: HTTP headers and addresses are Swift strings, here and inside the HTTP library, which frees their memory without
+/// clearing it.
 struct Credential: Sendable {
     enum Place: Sendable {
         case none

@@ -2,13 +2,13 @@ import CZlib
 import NIOHTTP1
 import SyncConfiguration
 
-/// Puts a body together from what arrives: checks every cap before it takes a byte, decompresses on the way, and leaves the room behind
-/// the last byte that the parser needs.
+/// Assembles a body from what arrives: checks every limit before it takes a byte, decompresses on the way, and leaves the room after the last byte
+/// that the parser needs.
 struct BodyCollector {
-    /// Bytes that may be read behind the end of a collected body.
+    /// Bytes that may be read past the end of a collected body.
     static let padding = 64
 
-    /// Below this size a high ratio is no sign of anything.
+    /// Below this size a high ratio means nothing.
     private static let ratioThreshold = 1 << 20
 
     private let limits: HTTPConfiguration
@@ -39,7 +39,7 @@ struct BodyCollector {
     }
 
     /// Takes the next bytes off the wire.
-    /// - Throws: `FetchError` as soon as a cap is passed.
+    /// - Throws: `FetchError` as soon as a limit is exceeded.
     mutating func append(_ bytes: UnsafeRawBufferPointer) throws {
         received += bytes.count
         guard received <= limits.maxBodyCompressed.bytes else {
@@ -81,7 +81,7 @@ struct BodyCollector {
         body.append(contentsOf: bytes)
     }
 
-    /// Grows by half, not to the double, and never beyond what a body may have.
+    /// Grows by half, not to twice the size, and never beyond what a body may have.
     private mutating func makeRoom(for count: Int) {
         let needed = body.count + count + Self.padding
         guard body.capacity < needed else { return }
@@ -113,10 +113,10 @@ struct BodyCollector {
     }
 }
 
-/// Decompresses gzip as it arrives (RFC 1952), in pieces of at most 64 KiB, so that whoever takes them can stop at any byte.
+/// Decompresses gzip as it arrives (RFC 1952), in pieces of at most 64 KiB, so that the receiver can stop at any byte.
 ///
-/// Several members in one body are decompressed one after the other, as the format allows, up to a number no honest server needs. Bytes
-/// behind the last member that do not begin another one are refused.
+/// Several members in one body are decompressed one after the other, as the format allows, up to a number that no honest server needs. Bytes after
+/// the last member that do not begin another one are refused.
 final class Gunzip {
     /// What the pieces are handed to; it throws to stop.
     typealias Sink = (UnsafeRawBufferPointer) throws -> Void
@@ -175,7 +175,7 @@ final class Gunzip {
                 isOutputFull = false
             default:
                 let reason = stream.pointee.msg.map { String(cString: $0) } ?? "zlib error \(result)"
-                throw FetchError(.corruptBody, detail: members > 1 ? "behind gzip member \(members - 1): \(reason)" : reason)
+                throw FetchError(.corruptBody, detail: members > 1 ? "after gzip member \(members - 1): \(reason)" : reason)
             }
         }
     }
@@ -193,7 +193,7 @@ final class Gunzip {
     /// - Throws: `FetchError` of the class `shortBody` if the compressed data are not complete.
     func finish() throws {
         guard members > 0, !isInsideMember else {
-            throw FetchError(.shortBody, detail: "the gzip data end before their end")
+            throw FetchError(.shortBody, detail: "the gzip data is cut short")
         }
     }
 }

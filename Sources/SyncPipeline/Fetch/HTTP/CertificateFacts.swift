@@ -4,7 +4,7 @@ import NIOPosix
 import NIOSSL
 import SyncConfiguration
 
-/// What a certificate says of itself, as far as it explains why it is not believed. Nothing is verified here.
+/// What a certificate says about itself, as far as it explains why it is not trusted. Nothing is verified here.
 struct CertificateFacts: Sendable, Hashable {
     var notBefore: Date
     var notAfter: Date
@@ -28,7 +28,7 @@ struct CertificateFacts: Sendable, Hashable {
             issuer: names.map { Self.text($0.issuer) } ?? "", isSelfSigned: names.map { $0.issuer == $0.subject } ?? false)
     }
 
-    /// The names and addresses a certificate is made out to.
+    /// The names and addresses a certificate is for.
     static func names(of certificate: NIOSSLCertificate) -> [String] {
         certificate._subjectAlternativeNames().compactMap { name in
             let bytes = Array(name.contents)
@@ -84,7 +84,7 @@ struct CertificateFacts: Sendable, Hashable {
     }
 }
 
-/// Why a certificate was not believed, in a sentence that says what to do. Pure.
+/// Why a certificate was not trusted, in a sentence that says what to do. Pure.
 enum CertificateFault: Sendable, Hashable {
     case expired(Date)
     case notYetValid(Date)
@@ -92,10 +92,10 @@ enum CertificateFault: Sendable, Hashable {
     case authorityExpired(Date)
     case selfSigned
     case unknownAuthority(String)
-    /// Made out to these names, none of which is the host's.
+    /// It is for these names, none of which is the host's.
     case otherNames([String])
 
-    /// What explains best that a chain was refused by a verification that says no more than that.
+    /// The best explanation why verification refused a chain; the verification itself says no more than that it did.
     /// - Parameter chain: the certificate of the server first; not empty.
     init(refused chain: [CertificateFacts], now: Date) {
         let leaf = chain[0], authorities = chain.dropFirst()
@@ -127,14 +127,14 @@ enum CertificateFault: Sendable, Hashable {
         case .notYetValid(let time):
             "the certificate of \(host) is not valid before \(HTTPDate.format(time)); \(clock): correct it, or ask the operator"
         case .authorityExpired(let time):
-            "the certificate of \(host) rests on one that expired on \(HTTPDate.format(time)); its operator has to renew it; \(clock)"
+            "the certificate of \(host) depends on one that expired on \(HTTPDate.format(time)); its operator has to renew it; \(clock)"
         case .selfSigned:
-            "the certificate of \(host) is signed by itself, and \(trusted) does not know it; if it is the right one, name its file with tls.ca"
+            "the certificate of \(host) is self-signed, and \(trusted) does not know it; if it is the right one, name its file with tls.ca"
         case .unknownAuthority(let name):
             "the certificate of \(host) is signed by an authority that \(trusted) does not know\(name.isEmpty ? "" : ", “\(name)”"); "
                 + "update ca-certificates, or name the certificate of a private authority with tls.ca"
         case .otherNames(let names):
-            "the certificate of \(host) is made out to \(Self.list(names)), not to \(host); write one of its names in the URL, or ask the operator"
+            "the certificate of \(host) is for \(Self.list(names)), not for \(host); write one of its names in the URL, or ask the operator"
         }
     }
 
@@ -144,8 +144,8 @@ enum CertificateFault: Sendable, Hashable {
     }
 }
 
-/// Looks at the certificates of a server that was not believed, to say why: the verification itself keeps that to itself. The agreement is broken off
-/// when the certificates are there; nothing is sent over the connection.
+/// Looks at the certificates of a server that was not trusted, to say why: the verification itself does not. The handshake is broken off once the
+/// certificates have arrived; nothing is sent over the connection.
 struct CertificateInspection: Sendable {
     let host: String
     let port: Int
@@ -154,7 +154,7 @@ struct CertificateInspection: Sendable {
     /// For connecting, and then for the certificates.
     let timeout: TimeAmount
 
-    /// The certificates, the server's own first; none if they could not be had.
+    /// The certificates, the server's own first; none if they could not be obtained.
     func chain() async -> [NIOSSLCertificate] {
         let (chains, chain) = AsyncStream.makeStream(of: [NIOSSLCertificate].self)
         let bootstrap = ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton).connectTimeout(timeout)

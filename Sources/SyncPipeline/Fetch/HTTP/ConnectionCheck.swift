@@ -3,7 +3,7 @@ import NIOCore
 import NIOHTTP1
 import NIOSSL
 
-/// Judges a connection when it stands and, under TLS, is agreed on, before the first byte of a request.
+/// Judges a connection once it is open and, under TLS, the handshake is complete, before the first byte of a request.
 struct ConnectionCheck: Sendable {
     /// The host the connection was opened for.
     let host: String
@@ -20,7 +20,7 @@ struct ConnectionCheck: Sendable {
             try ResponseHeadCheck.add(to: channel)
             return channel.eventLoop.makeSucceededVoidFuture()
         } catch {
-            // The pool has to hear of the failure before it hears of the end of a connection that it does not count yet.
+            // The pool must learn of the failure before it learns of the end of a connection that it does not count yet.
             channel.eventLoop.execute { channel.close(promise: nil) }
             return channel.eventLoop.makeFailedFuture(error)
         }
@@ -37,20 +37,20 @@ struct ConnectionCheck: Sendable {
 
     /// Looks for the host's name in the certificate.
     ///
-    /// The library below also accepts a certificate for the address it is connected to. For a host that is asked by name this would let
-    /// anybody pass who answers for the name and has a certificate for his own address.
+    /// The library below also accepts a certificate for the address it is connected to. For a host requested by name, that would accept anybody who
+    /// answers for the name and has a certificate for their own address.
     private func checkName(_ channel: any Channel) throws {
         guard verifiesCertificates, NetworkAddress(host) == nil,
             let tls = try? channel.pipeline.syncOperations.handler(type: NIOSSLClientHandler.self)
         else { return }
         let names = tls.peerCertificate.map(CertificateFacts.names) ?? []
-        // An address among them does not stand for a name.
+        // An address among them does not count as a name.
         guard names.contains(where: { NetworkAddress($0) == nil && Self.covers($0, host) }) else {
             throw FetchError(.tls, detail: CertificateFault.otherNames(names).sentence(host: host, now: Date()))
         }
     }
 
-    /// Whether a name of a certificate stands for a host: itself, or a star for exactly the first label (RFC 6125, 6.4.3).
+    /// Whether a name in a certificate matches a host: exactly, or with a star for exactly the first label (RFC 6125, 6.4.3).
     static func covers(_ name: String, _ host: String) -> Bool {
         var name = name.lowercased()
         if name.hasSuffix(".") { name.removeLast() }
@@ -61,7 +61,7 @@ struct ConnectionCheck: Sendable {
     }
 }
 
-/// Stands between the decoder and the client, and lets only those heads through that the client can take.
+/// Sits between the decoder and the client, and lets only those heads through that the client can handle.
 ///
 /// The client skips every head below 200. The decoder counts 000 to 099 as final and sends their body and their end, for which the client,
 /// still waiting for a head, ends the process. It also waits for as many interim heads as a server cares to send, and knows no other
@@ -69,7 +69,7 @@ struct ConnectionCheck: Sendable {
 final class ResponseHeadCheck: ChannelInboundHandler {
     typealias InboundIn = HTTPClientResponsePart
 
-    /// More interim heads before one answer than any server has a use for.
+    /// More interim heads before one response than any server needs.
     static let mostInterimHeads = 16
 
     private var interimHeads = 0
@@ -93,15 +93,15 @@ final class ResponseHeadCheck: ChannelInboundHandler {
         case 200...:
             interimHeads = 0
             return nil
-        case 101: return "status 101, but no other protocol was asked for"
+        case 101: return "status 101, but no other protocol was requested"
         case 100...:
             interimHeads += 1
             return interimHeads > Self.mostInterimHeads ? "more than \(Self.mostInterimHeads) interim responses" : nil
-        default: return "status \(status) is none of HTTP"
+        default: return "status \(status) is not an HTTP status"
         }
     }
 
-    /// Puts the check behind the decoder of a connection that stands. To be called on its event loop.
+    /// Puts the check after the decoder of an open connection. Must be called on its event loop.
     static func add(to channel: any Channel) throws {
         let pipeline = channel.pipeline.syncOperations
         let decoder = try pipeline.handler(type: ByteToMessageHandler<HTTPResponseDecoder>.self)

@@ -50,7 +50,7 @@ struct Exchange: Sendable {
         }
     }
 
-    /// Runs `body`, and ends it where a limit runs out; then that is thrown.
+    /// Runs `body`, and ends it when a limit runs out; then throws that.
     private func within(_ watch: ExchangeWatch, _ body: @escaping @Sendable () async throws -> Response) async throws -> Response {
         try Task.checkCancellation()
         let task = Task.immediate { try await body() }
@@ -104,7 +104,7 @@ struct Exchange: Sendable {
         }
     }
 
-    /// Names are judged when the connection is there; an address in place of a name needs no connection to be judged.
+    /// Names are judged once the connection is open; an address in place of a name can be judged without a connection.
     private func checkAddress(_ address: HTTPAddress) throws {
         guard !settings.allowsPrivateNetworks, address.isPrivateByName else { return }
         throw FetchError(.refused(.privateAddress(address.origin.host)), url: settings.redactor.redact(address))
@@ -173,7 +173,7 @@ struct Exchange: Sendable {
                 try buffer.withUnsafeReadableBytes { try collector.append($0) }
             }
         } catch {
-            // Whatever ends it, what came before is what there is to show.
+            // Whatever ends it, what arrived before is what there is to show.
         }
         return collector.excerpt(Self.excerptSize)
     }
@@ -182,11 +182,11 @@ struct Exchange: Sendable {
     static func text(_ bytes: [UInt8]) -> String { String(decoding: bytes.prefix(excerptSize), as: UTF8.self) }
 
     private func unexpectedType(_ headers: HTTPHeaders) -> String? {
-        // Without a type the body speaks for itself: what is no JSON fails to parse.
+        // Without a type the body speaks for itself: anything but JSON fails to parse.
         guard let value = headers.first(name: "Content-Type") else { return nil }
         let wanted = settings.mediaTypes.map(\.description).joined(separator: ", ")
         guard let type = MediaType(value), settings.mediaTypes.contains(where: { type.matches($0) }) else {
-            return "“\(value)” is none of \(wanted)"
+            return "“\(value)” is not one of \(wanted)"
         }
         return nil
     }
@@ -197,7 +197,7 @@ struct Exchange: Sendable {
         switch error {
         case let error as FetchError: described = error
         case let refusal as Refusal: described = FetchError(.refused(refusal))
-        // After the head, whatever breaks the connection cuts the body.
+        // After the head, whatever breaks the connection truncates the body.
         default: described = FetchError(.shortBody, detail: "\(error)")
         }
         if described.kind == .reset { described.kind = .shortBody }

@@ -1,7 +1,7 @@
 import SyncConfiguration
 import Synchronization
 
-/// Watches over the time an exchange takes: told what happens, it knows when which limit runs out.
+/// Watches the time an exchange takes: from what it is told, it knows which limit runs out when.
 ///
 /// One watch and one timer serve all limits of an exchange, however many buffers arrive.
 final class ExchangeWatch: Sendable {
@@ -52,7 +52,7 @@ final class ExchangeWatch: Sendable {
 
     // MARK: What follows
 
-    /// Four looks at the speed in each span make the average slide.
+    /// Sampling the speed four times per span makes the average slide.
     private static let samplesPerSpan = 4
 
     /// The next instant at which a limit may have run out, seen from `instant`: whatever happens meanwhile, no limit runs out earlier.
@@ -74,7 +74,7 @@ final class ExchangeWatch: Sendable {
         }
     }
 
-    /// A phase that begins after a look at the time runs out no earlier than this after that look.
+    /// A phase that begins after a check runs out no earlier than this long after that check.
     private var shortestLimit: Duration {
         let limit = min(headTimeout, limits.idleTimeout.duration)
         return limits.minSpeed.map { min(limit, $0.span.duration / Self.samplesPerSpan) } ?? limit

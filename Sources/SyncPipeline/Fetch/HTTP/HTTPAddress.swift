@@ -1,11 +1,11 @@
 public import Foundation
 
-/// An absolute `http` or `https` address that is safe to ask: the only kind of address the fetch stage works with.
+/// An absolute `http` or `https` address that is safe to request: the only kind of address the fetch stage works with.
 ///
 /// Refused when it is made: other schemes, user information, a missing or empty host, an IPv6 zone, control characters and backslashes
 /// (which different parsers read differently), and more than 16 KiB. A fragment is dropped.
 public struct HTTPAddress: Sendable, Hashable, CustomStringConvertible {
-    /// The address as it is asked for.
+    /// The address as it is requested.
     public let url: URL
     /// What credentials for it belong to.
     public let origin: Origin
@@ -59,13 +59,13 @@ public struct HTTPAddress: Sendable, Hashable, CustomStringConvertible {
     /// The address of the host, if it is written as one and need not be looked up.
     public var literalAddress: NetworkAddress? { NetworkAddress(origin.host) }
 
-    /// Whether the host names this machine or a private network by itself, without a look-up.
+    /// Whether the host itself names this machine or a private network, without a lookup.
     public var isPrivateByName: Bool {
         if let literalAddress { return !literalAddress.isPublic }
         return origin.host == "localhost" || origin.host.hasSuffix(".localhost")
     }
 
-    /// Whether the host is an address that only the own link has: there metadata services of clouds answer, who tell credentials.
+    /// Whether the host is a link-local address: clouds' metadata services answer there, and they reveal credentials.
     public var isLinkLocal: Bool { literalAddress?.isLinkLocal == true }
 
     /// The address with the query parameters `items` put in; parameters of the same name are replaced, the others stay as they were
@@ -124,8 +124,8 @@ public struct HTTPAddress: Sendable, Hashable, CustomStringConvertible {
         return encoded
     }
 
-    /// The text with escapes where an address must have them and has none. What is escaped stays: a parser that meets one character it does not like
-    /// would escape the escapes beside it once more.
+    /// The text with escapes added where an address needs them. What is already escaped stays: a parser that meets one character it does not like
+    /// would escape the escapes next to it again.
     private static func escaped(_ text: String) -> String {
         let bytes = Array(text.utf8)
         // Brackets stand around an IPv6 address, and nowhere else.

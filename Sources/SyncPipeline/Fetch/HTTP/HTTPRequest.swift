@@ -46,7 +46,7 @@ public struct HTTPResponse: Sendable {
     }
 }
 
-/// The bytes of a body as they arrive. It can be read once. Whoever stops reading before the end gives the connection up.
+/// The bytes of a body as they arrive. It can be read once. A reader that stops before the end gives up the connection.
 public struct HTTPBody: AsyncSequence, Sendable {
     /// Reads the buffers one by one.
     public struct AsyncIterator: AsyncIteratorProtocol {

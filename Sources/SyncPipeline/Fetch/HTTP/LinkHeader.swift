@@ -60,7 +60,7 @@ public struct LinkHeader: Sendable, Hashable {
             return true
         }
 
-        /// Moves behind the next comma that separates links.
+        /// Moves past the next comma that separates links.
         mutating func skipToNextLink() {
             while let byte = current {
                 switch byte {

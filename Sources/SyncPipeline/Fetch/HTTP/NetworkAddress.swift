@@ -6,8 +6,8 @@
 
 /// An IP address, and whether it belongs to the public internet.
 ///
-/// What cannot be reached from the outside is what a remote server must not be able to send the daemon to: the machine itself, the local
-/// network, the metadata service of a cloud.
+/// A remote server must not be able to send the daemon to what cannot be reached from the outside: the machine itself, the local network, a cloud's
+/// metadata service.
 public enum NetworkAddress: Sendable, Hashable, CustomStringConvertible {
     /// Four bytes.
     case v4(UInt32)

@@ -2,11 +2,12 @@ import Foundation
 import Secrets
 import Synchronization
 
-/// Takes credentials out of everything that may be printed or stored.
+/// Removes credentials from everything that may be printed or stored.
 ///
-/// It learns each one when it is read, and knows it for as long as itself is there, which is a run: a server may echo one that has been replaced since.
+/// It learns each one when it is read, and keeps it for as long as it lives itself, which is one run: a server may echo one that has since been
+/// replaced.
 public final class Redactor: Sendable, CustomStringConvertible, CustomReflectable {
-    /// What stands in the place of a credential.
+    /// What replaces a credential.
     public static let mask = "[redacted]"
 
     /// Shorter secrets are not looked for: that would garble every message without hiding anything.
@@ -20,7 +21,7 @@ public final class Redactor: Sendable, CustomStringConvertible, CustomReflectabl
         for secret in secrets { learn(Secret(Array(secret.utf8))) }
     }
 
-    /// Takes this secret out, too, from now on.
+    /// Removes this secret, too, from now on.
     func learn(_ secret: Secret) {
         guard secret.count >= Self.shortest else { return }
         needles.withLock { needles in
@@ -46,7 +47,7 @@ public final class Redactor: Sendable, CustomStringConvertible, CustomReflectabl
             }
         }
         guard isFound else { return text }
-        // A byte that no UTF-8 holds stood for the mask until now, so that no secret is found inside of a mask.
+        // Until here a byte that never occurs in UTF-8 marked the mask, so that no secret is found inside a mask.
         return bytes.split(separator: Self.placeholder, omittingEmptySubsequences: false).map { String(decoding: $0, as: UTF8.self) }
             .joined(separator: Self.mask)
     }
@@ -93,7 +94,7 @@ public final class Redactor: Sendable, CustomStringConvertible, CustomReflectabl
 }
 
 extension FetchError {
-    /// The error without the secrets, in whatever part of it a server sent one back.
+    /// The error without the secrets, in whichever part of it a server sent one back.
     func redacted(by redactor: Redactor) -> FetchError {
         var error = self
         error.detail = redactor.redact(detail)

@@ -14,7 +14,7 @@ public struct RedirectPolicy: Sendable {
         visited = [first]
     }
 
-    /// Whether a status asks for a redirect. 300, 304, 305 and 306 do not.
+    /// Whether a status means a redirect. 300, 304, 305 and 306 do not.
     public static func isRedirect(_ status: Int) -> Bool {
         [301, 302, 303, 307, 308].contains(status)
     }
@@ -40,7 +40,7 @@ public struct RedirectPolicy: Sendable {
     }
 }
 
-/// Why an address, or a response, is not accepted although it could be had.
+/// Why an address, or a response, is refused although it is available.
 public enum Refusal: Error, Sendable, Hashable, CustomStringConvertible {
     /// No address at all: an empty `Location` or next link.
     case emptyAddress
@@ -62,13 +62,13 @@ public enum Refusal: Error, Sendable, Hashable, CustomStringConvertible {
     case missingLocation
     /// More redirects than allowed.
     case tooManyRedirects(Int)
-    /// A redirect to an address that was asked before in this exchange.
+    /// A redirect to an address that was already requested in this exchange.
     case redirectLoop
     /// The address leads to this machine or a private network; the address actually used.
     case privateAddress(String)
     /// A credential would have gone to another origin.
     case credentialLeak
-    /// A status that answers a question that was not asked, such as 304 without a condition.
+    /// A status that answers a request that was not made, such as 304 without a condition.
     case unexpectedStatus(Int)
     /// A `Content-Encoding` that was not offered, or several.
     case contentEncoding(String)
@@ -78,19 +78,19 @@ public enum Refusal: Error, Sendable, Hashable, CustomStringConvertible {
         switch self {
         case .emptyAddress: "the address is empty"
         case .malformedAddress(let why): "the address cannot be used: \(why)"
-        case .scheme(let scheme): "scheme “\(scheme)” is refused; only http and https are asked"
-        case .userInformation: "user name or password in an address are refused; use the auth table"
+        case .scheme(let scheme): "scheme “\(scheme)” is refused; only http and https are allowed"
+        case .userInformation: "an address may not contain a user name or password; use the auth table"
         case .downgrade: "redirect or link from https to http refused"
         case .otherOrigin(let origin): "leads to another origin, \(origin); set redirects or next_links = \"any\" to follow"
         case .redirectNotAllowed: "redirects are not allowed (redirects = \"none\")"
         case .nextLinksNotAllowed: "next links are not followed (next_links = \"none\")"
         case .missingLocation: "redirect without Location"
         case .tooManyRedirects(let limit): "more than \(limit) redirects (max_redirects)"
-        case .redirectLoop: "redirects lead in a circle"
+        case .redirectLoop: "redirects form a loop"
         case .privateAddress(let address):
-            "\(address) is not a public address; set allow_private_networks = true if it is meant to be asked"
+            "\(address) is not a public address; set allow_private_networks = true if you mean to ask it"
         case .credentialLeak: "a credential would have gone to another origin"
-        case .unexpectedStatus(let status): "status \(status) answers a question that was not asked"
+        case .unexpectedStatus(let status): "status \(status) answers a request that was not made"
         case .contentEncoding(let encoding): "content encoding “\(encoding)” was not offered"
         }
     }

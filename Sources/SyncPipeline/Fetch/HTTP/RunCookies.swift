@@ -4,8 +4,8 @@ import Synchronization
 
 /// The cookies of one run: kept in memory, sent to the origin that set them and to no other, forgotten with the run.
 ///
-/// Servers use them to keep a listing on one backend. `Domain` is not honoured, as if every cookie were for its host only, and neither is
-/// an expiry but the past, which deletes.
+/// Servers use them to keep a listing on one backend. `Domain` is ignored: every cookie is for its host only. Expiry dates are ignored too, except
+/// past ones, which delete.
 public final class RunCookies: Sendable {
     private struct Cookie {
         let origin: Origin

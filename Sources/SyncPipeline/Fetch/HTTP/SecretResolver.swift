@@ -1,17 +1,17 @@
 public import Secrets
 public import SyncConfiguration
 
-/// Turns a reference to a secret into the secret, before each exchange that needs it: what was replaced meanwhile is used at once, and a token may be
-/// fetched first. Where secrets are kept is the daemon's business; the pipeline is handed this.
+/// Turns a reference to a secret into the secret, before each exchange that needs it: a replaced secret is used at once, and a token may be fetched
+/// first. Where secrets are kept is the daemon's business; the pipeline only gets this.
 public struct SecretResolver: Sendable {
     private let read: @Sendable (SecretReference, SecretForm) async throws -> Secret
 
-    /// A resolver that calls `read`, which refuses what has not the form.
+    /// A resolver that calls `read`, which refuses what does not have the right form.
     public init(_ read: @escaping @Sendable (SecretReference, SecretForm) async throws -> Secret) {
         self.read = read
     }
 
-    /// A resolver that reads anew, each time, from where the reader looks.
+    /// A resolver that reads again, each time, from where the reader looks.
     public init(_ reader: SecretReader) {
         self.init { try reader.secret($0, form: $1) }
     }
@@ -39,7 +39,7 @@ public struct SecretResolver: Sendable {
     }
 }
 
-/// The forms in which a secret is sent, or comes back. Each is made in memory of its own kind, and is overwritten as the secret is.
+/// The forms in which a secret is sent, or comes back. Each is in memory of the same kind, and is overwritten as the secret is.
 extension Secret {
     /// Whether both hold the same bytes.
     func isEqual(to other: Secret) -> Bool {

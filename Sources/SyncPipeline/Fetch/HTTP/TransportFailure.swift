@@ -10,7 +10,7 @@ import NIOSSL
     import Musl
 #endif
 
-/// Tells from what the libraries below throw which class a failure belongs to.
+/// Works out the class of a failure from what the libraries below throw.
 enum TransportFailure {
     /// The class of a failure before the head of a response.
     static func classify(_ error: any Error, host: String) async -> FetchError {
@@ -80,7 +80,7 @@ enum TransportFailure {
             let reasons = error.connectionErrors.prefix(4).map { "\($0.target): \($0.error)" }
             return FetchError(timedOut ? .timeout(.connect) : .connect, detail: reasons.joined(separator: "; "))
         }
-        // The library below keeps to itself why the look-up failed, so it is asked again.
+        // The library below does not say why the lookup failed, so the lookup is repeated.
         switch await lookUp(host) {
         case EAI_NONAME, EAI_NODATA: return FetchError(.dnsNotFound, detail: "no address for \(host)")
         case 0: return FetchError(.dnsTemporary, detail: "no address for \(host) a moment ago")

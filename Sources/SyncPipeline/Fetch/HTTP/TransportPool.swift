@@ -4,8 +4,8 @@ import Synchronization
 
 /// The transports of a daemon: one for each set of options, made when it is first needed.
 ///
-/// Who uses a transport keeps it open. A reload lets all of them go: what is asked afterwards goes over new ones, for which certificate authorities
-/// are read anew, and the old ones are shut down when their last requests are answered.
+/// A user of a transport keeps it open. A reload drops all of them: later requests go over new ones, for which certificate authorities are read
+/// again, and the old ones are shut down when their last requests are answered.
 public final class TransportPool: Sendable {
     private struct Entry {
         let transport: any HTTPTransport
@@ -19,7 +19,7 @@ public final class TransportPool: Sendable {
         /// Those that are handed out.
         var current: [TransportOptions: Int] = [:]
         var count = 0
-        /// How often all were let go: what is made meanwhile may be of before.
+        /// How often all were dropped: one that was being made at that time may be an old one.
         var generation = 0
 
         /// A transport that is of no use any more; it leaves the state.
@@ -45,7 +45,7 @@ public final class TransportPool: Sendable {
         make = { try await AsyncHTTPClientTransport($0, secrets: secrets) }
     }
 
-    /// A pool that makes its transports otherwise.
+    /// A pool that makes its transports in another way.
     public init(make: @escaping @Sendable (TransportOptions) async throws -> any HTTPTransport) {
         self.make = make
     }
@@ -59,7 +59,7 @@ public final class TransportPool: Sendable {
             let made = try await make(options)
             let lease: Lease? = state.withLock { state in
                 guard state.generation == generation else { return nil }
-                // Somebody else may have made it meanwhile, and it is in use.
+                // Another caller may have made one meanwhile, and it is in use.
                 if let other = state.current[options] { return self.lease(other, &state) }
                 state.count += 1
                 state.entries[state.count] = Entry(transport: made)
@@ -72,7 +72,7 @@ public final class TransportPool: Sendable {
         }
     }
 
-    /// Lets all transports go: those that nobody uses are shut down now, the others when they are not used any more.
+    /// Drops all transports: those that nobody uses are shut down now, the others when they are no longer used.
     public func renew() async {
         let unused = state.withLock { state in
             state.letGo()
@@ -105,7 +105,7 @@ public final class TransportPool: Sendable {
         if let unused { Task { await unused.shutdown() } }
     }
 
-    /// A transport of the pool in the hands of a user.
+    /// A transport of the pool while a user holds it.
     private final class Lease: HTTPTransport {
         private let transport: any HTTPTransport
         private let release: @Sendable () -> Void
@@ -134,7 +134,7 @@ public struct TransportOptions: Sendable, Hashable {
     public var tls: SyncConfiguration.TLSConfiguration
     /// Whether addresses that are not public may be connected to.
     public var allowsPrivateNetworks: Bool
-    /// The time for connecting, agreement on TLS included.
+    /// The time for connecting, TLS handshake included.
     public var connectTimeout: TimeSpan
     /// How many connections to one host may be open at once.
     public var connectionsPerHost: Int
@@ -157,8 +157,7 @@ public struct TransportOptions: Sendable, Hashable {
 
 /// One client for each host, so that a connection can be judged by the host it was opened for.
 ///
-/// Clients of hosts that nobody asks for are shut down when there are too many: a server that redirects to ever new hosts must not fill
-/// the memory.
+/// Clients of unused hosts are shut down when there are too many: a server that redirects to ever new hosts must not fill the memory.
 final class HostClients: Sendable {
     /// A client is not shut down for as long as somebody has a lease of it.
     final class Lease: Sendable {

@@ -30,15 +30,15 @@ public struct PageFacts: Sendable, Hashable {
     public var unreadable: [String] = []
     /// How many of the records were set aside.
     public var rejected = 0
-    /// How many of those could not even be told by their key: the page may list any row.
+    /// How many of those could not even be identified by their key: the page may list any row.
     public var unidentified = 0
-    /// Whether an object stood where nobody had declared that records stand.
+    /// Whether there was an object where no records were declared.
     public var isLoneObject = false
-    /// Whether `null` stood there: no records, and no list of none either.
+    /// Whether `null` was there: no records, and not an empty list either.
     public var isNull = false
 
-    /// Whether the page is one of a listing, and says how it goes on. One that is not may come with the validators of the page that it stands for – an
-    /// error with status 200 –, and an answer "not modified" to them would be about that.
+    /// Whether the page belongs to a listing, and says how it continues. A page that does not – an error with status 200 – may come with the
+    /// validators of the page it replaces, and a "not modified" response would then refer to the error.
     var isSound: Bool {
         !isLoneObject && !isNull && unreadable.isEmpty && !hasConflictingLinks && !hasUnreadableLink && (records == 0 || rejected < records)
     }
@@ -77,8 +77,9 @@ public struct PageFacts: Sendable, Hashable {
         take(page.headers, from: page.address, pagination: pagination, settings: settings)
     }
 
-    /// What a page that was not modified says now: its body is what it was, but its headers need not be, for a full page leads on as soon as there is
-    /// one more record. Nil: the listing goes on where it ended, or ends where it went on, and the page must be read again to be remembered so.
+    /// What a page that was not modified says now: its body is unchanged, but its headers need not be, because a full page leads on as soon as there
+    /// is one more record. Nil: the listing now continues where it ended, or ends where it continued, and the page must be read again to be
+    /// remembered that way.
     func renewed(by page: UnmodifiedPage, pagination: PaginationConfiguration, settings: FetchSettings) -> PageFacts? {
         // A 304 may leave out what it would repeat.
         if page.evidence == .status && page.headers["Link"].isEmpty { return self }
@@ -114,7 +115,7 @@ public struct PageFacts: Sendable, Hashable {
         }
     }
 
-    /// A next link gets the same treatment as a redirect.
+    /// A next link is treated like a redirect.
     private static func follow(_ target: String, from address: HTTPAddress, settings: FetchSettings) throws(Refusal) -> HTTPAddress {
         let next = settings.authentication.stripping(try address.resolving(target))
         guard address.origin.scheme != "https" || next.origin.scheme == "https" else { throw .downgrade }

@@ -1,10 +1,10 @@
 import Foundation
 public import SyncConfiguration
 
-/// Leads through a listing, page by page: told what a page says, it names the next one or the end. Pure; it sees no network and no clock.
+/// Leads through a listing, page by page: given what a page says, it names the next one or the end. Pure; it sees no network and no clock.
 ///
-/// Any rule that says "end" ends the listing. If at that moment anything else promises more, the listing is not complete. The same records twice,
-/// or a link back, is a server that goes round in circles; that fails the run rather than filling it with repetitions. The same token twice is not:
+/// Any rule that says "end" ends the listing. If at that moment anything else promises more, the listing is not complete. The same records twice, or
+/// a link back, means a server that goes in circles; that fails the run rather than filling it with repetitions. The same token twice does not:
 /// servers that scroll send one token for all pages.
 public struct Pagination: Sendable {
     /// What comes after a page.
@@ -19,7 +19,7 @@ public struct Pagination: Sendable {
 
     /// What came twice.
     public enum Repetition: String, Sendable, Hashable {
-        /// A `Link` header leads to a page that was asked for already; cursors may repeat.
+        /// A `Link` header leads to a page that was already requested; cursors may repeat.
         case token = "the same next page twice"
         /// Two pages are byte for byte the same; empty ones count only at the same address.
         case body = "the same body twice"
@@ -39,7 +39,7 @@ public struct Pagination: Sendable {
 
     /// The page to be asked for now.
     public private(set) var request: PageRequest
-    /// How many pages have been told of.
+    /// How many pages have been taken in.
     public private(set) var pages = 0
     /// How many records they had.
     public private(set) var records = 0
@@ -66,7 +66,7 @@ public struct Pagination: Sendable {
             pageSize = nil
             request = PageRequest(address: first)
         }
-        // The first page counts as asked for: a token that leads back to it is a circle.
+        // The first page counts as requested: a token that leads back to it is a circle.
         seenTokens.insert(BodyDigest(of: request.key))
     }
 
@@ -74,7 +74,7 @@ public struct Pagination: Sendable {
     public mutating func advance(_ facts: PageFacts) -> Step {
         pages += 1
         records += facts.records
-        // Two pages may be empty alike; two that hold the same records are one.
+        // Two pages may both be empty; two that hold the same records are a repetition.
         let body = facts.records > 0 ? "\(facts.digest)" : "\(facts.digest) \(request.key)"
         guard seenBodies.insert(body).inserted else { return .repetition(.body) }
         note(facts)
@@ -103,8 +103,8 @@ public struct Pagination: Sendable {
         }
     }
 
-    /// The page that will come after the one that is asked for now, as far as its headers tell: nil where they do not, or where it is none that is
-    /// new. That it is asked for is decided when the page has been taken in.
+    /// The page that will follow the one being requested, as far as the headers say: nil if they do not, or if that page is not new. Whether it is
+    /// requested is decided when the current page has been taken in.
     ///
     /// - Parameter headers: what the headers say; the number of records is not looked at.
     func foreseen(_ headers: PageFacts) -> PageRequest? {
@@ -118,7 +118,7 @@ public struct Pagination: Sendable {
 
     // MARK: Rules
 
-    /// What is remembered of a page for the judgement at the end.
+    /// What is remembered about a page for the judgement at the end.
     private mutating func note(_ facts: PageFacts) {
         if let announced = facts.total {
             if let total, total != announced, !doubts.contains(where: { if case .totalChanged = $0 { true } else { false } }) {
@@ -152,7 +152,7 @@ public struct Pagination: Sendable {
             if records > total { doubts.append(.recordsTooMany(seen: records, total: total)) }
         }
         if let totalPages = facts.totalPages, pages < totalPages { doubts.append(.pagesMissing(seen: pages, total: totalPages)) }
-        // A body that says outright that there is no more is believed against a link or token that is always there.
+        // A body that explicitly says there is no more is believed over a link or token that is always present.
         let wasCut = rules == [.maxPages] || rules == [.maxRecords]
         if facts.hasMore != false, !wasCut {
             if let refused = facts.refusedLink {
@@ -168,7 +168,7 @@ public struct Pagination: Sendable {
         return PaginationEnd(rules: rules, doubts: doubts)
     }
 
-    /// An empty page whose token is the one that led to it: a scroll that has come to its end, and sends its token all the same.
+    /// An empty page whose token is the one that led to it: a scroll that has ended, but still sends its token.
     private func leadsToItself(_ facts: PageFacts) -> Bool {
         guard facts.records == 0, pages > 1, case .next(let next) = nextPage(facts) else { return false }
         return next.key == request.key
@@ -190,7 +190,7 @@ public struct Pagination: Sendable {
             return .next(Self.numbered(first, numbers, index: pages))
         case .linkHeader:
             guard let link = facts.nextLink else { return .end(.noNextLink) }
-            // Stored links were made by this program; one that cannot be read any more is as good as refused.
+            // Stored links were made by this program; one that can no longer be read counts as refused.
             guard let address = try? HTTPAddress(link) else { return .unusable }
             return .next(PageRequest(address: address))
         case .cursor(let rule):

@@ -24,7 +24,7 @@ public struct PaginationEnd: Sendable, Hashable {
         case maxRecords = "max_records"
     }
 
-    /// What speaks against a listing's being complete. One of them forbids sweeping, and a cursor beyond what was seen.
+    /// Reasons to doubt that a listing is complete. Any of them forbids sweeping, and a cursor beyond what was seen.
     public enum Doubt: Sendable, Hashable, CustomStringConvertible {
         /// `has_more` promised more.
         case moreWasPromised
@@ -70,13 +70,13 @@ public struct PaginationEnd: Sendable, Hashable {
             case .linkNotFollowed: "the Link header offers a next page; set pages.kind"
             case .conflictingLinks: "the Link header names several next pages"
             case .linkRefused(let why): "next link: \(why)"
-            case .cursorNotFollowed: "a token for a next page was there"
+            case .cursorNotFollowed: "there was a token for a next page"
             case .cut(let pages): "cut after \(pages) pages (max_pages)"
             case .cutAtRecords(let records): "cut after \(records) records (max_records)"
             case .linkUnreadable: "the Link header cannot be read"
             case .unreadable(let what): "\(what) cannot be read"
             case .loneObject: "an object where a list was expected; if it is the record, write records = \"$\""
-            case .null: "null where a list was expected, which does not say that what was listed is gone"
+            case .null: "null where a list was expected; that does not prove that what was listed is gone"
             case .nothingMapped(let page): "every record of page \(page) was set aside"
             }
         }

@@ -1,12 +1,12 @@
 public import Foundation
 
-/// Why a page could not be had: the class of the failure, where it happened, and what was seen.
+/// Why a page could not be fetched: the class of the failure, where it happened, and what was seen.
 ///
-/// Credentials have been taken out when it was made. `summary` and `description` may be printed; the parts hold what the server sent.
+/// Credentials were removed when it was made. `summary` and `description` may be printed; the parts hold what the server sent.
 public struct FetchError: Error, Sendable, Hashable, CustomStringConvertible {
     /// Which of the time limits ran out.
     public enum Limit: String, Sendable, Hashable {
-        /// `connect_timeout`: no connection, or no agreement on TLS.
+        /// `connect_timeout`: no connection, or no TLS handshake.
         case connect = "connect_timeout"
         /// `first_byte_timeout`: no complete head of a response.
         case firstByte = "first_byte_timeout"
@@ -46,15 +46,15 @@ public struct FetchError: Error, Sendable, Hashable, CustomStringConvertible {
         case dnsTemporary
         /// The name does not exist.
         case dnsNotFound
-        /// No trust: the certificate or the agreement on TLS failed.
+        /// No trust: the certificate or the TLS handshake failed.
         case tls
-        /// What came is not HTTP, or contradicts itself.
+        /// The response is not HTTP, or contradicts itself.
         case malformed
         /// The compressed data are damaged.
         case corruptBody
-        /// A status that is no success.
+        /// A status that does not mean success.
         case status(Int)
-        /// A body of a type that was not asked for, such as a login page.
+        /// A body of a type that was not requested, such as a login page.
         case contentType
         /// A size limit was passed.
         case tooLarge(Size)
@@ -70,7 +70,7 @@ public struct FetchError: Error, Sendable, Hashable, CustomStringConvertible {
     public var kind: Kind
     /// What exactly happened, in words; may be empty.
     public var detail: String
-    /// The address that was asked for, without credentials; empty if it never came to a request.
+    /// The requested address, without credentials; empty if no request was made.
     public var url: String
     /// The status of the response, if there was one.
     public var status: Int?
@@ -98,23 +98,23 @@ public struct FetchError: Error, Sendable, Hashable, CustomStringConvertible {
         self.attempts = attempts
     }
 
-    /// What the failure is called where it stands for itself, as in a column of a status table: `timeout: idle_timeout`.
+    /// A short name for the failure, as for a column of a status table: `timeout: idle_timeout`.
     public var summary: String { RemoteText.line(classInWords) }
 
     private var classInWords: String {
         switch kind {
         case .connect: "cannot connect"
         case .timeout(let limit): "timeout: \(limit.rawValue)"
-        case .reset: "connection broke"
+        case .reset: "connection lost"
         case .shortBody: "body cut short"
-        case .dnsTemporary: "name cannot be looked up now"
+        case .dnsTemporary: "name lookup failed for now"
         case .dnsNotFound: "name does not exist"
         case .tls: "TLS failed"
         case .malformed: "malformed response"
         case .corruptBody: "damaged compressed body"
         case .status(let status): "status \(status)"
         case .contentType: "unexpected content type"
-        case .tooLarge(let size): "limit passed: \(size.rawValue)"
+        case .tooLarge(let size): "limit exceeded: \(size.rawValue)"
         case .refused(let refusal): "refused: \(refusal)"
         case .credential: "credential cannot be used"
         case .cancelled: "cancelled"

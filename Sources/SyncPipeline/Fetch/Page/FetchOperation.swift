@@ -3,8 +3,8 @@ import Synchronization
 
 /// A fetch as an operation on a queue. It is asynchronous: while it waits, for the server or for its next attempt, it holds no thread.
 ///
-/// Cancelling it at any time, also before it starts, finishes it soon with the outcome `cancelled`. A finished operation has an outcome
-/// and no dependencies: a long chain of operations that refer to each other would overflow the stack when it is released.
+/// Cancelling it at any time, even before it starts, finishes it soon with the outcome `cancelled`. A finished operation has an outcome and no
+/// dependencies: a long chain of operations that refer to each other would overflow the stack when released.
 // Unchecked because `Operation` is; everything that changes here is behind the mutex.
 public final class FetchOperation: Operation, @unchecked Sendable {
     private struct Listener: Sendable {
@@ -69,7 +69,7 @@ public final class FetchOperation: Operation, @unchecked Sendable {
             self.finish(outcome)
         }
         phase.withLock { phase in
-            // The task may have finished the operation before it is put down here.
+            // The task may have finished the operation before it is stored here.
             if case .executing = phase { phase = .executing(task) }
         }
         if isCancelled { task.cancel() }
@@ -125,12 +125,12 @@ public struct FetchEnvironment: Sendable {
     public let slots: RequestSlots?
     /// The cookies of the run; nil for none.
     public let cookies: RunCookies?
-    /// Is told what happens. Called on no particular thread.
+    /// Called with what happens. Called on no particular thread.
     public let observe: @Sendable (FetchEvent) -> Void
-    /// Until when the server wants to be left alone, whichever fetch it told so; nil if it may be asked. Asked before every attempt, when it has its
-    /// slot.
+    /// Until when the server wants to be left alone, whichever fetch it told; nil if it may be polled. Called before every attempt, once the attempt
+    /// has its slot.
     public let notBefore: @Sendable () -> Date?
-    /// Is told that a server asked for a wait, and awaited before anybody else gets the slot: what must survive the process is stored then.
+    /// Called when a server asks for a wait, and awaited before anybody else gets the slot: what must survive the process is stored then.
     public let willWait: @Sendable (Date) async -> Void
 
     /// An environment for one run.

@@ -1,21 +1,21 @@
 public import Foundation
 public import NIOHTTP1
 
-/// What became of a fetch. All of it was foreseen, so none of it is thrown.
+/// The outcome of a fetch. Every case is expected, so none is thrown.
 public enum FetchOutcome: Sendable {
     /// The page, completely.
     case page(FetchedPage)
-    /// Nothing new. Whether that may be believed is for the caller to say, who knows whether the rows are there.
+    /// Nothing new. Whether to believe that is up to the caller, who knows whether the rows are there.
     case notModified(UnmodifiedPage)
     /// The server wants to be left alone for longer than a run should wait.
     case parked(until: Date, FetchError)
-    /// Nothing was asked: another fetch was told that the server wants to be left alone.
+    /// No request was made: another fetch was told that the server wants to be left alone.
     case leftAlone(until: Date)
     /// Status 401: the credentials are not accepted.
     case authenticationRejected(FetchError)
-    /// A rule forbids the request or its answer: an address, a redirect, a cap. Trying again would not help.
+    /// A rule forbids the request or its response: an address, a redirect, a limit. Trying again would not help.
     case refused(FetchError)
-    /// It did not work, as often as it was tried.
+    /// Every attempt failed.
     case failed(FetchError)
     /// It was cancelled.
     case cancelled
@@ -28,7 +28,7 @@ public enum FetchOutcome: Sendable {
         }
     }
 
-    /// Not to be asked again before then, if the server said so. Applies to everything of that origin and credential.
+    /// No request before then, if the server said so. Applies to everything of that origin and credential.
     public var notBefore: Date? {
         switch self {
         case .parked(let until, _), .leftAlone(let until): until
@@ -45,7 +45,7 @@ public struct FetchedPage: Sendable {
     public let status: Int
     /// All headers of the response.
     public let headers: HTTPHeaders
-    /// The decompressed body. Behind its last byte there is room for at least 64 more, which the parser may read.
+    /// The decompressed body. After its last byte there is room for at least 64 more, which the parser may read.
     public let body: [UInt8]
     /// The digest of the body.
     public let digest: BodyDigest
@@ -64,7 +64,7 @@ public struct FetchedPage: Sendable {
     public var isPartial: Bool { status == 206 }
 }
 
-/// A page that is as it was when the validators were taken.
+/// A page that is unchanged since the validators were taken.
 public struct UnmodifiedPage: Sendable {
     /// How it is known.
     public enum Evidence: String, Sendable, Hashable {

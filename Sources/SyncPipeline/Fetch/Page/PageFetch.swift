@@ -2,11 +2,11 @@ import Foundation
 import NIOHTTP1
 public import SyncConfiguration
 
-/// Fetches one page: asks, judges the answer, waits and asks again where that makes sense.
+/// Fetches one page: makes the request, judges the response, waits and tries again if that makes sense.
 public struct PageFetch: Sendable {
     /// The page.
     public let request: PageRequest
-    /// What makes the request conditional; nil asks for the page whatever is there already.
+    /// What makes the request conditional; nil requests the page unconditionally.
     public let validators: ConditionalGET?
     /// Whether a success with the same `ETag` or the same body counts as not modified.
     public let recognisesUnmodified: Bool
@@ -26,7 +26,7 @@ public struct PageFetch: Sendable {
     private enum Verdict {
         case done(FetchOutcome)
         case again(FetchError)
-        /// The server said meanwhile that it wants to be left alone: nothing was asked.
+        /// The server said meanwhile that it wants to be left alone: no request was made.
         case leftAlone(until: Date)
 
         /// Until when the server that was asked wants to be left alone.
@@ -90,7 +90,7 @@ public struct PageFetch: Sendable {
         let exchange = Exchange(
             transport: environment.transport, settings: environment.settings, clock: environment.clock, cookies: environment.cookies)
         do {
-            // Before the slot is taken: who waits for a token delays nobody else.
+            // Before the slot is taken: a fetch that waits for a token delays nobody else.
             let credential = try await environment.settings.authentication.credential()
             let sent = environment.settings.http.conditional == .auto ? validators : nil
             let ask = { () async throws -> Verdict in
@@ -153,7 +153,7 @@ public struct PageFetch: Sendable {
     ) -> FetchOutcome {
         let digest = BodyDigest(of: response.body)
         let fresh = ConditionalGET(headers: response.headers, bodyDigest: digest, receivedAt: environment.clock.wallTime)
-        // A part has the whole's ETag, and is still a part.
+        // A partial response has the ETag of the whole, and is still partial.
         if recognisesUnmodified, response.status != 206, let known = self.validators,
             let evidence = evidence(known: known, fresh: fresh, digest: digest)
         {
@@ -172,7 +172,7 @@ public struct PageFetch: Sendable {
         let isSameTag = known.etag != nil && known.etag == fresh?.etag
         guard let knownDigest = known.bodyDigest else { return isSameTag ? .etag : nil }
         if knownDigest == digest { return isSameTag ? .etag : .body }
-        // A strong tag promises the same bytes. Where the bytes differ they are believed, not the tag.
+        // A strong tag promises the same bytes. If the bytes differ, believe them and not the tag.
         return isSameTag && known.etag?.hasPrefix("W/") == true ? .etag : nil
     }
 
@@ -197,7 +197,7 @@ public struct PageFetch: Sendable {
         ).map { now.advanced(by: min($0, environment.settings.retry.maxPark.duration)) }
     }
 
-    /// Parks if the server asks for more patience than a run should have.
+    /// Parks if the server asks for a longer wait than a run should make.
     private func parking(_ error: FetchError) -> FetchOutcome? {
         guard let until = error.notBefore else { return nil }
         let wait = environment.clock.wallTime.duration(to: until)

@@ -2,15 +2,15 @@ import Synchronization
 
 /// Limits how many requests are under way at once, first come, first served. A fetch that waits for its next attempt holds no slot.
 ///
-/// Where others wait, a request that has taken long gives its slot up and goes on beside the others, so that servers that never answer do not keep
-/// everybody from asking anybody: a certain number of such requests may be under way besides. The next request to that origin begins there, and takes
-/// nobody's slot, until one of them is answered in time.
+/// While others wait, a request that has taken long gives up its slot and continues without one, so that servers that never answer do not block all
+/// requests: only a certain number of such requests may continue. The next request to that origin begins without a slot, until one of them is
+/// answered in time.
 public final class RequestSlots: Sendable {
     /// How long a request keeps its slot where others wait for one.
     static let patience = Duration.seconds(5)
-    /// How many go on without one, for each slot.
+    /// How many continue without one, for each slot.
     static let slowForEach = 8
-    /// Of how many origins it is known that they are slow.
+    /// How many slow origins are remembered.
     private static let mostOrigins = 1024
 
     private struct Waiter {
@@ -26,11 +26,11 @@ public final class RequestSlots: Sendable {
 
     private struct State {
         var count: Int
-        /// Negative where there were more before: those who have one keep it.
+        /// Negative if there were more before: holders keep theirs.
         var free: Int
         /// Who has a slot.
         var holders: [Int: Holder] = [:]
-        /// Who goes on without a slot.
+        /// Who continues without a slot.
         var slow: [Int: Holder] = [:]
         /// Where requests have taken long last.
         var slowOrigins: Set<Origin> = []
@@ -60,7 +60,7 @@ public final class RequestSlots: Sendable {
         self.clock = clock
     }
 
-    /// So many slots from now on. Who has one keeps it.
+    /// Changes the number of slots. Holders keep theirs.
     /// - Precondition: there is at least one.
     func resize(_ count: Int) {
         precondition(count > 0, "there must be at least one request slot")
@@ -124,7 +124,7 @@ public final class RequestSlots: Sendable {
         return taken
     }
 
-    /// As long as somebody waits: has those go on without a slot that have had theirs for too long.
+    /// As long as somebody waits: makes those continue without a slot that have held theirs for too long.
     private func search() async {
         while !Task.isCancelled {
             let now = clock.instant
@@ -139,7 +139,7 @@ public final class RequestSlots: Sendable {
         }
     }
 
-    /// The slot of the one that has had it longest, if that is too long, goes to who has waited longest.
+    /// The slot that was held longest, if too long, goes to the one that has waited longest.
     private func takeFromSlowest(_ now: SyncInstant, _ state: inout State) -> Waiter? {
         guard state.slow.count < state.mostSlow, !state.waiting.isEmpty,
             let (id, holder) = state.holders.min(by: { ($0.value.since, $0.key) < ($1.value.since, $1.key) }), isSlow(holder, now)
@@ -150,7 +150,7 @@ public final class RequestSlots: Sendable {
         return pass(id, &state)
     }
 
-    /// One that waits and goes on beside the others, since its origin has just turned out to be slow.
+    /// One that waits and may continue without a slot, since its origin has just turned out to be slow.
     private func besides(_ now: SyncInstant, _ state: inout State) -> Waiter? {
         guard state.slow.count < state.mostSlow, let index = state.waiting.firstIndex(where: { state.slowOrigins.contains($0.origin) }) else {
             return nil
@@ -172,7 +172,8 @@ public final class RequestSlots: Sendable {
         next?.continuation.resume(returning: true)
     }
 
-    /// The slot of one goes to the one that has waited longest, who is to be told; nil: it is free. To one of a slow origin only where nobody else waits.
+    /// The freed slot goes to the one that has waited longest, who must be told; nil: it stays free. One of a slow origin gets it only if nobody else
+    /// waits.
     private func pass(_ id: Int, _ state: inout State) -> Waiter? {
         state.holders[id] = nil
         state.free += 1

@@ -2,13 +2,13 @@ import Foundation
 import OpenCoreData
 import SyncConfiguration
 
-/// A column of one of the pipeline's own tables. It is declared once; the model, the views, and who reads or writes it, take it from there.
+/// A column of one of the pipeline's own tables. It is declared once; the model, the views, and its readers and writers take it from there.
 struct Column<Value: ColumnValue>: TableColumn {
     let name: String
     let sql: String
     let isShown: Bool
     let isKey: Bool
-    /// Somebody else may have written into the store: what no count can have come to is brought into bounds, so that one more can be counted.
+    /// Another program may have written to the store: an impossible count is brought into bounds, so that one more can be counted.
     private let isCount: Bool
     private let fallback: Value
 

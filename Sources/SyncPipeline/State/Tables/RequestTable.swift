@@ -32,7 +32,7 @@ struct RequestTable: StateTable {
         try StateRow.find(key: "\(scope)", request, in: worker)
     }
 
-    /// The row for somebody who only reads it; nil: there is none.
+    /// The row, for reading only; nil: there is none.
     static func existing(of scope: ResourceScope, _ request: String, in worker: NSManagedObjectContext) throws -> StateRow<RequestTable>? {
         try StateRow.existing(key: "\(scope)", request, in: worker)
     }
@@ -73,8 +73,8 @@ extension StateRow<RequestTable> {
     }
 }
 
-/// Sets of primary keys that outlive the process: what pages and listings vouch for. Each lies in a row of its own, apart from the rows that every
-/// poll reads and writes, so that who asks for none pays for none.
+/// Sets of primary keys that outlive the process: what pages and listings vouch for. Each is in a row of its own, apart from the rows that every poll
+/// reads and writes, so that those who need none pay nothing.
 struct KeysTable: StateTable {
     static let entity = "CisternKeys"
     static let view: String? = nil
@@ -100,7 +100,7 @@ struct QuarantineTable: StateTable {
     static let view: String? = "cistern_quarantine"
     static let columns = QuarantineTable()
 
-    /// Of the scope and the record: the same bad record, seen again, is counted and not multiplied.
+    /// Of the scope and the record: the same bad record, seen again, is counted, not stored twice.
     let digest = Column.key("digest")
     let source = Column<String>("source", or: "")
     let resource = Column<String>("resource", or: "")

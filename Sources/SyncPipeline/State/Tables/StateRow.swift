@@ -1,7 +1,7 @@
 import Foundation
 import OpenCoreData
 
-/// One row of a table, found by key and written where it differs. Its columns are properties. Used on the context's queue.
+/// One row of a table, found by key and written if it differs. Its columns are properties. Used on the context's queue.
 @dynamicMemberLookup
 struct StateRow<Table: StateTable> {
     private let entity: NSEntityDescription
@@ -27,7 +27,7 @@ struct StateRow<Table: StateTable> {
         return made
     }
 
-    /// The row with this key, for somebody who only reads it; nil: there is none.
+    /// The row with this key, for reading only; nil: there is none.
     static func existing(key parts: any ColumnValue..., in context: NSManagedObjectContext) throws -> StateRow? {
         let entity = try entity(in: context), key = UniqueKey(parts.map(\.stored))
         if let known = try recalled(key, entity, in: context) { return known }
@@ -118,9 +118,9 @@ struct StateRow<Table: StateTable> {
 protocol StateTable: Sendable {
     /// The table's entity.
     static var entity: String { get }
-    /// The name that people read it by; nil: they do not.
+    /// The name of its view; nil: it has none.
     static var view: String? { get }
-    /// The one value of the type.
+    /// The only value of the type.
     static var columns: Self { get }
 }
 

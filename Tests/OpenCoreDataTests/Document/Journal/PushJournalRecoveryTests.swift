@@ -89,7 +89,7 @@ import Testing
         let again = try fixture.reopened(copy, memory: memory)
         #expect(try again.look { try $0.values("Item", "key") } == ["new"])
         let text = try again.textAside()
-        #expect(text.contains("77") && text.contains("not there any more") && again.errors.count == 1)
+        #expect(text.contains("77") && text.contains("no longer exists") && again.errors.count == 1)
     }
 
     // GB31, N8

@@ -106,7 +106,7 @@ struct SQLiteFetchingTests {
     // Q15, Q17
     @Test(arguments: [
         ("pets[FIRST].name == 'x'", "by its place"), ("secret == 1", "\"secret\", which Person does not have"),
-        ("pets.name == 'x'", "collection as a whole"), ("name.length == 1", "a value that is no object"),
+        ("pets.name == 'x'", "collection as a whole"), ("name.length == 1", "a value that is not an object"),
         ("FUNCTION(name, 'uppercaseString') == 'A'", "FUNCTION"), ("median(pets.born) > 1", "median"),
     ])
     func whatSQLCannotSayIsRefusedByName(format: String, part: String) throws {

@@ -258,7 +258,7 @@ struct SQLiteSavingTests {
         changes.set(id, PendingRow(kind: .inserted, row: try fixture.row("Person", ["name": .string("Eve")])))
         let error = #expect(throws: NSError.self) { try fixture.save(changes) }
         #expect(error?.code == 134030)
-        #expect(error?.localizedDescription.contains("row \(id.key) already") == true)
+        #expect(error?.localizedDescription.contains("already has a row \(id.key)") == true)
         #expect(try fixture.stored(id)?["name"] == .string("Ada"))
     }
 

@@ -7,6 +7,7 @@ from ctypes import CFUNCTYPE, POINTER, Structure, byref, c_bool, c_char_p, c_siz
 from pathlib import Path
 
 from . import tables
+from .findings import error
 
 DEFINITION, REFERENCE, IMPLICIT = 1 << 1, 1 << 2, 1 << 8
 RECORD = 2
@@ -92,7 +93,10 @@ class Store:
 def uses(root, target="OpenCoreData"):
     """((file, line), name, file that defines it) for what files of a target use of each other, from the last debug build."""
     base = str(Path(root).resolve() / "Sources" / target) + "/"
-    store = Store(Path(root).resolve() / ".build/debug/index/store")
+    place = Path(root).resolve() / ".build/debug/index/store"
+    if not place.is_dir():
+        raise SystemExit(f"check-house: there is no index at {place}. Build first: swift build --build-tests")
+    store = Store(place)
     definitions, references = {}, defaultdict(list)
     for main, records in store.files(base).items():
         if not Path(main).exists():
@@ -111,10 +115,15 @@ def uses(root, target="OpenCoreData"):
                 yield (inside, line), name, there
 
 
-def later_floors(root):
-    """What files of OpenCoreData use of floors above their own: (file, line, name, file that defines it)."""
+def later_floors(found):
+    """Findings for what files of OpenCoreData use of floors above their own. `found` is as `uses` gives it."""
     rank = {folder: level for level, room in enumerate(tables.LAYERS) for folder in room}
-    for (inside, line), name, there in uses(root):
+    for (inside, line), name, there in found:
         mine, theirs = inside.split("/")[0], there.split("/")[0]
-        if mine in rank and theirs in rank and rank[theirs] > rank[mine]:
-            yield inside, line, name, there
+        if mine not in rank or theirs not in rank or rank[theirs] <= rank[mine]:
+            continue
+        allowed = set().union(*(names for where, names, _ in tables.LAYER_EXCEPTIONS if inside.startswith(where)), set())
+        if name not in allowed:
+            yield error(
+                f"Sources/OpenCoreData/{inside}", line,
+                f"{mine}/ uses {name} of the later floor {theirs}/ ({there}): turn the arrow, or move what is used down")

@@ -3,7 +3,7 @@
 import tempfile
 from pathlib import Path
 
-from . import rules
+from . import index, rules, tables
 from .source import SwiftFile, strip
 
 CLEAN = "import Foundation\n\n/// A thing.\npublic struct Thing {\n    public enum Kind { case one }\n}\n"
@@ -138,9 +138,21 @@ def run():
         if not right:
             failures += 1
             print(f"{rule.__name__}: expected {expected or 'nothing'}, found {messages} in {files}")
-    failures += _lexer()
-    print(f"check-house --self-test: {len(CASES) + 1} cases, {failures} failed")
+    failures += _lexer() + _members()
+    print(f"check-house --self-test: {len(CASES) + 2} cases, {failures} failed")
     return 1 if failures else 0
+
+
+def _members():
+    """A member of a later floor is found, one of an earlier floor is not, nor what an exception allows."""
+    where, names, _ = tables.LAYER_EXCEPTIONS[0]
+    found = list(index.later_floors([
+        (("Rows/A.swift", 3), "mayBe(in:)", "Stores/B.swift"), (("Stores/B.swift", 4), "slot(of:)", "Rows/A.swift"),
+        ((f"{where}.swift", 5), sorted(names)[0], "Document/C.swift"), (("Rows/A.swift", 6), "x", "Rows/D.swift")]))
+    ok = [(file, line) for _, file, line, _ in found] == [("Sources/OpenCoreData/Rows/A.swift", 3)]
+    if not ok:
+        print(f"_members: found {found}")
+    return 0 if ok else 1
 
 
 def _lexer():

@@ -148,20 +148,38 @@ public enum AttributeType: Sendable, Hashable, CustomStringConvertible {
     ]
 
     /// The type as the configuration writes it.
-    public var description: String {
+    public var description: String { traits.name }
+
+    /// What people write in its place.
+    var nicknames: [String] { traits.nicknames }
+    /// Whether a key can be made of it: its values are compared exactly.
+    var mayBeKey: Bool { traits.mayBeKey }
+    /// Whether it has an order worth an index.
+    var mayBeIndexed: Bool { traits.mayBeIndexed }
+
+    /// All that the configuration knows of a type, in one place.
+    private struct Traits {
+        let name: String
+        var nicknames: [String] = []
+        var mayBeKey = true
+        var mayBeIndexed = true
+    }
+
+    private var traits: Traits {
         switch self {
-        case .int16: "int16"
-        case .int32: "int32"
-        case .int64: "int64"
-        case .decimal: "decimal"
-        case .double: "double"
-        case .bool: "bool"
-        case .string: "string"
-        case .date: "date"
-        case .uuid: "uuid"
-        case .uri: "uri"
-        case .data(let encoding): "data(\(encoding.rawValue))"
-        case .json: "json"
+        case .int16: Traits(name: "int16")
+        case .int32: Traits(name: "int32")
+        case .int64: Traits(name: "int64", nicknames: ["int", "integer"])
+        case .decimal: Traits(name: "decimal")
+        case .double: Traits(name: "double", nicknames: ["number", "float"], mayBeKey: false)
+        case .bool: Traits(name: "bool", nicknames: ["boolean"])
+        case .string: Traits(name: "string", nicknames: ["text"])
+        case .date: Traits(name: "date", nicknames: ["datetime", "timestamp"])
+        case .uuid: Traits(name: "uuid")
+        case .uri: Traits(name: "uri", nicknames: ["url"])
+        case .data(let encoding):
+            Traits(name: "data(\(encoding.rawValue))", nicknames: encoding == .base64 ? ["binary"] : [], mayBeKey: false, mayBeIndexed: false)
+        case .json: Traits(name: "json", nicknames: ["object", "array"], mayBeKey: false, mayBeIndexed: false)
         }
     }
 }

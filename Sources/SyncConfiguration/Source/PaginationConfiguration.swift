@@ -93,3 +93,38 @@ public struct PaginationConfiguration: Sendable, Hashable {
         self.kind = kind
     }
 }
+
+/// What the kinds have in common, and where they differ: whoever adds one answers here.
+extension PaginationConfiguration.Kind {
+    /// Where each page holds the token of the next one; nil: it has none.
+    package var tokenOrigin: PaginationConfiguration.Cursor.Origin? {
+        switch self {
+        case .cursor(let cursor): cursor.origin
+        case .none, .page, .linkHeader: nil
+        }
+    }
+
+    /// The relation of the links that lead on; nil: links only show that there is more.
+    package var linkRelation: String? {
+        switch self {
+        case .linkHeader(let relation): relation
+        case .none, .page, .cursor: nil
+        }
+    }
+
+    /// Whether one next page may be named twice: servers that scroll send one token for all pages, and numbers are our own.
+    package var mayRepeat: Bool {
+        switch self {
+        case .none, .page, .cursor: true
+        case .linkHeader: false
+        }
+    }
+
+    /// Whether the next page can be asked for before it is known that there is one.
+    package var foreseesPages: Bool {
+        switch self {
+        case .page: true
+        case .none, .cursor, .linkHeader: false
+        }
+    }
+}

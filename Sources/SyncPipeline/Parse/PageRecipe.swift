@@ -119,7 +119,7 @@ struct EnvelopePlan {
             return fields.count - 1
         }
         var cursorPath: JSONPath?
-        if case .cursor(let cursor) = pagination.kind, case .path(let path) = cursor.origin { cursorPath = path }
+        if case .path(let path)? = pagination.kind.tokenOrigin { cursorPath = path }
         cursorField = field(cursorPath, "the cursor")
         hasMoreField = field(pagination.stop.hasMore, "has_more")
         totalField = field(pagination.stop.total, "total")

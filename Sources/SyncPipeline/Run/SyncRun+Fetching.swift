@@ -45,7 +45,7 @@ extension SyncRun {
             environment.notBefore(scope) == nil, environment.document.unsavedChangeCount < unsavedLimit, !isDiskLow
         else { return nil }
         let known = try await storedRequest(next.key)
-        if case .page = resource.pagination.kind, headers.nextLink == nil, known == nil { return nil }
+        if resource.pagination.kind.foreseesPages, headers.nextLink == nil, known == nil { return nil }
         let stored = isFull || tally.isReadAnew ? nil : known
         return PageAhead(
             next, fetch: fetch(next, page: pagination.pages + 2, stored: stored, surroundings), on: environment.fetchQueue)

@@ -18,7 +18,7 @@ import Testing
     private func holdingAll(_ body: () throws -> Void) throws { try holding(stack.root, main, worker, do: body) }
 
     private func admitted(_ changes: ChangeSet, _ read: RowsRead = [:]) throws -> Admission {
-        try main.chain.withLock { () throws in try main.admissible(changes, from: worker, read) }
+        try main.chain.withLock { () throws in try main.admissible(changes, from: worker.sender, read) }
     }
 
     private func admitted(_ object: NSManagedObject, _ change: PendingRow, _ read: RowsRead = [:]) throws -> Admission {

@@ -55,6 +55,22 @@ import Testing
         #expect(try await !facts(link("/a")).hasConflictingLinks)
     }
 
+    @Test(arguments: [([:], "5"), (["X-Next": "7"], "7"), (["X-Next": ""], nil)] as [(HTTPHeaders, String?)])
+    func anUnmodifiedPageLeadsOnAsItsCursorSays(headers: HTTPHeaders, cursor: String?) async throws {
+        let pagination = PaginationConfiguration(.cursor(.init(from: .header("X-Next"))))
+        let settings = try Fixture.settings("https://a.example/v1/items")
+        let environment = FetchEnvironment(
+            settings: settings, transport: StubTransport(.response(status: 304, headers: headers, body: [])), clock: ManualClock())
+        let known = ConditionalGET(etag: "\"v1\"", lastModified: nil)
+        let fetch = PageFetch(PageRequest(address: settings.first), validators: known, environment: environment)
+        guard case .notModified(let page) = await fetch.run() else { throw Unexpected() }
+        let full = PageFacts(records: 5, digest: BodyDigest(of: "a"), cursor: "5")
+        #expect(full.renewed(by: page, pagination: pagination, settings: settings)?.cursor == cursor)
+        // The last page leads on since then: it has to be read again.
+        let last = PageFacts(records: 5, digest: BodyDigest(of: "a"))
+        #expect((last.renewed(by: page, pagination: pagination, settings: settings) == nil) == (cursor == "7"))
+    }
+
     @Test func cursorsComeFromTheHeaderOrTheBody() async throws {
         let header = PaginationConfiguration.Kind.cursor(.init(from: .header("X-Next")))
         #expect(try await facts(["X-Next": "abc"], kind: header, cursor: "ignored").cursor == "abc")

@@ -24,6 +24,8 @@ protocol SQLDialect: Sendable {
     func contains(_ text: String, _ part: String) -> String
     /// The end of a SELECT: how many rows at most (nil: all) after leaving out how many (nil: none). One of both is not nil.
     func window(limit: String?, offset: String?) -> String
+    /// A term of ORDER BY: NULL comes before everything else, and behind it where the order descends.
+    func ordered(_ term: String, isAscending: Bool) -> String
     /// A function that computes as predicates do in memory; nil where the database has no such function, and the predicate is refused.
     func call(_ function: SQLFunction, _ arguments: [String]) -> String?
 

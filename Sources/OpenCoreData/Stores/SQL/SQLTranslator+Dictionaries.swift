@@ -43,7 +43,7 @@ extension SQLTranslator {
         for key in plan.sort {
             if table.isGrouped || table.isDistinct {
                 guard let place = table.place(of: key), key.selector == .compare else { return nil }
-                order.append(columns[place].sql + (key.isAscending ? " ASC" : " DESC"))
+                order.append(dialect.ordered(columns[place].sql, isAscending: key.isAscending))
             } else {
                 order.append(try sortTerm(key, scope))
             }

@@ -51,7 +51,7 @@ final class SQLTranslator {
         var sql = value.sql
         if value.type == .decimal { sql = try call(.decimal, sql) }
         if key.selector != .compare && value.type == .string { sql = try call(.sortKey, sql, key.selector.kind.rawValue.sqlText) }
-        return sql + (key.isAscending ? " ASC" : " DESC")
+        return dialect.ordered(sql, isAscending: key.isAscending)
     }
 
     // MARK: Logic

@@ -14,6 +14,8 @@ struct SQLiteDialect: SQLDialect {
     /// SQLite has no offset without a limit.
     func window(limit: String?, offset: String?) -> String { " LIMIT \(limit ?? "-1")" + (offset.map { " OFFSET \($0)" } ?? "") }
 
+    func ordered(_ term: String, isAscending: Bool) -> String { term + (isAscending ? " ASC" : " DESC") }
+
     func call(_ function: SQLFunction, _ arguments: [String]) -> String? { "ocd_\(function.rawValue)(\(arguments.joined(separator: ", ")))" }
 
     func parameter(_ value: PredicateValue) -> SQLParameter { SQLFunctions.parameter(value) }

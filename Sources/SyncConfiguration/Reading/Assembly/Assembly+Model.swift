@@ -92,7 +92,7 @@ extension Assembly {
                 at: format.place, layer.subject, key: "format", "only dates have a format, and the type is \(type)",
                 "remove it, or write type = \"date\"")
         }
-        if values.isIndexed, type == .json || type == .data(.base64) || type == .data(.hex) {
+        if values.isIndexed, !type.mayBeIndexed {
             complaints.add(at: table["index"]?.place, layer.subject, key: "index", "the type \(type) cannot be indexed", "remove it")
         }
         if let node = values.defaultValue {

@@ -175,12 +175,10 @@ extension Assembly {
                         : suggestion(for: name, among: entity.attributes.map(\.name), kind: "known attributes"))
                 continue
             }
-            switch attribute.type {
-            case .json, .data, .double:
+            if !attribute.type.mayBeKey {
                 complaints.add(
                     at: place, subject, "\"\(name)\" has the type \(attribute.type), which cannot be a key",
                     "use string, uuid, decimal or an integer type")
-            default: break
             }
         }
     }

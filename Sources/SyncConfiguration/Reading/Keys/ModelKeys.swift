@@ -88,16 +88,14 @@ extension Codec where Value == AttributeType {
     static var attributeType: Codec {
         let words = AttributeType.all.map(\.description)
         let expected = "one of " + words.joined(separator: ", ")
-        let nicknames = [
-            "int": "int64", "integer": "int64", "number": "double", "float": "double", "boolean": "bool", "text": "string",
-            "datetime": "date",
-            "timestamp": "date", "url": "uri", "binary": "data", "object": "json", "array": "json",
-        ]
         return Codec(expected: expected, wrong: ["1", "true", "\"strng\"", "\"data(rot13)\""]) { node in
             guard let text = node.string else { return mismatch(node, expected) }
             if text == "data" { return .value(.data(.base64)) }
             if let type = AttributeType.all.first(where: { $0.description == text }) { return .value(type) }
-            if let better = nicknames[text.lowercased()] { return mismatch(node, expected, "did you mean \"\(better)\"?") }
+            if let better = AttributeType.all.first(where: { $0.nicknames.contains(text.lowercased()) }) {
+                // Plain "data" is how the first of its kinds is written.
+                return mismatch(node, expected, "did you mean \"\(better == .data(.base64) ? "data" : "\(better)")\"?")
+            }
             return mismatch(node, expected, suggestion(for: text, among: words, kind: "known types"))
         } toml: {
             tomlQuoted($0.description)

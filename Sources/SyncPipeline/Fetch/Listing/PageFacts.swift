@@ -73,39 +73,42 @@ public struct PageFacts: Sendable, Hashable {
         page: FetchedPage, pagination: PaginationConfiguration, settings: FetchSettings, records: Int, cursor: String? = nil,
         hasMore: Bool? = nil, total: Int? = nil, totalPages: Int? = nil
     ) {
-        self.init(records: records, digest: page.digest, cursor: cursor, hasMore: hasMore, total: total, totalPages: totalPages)
-        take(page.headers, from: page.address, pagination: pagination, settings: settings)
+        self.init(
+            records: records, digest: page.digest, cursor: cursor?.isEmpty == true ? nil : cursor, hasMore: hasMore, total: total,
+            totalPages: totalPages)
+        if case .header(let header)? = pagination.kind.tokenOrigin { takeCursor(page.headers, header) }
+        takeLinks(page.headers, from: page.address, pagination: pagination, settings: settings)
     }
 
     /// What a page that was not modified says now: its body is unchanged, but its headers need not be, because a full page leads on as soon as there
     /// is one more record. Nil: the listing now continues where it ended, or ends where it continued, and the page must be read again to be
     /// remembered that way.
     func renewed(by page: UnmodifiedPage, pagination: PaginationConfiguration, settings: FetchSettings) -> PageFacts? {
-        // A 304 may leave out what it would repeat.
-        if page.evidence == .status && page.headers["Link"].isEmpty { return self }
+        // A 304 may leave out what it would repeat: a header that is not there says what it said before.
+        func says(_ header: String) -> Bool { page.evidence != .status || !page.headers[header].isEmpty }
         var facts = self
-        (facts.nextLink, facts.refusedLink, facts.hasConflictingLinks, facts.hasUnreadableLink) = (nil, nil, false, false)
-        facts.take(page.headers, from: page.address, pagination: pagination, settings: settings)
-        if facts.cursor == nil && page.evidence == .status { facts.cursor = cursor }
+        if says("Link") {
+            (facts.nextLink, facts.refusedLink, facts.hasConflictingLinks, facts.hasUnreadableLink) = (nil, nil, false, false)
+            facts.takeLinks(page.headers, from: page.address, pagination: pagination, settings: settings)
+        }
+        if case .header(let header)? = pagination.kind.tokenOrigin, says(header) { facts.takeCursor(page.headers, header) }
         let isSame = (facts.nextLink == nil) == (nextLink == nil) && (facts.cursor == nil) == (cursor == nil)
         return isSame ? facts : nil
     }
 
-    private mutating func take(
+    private mutating func takeCursor(_ headers: HTTPHeaders, _ header: String) {
+        cursor = headers.first(name: header)
+        if cursor?.isEmpty == true { cursor = nil }
+    }
+
+    private mutating func takeLinks(
         _ headers: HTTPHeaders, from address: HTTPAddress, pagination: PaginationConfiguration, settings: FetchSettings
     ) {
-        if case .cursor(let rule) = pagination.kind, case .header(let name) = rule.origin {
-            cursor = headers.first(name: name)
-        }
-        if cursor?.isEmpty == true { cursor = nil }
-        var relation = "next"
-        if case .linkHeader(let configured) = pagination.kind { relation = configured }
+        let relation = pagination.kind.linkRelation ?? "next"
         let (links, unreadable) = LinkHeader.read(headers["Link"])
         let targets = LinkHeader.targets(of: relation, in: links)
         hasConflictingLinks = targets.count > 1
-        var isByLink = false
-        if case .linkHeader = pagination.kind { isByLink = true }
-        hasUnreadableLink = unreadable.contains { isByLink || $0.lowercased().contains(relation.lowercased()) }
+        hasUnreadableLink = unreadable.contains { pagination.kind.linkRelation != nil || $0.lowercased().contains(relation.lowercased()) }
         if let target = targets.first {
             do {
                 nextLink = try Self.follow(target, from: address, settings: settings).url.absoluteString

@@ -83,7 +83,7 @@ public struct Pagination: Sendable {
         switch nextPage(facts) {
         case .next(let next):
             let isNew = seenTokens.insert(BodyDigest(of: next.key)).inserted
-            if case .linkHeader = kind, !isNew { return .repetition(.token) }
+            if !isNew && !kind.mayRepeat { return .repetition(.token) }
             guard pages < maxPages else {
                 doubts.append(.cut(pages: pages))
                 rules = [.maxPages]
@@ -109,7 +109,7 @@ public struct Pagination: Sendable {
     /// - Parameter headers: what the headers say; the number of records is not looked at.
     func foreseen(_ headers: PageFacts) -> PageRequest? {
         guard pages + 1 < maxPages, !headers.hasConflictingLinks, !headers.hasUnreadableLink, headers.refusedLink == nil else { return nil }
-        if case .cursor = kind, headers.cursor == nil { return nil }
+        if kind.tokenOrigin != nil && headers.cursor == nil { return nil }
         var after = self
         after.pages += 1
         guard case .next(let next) = after.nextPage(headers), !seenTokens.contains(BodyDigest(of: next.key)) else { return nil }
@@ -163,7 +163,7 @@ public struct Pagination: Sendable {
                 doubts.append(.linkUnreadable)
             }
             let isCounted = rules.contains(.total) || rules.contains(.totalPages)
-            if facts.cursor != nil, !isCounted, !leadsToItself(facts), case .cursor = kind { doubts.append(.cursorNotFollowed) }
+            if facts.cursor != nil, !isCounted, !leadsToItself(facts), kind.tokenOrigin != nil { doubts.append(.cursorNotFollowed) }
         }
         return PaginationEnd(rules: rules, doubts: doubts)
     }

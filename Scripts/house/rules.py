@@ -29,7 +29,7 @@ def text_files(root):
         relative = path.relative_to(root).as_posix()
         if any(part.startswith(".build") or part == "__pycache__" for part in relative.split("/")):
             continue
-        if path.name in ("LICENSE", "Package.resolved") or path.suffix not in TEXT_SUFFIXES or path.stat().st_size > 2_000_000:
+        if path.name in (".git", "LICENSE", "Package.resolved") or path.suffix not in TEXT_SUFFIXES or path.stat().st_size > 2_000_000:
             continue
         try:
             yield relative, path.read_text(encoding="utf-8").split("\n")

@@ -68,7 +68,7 @@ import Testing
     }
 
     @Test func aDenialHoldsWhatItDenies() {
-        let found = conclusion(tally([1]), live: [1, 2, 3], denials: [2: Sweep.Denial(relationship: "Person.tasks", isHeldByOthers: true)])
+        let found = conclusion(tally([1]), live: [1, 2, 3], denials: [2: Sweep.Denial(relationship: "Person.tasks", isNeededByOthers: true)])
         #expect(!found.verdict.doomed.contains(2) && found.verdict.isDenied && found.members.keys.isSuperset(of: [1, 2]))
     }
 }

@@ -25,7 +25,8 @@ import Testing
 /// The same, a million times: `make stress`. `CISTERN_PARTS=83,85` has only those parts of the million run.
 @Suite(.enabled(if: ProcessInfo.processInfo.environment["CISTERN_STRESS"] == "1", "runs under make stress"))
 struct KeyedPropertyStress {
-    private static let parts = ProcessInfo.processInfo.environment["CISTERN_PARTS"].map { $0.split(separator: ",").compactMap { Int($0) } } ?? Array(0..<100)
+    private static let parts =
+        ProcessInfo.processInfo.environment["CISTERN_PARTS"].map { $0.split(separator: ",").compactMap { Int($0) } } ?? Array(0..<100)
 
     @Test(arguments: parts)
     func aMillionSequencesOfKeysLoseNothing(_ part: Int) throws {

@@ -118,7 +118,7 @@ final class ContextLevel: @unchecked Sendable {
     /// Whether pushes into this level are written down before they come in.
     var recordsPushes = false
     /// Indexes of unique keys over `pending` and `saving`, made when first asked for.
-    private var keyIndexes: [KeyIndex.Name: KeyIndex] = [:]
+    private var keyIndexes: [UniquenessConstraint: KeyIndex] = [:]
 
     init(chain: ContextChain) { self.chain = chain }
 
@@ -315,24 +315,21 @@ final class ContextLevel: @unchecked Sendable {
     // MARK: Unique keys
 
     /// Which pending object has this key.
-    func owner(of key: UniqueKey, entity: NSEntityDescription, constraint: Int) -> NSManagedObjectID? {
-        let name = KeyIndex.Name(entity: entity.declaring(constraint), constraint: constraint)
-        if keyIndexes[name] == nil {
-            var index = KeyIndex(name)
+    func owner(of key: UniqueKey, _ constraint: UniquenessConstraint) -> NSManagedObjectID? {
+        if keyIndexes[constraint] == nil {
+            var index = KeyIndex(constraint)
             for layer in [saving, pending].compactMap({ $0 }) {
-                for (id, change) in layer.rows(of: name.entity.withDescendants) { index.update(id, to: change) }
+                for (id, change) in layer.rows(of: constraint.declarer.withDescendants) { index.update(id, to: change) }
             }
-            keyIndexes[name] = index
+            keyIndexes[constraint] = index
         }
-        guard let id = keyIndexes[name]?.owners[key] else { return nil }
-        return id
+        return keyIndexes[constraint]?.owners[key]
     }
 
     private func updateIndexes(_ id: NSManagedObjectID, before: PendingRow?) {
         guard !keyIndexes.isEmpty else { return }
-        for constraint in id.layout.constraints.indices {
-            let name = KeyIndex.Name(entity: id.entity.declaring(constraint), constraint: constraint)
-            guard let index = keyIndexes.index(forKey: name) else { continue }
+        for constraint in id.layout.constraints {
+            guard let index = keyIndexes.index(forKey: constraint) else { continue }
             if let before { keyIndexes.values[index].forget(id, before) }
             if let now = change(of: id) { keyIndexes.values[index].update(id, to: now) }
         }
@@ -348,22 +345,16 @@ extension NSRelationshipDescription {
 
 /// Unique key → pending object, for one constraint.
 struct KeyIndex {
-    struct Name: Hashable {
-        /// The entity that declares the constraint.
-        let entity: NSEntityDescription
-        let constraint: Int
-    }
-
-    private let name: Name
+    private let constraint: UniquenessConstraint
     /// Of several objects with one key, that which was made first.
     private(set) var owners: [UniqueKey: NSManagedObjectID] = [:]
     /// The others.
     private var others: [UniqueKey: [NSManagedObjectID]] = [:]
 
-    init(_ name: Name) { self.name = name }
+    init(_ constraint: UniquenessConstraint) { self.constraint = constraint }
 
     private func key(_ change: PendingRow) -> UniqueKey? {
-        change.row.flatMap { UniqueKey($0, slots: $0.layout.constraints[name.constraint]) }
+        change.row.flatMap { $0.layout.constraints[constraint.number].key(of: $0) }
     }
 
     mutating func update(_ id: NSManagedObjectID, to change: PendingRow) {

@@ -124,7 +124,7 @@ extension NSManagedObjectContext: PersistentStoreChannel {
                     return
                 }
                 for key in keys {
-                    if let id = level.owner(of: key, entity: entity, constraint: constraint) {
+                    if let id = level.owner(of: key, entity.layout.constraints[constraint]) {
                         here[key] = FetchedRow(id: id, row: level.change(of: id)?.row)
                     } else {
                         missing.append(key)
@@ -140,7 +140,7 @@ extension NSManagedObjectContext: PersistentStoreChannel {
                     continue
                 }
                 // What had changed here before is in the index already, under the key it has now; what was pushed since has its key still, or not.
-                if change.kind != .deleted, let row = change.row, UniqueKey(row, slots: row.layout.constraints[constraint]) == key {
+                if change.kind != .deleted, let row = change.row, row.layout.constraints[constraint].key(of: row) == key {
                     result[key] = FetchedRow(id: found.id, row: row)
                 }
             }

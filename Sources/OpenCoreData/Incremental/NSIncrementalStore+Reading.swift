@@ -188,7 +188,7 @@ extension NSIncrementalStore {
         of keys: [UniqueKey], _ entity: NSEntityDescription, constraint: Int
     ) throws -> [UniqueKey: FetchedRow] {
         let owner = entity.declaring(constraint), layout = owner.layout
-        let slots = layout.constraints[constraint]
+        let slots = layout.constraints[constraint].slots
         var plan = FetchPlan(entity: owner)
         func constant(_ value: AttributeValue) -> PredicateValue { PredicateValue(value.plain) }
         if slots.count == 1 {
@@ -208,7 +208,7 @@ extension NSIncrementalStore {
         let wanted = Set(keys)
         var result: [UniqueKey: FetchedRow] = [:]
         for fetched in try found(plan) {
-            guard let row = fetched.row, let key = UniqueKey(row, slots: row.layout.constraints[constraint]), wanted.contains(key) else { continue }
+            guard let row = fetched.row, let key = row.layout.constraints[constraint].key(of: row), wanted.contains(key) else { continue }
             result[key] = fetched
         }
         return result

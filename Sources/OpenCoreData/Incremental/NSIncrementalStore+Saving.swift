@@ -94,35 +94,8 @@ extension NSIncrementalStore {
         if !conflicts.isEmpty { throw StoreConflict.versions(conflicts) }
     }
 
-    private struct Constraint: Hashable {
-        let entity: NSEntityDescription
-        let number: Int
-    }
-
     private func checkConstraints(_ changes: ChangeSet) throws {
-        var wanted: [Constraint: [UniqueKey: [NSManagedObjectID]]] = [:]
-        changes.forEach { id, change in
-            guard change.kind != .deleted, let row = change.row else { return }
-            for (number, slots) in row.layout.constraints.enumerated() {
-                guard change.kind == .inserted || slots.contains(where: { change.changed.contains($0) }), let key = UniqueKey(row, slots: slots)
-                else { continue }
-                wanted[Constraint(entity: id.entity.declaring(number), number: number), default: [:]][key, default: []].append(id)
-            }
-        }
-        var conflicts: [StoreConflict.KeyConflict] = []
-        for (constraint, keys) in wanted {
-            let stored = try owners(of: Array(keys.keys), constraint.entity, constraint: constraint.number)
-            for (key, ids) in keys {
-                let sorted = ids.sorted { $0.key < $1.key }
-                // Who has the key after the save: the stored owner, unless this save takes it away from him, else the first that wants it.
-                let keeper = stored[key].flatMap { found in changes.takesKey(key, constraint.number, from: found.id) ? nil : found }
-                let owner = keeper?.id ?? sorted[0]
-                for id in sorted where id != owner {
-                    conflicts.append(
-                        StoreConflict.KeyConflict(id: id, constraint: constraint.number, key: key, owner: owner, stored: keeper?.row))
-                }
-            }
-        }
+        let conflicts = try KeyClaims(changes).conflicts { try owners(of: $1, $0.declarer, constraint: $0.number) }
         if !conflicts.isEmpty { throw StoreConflict.constraints(conflicts) }
     }
 
@@ -183,13 +156,6 @@ extension NSIncrementalStore {
 }
 
 extension ChangeSet {
-    /// Whether an object that has a key will have it no more.
-    fileprivate func takesKey(_ key: UniqueKey, _ constraint: Int, from id: NSManagedObjectID) -> Bool {
-        guard let change = self[id] else { return false }
-        guard change.kind != .deleted, let row = change.row else { return true }
-        return UniqueKey(row, slots: row.layout.constraints[constraint]) != key
-    }
-
     /// The to-manys that these changes change: those that are kept apart, and those of changed objects whose members name them by a foreign key.
     fileprivate var changedToManys: Set<RelationshipKey> {
         var result = Set(pairs.keys).union(orders.keys)

@@ -28,8 +28,8 @@ package final class EntityLayout: @unchecked Sendable {
     package let toOneSlots: [Int]
     /// The to-ones whose other side is a to-one, too.
     let partnerSlots: [Int]
-    /// The slots of each uniqueness constraint, in the order of `NSEntityDescription.constraintNames`.
-    package let constraints: [[Int]]
+    /// The uniqueness constraints, in the order of `NSEntityDescription.constraintNames`.
+    package let constraints: [UniquenessConstraint]
     /// The values of a new object.
     package let defaults: [AttributeValue]
     private let places: [String: PropertyPlace]
@@ -114,11 +114,12 @@ package final class EntityLayout: @unchecked Sendable {
         }
         self.countedToManys = toManys.indices.filter { toManys[$0].hasCounts }
         self.denyingRelationships = entity.relationshipsByName.values.filter { $0.deleteRule == .denyDeleteRule }.sorted { $0.name < $1.name }
-        self.constraints = entity.constraintNames.map { names in
-            names.compactMap { name in
+        constraints = entity.constraintNames.enumerated().map { number, names in
+            let slots: [Int] = names.compactMap { name in
                 if case .slot(let slot)? = places[name] { return slot }
                 return nil
             }
+            return UniquenessConstraint(number: number, of: entity, slots: slots)
         }
     }
 
@@ -170,50 +171,6 @@ extension NSEntityDescription {
     package var layout: EntityLayout {
         guard let runtime else { Violation.misuse("entity \(name ?? "?") is used before a coordinator took its model") }
         return unsafeDowncast(runtime, to: EntityLayout.self)
-    }
-}
-
-/// The values of one uniqueness constraint of a row: a dictionary key. A key with a null in it is not a key (SQL's rule).
-package enum UniqueKey: Hashable, Sendable {
-    case one(AttributeValue)
-    case many([AttributeValue])
-
-    /// The key of a row; nil if one of its values is null.
-    package init?(_ row: RowSnapshot, slots: [Int]) {
-        if slots.count == 1 {
-            let value = row[slots[0]]
-            if value.isNull { return nil }
-            self = .one(value)
-        } else {
-            var values: [AttributeValue] = []
-            values.reserveCapacity(slots.count)
-            for slot in slots {
-                let value = row[slot]
-                if value.isNull { return nil }
-                values.append(value)
-            }
-            self = .many(values)
-        }
-    }
-
-    package init(_ values: [AttributeValue]) {
-        self = values.count == 1 ? .one(values[0]) : .many(values)
-    }
-
-    package var values: [AttributeValue] {
-        switch self {
-        case .one(let value): [value]
-        case .many(let values): values
-        }
-    }
-}
-
-extension NSEntityDescription {
-    /// The ancestor (or self) that declares the constraint of this number.
-    func declaring(_ constraint: Int) -> NSEntityDescription {
-        var candidate = self
-        while let ancestor = candidate.superentity, ancestor.layout.constraints.count > constraint { candidate = ancestor }
-        return candidate
     }
 }
 

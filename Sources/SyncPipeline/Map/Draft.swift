@@ -43,7 +43,7 @@ final class Draft {
         self.key = key
         self.knowledge = knowledge
         row = RowSnapshot.make(mapping.layout)
-        for (index, slot) in mapping.layout.constraints[0].enumerated() {
+        for (index, slot) in mapping.layout.constraints[0].slots.enumerated() {
             row.update(slot, to: key.values[index])
             present.insert(slot)
         }

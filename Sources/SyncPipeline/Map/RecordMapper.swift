@@ -161,7 +161,7 @@ final class RecordMapper {
 
     /// Removes a member from a list that it is no longer in, unless this batch has something else to say about it.
     private func drop(_ id: NSManagedObjectID, _ row: RowSnapshot, from slot: Int) {
-        if let key = UniqueKey(row, slots: id.layout.constraints[0]), let draft = drafts[Draft.Name(entity: id.entity.number, key: key)] {
+        if let key = id.layout.constraints[0].key(of: row), let draft = drafts[Draft.Name(entity: id.entity.number, key: key)] {
             if draft.targets[slot] == nil {
                 draft.targets[slot] = .some(nil)
                 draft.joined.insert(slot)

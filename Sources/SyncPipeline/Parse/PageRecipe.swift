@@ -263,7 +263,7 @@ public enum PageTrial {
         try entity.layout.names.enumerated().compactMap { slot, name in
             guard !name.hasPrefix("cistern") else { return nil }
             if case .objectID(let target) = row[slot] {
-                let key = try worker.currentRows([target])[target].flatMap { UniqueKey($0, slots: $0.layout.constraints[0]) }
+                let key = try worker.currentRows([target])[target].flatMap { $0.layout.constraints[0].key(of: $0) }
                 return (name, key.map { $0.values.map { "\($0.plain ?? "nil")" }.joined(separator: ", ") } ?? "?")
             }
             return (name, row[slot].plain.map { "\($0)" } ?? "NULL")

@@ -17,7 +17,7 @@ import Testing
 
     private func owner(_ code: String) throws -> Int64? {
         let thing = try make.id("Thing", 1)
-        return level.owner(of: UniqueKey([.string(code)]), entity: thing.entity, constraint: 0)?.key
+        return level.owner(of: UniqueKey([.string(code)]), thing.entity.layout.constraints[0])?.key
     }
 
     private func insert(_ code: String, _ key: Int64, isTemporary: Bool = false) throws -> NSManagedObjectID {

@@ -253,7 +253,7 @@ import Testing
 
     private func owner(_ code: String) throws -> Int64? {
         let thing = try make.id("Thing", 1)
-        return level.owner(of: UniqueKey([.string(code)]), entity: thing.entity, constraint: 0)?.key
+        return level.owner(of: UniqueKey([.string(code)]), thing.entity.layout.constraints[0])?.key
     }
 
     @Test func ofSeveralWithOneKeyTheFirstOwnsItUntilItGoes() throws {

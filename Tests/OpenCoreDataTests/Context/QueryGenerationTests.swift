@@ -274,7 +274,7 @@ import Testing
         let entity = try stack.files.entity("Item"), mine = stack.mine
         let found = try mine.performAndWait { () throws in
             let keys = try ["p", "z"].map { key in
-                try #require(UniqueKey(try stack.files.row("Item", ["key": .string(key)]), slots: entity.layout.constraints[0]))
+                try #require(entity.layout.constraints[0].key(of: try stack.files.row("Item", ["key": .string(key)])))
             }
             return try mine.find(entity, constraint: 0, keys: keys).values.map { $0.row?["key"] }
         }

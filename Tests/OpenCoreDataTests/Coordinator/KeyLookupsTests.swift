@@ -3,79 +3,68 @@ import OpenCoreData
 import OpenCoreDataTestSupport
 import Testing
 
-/// Looking one object up by a unique key, again and again.
+/// Looking an object up by a unique key that led to it before.
 @Suite struct KeyLookupsTests {
     private let stack = TestStack()
 
-    private func make(_ codes: String...) throws -> [NSManagedObject] {
-        try stack.root.performAndWait {
-            let made = codes.map { code in
-                let object = NSEntityDescription.insertNewObject(forEntityName: "Department", into: stack.root)
-                object.setValue(code, forKey: "code")
-                return object
-            }
+    private var department: NSEntityDescription { get throws { try #require(stack.coordinator.managedObjectModel.entitiesByName["Department"]) } }
+
+    /// Saved departments with these codes, each remembered under its own.
+    private func remembered(_ codes: String...) throws -> [NSManagedObject] {
+        let entity = try department
+        return try stack.root.performAndWait {
+            let made = codes.map { stack.root.make("Department", ["code": $0]) }
             try stack.root.save()
+            for (object, code) in zip(made, codes) {
+                stack.root.remember(object.objectID, entity: entity, constraint: 0, key: .one(.string(code)))
+            }
             return made
         }
     }
 
-    private func found(_ code: String) throws -> NSManagedObjectID? {
-        let entity = try #require(stack.coordinator.managedObjectModel.entitiesByName["Department"])
-        return try stack.coordinator.objects(of: entity, constraint: 0, keys: [.one(.string(code))]).values.first?.id
+    private func recalled(_ code: String, in context: NSManagedObjectContext) throws -> NSManagedObjectID? {
+        let entity = try department
+        return try context.performAndWait { try context.recall(entity, constraint: 0, key: .one(.string(code)))?.id }
     }
 
-    private struct Answer: Equatable {
-        var id: NSManagedObjectID?
-        var requests: [String] = []
+    @Test func whomAKeyLedToIsFoundWithoutAskingAStore() throws {
+        let object = try remembered("A")[0]
+        let requests = try stack.requests { #expect(try recalled("A", in: stack.root) == object.objectID) }
+        #expect(requests.isEmpty)
+        #expect(try recalled("B", in: stack.root) == nil)
     }
 
-    private func asked(_ code: String) throws -> Answer {
-        var answer = Answer()
-        answer.requests = try stack.requests { answer.id = try found(code) }.map(\.kind)
-        return answer
-    }
-
-    @Test func whomAKeyLedToIsNotAskedForAgain() throws {
-        let object = try make("A")[0]
-        #expect(try asked("A") == Answer(id: object.objectID, requests: ["objects"]))
-        #expect(try asked("A") == Answer(id: object.objectID, requests: []))
-    }
-
-    @Test func whatNobodyHasIsAskedForEachTime() throws {
-        #expect(try asked("A") == Answer(id: nil, requests: ["objects"]))
-        let object = try make("A")[0]
-        #expect(try asked("A") == Answer(id: object.objectID, requests: ["objects"]))
-    }
-
-    @Test func aKeyThatMovedLeadsToWhoHasIt() throws {
-        let objects = try make("A", "B")
-        #expect(try found("A") == objects[0].objectID && found("B") == objects[1].objectID)
+    @Test func aKeyThatMovedIsNotBelieved() throws {
+        let objects = try remembered("A", "B")
         try stack.root.performAndWait {
             objects[0].setValue("C", forKey: "code")
             objects[1].setValue("A", forKey: "code")
             try stack.root.save()
         }
-        #expect(try found("A") == objects[1].objectID)
-        #expect(try found("B") == nil)
-        #expect(try found("C") == objects[0].objectID)
+        for code in ["A", "B", "C"] { #expect(try recalled(code, in: stack.root) == nil) }
     }
 
-    @Test func aDeletedObjectIsNotFoundByItsKey() throws {
-        let object = try make("A")[0]
-        #expect(try found("A") == object.objectID)
+    @Test func whatIsUnsavedCounts() throws {
+        let object = try remembered("A")[0], child = stack.child(of: stack.root)
+        child.performAndWait { child.object(with: object.objectID).setValue("B", forKey: "code") }
+        #expect(try recalled("A", in: child) == nil)
+        #expect(try recalled("A", in: stack.root) == object.objectID)
+    }
+
+    @Test func aDeletedObjectIsNotRecalled() throws {
+        let object = try remembered("A")[0]
         try stack.root.performAndWait {
             stack.root.delete(object)
             try stack.root.save()
         }
-        #expect(try found("A") == nil)
-        let again = try make("A")[0]
-        #expect(try found("A") == again.objectID && again.objectID != object.objectID)
+        #expect(try recalled("A", in: stack.root) == nil)
     }
 
-    @Test func whatIsForgottenIsReadAgain() throws {
-        let object = try make("A")[0]
-        #expect(try found("A") == object.objectID)
+    @Test func aRowThatIsForgottenIsReadAgain() throws {
+        let object = try remembered("A")[0]
+        stack.root.performAndWait { stack.root.reset() }
         stack.coordinator.rowCache.removeAll()
-        #expect(try asked("A") == Answer(id: object.objectID, requests: ["objects"]))
+        let requests = try stack.requests { #expect(try recalled("A", in: stack.root) == object.objectID) }
+        #expect(requests.map(\.kind) == ["rows(1)"])
     }
 }

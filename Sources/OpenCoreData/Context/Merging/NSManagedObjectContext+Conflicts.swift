@@ -258,13 +258,12 @@ extension StoreConflict.KeyConflict {
     /// The same conflicts, in the order in which they are settled: new objects of a save that have one key are one before they meet the store's.
     fileprivate static func throughFirst(_ found: [Self]) -> [Self] {
         struct Place: Hashable {
-            let entity: NSEntityDescription
-            let constraint: Int
+            let constraint: UniquenessConstraint
             let key: UniqueKey
         }
         var first: [Place: NSManagedObjectID] = [:], among: [Self] = [], withStored: [Self] = []
         for conflict in found.sorted(by: { $0.id.key < $1.id.key }) {
-            let place = Place(entity: conflict.id.entity.declaring(conflict.constraint), constraint: conflict.constraint, key: conflict.key)
+            let place = Place(constraint: conflict.id.layout.constraints[conflict.constraint], key: conflict.key)
             if conflict.stored == nil {
                 among.append(conflict)
             } else if let other = first[place] {

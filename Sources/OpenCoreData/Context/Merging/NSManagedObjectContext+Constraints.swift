@@ -31,7 +31,7 @@ extension NSManagedObjectContext {
     /// Within the chain's lock.
     func keyTwins(of changes: ChangeSet) -> [KeyTwin] {
         var twins: [KeyTwin] = []
-        for (name, claims) in Self.claims(in: changes) {
+        for (constraint, claims) in Self.claims(in: changes) {
             // Of several new objects in one push that is the owner which was made first.
             var firstNew: [UniqueKey: NSManagedObjectID] = [:], firstOld = firstNew
             for claim in claims {
@@ -39,11 +39,11 @@ extension NSManagedObjectContext {
                 if claim.change.kind == .inserted { note(&firstNew[claim.key]) } else { note(&firstOld[claim.key]) }
             }
             for claim in claims where claim.isNew {
-                let known = owner(of: claim.key, entity: name.entity, constraint: name.constraint).flatMap { owner in
+                let known = owner(of: claim.key, constraint).flatMap { owner in
                     // An owner that this push deletes or renames gives the key up.
                     guard let pushed = changes[owner] else { return owner }
-                    let slots = owner.layout.constraints[name.constraint]
-                    return pushed.kind == .deleted || pushed.row.flatMap { UniqueKey($0, slots: slots) } != claim.key ? nil : owner
+                    return pushed.kind == .deleted || pushed.row.flatMap { owner.layout.constraints[constraint.number].key(of: $0) } != claim.key
+                        ? nil : owner
                 }
                 // New objects of one push that have one key are one before they meet another's.
                 let isNew = claim.change.kind == .inserted
@@ -60,29 +60,27 @@ extension NSManagedObjectContext {
         return twins.sorted { rank($0) < rank($1) }
     }
 
-    private static func claims(in changes: ChangeSet) -> [KeyIndex.Name: [Claim]] {
-        var result: [KeyIndex.Name: [Claim]] = [:]
+    private static func claims(in changes: ChangeSet) -> [UniquenessConstraint: [Claim]] {
+        var result: [UniquenessConstraint: [Claim]] = [:]
         for entityChanges in changes.entities.values {
-            for (constraint, slots) in entityChanges.entity.layout.constraints.enumerated() {
-                let name = KeyIndex.Name(entity: entityChanges.entity.declaring(constraint), constraint: constraint)
+            for constraint in entityChanges.entity.layout.constraints {
                 for (id, change) in entityChanges.rows where change.kind != .deleted {
-                    guard let key = change.row.flatMap({ UniqueKey($0, slots: slots) }) else { continue }
-                    let isSet = change.kind == .inserted || slots.contains { change.changed.contains($0) }
-                    let isNew = isSet && change.base.flatMap { UniqueKey($0, slots: slots) } != key
-                    result[name, default: []].append(Claim(id: id, constraint: constraint, key: key, change: change, isNew: isNew))
+                    guard let key = change.row.flatMap({ constraint.key(of: $0) }) else { continue }
+                    let isNew = constraint.isTouched(by: change) && change.base.flatMap { constraint.key(of: $0) } != key
+                    result[constraint, default: []].append(Claim(id: id, constraint: constraint.number, key: key, change: change, isNew: isNew))
                 }
             }
         }
         return result.filter { $0.value.contains(where: \.isNew) }
     }
 
-    private func owner(of key: UniqueKey, entity: NSEntityDescription, constraint: Int) -> NSManagedObjectID? {
+    private func owner(of key: UniqueKey, _ constraint: UniquenessConstraint) -> NSManagedObjectID? {
         var context: NSManagedObjectContext? = self
         while let current = context {
-            if current.level.hasChanges, let id = current.level.owner(of: key, entity: entity, constraint: constraint) {
+            if current.level.hasChanges, let id = current.level.owner(of: key, constraint) {
                 // A level nearer to us may have deleted it since, or given it another key.
                 guard let nearest = changeInChain(of: id), nearest.kind != .deleted,
-                    nearest.row.flatMap({ UniqueKey($0, slots: id.layout.constraints[constraint]) }) == key
+                    nearest.row.flatMap({ id.layout.constraints[constraint.number].key(of: $0) }) == key
                 else { return nil }
                 return id
             }

@@ -157,22 +157,21 @@ extension NSConstraintConflict {
         _ found: [StoreConflict.KeyConflict], in changes: ChangeSet, of context: NSManagedObjectContext
     ) -> [NSConstraintConflict] {
         struct Place: Hashable {
-            let entity: NSEntityDescription
-            let constraint: Int
+            let constraint: UniquenessConstraint
             let key: UniqueKey
         }
         func side(_ id: NSManagedObjectID) -> Side { Side(id, changes[id]) }
         var result: [NSConstraintConflict] = []
         var together: [Place: [NSManagedObjectID]] = [:], order: [Place] = []
         for conflict in found {
-            if let stored = conflict.stored, UniqueKey(stored, slots: stored.layout.constraints[conflict.constraint]) == conflict.key {
+            if let stored = conflict.stored, stored.layout.constraints[conflict.constraint].key(of: stored) == conflict.key {
                 result.append(
                     NSConstraintConflict(
                         constraint: conflict.constraint, key: conflict.key, conflicting: [side(conflict.id)],
                         database: Side(conflict.owner, stored), in: context))
                 continue
             }
-            let place = Place(entity: conflict.id.entity.declaring(conflict.constraint), constraint: conflict.constraint, key: conflict.key)
+            let place = Place(constraint: conflict.id.layout.constraints[conflict.constraint], key: conflict.key)
             if together[place] == nil {
                 order.append(place)
                 together[place] = [conflict.owner]
@@ -182,7 +181,7 @@ extension NSConstraintConflict {
         for place in order {
             result.append(
                 NSConstraintConflict(
-                    constraint: place.constraint, key: place.key, conflicting: (together[place] ?? []).map(side), database: nil, in: context))
+                    constraint: place.constraint.number, key: place.key, conflicting: (together[place] ?? []).map(side), database: nil, in: context))
         }
         return result
     }

@@ -7,17 +7,7 @@ import Synchronization
 /// A key is reserved before it is looked up and until what was inserted under its ID can be found: whoever looks it up after that finds it, and
 /// whoever looked it up before has the same ID. The lock is this table's own, and nothing is called within it.
 final class KeyReservations: Sendable {
-    /// The constraint that a key belongs to.
-    struct Place: Hashable, Sendable {
-        /// The entity that declares it.
-        let entity: ObjectIdentifier
-        let constraint: Int
-
-        init(_ entity: NSEntityDescription, constraint: Int) {
-            self.entity = ObjectIdentifier(entity.declaring(constraint))
-            self.constraint = constraint
-        }
-    }
+    typealias Place = UniquenessConstraint
 
     private struct Reservation: Sendable {
         var users = 0
@@ -109,7 +99,7 @@ extension NSManagedObjectContext {
     package func findOrReserve(_ entity: NSEntityDescription, constraint: Int, keys: [UniqueKey]) throws -> [Located] {
         checkQueue()
         let reservations = root.keyReservations
-        let place = KeyReservations.Place(entity, constraint: constraint)
+        let place = entity.layout.constraints[constraint]
         // First reserved, then looked up: what is pushed in between is found, and what is pushed after that has the ID that is reserved.
         reservations.reserve(keys, at: place)
         let matches: [UniqueKey: FetchedRow], rows: [NSManagedObjectID: RowSnapshot]

@@ -70,7 +70,7 @@ extension NSManagedObjectContext {
     /// as the row cache, so this is for rows that only this process writes.
     package func recall(_ entity: NSEntityDescription, constraint: Int, key: UniqueKey) throws -> FetchedRow? {
         guard let id = endOfChain?.lookups.id(key, of: entity, constraint: constraint), let row = try currentRows([id])[id],
-            UniqueKey(row, slots: row.layout.constraints[constraint]) == key
+            row.layout.constraints[constraint].key(of: row) == key
         else { return nil }
         return FetchedRow(id: id, row: row)
     }

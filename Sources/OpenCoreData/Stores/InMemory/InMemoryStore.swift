@@ -118,16 +118,7 @@ package class InMemoryStore: NSPersistentStore, RowSource, @unchecked Sendable {
         of entity: NSEntityDescription, constraint: Int, keys: [UniqueKey]
     ) throws -> [UniqueKey: FetchedRow] {
         try tell(.objects(keys))
-        let wanted = Set(keys)
-        let members = Set(entity.declaring(constraint).withDescendants.map(\.number))
-        return state.withLock { state in
-            var result: [UniqueKey: FetchedRow] = [:]
-            for (id, row) in state.rows where members.contains(id.layout.number) {
-                guard let key = UniqueKey(row, slots: row.layout.constraints[constraint]), wanted.contains(key) else { continue }
-                result[key] = FetchedRow(id: id, row: row)
-            }
-            return result
-        }
+        return state.withLock { Self.owners(of: keys, entity.declaring(constraint), constraint, $0) }
     }
 
     package override func reserveKeys(for root: NSEntityDescription, count: Int) throws -> Range<Int64> {
@@ -215,45 +206,21 @@ package class InMemoryStore: NSPersistentStore, RowSource, @unchecked Sendable {
     }
 
     private static func checkConstraints(_ changes: ChangeSet, _ state: State) throws {
-        struct Place: Hashable {
-            let entity: Int
-            let constraint: Int
-            let key: UniqueKey
-        }
-        var conflicts: [StoreConflict.KeyConflict] = []
-        var owners: [Place: NSManagedObjectID] = [:]
-        func places(_ id: NSManagedObjectID, _ row: RowSnapshot) -> [(constraint: Int, place: Place)] {
-            row.layout.constraints.enumerated().compactMap { number, slots in
-                UniqueKey(row, slots: slots).map { (number, Place(entity: id.entity.declaring(number).number, constraint: number, key: $0)) }
-            }
-        }
-        // Of those that will have one key that one owns it which has it already, else the first, objects that were stored before new ones.
-        for (id, row) in state.rows {
-            guard let change = changes[id] else {
-                for (_, place) in places(id, row) { owners[place] = id }
-                continue
-            }
-            guard change.kind != .deleted, let next = change.row else { continue }
-            let kept = Set(places(id, next).map(\.place))
-            for (_, place) in places(id, row) where kept.contains(place) { owners[place] = id }
-        }
-        var updated: [(NSManagedObjectID, RowSnapshot)] = [], inserted = updated
-        changes.forEach { id, change in
-            guard change.kind != .deleted, let row = change.row else { return }
-            if change.kind == .inserted { inserted.append((id, row)) } else { updated.append((id, row)) }
-        }
-        for (id, row) in updated.sorted(by: { $0.0.key < $1.0.key }) + inserted.sorted(by: { $0.0.key < $1.0.key }) {
-            for (constraint, place) in places(id, row) {
-                guard let owner = owners[place] else {
-                    owners[place] = id
-                    continue
-                }
-                if owner == id { continue }
-                conflicts.append(
-                    StoreConflict.KeyConflict(id: id, constraint: constraint, key: place.key, owner: owner, stored: state.rows[owner]))
-            }
-        }
+        let conflicts = KeyClaims(changes).conflicts { constraint, keys in owners(of: keys, constraint.declarer, constraint.number, state) }
         if !conflicts.isEmpty { throw StoreConflict.constraints(conflicts) }
+    }
+
+    /// Which rows have these keys, among those of the entity that declares the constraint and of its descendants.
+    private static func owners(
+        of keys: [UniqueKey], _ declarer: NSEntityDescription, _ constraint: Int, _ state: State
+    ) -> [UniqueKey: FetchedRow] {
+        let wanted = Set(keys), members = Set(declarer.withDescendants.map(\.number))
+        var result: [UniqueKey: FetchedRow] = [:]
+        for (id, row) in state.rows where members.contains(id.layout.number) {
+            guard let key = row.layout.constraints[constraint].key(of: row), wanted.contains(key) else { continue }
+            result[key] = FetchedRow(id: id, row: row)
+        }
+        return result
     }
 
     /// Every to-one names a row when all is written.

@@ -188,9 +188,10 @@ struct SchemaBuilder {
             return SlotColumn(slot: index, name: column.name, coding: column.coding, entityColumn: column.entityColumn)
         }
         let toManys = layout.toManys.map { place(of: $0) }
-        let constraints = zip(entity.constraintOwners, layout.constraints).map { owner, constraint in
+        let constraints = layout.constraints.map { constraint in
+            let owner = constraint.declarer
             let scope = number(owner) == 0 || owner.superentity == nil ? nil : owner.withDescendants.map { number($0) }.sorted()
-            return ConstraintMap(columns: constraint.compactMap { slots[$0] }, scope: scope)
+            return ConstraintMap(columns: constraint.slots.compactMap { slots[$0] }, scope: scope)
         }
         return EntityMap(
             entity: entity, number: number(entity), table: table, tableName: tableName, columns: slots, toManys: toManys,
@@ -264,9 +265,4 @@ struct SchemaBuilder {
 extension NSEntityDescription {
     /// The constraints that this entity itself declares.
     var ownConstraintNames: [[String]] { Array(constraintNames.dropFirst(superentity?.constraintNames.count ?? 0)) }
-
-    /// The entity that declares each of `constraintNames`.
-    var constraintOwners: [NSEntityDescription] {
-        (superentity?.constraintOwners ?? []) + ownConstraintNames.map { _ in self }
-    }
 }

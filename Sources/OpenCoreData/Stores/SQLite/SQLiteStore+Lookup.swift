@@ -61,7 +61,7 @@ extension SQLiteStore {
         var result: [UniqueKey: FetchedRow] = [:]
         try statement.forEachRow { raw in
             guard let found = try reader.read(raw), let row = found.row, let map = schema[found.id.entity],
-                let key = UniqueKey(row, slots: scope.slots(in: map))
+                let key = map.layout.constraints[scope.constraint].key(of: row)
             else { return }
             result[key] = found
         }
@@ -141,32 +141,19 @@ private struct KeyList {
     }
 }
 
-/// One uniqueness constraint: the entity that declares it and the columns it covers. Descendants share it.
-struct KeyScope: Hashable {
-    /// The entity that declares the constraint.
-    let declarer: NSEntityDescription
-    let names: [String]
+/// One uniqueness constraint in the table of one entity. Descendants share it.
+struct KeyScope {
     let map: EntityMap
     let constraint: Int
 
     init(_ map: EntityMap, constraint: Int) {
-        declarer = map.entity.constraintOwners[constraint]
-        names = map.entity.constraintNames[constraint]
         self.map = map
         self.constraint = constraint
     }
 
-    static func == (left: KeyScope, right: KeyScope) -> Bool { left.declarer === right.declarer && left.names == right.names }
-
-    func hash(into hasher: inout Hasher) {
-        hasher.combine(ObjectIdentifier(declarer))
-        hasher.combine(names)
-    }
-
+    /// The entity that declares the constraint.
+    var declarer: NSEntityDescription { map.layout.constraints[constraint].declarer }
     var columns: ConstraintMap { map.constraints[constraint] }
-
-    /// The slots of the same attributes in another entity of the tree.
-    func slots(in other: EntityMap) -> [Int] { names.compactMap { other.layout.slot(of: $0) } }
 }
 
 /// Lists of values as one parameter, for `json_each`.

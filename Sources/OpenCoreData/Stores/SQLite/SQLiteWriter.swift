@@ -51,7 +51,7 @@ final class SQLiteWriter: StoreWriting {
                 prepared.reserved = try topUp.compactMap { try store.keyPool.reserve($0, in: database) }
             } catch {
                 prepared.end()
-                throw refusal(error, of: plan, clearsKeysFirst: clearsKeysFirst, in: database)
+                throw refusal(error, of: plan, changes, clearsKeysFirst: clearsKeysFirst, in: database)
             }
             prepared.versions = operation.versions
             prepared.counts = operation.counts
@@ -60,7 +60,9 @@ final class SQLiteWriter: StoreWriting {
     }
 
     /// Why a save is refused, looked up after its transaction.
-    private func refusal(_ error: any Error, of plan: SavePlan, clearsKeysFirst: Bool, in database: Database) -> any Error {
+    private func refusal(
+        _ error: any Error, of plan: SavePlan, _ changes: ChangeSet, clearsKeysFirst: Bool, in database: Database
+    ) -> any Error {
         do {
             if error is SaveOperation.VersionMismatch {
                 let conflicts = try versionConflicts(of: plan, in: database)
@@ -68,7 +70,9 @@ final class SQLiteWriter: StoreWriting {
                 throw SQLiteError(code: SQLITE_BUSY, message: "another process changed rows and changed them back", operation: "while saving")
             }
             if Self.isUniqueViolation(error) {
-                let conflicts = try keyConflicts(of: plan, in: database)
+                let conflicts = try KeyClaims(changes).conflicts { constraint, keys in
+                    try store.owners(of: keys, scope: KeyScope(schema.map(of: constraint.declarer), constraint: constraint.number), in: database)
+                }
                 if !conflicts.isEmpty { return StoreConflict.constraints(conflicts) }
                 if !clearsKeysFirst { return KeysMustBeCleared() }
             }
@@ -107,62 +111,6 @@ final class SQLiteWriter: StoreWriting {
             }
         }
         return conflicts
-    }
-
-    /// Every row of the plan whose key a row of the store, or another row of the plan, has.
-    private func keyConflicts(of plan: SavePlan, in database: Database) throws -> [StoreConflict.KeyConflict] {
-        var conflicts: [StoreConflict.KeyConflict] = []
-        for operations in plan.tables where !operations.isEmpty {
-            let leaving = Set(operations.deletes.map(\.key))
-            let written = operations.updates + operations.inserts
-            let changedByKey = Dictionary(operations.updates.map { ($0.key, $0) }, uniquingKeysWith: { _, last in last })
-            for (scope, claims) in Self.claims(on: written) {
-                var holders: [UniqueKey: RowOperation] = [:]
-                let owners = try store.owners(of: Array(Set(claims.map(\.key))), scope: scope, in: database)
-                // Who has a key and keeps it: not leaving, nor giving it away in this very save.
-                let keepers = owners.filter { key, owner in
-                    guard !leaving.contains(owner.id.key) else { return false }
-                    guard let change = changedByKey[owner.id.key], let row = change.pending.row else { return true }
-                    return UniqueKey(row, slots: scope.slots(in: change.map)) == key
-                }
-                for claim in claims {
-                    if let keeper = keepers[claim.key] {
-                        if keeper.id.key == claim.operation.key { continue }
-                        conflicts.append(
-                            StoreConflict.KeyConflict(
-                                id: claim.operation.id, constraint: claim.constraint, key: claim.key, owner: keeper.id, stored: keeper.row))
-                    } else if let holder = holders[claim.key] {
-                        conflicts.append(
-                            StoreConflict.KeyConflict(
-                                id: claim.operation.id, constraint: claim.constraint, key: claim.key, owner: holder.id, stored: nil))
-                    } else {
-                        holders[claim.key] = claim.operation
-                    }
-                }
-            }
-        }
-        return conflicts
-    }
-
-    private struct Claim {
-        let operation: RowOperation
-        let constraint: Int
-        let key: UniqueKey
-    }
-
-    /// The keys that rows will have after the save, by constraint. A constraint is one with its descendants' inherited copy of it.
-    private static func claims(on operations: [RowOperation]) -> [(KeyScope, [Claim])] {
-        var result: [KeyScope: [Claim]] = [:]
-        for operation in operations {
-            guard let row = operation.pending.row else { continue }
-            for (number, slots) in operation.map.layout.constraints.enumerated() {
-                if operation.pending.kind == .updated, !slots.contains(where: { operation.pending.changed.contains($0) }) { continue }
-                guard let key = UniqueKey(row, slots: slots) else { continue }
-                result[KeyScope(operation.map, constraint: number), default: []]
-                    .append(Claim(operation: operation, constraint: number, key: key))
-            }
-        }
-        return result.map { ($0.key, $0.value) }
     }
 }
 

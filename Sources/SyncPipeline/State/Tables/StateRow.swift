@@ -20,7 +20,7 @@ struct StateRow<Table: StateTable> {
             return StateRow(entity: entity, id: located.id, base: found, row: found)
         }
         var made = StateRow(entity: entity, id: located?.id, base: nil, row: RowSnapshot.defaults(entity.layout))
-        for (index, slot) in entity.layout.constraints[0].enumerated() {
+        for (index, slot) in entity.layout.constraints[0].slots.enumerated() {
             made.row.update(slot, to: key[index])
             made.changed.insert(slot)
         }

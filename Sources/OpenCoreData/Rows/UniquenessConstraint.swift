@@ -1,0 +1,74 @@
+/// A uniqueness constraint as the rows of one entity have it. It equals that of every other entity of the tree that inherits it: a key is one among the
+/// rows of all of them. A push and the stores ask it what a row's key is, and whether a change gives the row another.
+package struct UniquenessConstraint: Hashable, Sendable {
+    /// Its number, the same in every entity that has it.
+    package let number: Int
+    /// The slots of its attributes.
+    package let slots: [Int]
+    /// The entity that declares it. It has the layout that has this.
+    private unowned let declaring: NSEntityDescription
+    package var declarer: NSEntityDescription { declaring }
+
+    /// - Parameter entity: whose slots those are.
+    init(number: Int, of entity: NSEntityDescription, slots: [Int]) {
+        var declarer = entity
+        while let ancestor = declarer.superentity, ancestor.constraintNames.count > number { declarer = ancestor }
+        self.number = number
+        self.slots = slots
+        declaring = declarer
+    }
+
+    package static func == (left: Self, right: Self) -> Bool { left.number == right.number && left.declaring === right.declaring }
+
+    package func hash(into hasher: inout Hasher) {
+        hasher.combine(number)
+        hasher.combine(ObjectIdentifier(declaring))
+    }
+
+    /// The key of a row; nil if one of its values is null.
+    package func key(of row: RowSnapshot) -> UniqueKey? { UniqueKey(row, slots: slots) }
+
+    /// Whether what was changed can have given the row another key.
+    package func isTouched(by change: PendingRow) -> Bool {
+        change.kind == .inserted || slots.contains { change.changed.contains($0) }
+    }
+}
+
+/// The values of one uniqueness constraint of a row: a dictionary key. A key with a null in it is not a key (SQL's rule).
+package enum UniqueKey: Hashable, Sendable {
+    case one(AttributeValue)
+    case many([AttributeValue])
+
+    fileprivate init?(_ row: RowSnapshot, slots: [Int]) {
+        if slots.count == 1 {
+            let value = row[slots[0]]
+            if value.isNull { return nil }
+            self = .one(value)
+        } else {
+            var values: [AttributeValue] = []
+            values.reserveCapacity(slots.count)
+            for slot in slots {
+                let value = row[slot]
+                if value.isNull { return nil }
+                values.append(value)
+            }
+            self = .many(values)
+        }
+    }
+
+    package init(_ values: [AttributeValue]) {
+        self = values.count == 1 ? .one(values[0]) : .many(values)
+    }
+
+    package var values: [AttributeValue] {
+        switch self {
+        case .one(let value): [value]
+        case .many(let values): values
+        }
+    }
+}
+
+extension NSEntityDescription {
+    /// The ancestor (or self) that declares the constraint of this number. The model must be frozen.
+    func declaring(_ constraint: Int) -> NSEntityDescription { layout.constraints[constraint].declarer }
+}

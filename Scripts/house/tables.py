@@ -135,6 +135,7 @@ CONFIGURATION_VALUES = {
 
 # property: reason why nobody but the reader needs it.
 CONFIGURATION_EXCEPTIONS = {
+    "Cursor.origin": "the pipeline asks the kind for it (`tokenOrigin`)",
     "TLSConfiguration.insecureReason": "the reader acts on it: without one certificates are checked, and with one every reading warns in its words",
 }
 

@@ -29,7 +29,9 @@ import Testing
 
     @Test func whomAKeyLedToIsFoundWithoutAskingAStore() throws {
         let object = try remembered("A")[0]
-        let requests = try stack.requests { #expect(try recalled("A", in: stack.root) == object.objectID) }
+        var found: NSManagedObjectID?
+        let requests = try stack.requests { found = try recalled("A", in: stack.root) }
+        #expect(found == object.objectID)
         #expect(requests.isEmpty)
         #expect(try recalled("B", in: stack.root) == nil)
     }
@@ -64,7 +66,9 @@ import Testing
         let object = try remembered("A")[0]
         stack.root.performAndWait { stack.root.reset() }
         stack.coordinator.rowCache.removeAll()
-        let requests = try stack.requests { #expect(try recalled("A", in: stack.root) == object.objectID) }
+        var found: NSManagedObjectID?
+        let requests = try stack.requests { found = try recalled("A", in: stack.root) }
+        #expect(found == object.objectID)
         #expect(requests.map(\.kind) == ["rows(1)"])
     }
 }

@@ -125,6 +125,8 @@ let package = Package(
         .testTarget(
             name: "OpenCoreDataTests", dependencies: ["OpenCoreData", "CoreData", "OpenCoreDataTestSupport", "TestTraits"],
             swiftSettings: strict),
+        // Written by Apple's interface alone; without package access, what is ours and not public is out of its reach.
+        .testTarget(name: "CoreDataTests", dependencies: ["CoreData"], packageAccess: false, swiftSettings: strict),
         .testTarget(name: "JSONPathsTests", dependencies: ["JSONPaths"], swiftSettings: strict),
         .testTarget(name: "JSONReaderTests", dependencies: ["JSONReader"], swiftSettings: strict),
         .testTarget(
@@ -170,3 +172,11 @@ let package = Package(
     swiftLanguageModes: [.v6],
     cxxLanguageStandard: .cxx17
 )
+
+// This is how the suite of Core Data's behaviour runs against Apple's own framework, on a Mac: APPLE_CORE_DATA=1 swift test
+if Context.environment["APPLE_CORE_DATA"] != nil {
+    package.platforms = [.macOS(.v15)]
+    package.dependencies = []
+    package.products = []
+    package.targets = [.testTarget(name: "CoreDataTests")]
+}

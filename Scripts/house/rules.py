@@ -146,6 +146,8 @@ def imports(root):
         for line, module in file.imports:
             if module == "XCTest":
                 yield error(file.relative, line, "tests are written with Swift Testing")
+            elif file.target == tables.PORTABLE_TESTS and module not in tables.PORTABLE_IMPORTS:
+                yield error(file.relative, line, f"{file.target} may not import {module}: it also runs against Apple's framework")
 
 
 NEEDS_REASON = [
@@ -338,9 +340,9 @@ STATEMENT = r"(?:[A-Z]{1,2}\d+|P-DOC|\d+\.\d+)"
 
 
 def statements_of_tests(root):
-    """Which tests of OpenCoreData name a statement, by the numbers with which a line of the comment above them begins."""
+    """Which tests of the object graph name a statement, by the numbers with which a line of the comment above them begins."""
     tests = defaultdict(list)
-    for file in swift_files(root, "Tests/OpenCoreDataTests"):
+    for file in swift_files(root, "Tests/OpenCoreDataTests", "Tests/CoreDataTests"):
         for index, line in enumerate(file.lines):
             name = re.match(r"\s*(?:@\w+ )*@Test\b", line) and re.search(r"\bfunc\s+`?(\w+)", "\n".join(file.lines[index:index + 40]))
             while name and index > 0 and re.match(r"\s*(?:@|//)", file.lines[index - 1]) and "@Test" not in file.lines[index - 1]:

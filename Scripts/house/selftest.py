@@ -43,6 +43,8 @@ CASES = [
     (rules.imports, {"Sources/OpenCoreData/Stores/SQLite/A.swift": "import GRDB\n"}, None),
     (rules.imports, {"Sources/SyncPipeline/A.swift": "import FoundationNetworking\n"}, "no home"),
     (rules.imports, {"Tests/SystemdTests/A.swift": "import XCTest\n"}, "Swift Testing"),
+    (rules.imports, {"Tests/CoreDataTests/A.swift": "@testable import OpenCoreData\n"}, "may not import OpenCoreData"),
+    (rules.imports, {"Tests/CoreDataTests/A.swift": "import CoreData\nimport Testing\n"}, None),
     (rules.reasons, {"Sources/Systemd/A.swift": "final class A: @unchecked Sendable {}\n"}, "@unchecked Sendable without"),
     (rules.reasons, {"Sources/Systemd/A.swift": "// Confined to a queue.\nfinal class A: @unchecked Sendable {}\n"}, None),
     (rules.reasons, {"Sources/Systemd/A.swift": "// Confined.\n@objc\nfinal class A: B,\n    @unchecked Sendable {}\n"}, None),
@@ -107,6 +109,9 @@ CASES = [
         "docs/COVERAGE.md": "| X | Tests |\n| --- | --- |\n| X1 | `first` and 1 more |\n| X2 | – |\n",
         "Tests/OpenCoreDataTests/A.swift": "// X1\n@Test func first() {}\n// E2, X1\n@Test func second() {}\n// X12\n@Test func third() {}\n",
         "Tests/SystemdTests/A.swift": "// X1\n@Test func other() {}\n"}, None),
+    (rules.listed_tests, {
+        "docs/COVERAGE.md": "| X | Tests |\n| --- | --- |\n| X1 | `first` |\n",
+        "Tests/CoreDataTests/A.swift": "// X1\n@Test func first() {}\n// X1\n@Test func second() {}\n"}, "second"),
     (rules.mirrored_tests, {
         "Sources/Systemd/Journal/A.swift": "struct A {}\n", "Tests/SystemdTests/Attic/ATests.swift": "struct ATests {}\n"}, "mirror"),
     (rules.remote_text, {"Sources/SyncDaemon/A.swift": "let a = text.split(separator: \"\\n\")\n"}, "RemoteText alone"),

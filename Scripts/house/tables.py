@@ -141,6 +141,10 @@ CONFIGURATION_EXCEPTIONS = {
 
 # --- Tests ------------------------------------------------------------------------------------------------------------
 
+# The tests that also run against Apple's Core Data, and what is on both sides.
+PORTABLE_TESTS = "CoreDataTests"
+PORTABLE_IMPORTS = {"CoreData", "Dispatch", "Foundation", "Synchronization", "Testing"}
+
 # file: reason why it may wait by the clock.
 SLEEP_EXCEPTIONS = {}
 

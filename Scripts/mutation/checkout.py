@@ -20,7 +20,7 @@ FILES = [
 ]
 #: Files of which only what follows this mark is saving.
 ONLY_AFTER = {SOURCES + "Stores/InMemory/InMemoryStore.swift": "// MARK: Saving"}
-COPIED = ["Sources/OpenCoreData", "Sources/CoreData", "Sources/CSwiftRuntime", "Sources/CXXHash", "Sources/CZlib", "Tests/OpenCoreDataTests", "Tests/Support"]
+COPIED = ["Sources/OpenCoreData", "Sources/CoreData", "Sources/CSwiftRuntime", "Sources/CXXHash", "Sources/CZlib", "Tests/OpenCoreDataTests", "Tests/CoreDataTests", "Tests/Support"]
 BUILD = ["build", "--build-tests"]
 
 PACKAGE = """// swift-tools-version:6.2
@@ -46,6 +46,8 @@ let package = Package(
         .testTarget(
             name: "OpenCoreDataTests", dependencies: ["OpenCoreData", "CoreData", "OpenCoreDataTestSupport", "TestTraits"],
             swiftSettings: settings + [.unsafeFlags(["-O"])]),
+        .testTarget(
+            name: "CoreDataTests", dependencies: ["CoreData"], packageAccess: false, swiftSettings: settings + [.unsafeFlags(["-O"])]),
     ],
     swiftLanguageModes: [.v6],
     cxxLanguageStandard: .cxx17

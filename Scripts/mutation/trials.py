@@ -11,7 +11,8 @@ import time
 
 #: Suites that take longer than this, in seconds, are asked last, one after the other.
 QUICK = 3.0
-TARGET = "OpenCoreDataTests"
+#: Both targets that test the object graph, as a pattern.
+TARGET = "(?:Open)?CoreDataTests"
 
 
 class Suite:

@@ -21,27 +21,6 @@ import Testing
         }
     }
 
-    // N8, T4
-    @Test func idsArePermanentInTheRootsDidSaveNotification() throws {
-        let stack = TestStack()
-        let child = stack.child(of: stack.root)
-        let seen = Seen()
-        let token = NotificationCenter.default.addObserver(
-            forName: .NSManagedObjectContextDidSave, object: stack.root, queue: nil
-        ) { notification in
-            let inserted = notification.userInfo?[NSInsertedObjectsKey] as? Set<NSManagedObject> ?? []
-            seen.temporary = inserted.map(\.objectID.isTemporaryID)
-        }
-        defer { NotificationCenter.default.removeObserver(token) }
-        try holding(stack.root, child) { () throws in
-            child.make("Person")
-            stack.root.make("Person")
-            try child.save()
-            try stack.root.save()
-        }
-        #expect(seen.temporary == [false, false])
-    }
-
     // Written and read on the test's thread: the notification is posted synchronously.
     private final class Seen: @unchecked Sendable { var temporary: [Bool] = [] }
 
@@ -132,22 +111,6 @@ import Testing
         }
     }
 
-    // I1, I2
-    @Test func theURIsOfTemporaryAndPermanentIDs() throws {
-        let stack = TestStack()
-        try stack.root.performAndWait { () throws in
-            let ada = stack.root.make("Engineer")
-            let before = ada.objectID.uriRepresentation().absoluteString
-            #expect(before.hasPrefix("x-coredata:///Engineer/t"))
-            #expect(ada.objectID.entity.name == "Engineer")
-            try stack.root.save()
-            let uuid = try #require(stack.store.identifier)
-            let after = ada.objectID.uriRepresentation().absoluteString
-            #expect(after.hasPrefix("x-coredata://\(uuid)/Engineer/p"))
-            #expect(ada.objectID.persistentStore === stack.store)
-        }
-    }
-
     // I3
     @Test func aURINamesItsIDOnlyWhereItsStoreIsLoaded() throws {
         let stack = TestStack(), other = TestStack()
@@ -186,20 +149,6 @@ import Testing
             stack.root.make("Person")
             #expect(try Set(stack.root.all("Person").map { $0.objectID.entity.name }) == ["Engineer", "Person"])
             #expect(id.entity.isKindOf(entity: try #require(stack.coordinator.managedObjectModel.entitiesByName["Person"])))
-        }
-    }
-
-    // L11
-    @Test func thereIsOneInstancePerIDAndContext() throws {
-        let stack = TestStack()
-        let other = stack.independent()
-        try holding(stack.root, other) { () throws in
-            let ada = stack.root.make("Person")
-            try stack.root.save()
-            #expect(stack.root.object(with: ada.objectID) === ada)
-            #expect(try stack.root.all("Person").first === ada)
-            #expect(try stack.root.existingObject(with: ada.objectID) === ada)
-            #expect(other.object(with: ada.objectID) !== ada)
         }
     }
 }

@@ -93,39 +93,6 @@ import Testing
         #expect(try conflict.stored == [10, 20, 20])
     }
 
-    // P5, P-DOC, GB38
-    @Test func underStoreTrumpTheStoreWinsWhereBothChanged() throws {
-        let conflict = try Conflict(.mergeByPropertyStoreTrump)
-        try conflict.save()
-        #expect(try conflict.stored == [10, 10, 20])
-        #expect(conflict.shown == [10, 10, 20])
-    }
-
-    // P6, P-DOC, GB38
-    @Test func underObjectTrumpMemoryWinsWhereBothChanged() throws {
-        let conflict = try Conflict(.mergeByPropertyObjectTrump)
-        try conflict.save()
-        #expect(try conflict.stored == [10, 20, 20])
-        #expect(conflict.shown == [10, 20, 20])
-    }
-
-    // P7
-    @Test func overwriteReplacesTheWholeRow() throws {
-        let conflict = try Conflict(.overwrite)
-        try conflict.save()
-        #expect(try conflict.stored == [1, 20, 20])
-        #expect(conflict.shown == [1, 20, 20])
-    }
-
-    // P8
-    @Test func rollbackDropsTheObjectsChanges() throws {
-        let conflict = try Conflict(.rollback)
-        try conflict.save()
-        #expect(try conflict.stored == [10, 10, 1])
-        #expect(conflict.shown == [10, 10, 1])
-        #expect(conflict.mine.performAndWait { conflict.item.changedValues().isEmpty && !conflict.mine.hasChanges })
-    }
-
     // P17
     @Test(arguments: [NSMergePolicy.mergeByPropertyObjectTrump, .overwrite])
     func aRowDeletedMeanwhileIsWrittenAgainUnderObjectTrumpAndOverwrite(_ policy: NSMergePolicy) throws {
@@ -191,17 +158,6 @@ import Testing
         let policies: [NSMergePolicy] = [.error, .mergeByPropertyStoreTrump, .mergeByPropertyObjectTrump, .overwrite, .rollback]
         #expect(policies.map(\.mergeType.rawValue) == [0, 1, 2, 3, 4])
         #expect(TestStack().root.mergePolicy === NSMergePolicy.error)
-    }
-
-    // P15, S12
-    @Test func aConflictInOneObjectKeepsAllOthersFromBeingWritten() throws {
-        let conflict = try Conflict(.error)
-        conflict.mine.performAndWait { for number in 0..<5 { conflict.mine.make("Item", ["key": "new \(number)"]) } }
-        #expect(throws: NSError.self) { try conflict.save() }
-        #expect(try conflict.stack.stored("Item", "key") == ["k"])
-        conflict.mine.performAndWait { conflict.mine.mergePolicy = .mergeByPropertyObjectTrump }
-        try conflict.save()
-        #expect(try conflict.stack.stored("Item", "key").count == 6)
     }
 
     // P15

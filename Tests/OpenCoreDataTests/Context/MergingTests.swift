@@ -94,24 +94,6 @@ import Testing
         }
     }
 
-    // M4, P4
-    @Test func unsavedChangesStayOnTopAndSaveWithoutAConflict() throws {
-        let pair = try Pair()
-        try pair.mine.performAndWait { () throws in
-            let item = pair.mine.object(with: pair.id)
-            item.setValue(7, forKey: "b")
-            try pair.merge { context in
-                context.object(with: pair.id).setValue(5, forKey: "a")
-                context.object(with: pair.id).setValue(5, forKey: "b")
-            }
-            #expect(["a", "b", "c"].map { item.value(forKey: $0) as? Int } == [5, 7, 1])
-            #expect(item.isUpdated && item.changedValues().keys.sorted() == ["b"])
-            #expect(item.committedValues(forKeys: ["b"])["b"] as? Int == 5)
-            try pair.mine.save()
-            #expect(try ["a", "b", "c"].flatMap { try pair.stack.stored("Item", $0) } == [5, 7, 1])
-        }
-    }
-
     // M4
     @Test func unsavedEditsOfAnObjectThatOthersDeletedAreNotLostByTheMerge() throws {
         let pair = try Pair()
@@ -135,29 +117,6 @@ import Testing
             try pair.merge { $0.delete($0.object(with: pair.id)) }
             #expect(!pair.mine.hasChanges)
             try pair.mine.save()
-        }
-    }
-
-    // M8
-    @Test func aToManyThatOthersChangedIsCurrentAfterTheMerge() throws {
-        let stack = TestStack()
-        let mine = stack.independent()
-        try holding(mine, stack.root) { () throws in
-            let department = stack.root.make("Department", ["name": "Looms"]), skill = stack.root.make("Skill", ["name": "weaving"])
-            let ada = stack.root.make("Person", ["name": "Ada", "department": department, "skills": Set([skill])])
-            try stack.root.save()
-            let here = mine.object(with: department.objectID), craft = mine.object(with: skill.objectID)
-            #expect((here.value(forKey: "employees") as? Set<NSManagedObject>)?.count == 1)
-            #expect((craft.value(forKey: "people") as? Set<NSManagedObject>)?.count == 1)
-
-            let recorder = NotificationRecorder(stack.root, .NSManagedObjectContextDidSave)
-            stack.root.make("Person", ["name": "Bob", "department": department, "skills": Set([skill])])
-            ada.setValue(nil, forKey: "department")
-            try stack.root.save()
-            mine.mergeChanges(fromContextDidSave: try #require(recorder.notifications.last))
-            let names = (here.value(forKey: "employees") as? Set<NSManagedObject> ?? []).map { $0.value(forKey: "name") as? String }
-            #expect(names == ["Bob"])
-            #expect((craft.value(forKey: "people") as? Set<NSManagedObject>)?.count == 2)
         }
     }
 

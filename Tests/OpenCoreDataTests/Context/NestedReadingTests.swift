@@ -5,65 +5,6 @@ import Testing
 @testable import OpenCoreData
 
 @Suite struct NestedReadingTests {
-    // N12
-    @Test func aChildDoesNotSeeLaterChangesOfWhatItHasRead() throws {
-        let stack = TestStack()
-        let child = stack.child(of: stack.root)
-        try holding(stack.root, child) { () throws in
-            let ada = stack.root.make("Person", ["name": "Ada"])
-            try stack.root.save()
-            let mine = child.object(with: ada.objectID)
-            #expect(mine.value(forKey: "name") as? String == "Ada")
-            ada.setValue("Ida", forKey: "name")
-            stack.root.processPendingChanges()
-            #expect(mine.value(forKey: "name") as? String == "Ada")
-            try stack.root.save()
-            #expect(mine.value(forKey: "name") as? String == "Ada")
-            child.refresh(mine, mergeChanges: false)
-            #expect(mine.value(forKey: "name") as? String == "Ida")
-        }
-    }
-
-    // N14, F2
-    @Test func aFetchInAChildSeesTheUnsavedChangesOfEveryParent() throws {
-        let stack = TestStack()
-        let middle = stack.child(of: stack.root, name: "middle"), worker = stack.child(of: middle, name: "worker")
-        try holding(stack.root, middle, worker) { () throws in
-            let stored = ["A", "B", "C", "D"].map { stack.root.make("Person", ["name": $0]) }
-            try stack.root.save()
-            stored[0].setValue("A root", forKey: "name")
-            stack.root.processPendingChanges()
-            middle.delete(middle.object(with: stored[1].objectID))
-            middle.make("Person", ["name": "E middle"])
-            middle.processPendingChanges()
-            worker.object(with: stored[2].objectID).setValue("C worker", forKey: "name")
-            worker.make("Person", ["name": "F worker"])
-            #expect(try worker.names("Person") == ["A root", "C worker", "D", "E middle", "F worker"])
-            #expect(try middle.names("Person") == ["A root", "C", "D", "E middle"])
-            #expect(try stack.root.names("Person") == ["A root", "B", "C", "D"])
-            #expect(try worker.names("Person", "name", "name ENDSWITH 'worker'") == ["C worker", "F worker"])
-            #expect(try worker.names("Person", "name", "name == 'C'") == [])
-        }
-    }
-
-    // N15
-    @Test func aFetchNeverOverwritesTheValuesOfRealisedObjects() throws {
-        let stack = TestStack()
-        let other = stack.independent()
-        try holding(stack.root, other) { () throws in
-            let ada = stack.root.make("Person", ["name": "Ada"])
-            try stack.root.save()
-            let theirs = other.object(with: ada.objectID)
-            theirs.setValue("Ida", forKey: "name")
-            try other.save()
-            #expect(try stack.root.all("Person") == [ada])
-            #expect(ada.value(forKey: "name") as? String == "Ada")
-            ada.setValue("Edna", forKey: "name")
-            _ = try stack.root.all("Person")
-            #expect(ada.value(forKey: "name") as? String == "Edna")
-        }
-    }
-
     // N16, GB2, GB3
     @Test(.timeLimit(.minutes(60))) func aChildReadsAndSavesWhileItsParentsQueueIsBusy() throws {
         let stack = TestStack()

@@ -4,43 +4,6 @@ import OpenCoreDataTestSupport
 import Testing
 
 @Suite struct NestedSavingTests {
-    // N1, N2, N3, S2
-    @Test func aChildSaveReachesTheParentAndNoFurther() throws {
-        let stack = TestStack()
-        let middle = stack.child(of: stack.root, name: "middle"), worker = stack.child(of: middle, name: "worker")
-        try holding(stack.root, middle, worker) { () throws in
-            worker.make("Person", ["name": "Ada"])
-            #expect(try stack.requests { try worker.save() }.isEmpty)
-            #expect(!worker.hasChanges)
-            #expect(middle.hasChanges)
-            #expect(!stack.root.hasChanges)
-            try middle.save()
-            #expect(!middle.hasChanges)
-            #expect(stack.root.hasChanges)
-            #expect(try stack.stored("Person", "name").isEmpty)
-            try stack.root.save()
-            #expect(!stack.root.hasChanges)
-            #expect(try stack.stored("Person", "name") == ["Ada"])
-        }
-    }
-
-    // N4
-    @Test func beforeItsSaveNothingOfAChildIsSeenInTheParent() throws {
-        let stack = TestStack()
-        let child = stack.child(of: stack.root)
-        try holding(stack.root, child) { () throws in
-            let ada = stack.root.make("Person", ["name": "Ada"]), bob = stack.root.make("Person", ["name": "Bob"])
-            try stack.root.save()
-            child.make("Person", ["name": "Cleo"])
-            child.object(with: ada.objectID).setValue("Ida", forKey: "name")
-            child.delete(child.object(with: bob.objectID))
-            child.processPendingChanges()
-            #expect(try stack.root.names("Person") == ["Ada", "Bob"])
-            #expect(try child.names("Person") == ["Cleo", "Ida"])
-            #expect(!bob.isDeleted && !stack.root.hasChanges)
-        }
-    }
-
     // N5, R1
     @Test func aPushedObjectKeepsItsIDAndItsRelationships() throws {
         let stack = TestStack()
@@ -82,37 +45,6 @@ import Testing
         }
     }
 
-    // N6
-    @Test func aPushedUpdateReachesAnInstanceThatTheParentHas() throws {
-        let stack = TestStack()
-        let child = stack.child(of: stack.root)
-        try holding(stack.root, child) { () throws in
-            let ada = stack.root.make("Person", ["name": "Ada", "age": 36])
-            try stack.root.save()
-            child.object(with: ada.objectID).setValue(37, forKey: "age")
-            try child.save()
-            #expect(ada.value(forKey: "age") as? Int == 37)
-            #expect(ada.isUpdated && ada.changedValues()["age"] as? Int == 37)
-        }
-    }
-
-    // N18, N19
-    @Test func aChildDeletionReachesTheParentAndLeavesTheRowUntilTheRootSaves() throws {
-        let stack = TestStack()
-        let child = stack.child(of: stack.root)
-        try holding(stack.root, child) { () throws in
-            let ada = stack.root.make("Person", ["name": "Ada"])
-            try stack.root.save()
-            child.delete(child.object(with: ada.objectID))
-            try child.save()
-            #expect(ada.isDeleted)
-            #expect(stack.root.deletedObjects == [ada])
-            #expect(try stack.stored("Person", "name") == ["Ada"])
-            try stack.root.save()
-            #expect(try stack.stored("Person", "name").isEmpty)
-        }
-    }
-
     // N19
     @Test func whatWasInsertedAndDeletedInAChildLeavesNoTraceInTheParent() throws {
         let stack = TestStack()
@@ -147,28 +79,6 @@ import Testing
         }
     }
 
-    // N20, N21
-    @Test func validationRunsAtEveryLevelAndAFailedChildSaveChangesNothing() throws {
-        let stack = TestStack()
-        let child = stack.child(of: stack.root)
-        try holding(stack.root, child) { () throws in
-            child.make("Person", ["name": "Ada"])
-            let bad = child.make("Person")
-            bad.setValue(nil, forKey: "name")
-            let error = #expect(throws: NSError.self) { try child.save() }
-            #expect(error?.code == 1570)
-            #expect(child.hasChanges && child.insertedObjects.count == 2)
-            #expect(!stack.root.hasChanges)
-            #expect(try stack.root.all("Person").isEmpty)
-            bad.setValue("Bob", forKey: "name")
-            try child.save()
-            stack.root.object(with: bad.objectID).setValue(nil, forKey: "name")
-            let rootError = #expect(throws: NSError.self) { try stack.root.save() }
-            #expect(rootError?.code == 1570)
-            #expect(try stack.stored("Person", "name").isEmpty)
-        }
-    }
-
     // N20
     @Test func anImportedRowIsValidatedWithoutAnInstance() throws {
         let stack = TestStack()
@@ -181,26 +91,6 @@ import Testing
             let error = #expect(throws: NSError.self) { try stack.root.save() }
             #expect(error?.code == 1570)
             #expect(stack.root.registeredObjects.isEmpty)
-        }
-    }
-
-    // N23, W4
-    @Test func inTheParentTheLastWriterWinsByProperty() throws {
-        let stack = TestStack()
-        let first = stack.child(of: stack.root, name: "first"), second = stack.child(of: stack.root, name: "second")
-        try holding(stack.root, first, second) { () throws in
-            let item = stack.root.make("Item", ["a": 1, "b": 1, "c": 1])
-            try stack.root.save()
-            let mine = first.object(with: item.objectID), theirs = second.object(with: item.objectID)
-            mine.setValue(2, forKey: "a")
-            mine.setValue(2, forKey: "c")
-            theirs.setValue(3, forKey: "b")
-            theirs.setValue(3, forKey: "c")
-            try first.save()
-            try second.save()
-            #expect(["a", "b", "c"].map { item.value(forKey: $0) as? Int } == [2, 3, 3])
-            try stack.root.save()
-            #expect(try stack.stored("Item", "a") == [2] && stack.stored("Item", "b") == [3] && stack.stored("Item", "c") == [3])
         }
     }
 

@@ -21,31 +21,6 @@ import Testing
         #expect(NSManagedObjectContext.NotificationKey(rawValue: "deleted") == .deletedObjects)
     }
 
-    // T2, T3, T4, T16
-    @Test func aSavePostsWillSaveWithoutSetsAndDidSaveWithThem() throws {
-        let stack = TestStack()
-        try stack.root.performAndWait { () throws in
-            let root = stack.root
-            let updated = root.make("Person", ["name": "U"]), deleted = root.make("Person", ["name": "D"])
-            try root.save()
-            let inserted = root.make("Person", ["name": "I"])
-            updated.setValue("U2", forKey: "name")
-            root.delete(deleted)
-            let will = NotificationRecorder(root, .NSManagedObjectContextWillSave)
-            let did = NotificationRecorder(root, .NSManagedObjectContextDidSave)
-            let ids = NotificationRecorder(root, .NSManagedObjectContextDidSaveObjectIDs)
-            try root.save()
-            #expect(will.count == 1 && will.notifications[0].userInfo == nil)
-            #expect(will.notifications[0].object as? NSManagedObjectContext === root)
-            #expect(did.count == 1)
-            #expect(did.objects(NSInsertedObjectsKey) == [inserted])
-            #expect(did.objects(NSUpdatedObjectsKey) == [updated])
-            #expect(did.objects(NSDeletedObjectsKey) == [deleted])
-            #expect(ids.ids(.insertedObjectIDs) == [inserted.objectID] && ids.ids(.deletedObjectIDs) == [deleted.objectID])
-            #expect(ids.ids(.updatedObjectIDs) == [updated.objectID])
-        }
-    }
-
     // T16
     @Test func anEmptySavePostsNothingAndReachesNoStore() throws {
         let stack = TestStack()
@@ -80,22 +55,6 @@ import Testing
     private final class Log: @unchecked Sendable { var lines: [String] = [] }
 
     // T6
-    @Test func objectsDidChangeCoalescesEverythingSinceTheLastOne() throws {
-        let stack = TestStack()
-        stack.root.performAndWait {
-            let recorder = NotificationRecorder(stack.root, .NSManagedObjectContextObjectsDidChange)
-            let ada = stack.root.make("Person"), bob = stack.root.make("Person")
-            ada.setValue("Ada", forKey: "name")
-            ada.setValue("Ida", forKey: "name")
-            #expect(recorder.count == 0)
-            stack.root.processPendingChanges()
-            #expect(recorder.count == 1 && recorder.objects(NSInsertedObjectsKey) == [ada, bob])
-            stack.root.processPendingChanges()
-            #expect(recorder.count == 1)
-        }
-    }
-
-    // T6
     @Test func aSavePostsObjectsDidChangeFirst() throws {
         let stack = TestStack()
         try stack.root.performAndWait { () throws in
@@ -115,20 +74,6 @@ import Testing
         #expect(recorder.count == 0)
         await withCheckedContinuation { continuation in DispatchQueue.main.async { continuation.resume() } }
         #expect(recorder.count == 1 && recorder.objects(NSInsertedObjectsKey).count == 2)
-    }
-
-    // T7
-    @Test func insertedAndDeletedInOneTurnAppearsInNoSet() {
-        let stack = TestStack()
-        stack.root.performAndWait {
-            let recorder = NotificationRecorder(stack.root, .NSManagedObjectContextObjectsDidChange)
-            let other = stack.root.make("Person"), gone = stack.root.make("Person")
-            stack.root.delete(gone)
-            other.setValue("Ada", forKey: "name")
-            stack.root.processPendingChanges()
-            #expect(recorder.objects(NSInsertedObjectsKey) == [other])
-            #expect(recorder.objects(NSDeletedObjectsKey).isEmpty && recorder.objects(NSUpdatedObjectsKey).isEmpty)
-        }
     }
 
     // T8

@@ -43,20 +43,6 @@ import Testing
         }
     }
 
-    // T13
-    @Test func addingAndRemovingAStoreIsAnnounced() throws {
-        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: Company.model())
-        let seen = Seen()
-        let token = NotificationCenter.default.addObserver(
-            forName: .NSPersistentStoreCoordinatorStoresDidChange, object: coordinator, queue: nil
-        ) { seen.keys += ($0.userInfo ?? [:]).keys.compactMap { $0 as? String } }
-        defer { NotificationCenter.default.removeObserver(token) }
-        let store = try coordinator.addPersistentStore(ofType: NSInMemoryStoreType, configurationName: nil, at: nil)
-        #expect(coordinator.persistentStores == [store] && store.type == NSInMemoryStoreType)
-        try coordinator.remove(store)
-        #expect(coordinator.persistentStores.isEmpty && seen.keys == ["added", "removed"])
-    }
-
     // Used on the test's thread only.
     private final class Seen: @unchecked Sendable { var keys: [String] = [] }
 

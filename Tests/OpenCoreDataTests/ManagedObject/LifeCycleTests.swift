@@ -196,42 +196,6 @@ import Testing
         }
     }
 
-    // L13, A6
-    @Test func refreshingWithoutMergingDropsChangesAndTransients() throws {
-        let stack = TestStack()
-        try stack.root.performAndWait { () throws in
-            let ada = Person(context: stack.root)
-            ada.name = "Ada"
-            ada.note = "transient"
-            try stack.root.save()
-            #expect(ada.note == "transient")
-            ada.name = "Ida"
-            stack.root.refresh(ada, mergeChanges: false)
-            #expect(ada.isFault && !stack.root.hasChanges)
-            #expect(ada.name == "Ada" && ada.note == nil)
-        }
-    }
-
-    // L13
-    @Test func refreshingWithMergingKeepsChangesAndTransients() throws {
-        let stack = TestStack()
-        let other = stack.independent()
-        try holding(stack.root, other) { () throws in
-            let ada = Person(context: stack.root)
-            ada.name = "Ada"
-            try stack.root.save()
-            other.object(with: ada.objectID).setValue(99, forKey: "age")
-            try other.save()
-            ada.name = "Ida"
-            ada.note = "transient"
-            stack.root.refresh(ada, mergeChanges: true)
-            #expect(ada.name == "Ida" && ada.age == 99 && ada.note == "transient")
-            #expect(ada.changedValues()["name"] as? String == "Ida" && ada.changedValues()["age"] == nil)
-            try stack.root.save()
-            #expect(try stack.stored("Person", "name") == ["Ida"] && stack.stored("Person", "age") == [99])
-        }
-    }
-
     // L17
     @Test func changesMadeInWillSaveAreSavedAndMakeAnotherRound() throws {
         try hooked { (stack, object) throws in
@@ -312,19 +276,6 @@ import Testing
             stack.root.delete(fault)
             stack.root.rollback()
             #expect(!fault.isDeleted && fault.managedObjectContext === stack.root && fault.value(forKey: "name") as? String == "nobody")
-        }
-    }
-
-    // L22
-    @Test func resetForgetsObjectsAndChanges() throws {
-        let stack = TestStack()
-        try stack.root.performAndWait { () throws in
-            let ada = Person(context: stack.root)
-            try stack.root.save()
-            ada.name = "Ida"
-            stack.root.reset()
-            #expect(!stack.root.hasChanges && stack.root.registeredObjects.isEmpty && ada.managedObjectContext == nil)
-            #expect(try stack.root.names("Person") == ["nobody"])
         }
     }
 

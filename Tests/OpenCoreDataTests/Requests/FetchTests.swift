@@ -33,18 +33,6 @@ import Testing
         #expect(!request.shouldRefreshRefetchedObjects)
     }
 
-    // F2
-    @Test func pendingChangesCountInBothDirections() throws {
-        try items { (stack, items) throws in
-            items[0].setValue(50, forKey: "a")
-            items[4].setValue(0, forKey: "a")
-            stack.root.delete(items[3])
-            stack.root.make("Item", ["a": 40])
-            #expect(try numbers(stack.root.fetch(request("a >= 3"))) == [3, 40, 50])
-            #expect(try numbers(stack.root.fetch(request("a < 3"))) == [0, 2])
-        }
-    }
-
     // F3
     @Test func withoutPendingChangesMembershipIsByStoredValues() throws {
         try items { (stack, items) throws in
@@ -114,37 +102,6 @@ import Testing
             stack.root.make("Item", ["a": 8])
             #expect(try stack.root.count(for: request()) == 6)
             #expect(try stack.root.count(for: request("a > 4")) == 3)
-        }
-    }
-
-    // F7
-    @Test func severalSortKeysOverToOnesAndNilFirst() throws {
-        let stack = TestStack()
-        try stack.root.performAndWait { () throws in
-            let alpha = Department(context: stack.root), beta = Department(context: stack.root)
-            alpha.name = "Alpha"
-            beta.name = "Beta"
-            for (name, department, nick) in [("b", beta, nil), ("C", alpha, "x"), ("a", alpha, nil), ("B", beta, "y")] {
-                let person = Person(context: stack.root)
-                person.name = name
-                person.department = department
-                person.nick = nick
-            }
-            func names(_ keys: NSSortDescriptor...) throws -> [String] {
-                let request = NSFetchRequest<Person>(entityName: "Person")
-                request.sortDescriptors = keys
-                return try stack.root.fetch(request).map(\.name)
-            }
-            for _ in 0..<2 {
-                // Unsaved first, then stored.
-                #expect(
-                    try names(NSSortDescriptor(key: "department.name", ascending: false), NSSortDescriptor(key: "name", ascending: true))
-                        == ["B", "b", "C", "a"])
-                #expect(
-                    try names(NSSortDescriptor(key: "nick", ascending: true), NSSortDescriptor(key: "name", ascending: true)) == ["a", "b", "C", "B"])
-                #expect(try names(NSSortDescriptor(key: "name", ascending: true)) == ["B", "C", "a", "b"])
-                try stack.root.save()
-            }
         }
     }
 
@@ -256,32 +213,6 @@ import Testing
         empty.performAndWait {
             #expect(throws: NSError.self) { try empty.fetch(request()) }
             #expect(throws: NSError.self) { try empty.fetch(NSFetchRequest<NSManagedObject>(entityName: "Nobody")) }
-        }
-    }
-
-    // Q7, Q13
-    @Test func predicatesOverRelationshipsMeanTheSameForStoredAndPendingObjects() throws {
-        let stack = TestStack()
-        try stack.root.performAndWait { () throws in
-            let looms = Department(context: stack.root), ada = Person(context: stack.root), bob = Person(context: stack.root)
-            looms.name = "Looms"
-            ada.name = "Ada"
-            ada.department = looms
-            ada.skills = [stack.root.make("Skill", ["name": "weaving"])]
-            bob.name = "Bob"
-            func names(_ predicate: NSPredicate) throws -> [String] {
-                let request = NSFetchRequest<Person>(entityName: "Person")
-                request.predicate = predicate
-                return try stack.root.fetch(request).map(\.name)
-            }
-            for _ in 0..<2 {
-                #expect(try names(NSPredicate(format: "department.name == 'Looms'")) == ["Ada"])
-                #expect(try names(NSPredicate(format: "department == %@", looms)) == ["Ada"])
-                #expect(try names(NSPredicate(format: "department == nil")) == ["Bob"])
-                #expect(try names(NSPredicate(format: "ANY skills.name == 'weaving'")) == ["Ada"])
-                #expect(try names(NSPredicate(format: "SELF == %@", bob)) == ["Bob"])
-                try stack.root.save()
-            }
         }
     }
 }

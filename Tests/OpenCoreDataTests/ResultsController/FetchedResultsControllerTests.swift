@@ -17,26 +17,6 @@ import Testing
     }
 
     // V1
-    @Test func objectsAndIndexPathsAreEachOthers() throws {
-        let stack = TestStack()
-        try stack.root.performAndWait { () throws in
-            for (name, nick) in [("Ada", "b"), ("Bob", "a"), ("Cid", "b"), ("Dan", "c")] { stack.root.make("Person", ["name": name, "nick": nick]) }
-            let controller = stack.root.persons(sort: ["nick", "name"], sections: "nick")
-            try controller.performFetch()
-            #expect(controller.names == ["Bob", "Ada", "Cid", "Dan"])
-            #expect(controller.sections?.map(\.name) == ["a", "b", "c"] && controller.sections?.map(\.numberOfObjects) == [1, 2, 1])
-            for object in controller.fetchedObjects ?? [] {
-                let path = try #require(controller.indexPath(forObject: object))
-                #expect(controller.object(at: path) === object)
-                #expect((controller.sections?[path.section].objects?[path.row] as? NSManagedObject) === object)
-            }
-            #expect(controller.object(at: IndexPath(row: 1, section: 1)).value(forKey: "name") as? String == "Cid")
-            let other = stack.root.make("Department")
-            #expect(controller.indexPath(forObject: other) == nil)
-        }
-    }
-
-    // V1
     @Test func withoutSectionsThereIsOneForEverything() throws {
         let stack = TestStack()
         try stack.root.performAndWait { () throws in

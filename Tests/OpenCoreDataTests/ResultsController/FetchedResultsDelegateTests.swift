@@ -97,29 +97,6 @@ import Testing
     }
 
     // V3
-    @Test func enteringAndLeavingByThePredicateIsInsertAndDelete() throws {
-        try ResultsFixture.use("a1", "a2", format: "age < 30") { fixture in
-            fixture.set("a1", "age", 50)
-            fixture.process()
-            #expect(fixture.recorder.lines == ["delete 0.0 -"] && fixture.controller.names == ["a2"])
-            fixture.set("a1", "age", 20)
-            fixture.process()
-            #expect(fixture.recorder.lines == ["insert - 0.0"] && fixture.controller.names == ["a1", "a2"])
-        }
-    }
-
-    // V3
-    @Test func unrelatedChangesAreNotReported() throws {
-        try ResultsFixture.use("a1", format: "age < 30") { fixture in
-            fixture.stack.root.make("Department", ["name": "new"])
-            fixture.stack.root.make("Person", ["name": "old", "age": 80])
-            fixture.process()
-            try fixture.stack.root.save()
-            #expect(fixture.recorder.calls.isEmpty)
-        }
-    }
-
-    // V3
     @Test func aChangeAcrossAKeyPathIsFollowed() throws {
         let stack = TestStack(), recorder = ResultsRecorder()
         try stack.root.performAndWait { () throws in

@@ -21,19 +21,6 @@ import Testing
     }
 
     // U2
-    @Test func aChangedValueComesBackAndGoesAgain() throws {
-        try withPerson { (stack, context, ada) throws in
-            ada.name = "Ada"
-            context.undo()
-            #expect(ada.name == "nobody" && !ada.hasChanges && !context.hasChanges)
-            context.redo()
-            #expect(ada.name == "Ada" && ada.isUpdated)
-            try context.save()
-            #expect(try stack.stored("Person", "name") == ["Ada"])
-        }
-    }
-
-    // U2
     @Test func eachProcessedEventIsAGroup() throws {
         try withPerson { (_, context, ada) throws in
             ada.name = "Ada"
@@ -61,23 +48,6 @@ import Testing
             #expect(ida.isInserted && ida.name == "Ida" && context.object(with: id) === ida)
             try context.save()
             #expect(try context.names("Person") == ["Ida", "nobody"])
-        }
-    }
-
-    // U2, R5
-    @Test func undoBringsADeletedObjectBackWithItsRelationships() throws {
-        try withPerson { (stack, context, ada) throws in
-            let looms = Department(context: context), skill = context.make("Skill"), badge = context.make("Badge")
-            ada.department = looms
-            ada.skills = [skill]
-            ada.badge = badge
-            try context.save()
-            context.delete(ada)
-            context.processPendingChanges()
-            #expect(looms.employees.isEmpty && badge.value(forKey: "person") == nil)
-            context.undo()
-            #expect(!ada.isDeleted && !context.hasChanges)
-            #expect(looms.employees == [ada] && ada.skills == [skill] && badge.value(forKey: "person") as? Person == ada)
         }
     }
 
@@ -168,20 +138,6 @@ import Testing
             #expect(ada.department == nil)
             try context.save()
             #expect(try stack.stored("Department", "name").isEmpty)
-        }
-    }
-
-    // U3
-    @Test func changesMadeWhileRegistrationIsDisabledAreNotUndone() throws {
-        try withPerson { (_, context, ada) throws in
-            ada.name = "Ada"
-            context.processPendingChanges()
-            context.undoManager?.disableUndoRegistration()
-            ada.age = 50
-            context.processPendingChanges()
-            context.undoManager?.enableUndoRegistration()
-            context.undo()
-            #expect(ada.name == "nobody" && ada.age == 50 && ada.isUpdated)
         }
     }
 

@@ -26,7 +26,7 @@ import Testing
 
     // F2
     @Test func pendingChangesCountInBothDirections() throws {
-        try items { root, items in
+        try items { (root, items) throws in
             items[0].setValue(50, forKey: "a")
             items[4].setValue(0, forKey: "a")
             root.delete(items[3])
@@ -37,7 +37,7 @@ import Testing
     }
 
     @Test func limitAndOffsetCutAWindowFromWhatIsStored() throws {
-        try items { root, _ in
+        try items { (root, _) throws in
             let request = request("a != 2")
             (request.fetchOffset, request.fetchLimit) = (1, 2)
             #expect(try numbers(root.fetch(request)) == [3, 4])

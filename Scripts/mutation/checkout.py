@@ -16,7 +16,7 @@ FILES = [
     "Context/Objects/NSManagedObjectContext+Discarding.swift", "Context/Merging/NSMergePolicy.swift",
     "Context/Merging/NSManagedObjectContext+*.swift", "Rows/ChangeSet*.swift", "ManagedObject/NSManagedObject+Validation.swift",
     "Coordinator/StoresSave.swift", "Coordinator/NSPersistentStoreCoordinator+Saving.swift", "Stores/SQLite/SaveOperation*.swift",
-    "Stores/SQLite/SavePlan.swift", "Stores/InMemory/InMemoryStore.swift",
+    "Stores/SQL/SavePlan.swift", "Stores/KeyClaims.swift", "Stores/InMemory/InMemoryStore.swift",
 ]
 #: Files of which only what follows this mark is saving.
 ONLY_AFTER = {SOURCES + "Stores/InMemory/InMemoryStore.swift": "// MARK: Saving"}

@@ -69,8 +69,10 @@ import Testing
         }
         defer { shop.close() }
         #expect(status == 74, "\(errors)")
-        let reason = way == "full" ? "full" : "shutdown_grace is over and the store is still busy"
-        #expect(errors.contains { $0.contains("could not be saved: ") && $0.contains(reason) && $0.contains("not on disk") }, "\(errors)")
+        // On a busy machine the last attempt may end with the grace, before the disk has refused it: what was wrong was said then already.
+        let reason = way == "full" ? "The disk is full" : "shutdown_grace is over and the store is still busy"
+        #expect(errors.contains { $0.contains(reason) }, "\(errors)")
+        #expect(errors.contains { $0.contains("could not be saved: ") && $0.contains("not on disk") }, "\(errors)")
         #expect(try await shop.damage() == [])
         #expect(try await shop.sql("SELECT id FROM Item WHERE id = 1") == ["1"])
         let next = try await shop.daemon()

@@ -5,8 +5,10 @@ package struct UniquenessConstraint: Hashable, Sendable {
     package let number: Int
     /// The slots of its attributes.
     package let slots: [Int]
-    /// The entity that declares it. It has the layout that has this.
+    /// Which entity declares it. Tables that are keyed by constraints may outlive the model.
+    private let name: ObjectIdentifier
     private unowned let declaring: NSEntityDescription
+    /// The entity that declares it. The model must be alive.
     package var declarer: NSEntityDescription { declaring }
 
     /// - Parameter entity: whose slots those are.
@@ -16,13 +18,14 @@ package struct UniquenessConstraint: Hashable, Sendable {
         self.number = number
         self.slots = slots
         declaring = declarer
+        name = ObjectIdentifier(declarer)
     }
 
-    package static func == (left: Self, right: Self) -> Bool { left.number == right.number && left.declaring === right.declaring }
+    package static func == (left: Self, right: Self) -> Bool { left.number == right.number && left.name == right.name }
 
     package func hash(into hasher: inout Hasher) {
         hasher.combine(number)
-        hasher.combine(ObjectIdentifier(declaring))
+        hasher.combine(name)
     }
 
     /// The key of a row; nil if one of its values is null.

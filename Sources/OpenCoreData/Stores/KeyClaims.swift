@@ -12,11 +12,13 @@ package struct KeyClaims {
     private let changes: ChangeSet
     private var claims: [UniquenessConstraint: [Claim]] = [:]
 
-    package init(_ changes: ChangeSet) {
+    /// - Parameter writesWholeRows: of a change that does not say what it started from, all of the row is written, and not what it changed alone.
+    package init(_ changes: ChangeSet, writesWholeRows: Bool = false) {
         self.changes = changes
         changes.forEach { id, change in
             guard change.kind != .deleted, let row = change.row else { return }
-            for constraint in row.layout.constraints where constraint.isTouched(by: change) {
+            let isWhole = writesWholeRows && change.base == nil
+            for constraint in row.layout.constraints where isWhole || constraint.isTouched(by: change) {
                 guard let key = constraint.key(of: row) else { continue }
                 claims[constraint, default: []].append(Claim(id: id, key: key, isNew: change.kind == .inserted))
             }

@@ -203,6 +203,7 @@ extension NSManagedObjectContext {
             unpublished.removeAll { $0.isPublished }
             return
         }
+        let asked = outcome.changes
         var identities: [NSManagedObjectID: NSManagedObjectID] = [:]
         // An owner may be of this save itself and become another object, before the ones that became it or after them.
         func last(_ id: NSManagedObjectID) -> NSManagedObjectID {
@@ -220,7 +221,8 @@ extension NSManagedObjectContext {
             if mine.kind == .inserted { identities[conflict.id] = owner } else { outcome.refreshed.append(conflict.id) }
             if let theirs = outcome.changes[owner] {
                 outcome.changes.set(owner, theirs.unified(with: mine, by: theirs.kind == .inserted ? nil : mergePolicy))
-            } else if owner == conflict.owner, let stored = conflict.stored {
+            } else if owner == conflict.owner, let stored = conflict.stored ?? asked[owner]?.base {
+                // Also one whose own change went to another a moment ago: what this one brings must not get lost with it.
                 let merged = PendingRow(kind: .updated, row: stored, base: stored).unified(with: mine, by: mergePolicy)
                 if merged.row !== stored { outcome.changes.set(owner, merged) }
             }

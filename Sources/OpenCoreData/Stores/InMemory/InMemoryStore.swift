@@ -206,7 +206,9 @@ package class InMemoryStore: NSPersistentStore, RowSource, @unchecked Sendable {
     }
 
     private static func checkConstraints(_ changes: ChangeSet, _ state: State) throws {
-        let conflicts = KeyClaims(changes).conflicts { constraint, keys in owners(of: keys, constraint.declarer, constraint.number, state) }
+        let conflicts = KeyClaims(changes, writesWholeRows: true).conflicts { constraint, keys in
+            owners(of: keys, constraint.declarer, constraint.number, state)
+        }
         if !conflicts.isEmpty { throw StoreConflict.constraints(conflicts) }
     }
 

@@ -33,8 +33,10 @@ import Testing
     }
 
     @Test func whatANewObjectBringsToAnOwnerThatGivesWayIsNotLost() throws {
-        try valuesArrive(in: TestStack(Self.model()).root)
-        try valuesArrive(in: SQLiteStack(Self.model()).root)
+        let memory = TestStack(Self.model()), file = try SQLiteStack(Self.model())
+        try valuesArrive(in: memory.root)
+        // The file is gone with its stack.
+        try withExtendedLifetime(file) { try valuesArrive(in: file.root) }
     }
 
     /// The reservations are looked up when the context's last properties go, after the model.

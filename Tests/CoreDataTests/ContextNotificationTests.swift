@@ -70,11 +70,7 @@ import Testing
     // M4, P4
     @Test func unsavedChangesStayOnTopAndSaveWithoutAConflict() throws {
         let stack = try Stack(), theirs = stack.root, mine = stack.beside()
-        let id = try theirs.performAndWait { () throws in
-            let item = theirs.make("Item", ["key": "k", "a": 1, "b": 1, "c": 1])
-            try theirs.save()
-            return item.objectID
-        }
+        let id = try stack.saved("Item", ["key": "k", "a": 1, "b": 1, "c": 1]).id
         let item = mine.performAndWait {
             let item = mine.object(with: id)
             item.setValue(7, forKey: "b")

@@ -50,12 +50,7 @@ import Testing
     // N6
     @Test func aPushedUpdateReachesAnInstanceThatTheParentHas() throws {
         let stack = try Stack(), root = stack.root, child = stack.child(of: root)
-        let ada = try root.performAndWait { () throws in
-            let ada = root.make("Person", ["name": "Ada", "age": 36])
-            try root.save()
-            return ada
-        }
-        let id = root.performAndWait { ada.objectID }
+        let (ada, id) = try stack.saved("Person", ["name": "Ada", "age": 36])
         try child.performAndWait { () throws in
             child.object(with: id).setValue(37, forKey: "age")
             try child.save()
@@ -69,12 +64,7 @@ import Testing
     // N18, N19
     @Test func aChildDeletionReachesTheParentAndLeavesTheRowUntilTheRootSaves() throws {
         let stack = try Stack(), root = stack.root, child = stack.child(of: root)
-        let ada = try root.performAndWait { () throws in
-            let ada = root.make("Person", ["name": "Ada"])
-            try root.save()
-            return ada
-        }
-        let id = root.performAndWait { ada.objectID }
+        let (ada, id) = try stack.saved("Person", ["name": "Ada"])
         try child.performAndWait { () throws in
             child.delete(child.object(with: id))
             try child.save()
@@ -148,12 +138,7 @@ import Testing
     // N12
     @Test func aChildDoesNotSeeLaterChangesOfWhatItHasRead() throws {
         let stack = try Stack(), root = stack.root, child = stack.child(of: root)
-        let ada = try root.performAndWait { () throws in
-            let ada = root.make("Person", ["name": "Ada"])
-            try root.save()
-            return ada
-        }
-        let id = root.performAndWait { ada.objectID }
+        let (ada, id) = try stack.saved("Person", ["name": "Ada"])
         let mine = child.performAndWait {
             let mine = child.object(with: id)
             #expect(mine.string("name") == "Ada")

@@ -20,12 +20,7 @@ import Testing
     // L13
     @Test func refreshingWithMergingKeepsChangesAndTransients() throws {
         let stack = try Stack(), root = stack.root, other = stack.beside()
-        let ada = try root.performAndWait { () throws in
-            let ada = root.make("Person", ["name": "Ada"])
-            try root.save()
-            return ada
-        }
-        let id = root.performAndWait { ada.objectID }
+        let (ada, id) = try stack.saved("Person", ["name": "Ada"])
         try other.performAndWait { () throws in
             other.object(with: id).setValue(99, forKey: "age")
             try other.save()
@@ -45,12 +40,7 @@ import Testing
     // N15
     @Test func aFetchNeverOverwritesTheValuesOfRealisedObjects() throws {
         let stack = try Stack(), root = stack.root, other = stack.beside()
-        let ada = try root.performAndWait { () throws in
-            let ada = root.make("Person", ["name": "Ada"])
-            try root.save()
-            return ada
-        }
-        let id = root.performAndWait { ada.objectID }
+        let (ada, id) = try stack.saved("Person", ["name": "Ada"])
         try other.performAndWait { () throws in
             other.object(with: id).setValue("Ida", forKey: "name")
             try other.save()
@@ -79,12 +69,8 @@ import Testing
 
     @Test func anObjectByItsIDIsAFaultUntilAValueIsUsed() throws {
         try Stack.inFile { stack in
-            let root = stack.root, other = stack.beside()
-            let id = try root.performAndWait { () throws in
-                let ada = root.make("Person", ["name": "Ada"])
-                try root.save()
-                return ada.objectID
-            }
+            let other = stack.beside()
+            let id = try stack.saved("Person", ["name": "Ada"]).id
             try other.performAndWait { () throws in
                 #expect(other.registeredObject(for: id) == nil)
                 let ada = other.object(with: id)

@@ -12,11 +12,7 @@ import Testing
 
         init(_ stack: Stack, _ policy: NSMergePolicyType) throws {
             let root = stack.root, mine = stack.beside(policy)
-            let id = try root.performAndWait { () throws in
-                let item = root.make("Item", ["key": "k", "a": 1, "b": 1, "c": 1])
-                try root.save()
-                return item.objectID
-            }
+            let id = try stack.saved("Item", ["key": "k", "a": 1, "b": 1, "c": 1]).id
             let item = mine.performAndWait {
                 let item = mine.object(with: id)
                 _ = item.value(forKey: "a")

@@ -113,7 +113,7 @@ extension NSPersistentStoreCoordinator {
         sourceOptions: [AnyHashable: Any]? = nil, ofType storeType: String
     ) throws {
         let destination = try file(at: destinationURL, storeType, destinationOptions)
-        guard let source = try StoreTypes[storeType]?.destination?.file?(sourceURL, sourceOptions) else { return }
+        let source = try StoreTypes.file(at: sourceURL, storeType, sourceOptions)
         if destination.isSame(as: sourceURL) {
             throw NSError.coreData(.persistentStoreOperation, "\(sourceURL.path) can't be put in its own place.")
         }
@@ -131,11 +131,7 @@ extension NSPersistentStoreCoordinator {
     }
 
     private func file(at url: URL, _ type: String, _ options: [AnyHashable: Any]?) throws -> any StoreFile {
-        guard let open = StoreTypes[type]?.destination?.file else {
-            throw NSError.coreData(
-                .persistentStoreInvalidType, "A store of type \"\(type)\" has no file that this version knows; one of type \(NSSQLiteStoreType) has.")
-        }
-        let file = try open(url, options)
+        let file = try StoreTypes.file(at: url, type, options)
         if let open = persistentStores.first(where: { store in store.type == type && store.url.map { file.isSame(as: $0) } ?? false }) {
             throw NSError.coreData(
                 .persistentStoreOperation, "\(url.path) is open as store \(open.identifier ?? "?") of this coordinator: remove the store first.")

@@ -27,7 +27,7 @@ extension NSPersistentStoreCoordinator {
     /// From now on changes that others make to the store are told.
     func followOthers(_ store: NSPersistentStore) {
         guard store.postsRemoteChanges else { return }
-        store.followOthers { [weak self, weak store] in
+        (store as? any SharedStore)?.followOthers { [weak self, weak store] in
             if let self, let store { self.postRemoteChange(of: store) }
         }
     }
@@ -35,7 +35,7 @@ extension NSPersistentStoreCoordinator {
     /// Finds out whether others have written to the file of a store since this was asked last: then what is remembered of rows is forgotten, and `handler` is called on a queue of the store's. Returns at once: the answer comes when the store is not being saved to.
     package func askForOthers(_ handler: @escaping @Sendable () -> Void) {
         for store in persistentStores {
-            store.askForOthers { [weak self] in
+            (store as? any SharedStore)?.askForOthers { [weak self] in
                 self?.rowCache.removeAll()
                 handler()
             }
@@ -47,7 +47,7 @@ extension NSPersistentStoreCoordinator {
     ///
     /// - Returns: their keys. None where the store keeps no sums.
     package func adoptRows(_ keys: Set<Int64>, of entity: NSEntityDescription, emptying attribute: String) throws -> Set<Int64> {
-        guard let store = store(for: entity) else { return [] }
+        guard let store = store(for: entity) as? any SummingStore else { return [] }
         let found = try store.adoptRows(keys, of: entity, emptying: attribute)
         if found.isEmpty { return [] }
         rowCache.remove(found.map { NSManagedObjectID(entity: entity, key: $0, store: store.identity, isTemporary: false) })

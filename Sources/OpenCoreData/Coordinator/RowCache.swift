@@ -242,25 +242,22 @@ final class RelationCache: Sendable {
 /// Whom unique keys led to when they were looked up. An answer is a guess: who takes it looks whether the object is there and has the key.
 final class KeyLookups: Sendable {
     private struct Place: Hashable {
-        let entity: Int
-        let constraint: Int
+        let constraint: UniquenessConstraint
         let key: UniqueKey
     }
 
     /// How many are remembered; with one more all others are forgotten.
-    private let capacity: Int
+    private static let capacity = 4096
     private let known = Mutex<[Place: NSManagedObjectID]>([:])
 
-    init(capacity: Int = 4096) { self.capacity = capacity }
-
-    func id(_ key: UniqueKey, of entity: NSEntityDescription, constraint: Int) -> NSManagedObjectID? {
-        known.withLock { $0[Place(entity: entity.number, constraint: constraint, key: key)] }
+    func id(_ key: UniqueKey, _ constraint: UniquenessConstraint) -> NSManagedObjectID? {
+        known.withLock { $0[Place(constraint: constraint, key: key)] }
     }
 
-    func remember(_ id: NSManagedObjectID, for key: UniqueKey, of entity: NSEntityDescription, constraint: Int) {
+    func remember(_ id: NSManagedObjectID, for key: UniqueKey, _ constraint: UniquenessConstraint) {
         known.withLock { known in
-            if known.count >= capacity { known = [:] }
-            known[Place(entity: entity.number, constraint: constraint, key: key)] = id
+            if known.count >= Self.capacity { known = [:] }
+            known[Place(constraint: constraint, key: key)] = id
         }
     }
 }

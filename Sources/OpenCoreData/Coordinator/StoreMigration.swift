@@ -75,9 +75,10 @@ struct StoreMigration {
     private func makeFile() throws -> Made {
         let file = try NewStoreFile(url)
         defer { file.discard() }
-        let isCopied = isSameType ? try store.copy(to: file.temporary) : false
-        if !isCopied {
-            let made = try open(at: file.temporary, [SQLitePersistentWALOption: false])
+        if isSameType, let source = store as? any CopyableStore {
+            try source.copy(to: file.temporary)
+        } else {
+            let made = try open(at: file.temporary, destination?.optionsWhileFilling)
             defer { try? made.close() }
             made.adopt(store.identity)
             try destination?.fill(made, store)

@@ -187,7 +187,7 @@ extension NSIncrementalStore {
     func owners(
         of keys: [UniqueKey], _ entity: NSEntityDescription, constraint: Int
     ) throws -> [UniqueKey: FetchedRow] {
-        let owner = entity.declaring(constraint), layout = owner.layout
+        let owner = entity.layout.constraints[constraint].declarer, layout = owner.layout
         let slots = layout.constraints[constraint].slots
         var plan = FetchPlan(entity: owner)
         func constant(_ value: AttributeValue) -> PredicateValue { PredicateValue(value.plain) }

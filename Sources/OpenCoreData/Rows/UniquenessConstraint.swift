@@ -70,8 +70,3 @@ package enum UniqueKey: Hashable, Sendable {
         }
     }
 }
-
-extension NSEntityDescription {
-    /// The ancestor (or self) that declares the constraint of this number. The model must be frozen.
-    func declaring(_ constraint: Int) -> NSEntityDescription { layout.constraints[constraint].declarer }
-}

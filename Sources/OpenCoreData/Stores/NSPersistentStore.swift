@@ -128,20 +128,20 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
     /// What changes the store; nil for a class that does so itself.
     package var writer: (any StoreWriting)? { nil }
 
-    private var asked: any StoreReading {
+    private var requiredReader: any StoreReading {
         guard let reader else { Violation.misuse("a store class must have a reader, or override what is read") }
         return reader
     }
-    private var written: any StoreWriting {
+    private var requiredWriter: any StoreWriting {
         guard let writer else { Violation.misuse("a store class must have a writer, or override what is written") }
         return writer
     }
 
-    package func fetch(_ plan: FetchPlan) throws -> [FetchedRow] { try asked.fetch(plan) }
+    package func fetch(_ plan: FetchPlan) throws -> [FetchedRow] { try requiredReader.fetch(plan) }
     package func count(_ plan: FetchPlan) throws -> Int { try reader?.count(plan) ?? fetch(plan).count }
     package func dictionaries(_ table: DictionaryPlan, _ plan: FetchPlan) throws -> [[AttributeValue]]? { try reader?.dictionaries(table, plan) }
-    package func rows(for ids: [NSManagedObjectID]) throws -> [NSManagedObjectID: RowSnapshot] { try asked.rows(for: ids) }
-    package func relatedIDs(_ key: RelationshipKey) throws -> [NSManagedObjectID] { try asked.relatedIDs(key) }
+    package func rows(for ids: [NSManagedObjectID]) throws -> [NSManagedObjectID: RowSnapshot] { try requiredReader.rows(for: ids) }
+    package func relatedIDs(_ key: RelationshipKey) throws -> [NSManagedObjectID] { try requiredReader.relatedIDs(key) }
     package func related(_ keys: [RelationshipKey]) throws -> [RelationshipKey: [FetchedRow]] {
         if let reader { return try reader.related(keys) }
         var members: [RelationshipKey: [NSManagedObjectID]] = [:]
@@ -150,17 +150,19 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
         return members.mapValues { ids in ids.compactMap { id in rows[id].map { FetchedRow(id: id, row: $0) } } }
     }
     package func objects(of entity: NSEntityDescription, constraint: Int, keys: [UniqueKey]) throws -> [UniqueKey: FetchedRow] {
-        try asked.objects(of: entity, constraint: constraint, keys: keys)
+        try requiredReader.objects(of: entity, constraint: constraint, keys: keys)
     }
 
-    package func save(_ changes: ChangeSet) throws -> SavedRows { try written.save(changes) }
-    package func prepare(_ changes: ChangeSet, _ body: (any PreparedSave) throws -> Void) throws { try written.prepare(changes, body) }
-    package func reserveKeys(for root: NSEntityDescription, count: Int) throws -> Range<Int64> { try written.reserveKeys(for: root, count: count) }
+    package func save(_ changes: ChangeSet) throws -> SavedRows { try requiredWriter.save(changes) }
+    package func prepare(_ changes: ChangeSet, _ body: (any PreparedSave) throws -> Void) throws { try requiredWriter.prepare(changes, body) }
+    package func reserveKeys(for root: NSEntityDescription, count: Int) throws -> Range<Int64> {
+        try requiredWriter.reserveKeys(for: root, count: count)
+    }
     package func releaseKeys(for root: NSEntityDescription, unused: Range<Int64>) { writer?.releaseKeys(for: root, unused: unused) }
     package func largestKey(for root: NSEntityDescription) throws -> Int64 {
         try writer?.largestKey(for: root) ?? reserveKeys(for: root, count: 1).lowerBound
     }
-    package func raiseLargestKey(for root: NSEntityDescription, to key: Int64) throws { try written.raiseLargestKey(for: root, to: key) }
+    package func raiseLargestKey(for root: NSEntityDescription, to key: Int64) throws { try requiredWriter.raiseLargestKey(for: root, to: key) }
 
     /// What the store holds now, to be read from later whatever is committed meanwhile; kept as long as somebody has it, and not longer than the
     /// store is open. Nil where the store can't keep that.
@@ -180,27 +182,80 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
     /// permanent without a save; a save does it by itself.
     package func obtainReferences(for rows: [(id: NSManagedObjectID, row: RowSnapshot?)]) throws {}
 
-    /// Has `handler` called after somebody else (another store object, another process) has committed to where this store keeps its rows, on any
-    /// thread. A store that nobody else can write to never calls it.
-    package func followOthers(_ handler: @escaping @Sendable () -> Void) {}
-
-    /// Has `handler` called, on any thread and once, if others have written to where the rows are kept since this was asked last. Returns at once.
-    package func askForOthers(_ handler: @escaping @Sendable () -> Void) {}
-
-    /// See `NSPersistentStoreCoordinator.adoptRows`. None where the store keeps no sums of rows.
-    package func adoptRows(_ keys: Set<Int64>, of entity: NSEntityDescription, emptying attribute: String) throws -> Set<Int64> { [] }
-
-    /// Hands out a store that holds what this one holds at one moment, whoever writes to it meanwhile.
-    package func withSnapshot(_ body: (NSPersistentStore) throws -> Void) throws { try body(self) }
-
-    /// Makes a file of all that is committed, with a UUID of its own: false where the store is no file.
-    package func copy(to url: URL) throws -> Bool { false }
-
     /// Lets go of files and connections. The store is not used afterwards.
     package func close() throws {}
 }
 
 extension NSPersistentStore: StoreReading, StoreWriting {}
+
+/// Answers what one store holds: now, or at a moment in the past. Every method may be called from any thread.
+package protocol StoreReading: AnyObject, Sendable {
+    /// The objects that match, in order, windowed by the plan's offset and limit. Rows included where the plan asks for them.
+    /// Throws 134060 for a predicate that the store cannot express.
+    func fetch(_ plan: FetchPlan) throws -> [FetchedRow]
+    /// How many objects match.
+    func count(_ plan: FetchPlan) throws -> Int
+    /// The values of dictionaries, in the order of the columns; nil where the store can't compute them, so that they are computed from rows.
+    func dictionaries(_ table: DictionaryPlan, _ plan: FetchPlan) throws -> [[AttributeValue]]?
+    /// The rows of these IDs; those that are gone are left out.
+    func rows(for ids: [NSManagedObjectID]) throws -> [NSManagedObjectID: RowSnapshot]
+    /// The members of a to-many, in order if it is ordered.
+    func relatedIDs(_ key: RelationshipKey) throws -> [NSManagedObjectID]
+    /// The members of many to-manys with their rows, each in order if it is ordered: asked once a relationship, not once a key, where the store can
+    /// do that. Keys without members may be left out.
+    func related(_ keys: [RelationshipKey]) throws -> [RelationshipKey: [FetchedRow]]
+    /// Which objects have these keys, for the constraint of that number in the entity's layout. One query however many keys.
+    func objects(of entity: NSEntityDescription, constraint: Int, keys: [UniqueKey]) throws -> [UniqueKey: FetchedRow]
+}
+
+/// Changes one store. Every method may be called from any thread; a store orders its own writes and lets reads pass beside them.
+package protocol StoreWriting: AnyObject, Sendable {
+    /// Writes all or nothing. On success every row is committed with its new version, which the result tells by ID.
+    /// Throws `StoreConflict` for rows whose stored version is not the one the change started from, and for violated constraints.
+    func save(_ changes: ChangeSet) throws -> SavedRows
+    /// Checks and writes as `save(_:)` does and then calls `body`, once: what that does not commit is taken back before this returns.
+    /// Throws what `save(_:)` throws before `body` is called, and what `body` throws.
+    func prepare(_ changes: ChangeSet, _ body: (any PreparedSave) throws -> Void) throws
+    /// Takes at least `count` primary keys out of circulation for the tree of `root`.
+    func reserveKeys(for root: NSEntityDescription, count: Int) throws -> Range<Int64>
+    /// Gives back the keys that were reserved and not used, if nobody reserved more in the meantime. Best effort.
+    func releaseKeys(for root: NSEntityDescription, unused: Range<Int64>)
+    /// The largest primary key of the tree of `root` that was ever taken out of circulation or used.
+    func largestKey(for root: NSEntityDescription) throws -> Int64
+    /// Takes all primary keys up to `key` out of circulation for the tree of `root`.
+    func raiseLargestKey(for root: NSEntityDescription, to key: Int64) throws
+}
+
+extension StoreWriting {
+    /// `save(_:)` of a store that needs nothing else for it than `prepare(_:_:)`.
+    package func preparedAndCommitted(_ changes: ChangeSet) throws -> SavedRows {
+        var saved = SavedRows()
+        try prepare(changes) { saved = try $0.commit() }
+        return saved
+    }
+}
+
+/// A store whose rows others write to as well: another store object, another process.
+package protocol SharedStore: NSPersistentStore {
+    /// Has `handler` called after somebody else has committed, on any thread.
+    func followOthers(_ handler: @escaping @Sendable () -> Void)
+    /// Has `handler` called, on any thread and once, if others have committed since this was asked last. Returns at once.
+    func askForOthers(_ handler: @escaping @Sendable () -> Void)
+}
+
+/// A store that keeps sums of its rows.
+package protocol SummingStore: NSPersistentStore {
+    /// See `NSPersistentStoreCoordinator.adoptRows`.
+    func adoptRows(_ keys: Set<Int64>, of entity: NSEntityDescription, emptying attribute: String) throws -> Set<Int64>
+}
+
+/// A store whose file can be copied while others write to it.
+package protocol CopyableStore: NSPersistentStore {
+    /// Makes a file of all that is committed, with a UUID of its own.
+    func copy(to url: URL) throws
+    /// Hands out a store that holds what this one holds at one moment.
+    func withSnapshot(_ body: (NSPersistentStore) throws -> Void) throws
+}
 
 /// A store that is told which of its objects contexts have.
 package protocol RegistrationKeeping: NSPersistentStore {

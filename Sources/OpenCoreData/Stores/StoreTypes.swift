@@ -50,15 +50,19 @@ package struct MigrationDestination: Sendable {
     package let ownMetadataKeys: Set<String>
     /// Fills a new store, which is nobody's yet and has the identity of the source, with all that the source holds: keys and versions, too.
     package let fill: @Sendable (_ store: NSPersistentStore, _ source: NSPersistentStore) throws -> Void
+    /// What it is opened with to be filled, under a name that it does not keep.
+    package let optionsWhileFilling: [String: Bool]
     /// What is done to its files while no store has them open; nil: it has none.
     package let file: (@Sendable (URL, [AnyHashable: Any]?) throws -> any StoreFile)?
 
     package init(
         ownMetadataKeys: Set<String>, fill: @escaping @Sendable (NSPersistentStore, NSPersistentStore) throws -> Void,
+        optionsWhileFilling: [String: Bool] = [:],
         file: (@Sendable (URL, [AnyHashable: Any]?) throws -> any StoreFile)? = nil
     ) {
         self.ownMetadataKeys = ownMetadataKeys
         self.fill = fill
+        self.optionsWhileFilling = optionsWhileFilling
         self.file = file
     }
 }
@@ -83,6 +87,15 @@ package enum StoreTypes {
     package static subscript(type: String) -> StoreClass? { builtIn[type] ?? registered.withLock { $0[type] } }
 
     package static var all: [String: StoreClass] { registered.withLock { $0 }.merging(builtIn) { _, own in own } }
+
+    /// The file of a store that is not open. Throws 134000 for a type that has none.
+    package static func file(at url: URL, _ type: String, _ options: [AnyHashable: Any]?) throws -> any StoreFile {
+        guard let open = self[type]?.destination?.file else {
+            throw NSError.coreData(
+                .persistentStoreInvalidType, "A store of type \"\(type)\" has no file that this version knows; one of type \(NSSQLiteStoreType) has.")
+        }
+        return try open(url, options)
+    }
 
     /// Traps for a type that is built in.
     package static func checkIsFree(_ type: String) {

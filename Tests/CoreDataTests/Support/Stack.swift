@@ -54,6 +54,15 @@ struct Stack {
         return context
     }
 
+    /// A new object of the root's that is saved, and its ID.
+    func saved(_ entity: String, _ values: [String: Any] = [:]) throws -> (object: NSManagedObject, id: NSManagedObjectID) {
+        try root.performAndWait { () throws in
+            let object = root.make(entity, values)
+            try root.save()
+            return (object, object.objectID)
+        }
+    }
+
     /// What a context that knows nothing yet finds of a property of strings, sorted.
     func strings(_ entity: String, _ key: String) throws -> [String] {
         let context = beside()

@@ -94,8 +94,8 @@ import Testing
         thing.subentities = [special]
         let stack = TestStack(NSManagedObjectModel(entities: [thing, special, odd]))
         let entities = try ["Thing", "Special", "Odd"].map { try #require(stack.coordinator.managedObjectModel.entitiesByName[$0]) }
-        #expect(entities.map { $0.declaring(0).name } == ["Thing", "Thing", "Thing"])
-        #expect(entities[1...].map { $0.declaring(1).name } == ["Special", "Special"])
+        #expect(entities.map { $0.layout.constraints[0].declarer.name } == ["Thing", "Thing", "Thing"])
+        #expect(entities[1...].map { $0.layout.constraints[1].declarer.name } == ["Special", "Special"])
     }
 
     // MARK: Following

@@ -69,7 +69,8 @@ extension NSManagedObjectContext {
     /// The object that a key led to when it was looked up before, if it has the key still as this context sees it; nil: look it up. Its row is as new
     /// as the row cache, so this is for rows that only this process writes.
     package func recall(_ entity: NSEntityDescription, constraint: Int, key: UniqueKey) throws -> FetchedRow? {
-        guard let id = endOfChain?.lookups.id(key, of: entity, constraint: constraint), let row = try currentRows([id])[id],
+        guard let id = endOfChain?.lookups.id(key, entity.layout.constraints[constraint]), id.entity.isKindOf(entity: entity),
+            let row = try currentRows([id])[id],
             row.layout.constraints[constraint].key(of: row) == key
         else { return nil }
         return FetchedRow(id: id, row: row)
@@ -77,7 +78,7 @@ extension NSManagedObjectContext {
 
     /// Has `recall(_:constraint:key:)` begin at this object.
     package func remember(_ id: NSManagedObjectID, entity: NSEntityDescription, constraint: Int, key: UniqueKey) {
-        endOfChain?.lookups.remember(id, for: key, of: entity, constraint: constraint)
+        endOfChain?.lookups.remember(id, for: key, entity.layout.constraints[constraint])
     }
 
     /// The current rows of these objects.

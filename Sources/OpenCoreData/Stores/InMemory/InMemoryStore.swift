@@ -35,7 +35,8 @@ package class InMemoryStore: NSPersistentStore, RowSource, @unchecked Sendable {
         InMemoryStore.self,
         destination: MigrationDestination(ownMetadataKeys: [NSStoreTypeKey, NSStoreUUIDKey, NSStoreModelVersionHashesKey]) { store, source in
             guard let store = store as? InMemoryStore else { return }
-            try source.withSnapshot { try $0.forEachPart { store.fill($0) } }
+            func fill(from source: NSPersistentStore) throws { try source.forEachPart { store.fill($0) } }
+            if let file = source as? any CopyableStore { try file.withSnapshot(fill) } else { try fill(from: source) }
         }
     ) { InMemoryStore(entities: $0.entities, configurationName: $0.configurationName, url: $0.url, options: $0.options) }
 
@@ -118,7 +119,7 @@ package class InMemoryStore: NSPersistentStore, RowSource, @unchecked Sendable {
         of entity: NSEntityDescription, constraint: Int, keys: [UniqueKey]
     ) throws -> [UniqueKey: FetchedRow] {
         try tell(.objects(keys))
-        return state.withLock { Self.owners(of: keys, entity.declaring(constraint), constraint, $0) }
+        return state.withLock { Self.owners(of: keys, entity.layout.constraints[constraint], $0) }
     }
 
     package override func reserveKeys(for root: NSEntityDescription, count: Int) throws -> Range<Int64> {
@@ -207,19 +208,17 @@ package class InMemoryStore: NSPersistentStore, RowSource, @unchecked Sendable {
 
     private static func checkConstraints(_ changes: ChangeSet, _ state: State) throws {
         let conflicts = KeyClaims(changes, writesWholeRows: true).conflicts { constraint, keys in
-            owners(of: keys, constraint.declarer, constraint.number, state)
+            owners(of: keys, constraint, state)
         }
         if !conflicts.isEmpty { throw StoreConflict.constraints(conflicts) }
     }
 
     /// Which rows have these keys, among those of the entity that declares the constraint and of its descendants.
-    private static func owners(
-        of keys: [UniqueKey], _ declarer: NSEntityDescription, _ constraint: Int, _ state: State
-    ) -> [UniqueKey: FetchedRow] {
-        let wanted = Set(keys), members = Set(declarer.withDescendants.map(\.number))
+    private static func owners(of keys: [UniqueKey], _ constraint: UniquenessConstraint, _ state: State) -> [UniqueKey: FetchedRow] {
+        let wanted = Set(keys), members = Set(constraint.declarer.withDescendants.map(\.number))
         var result: [UniqueKey: FetchedRow] = [:]
         for (id, row) in state.rows where members.contains(id.layout.number) {
-            guard let key = row.layout.constraints[constraint].key(of: row), wanted.contains(key) else { continue }
+            guard let key = row.layout.constraints[constraint.number].key(of: row), wanted.contains(key) else { continue }
             result[key] = FetchedRow(id: id, row: row)
         }
         return result

@@ -217,10 +217,10 @@ struct AskingTimes: Sendable {
     }
 }
 
-extension SQLiteStore {
+extension SQLiteStore: SharedStore {
     /// Has `handler` called, soon, if others have committed to the file since this was asked last. Needs no watch of the kernel's, of which a user
     /// has few.
-    func askOthers(_ handler: @escaping @Sendable () -> Void) {
+    package func askForOthers(_ handler: @escaping @Sendable () -> Void) {
         pool.asyncWriteWithoutTransaction { [weak self] database in
             // A file that can't be read now is asked the next time.
             guard let self, let version = try? database.integer("PRAGMA data_version") else { return }
@@ -233,7 +233,7 @@ extension SQLiteStore {
     }
 
     /// Follows what others commit to the file. Where that can't begin because the file can't be read, it is not followed.
-    func follow(_ handler: @escaping @Sendable () -> Void) {
+    package func followOthers(_ handler: @escaping @Sendable () -> Void) {
         let pool = pool
         let version: @Sendable () throws -> Int64 = {
             try pool.writeWithoutTransaction { try $0.integer("PRAGMA data_version") ?? 0 }

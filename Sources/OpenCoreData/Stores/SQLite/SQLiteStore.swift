@@ -72,7 +72,8 @@ package final class SQLiteStore: NSPersistentStore, @unchecked Sendable {
     static let storeClass = StoreClass(
         SQLiteStore.self,
         destination: MigrationDestination(
-            ownMetadataKeys: ownKeys, fill: { try ($0 as? SQLiteStore)?.fill(from: $1) }, file: { try SQLiteStoreFile($0, options: $1) })
+            ownMetadataKeys: ownKeys, fill: { try ($0 as? SQLiteStore)?.fill(from: $1) }, optionsWhileFilling: [SQLitePersistentWALOption: false],
+            file: { try SQLiteStoreFile($0, options: $1) })
     ) { opening in
         guard let url = opening.url else { throw NSError.coreData(.persistentStoreOpen, "A store of type \(opening.type) needs a URL.") }
         return try SQLiteStore(
@@ -106,16 +107,6 @@ package final class SQLiteStore: NSPersistentStore, @unchecked Sendable {
     package override var reader: (any StoreReading)? { SQLiteReader(self) }
     package override var writer: (any StoreWriting)? { SQLiteWriter(self) }
     package override func pinned() throws -> (any StoreReading)? { try pinnedReader() }
-    package override func followOthers(_ handler: @escaping @Sendable () -> Void) { follow(handler) }
-    package override func askForOthers(_ handler: @escaping @Sendable () -> Void) { askOthers(handler) }
-    package override func adoptRows(_ keys: Set<Int64>, of entity: NSEntityDescription, emptying attribute: String) throws -> Set<Int64> {
-        try adopted(keys, of: entity, emptying: attribute)
-    }
-    package override func withSnapshot(_ body: (NSPersistentStore) throws -> Void) throws { try withCopy(body) }
-    package override func copy(to url: URL) throws -> Bool {
-        try writeCopy(to: url)
-        return true
-    }
 
     // MARK: Metadata
 

@@ -134,10 +134,10 @@ struct FilePlace: Hashable, Sendable {
 }
 
 /// Taking over what another store holds.
-extension SQLiteStore {
+extension SQLiteStore: CopyableStore {
     /// Makes a file of all that is committed, as it is at one moment, whoever reads and writes meanwhile: the same rows, keys, versions and metadata,
     /// and a UUID of its own. The history stays behind: it is that of a store with another UUID. The file must not be there yet. Throws 134030 where it can't be written, 134060 where this one can't be read.
-    func writeCopy(to url: URL) throws {
+    package func copy(to url: URL) throws {
         do {
             // Beside the readers and the writer: it may take long.
             try pool.unsafeRead { try $0.execute(sql: "VACUUM INTO ?", arguments: [url.path]) }
@@ -159,10 +159,10 @@ extension SQLiteStore {
     }
 
     /// What is read by whoever takes everything over: a copy of the file, as it is at one moment.
-    func withCopy(_ body: (NSPersistentStore) throws -> Void) throws {
+    package func withSnapshot(_ body: (NSPersistentStore) throws -> Void) throws {
         let place = FileManager.default.temporaryDirectory.appendingPathComponent("OpenCoreData-\(UUID().uuidString).sqlite")
         defer { NewStoreFile.remove(place) }
-        try writeCopy(to: place)
+        try copy(to: place)
         let copy = try SQLiteStore(
             model: model, entities: entities, configurationName: configurationName, url: place,
             options: [SQLitePersistentWALOption: false, NSIgnorePersistentStoreVersioningOption: true])
@@ -207,9 +207,9 @@ extension SQLiteStore {
     }
 }
 
-extension SQLiteStore {
+extension SQLiteStore: SummingStore {
     /// See `NSPersistentStoreCoordinator.adoptRows`.
-    func adopted(_ keys: Set<Int64>, of entity: NSEntityDescription, emptying attribute: String) throws -> Set<Int64> {
+    package func adoptRows(_ keys: Set<Int64>, of entity: NSEntityDescription, emptying attribute: String) throws -> Set<Int64> {
         let map = try schema.map(of: entity), table = schema.tables[map.table]
         guard let sum = table.sum, !keys.isEmpty else { return [] }
         let isChanged = "Z_PK IN (SELECT value FROM json_each(?)) AND \(RowSum.columnName) IS NOT \(sum.stored)"

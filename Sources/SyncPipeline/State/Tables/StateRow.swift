@@ -12,16 +12,16 @@ struct StateRow<Table: StateTable> {
 
     /// The row with this key, or a new one.
     static func find(key parts: any ColumnValue..., in context: NSManagedObjectContext) throws -> StateRow {
-        let entity = try entity(in: context), key = parts.map(\.stored)
-        if let known = try recalled(UniqueKey(key), entity, in: context) { return known }
-        let located = try context.findOrReserve(entity, constraint: 0, keys: [UniqueKey(key)]).first
+        let entity = try entity(in: context), key = UniqueKey(parts.map(\.stored))
+        if let known = try recalled(key, entity, in: context) { return known }
+        let located = try context.findOrReserve(entity, constraint: 0, keys: [key]).first
         if let located, let found = located.row {
-            context.remember(located.id, entity: entity, constraint: 0, key: UniqueKey(key))
+            context.remember(located.id, entity: entity, constraint: 0, key: key)
             return StateRow(entity: entity, id: located.id, base: found, row: found)
         }
         var made = StateRow(entity: entity, id: located?.id, base: nil, row: RowSnapshot.defaults(entity.layout))
-        for (index, slot) in entity.layout.constraints[0].slots.enumerated() {
-            made.row.update(slot, to: key[index])
+        for (slot, value) in zip(entity.layout.constraints[0].slots, key.values) {
+            made.row.update(slot, to: value)
             made.changed.insert(slot)
         }
         return made

@@ -141,7 +141,8 @@ struct RunRecord: Sendable {
         var row = try ResourceTable.row(of: scope, in: worker)
         let verdict = conclusion.verdict
         try StoredKeys.set(conclusion.members.data, .members, of: scope, in: worker)
-        try StoredKeys.set(missing.data, .missing, of: scope, in: worker)
+        // That nothing is missing is stored, too: each poll asks, and finds a row it knows without asking the store.
+        try StoredKeys.set(missing.data ?? Data(), .missing, of: scope, in: worker)
         row.listing = conclusion.leavesNothingOpen ? tally.listing : nil
         row.mapping = fingerprint
         if conclusion.isListing {

@@ -42,6 +42,17 @@ import Testing
         try await fixture.end()
     }
 
+    @Test func aPollThatFindsEverythingAsItWasAsksTheStoreForNoRow() async throws {
+        let fixture = try await fixture()
+        pages(#"[{"id": 3}]"#, etag: "\"1\"")
+        for _ in 1...2 { try await fixture.sync() }
+        let store = try #require(fixture.document.root.persistentStoreCoordinator?.persistentStores.first as? SQLiteStore)
+        let before = store.statements.current.selects
+        #expect(try await fixture.sync().first?.notModifiedPages == 2)
+        #expect(store.statements.current.selects == before)
+        try await fixture.end()
+    }
+
     @Test func aPollThatFindsSomethingNewConcludesNothingFromSetsThatCannotBeRead() async throws {
         let fixture = try await fixture()
         pages(#"[{"id": 3}]"#, etag: "\"1\"")

@@ -164,17 +164,16 @@ extension NSManagedObjectContext: PersistentStoreChannel {
         let received = outcome ?? ReceivedChanges()
         if isHere {
             readInbox()
-            postObjectsDidChange()
+            tellOfChanges()
         } else {
             queue.async { [self] in
                 // A fetch may have read the inbox meanwhile, and then nobody has heard of it yet.
                 guard self.hasUnreadInbox.load(ordering: .acquiring) || !self.events.pushed.isEmpty else { return }
                 self.readInbox()
-                self.postObjectsDidChange()
+                self.tellOfChanges()
             }
         }
-        changeObserver.withLock { $0 }?.changesCame()
-        subscribers.announce(ChangedObjectIDs(received.changes ?? changes), except: sender.subscriber)
+        news.tell(.didReceive(received.changes ?? changes), anywhere: true, except: sender.follower)
         return received
     }
 

@@ -26,8 +26,8 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     /// Children share the chain they found here, so it does not change any more.
     let hasChildren = Atomic(false)
     let level: ContextLevel
-    /// Children that merge by themselves what comes into this context.
-    package let subscribers = ChangeSubscribers()
+    /// Who follows what happens here.
+    package let news = Subscribers<ContextNews>()
     /// Set when a child has pushed something that this context's objects have not seen.
     let hasUnreadInbox = Atomic(false)
     /// How many of the chain's replacements this context's objects have followed.
@@ -41,7 +41,6 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     /// Objects with changes that have not been published yet.
     var unpublished: [NSManagedObject] = []
     var events = ContextEvents()
-    var changeListeners = ContextChangeListeners()
     private var isTurnScheduled = false
     private var storedName: String?
     private var upstream: (any PersistentStoreChannel)?
@@ -102,12 +101,6 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     /// grows with a save: WillSave, DidSave and ObjectsDidChange are posted, but with the objects that this context has, and none is made for
     /// what a child pushed. DidSaveObjectIDs and DidMergeChangesObjectIDs are not posted, and insertions that are merged go untold.
     public var materializesNotificationObjects = true
-    /// Called after changes came in, made here or pushed by a child, on the thread that brought them. For the document.
-    let changeObserver = Mutex<ChangeObserver?>(nil)
-
-    struct ChangeObserver: Sendable {
-        let changesCame: @Sendable () -> Void
-    }
 
     /// Makes a context without a parent or a coordinator: set one before use. A private queue is made when a block first needs it.
     public init(concurrencyType: NSManagedObjectContextConcurrencyType) {
@@ -123,6 +116,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
         queue = ContextQueue(kind: kind, label: label)
         super.init()
         queue.owner = self
+        news.add(self) { $0.post($1) }
         chain.withLock { chain.add(level) }
     }
 

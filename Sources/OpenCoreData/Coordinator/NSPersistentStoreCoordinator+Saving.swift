@@ -15,12 +15,18 @@ extension NSPersistentStoreCoordinator {
                 if let journaled = changes.journaled { pushRecorder.withLock { $0 }?.didCommit(through: journaled.upperBound) }
             }
         } catch let partly as PartlySaved {
-            subscribers.announce(ChangedObjectIDs(partly.committed), except: sender.subscriber)
+            followers.tell(ChangedObjectIDs(partly.committed), anywhere: true, except: sender.follower)
             throw partly
         }
-        subscribers.announce(ChangedObjectIDs(changes), except: sender.subscriber)
+        followers.tell(ChangedObjectIDs(changes), anywhere: true, except: sender.follower)
         return ReceivedChanges()
     }
+
+    package func add(_ follower: any ChannelFollower) {
+        followers.add(follower as AnyObject, anywhere: true) { [weak follower] _, changes in follower?.hear(of: changes) }
+    }
+
+    package func remove(_ follower: any ChannelFollower) { followers.remove(follower) }
 
     /// Writes the metadata that was set since it was written last. Without any no store is asked, and nobody is waited for.
     func saveMetadata() throws {

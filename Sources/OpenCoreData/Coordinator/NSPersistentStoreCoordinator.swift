@@ -10,7 +10,8 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
     /// A name for diagnostics.
     open var name: String?
     package let rowCache: RowCache
-    package let subscribers = ChangeSubscribers()
+    /// Root contexts that merge what others save.
+    let followers = Subscribers<ChangedObjectIDs>()
     /// Told what has been committed of the pushes that it wrote down.
     let pushRecorder = Mutex<(any PushRecorder)?>(nil)
     let keys = KeyReservoir()

@@ -1,5 +1,3 @@
-import Synchronization
-
 /// What a context's parent is: another context, or the coordinator. A context cannot tell which of the two it is.
 ///
 /// Fetches, faults and change sets go toward the store; rows, IDs and versions come back. Everything that travels is a value, and every method
@@ -17,8 +15,9 @@ package protocol PersistentStoreChannel: RowSource {
     func prefetch(_ keys: [RelationshipKey], remembering: Set<RelationshipKey>) throws -> [RelationshipKey: [NSManagedObjectID]]
     /// Which objects have these keys.
     func objects(of entity: NSEntityDescription, constraint: Int, keys: [UniqueKey]) throws -> [UniqueKey: FetchedRow]
-    /// Who follows what goes in here.
-    var subscribers: ChangeSubscribers { get }
+    /// Tells `follower`, which it does not keep alive, of everything that goes in here.
+    func add(_ follower: any ChannelFollower)
+    func remove(_ follower: any ChannelFollower)
     /// Takes over a child's changes, all or nothing, and says what became of them where that is not what was handed over.
     @discardableResult
     func receive(_ changes: ChangeSet, from sender: SaveSender) throws -> ReceivedChanges
@@ -27,7 +26,7 @@ package protocol PersistentStoreChannel: RowSource {
 /// Who hands changes over, as whoever receives them has to know it. Made on the sender's queue.
 package struct SaveSender: Sendable {
     /// Is not told of its own changes.
-    package let subscriber: any ChangeSubscriber
+    package let follower: any ChannelFollower
     /// What stands in the history of a store.
     package let origin: SaveOrigin
     /// Whether it settles conflicts with what its parent has by now; else the later writer wins.
@@ -55,37 +54,7 @@ package protocol RoutingChannel: StoresChannel {
 }
 
 /// Somebody who follows what goes into a channel: a context that merges its parent's changes by itself.
-package protocol ChangeSubscriber: AnyObject, Sendable {
+package protocol ChannelFollower: AnyObject, Sendable {
     /// Called on the thread that made the changes; returns at once.
     func hear(of changes: ChangedObjectIDs)
-}
-
-/// The subscribers of one channel, weakly referenced. Safe to use from any thread.
-package final class ChangeSubscribers: Sendable {
-    private struct Subscription: Sendable {
-        weak var subscriber: (any ChangeSubscriber)?
-    }
-
-    private let list = Mutex<[Subscription]>([])
-
-    package init() {}
-
-    func add(_ subscriber: any ChangeSubscriber) {
-        list.withLock { list in
-            list.removeAll { $0.subscriber == nil || $0.subscriber === subscriber }
-            list.append(Subscription(subscriber: subscriber))
-        }
-    }
-
-    func remove(_ subscriber: any ChangeSubscriber) {
-        list.withLock { list in list.removeAll { $0.subscriber == nil || $0.subscriber === subscriber } }
-    }
-
-    /// Tells everybody but the one who made the changes. What changed is put together only if somebody listens.
-    func announce(_ changes: @autoclosure () -> ChangedObjectIDs, except sender: (any ChangeSubscriber)? = nil) {
-        let listeners = list.withLock { list in list.compactMap(\.subscriber) }.filter { $0 !== sender }
-        guard !listeners.isEmpty else { return }
-        let changes = changes()
-        for listener in listeners { listener.hear(of: changes) }
-    }
 }

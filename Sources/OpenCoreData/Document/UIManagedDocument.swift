@@ -81,7 +81,9 @@ open class UIManagedDocument: NSObject, @unchecked Sendable {
         super.init()
         status.withLock { $0.autosavePolicy = autosavePolicy }
         for context in [root, managedObjectContext] {
-            context.changeObserver.withLock { $0 = .init { [weak self] in self?.changesCame() } }
+            context.news.add(self, anywhere: true) { document, news in
+                if news.bringsUnsavedChanges { document.changesCame() }
+            }
         }
     }
 

@@ -56,7 +56,7 @@ final class FetchedResults {
             context.checkQueue()
             storedDelegate = newValue
             delegateTakesDifferences = nil
-            if newValue == nil { context.changeListeners.remove(self) } else { context.changeListeners.add(self) }
+            if newValue == nil { context.news.remove(self) } else { context.news.add(self) { $0.hear($1) } }
         }
     }
 
@@ -143,23 +143,24 @@ final class FetchedResults {
 
 // MARK: - Following
 
-extension FetchedResults: ContextChangeListener {
-    func contextDidChange(_ ids: ContextChangeIDs) {
-        guard isFollowing else { return }
-        waiting.formUnion(ids)
-        catchUp()
-    }
-
-    func contextWasReset() {
-        guard isFollowing else { return }
-        isWaitingForReset = true
+extension FetchedResults {
+    private func hear(_ news: ContextNews) {
+        if case .wasReset = news {
+            guard isFollowing else { return }
+            isWaitingForReset = true
+        } else {
+            guard let ids = news.changedIDs, !ids.isEmpty, isFollowing else { return }
+            waiting.formUnion(ids)
+            // Rows are what is looked at, not objects.
+            context.publish()
+        }
         catchUp()
     }
 
     /// Without a delegate the results stay as they were fetched.
     private var isFollowing: Bool {
         if storedDelegate != nil && owner != nil { return sections != nil }
-        context.changeListeners.remove(self)
+        context.news.remove(self)
         return false
     }
 

@@ -137,7 +137,7 @@ import Testing
     @Test func listenersHearOfObjectsThatHaveNoInstanceHere() throws {
         try holdingBoth {
             let listener = ListenerByID()
-            mine.changeListeners.add(listener)
+            listener.follow(mine)
             mine.mergeChanges(fromContextDidSave: didSave(NSUpdatedObjectsKey, id))
             #expect(listener.heard.map(\.updated) == [[id]])
         }

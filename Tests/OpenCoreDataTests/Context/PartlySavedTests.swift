@@ -121,7 +121,7 @@ import Testing
             let pair = try pair()
             let listener = ListenerByID()
             root.mergePolicy = .mergeByPropertyStoreTrump
-            root.changeListeners.add(listener)
+            listener.follow(root)
             pair.first.setValue(2, forKey: "y")
             pair.second.setValue(2, forKey: "y")
             try overwrite(pair.first, x: 8)

@@ -166,22 +166,15 @@ import Testing
         }
     }
 
-    private final class Listener: ContextChangeListener {
-        var heard: Set<NSManagedObjectID> = []
-
-        func contextDidChange(_ ids: ContextChangeIDs) { heard.formUnion(ids.all) }
-        func contextWasReset() {}
-    }
-
     // N24: whoever follows a context by IDs.
     @Test func whoListensHearsOfBoth() throws {
         try holdingAll {
-            let twin = try madeTwin(), former = twin.objectID, owner = try storeOwner(), listener = Listener()
+            let twin = try madeTwin(), former = twin.objectID, owner = try storeOwner(), listener = ListenerByID()
             worker.processPendingChanges()
-            worker.changeListeners.add(listener)
+            listener.follow(worker)
             try stack.root.save()
             worker.processPendingChanges()
-            #expect(listener.heard.isSuperset(of: [former, owner]))
+            #expect(listener.heard.reduce(into: Set()) { $0.formUnion($1.all) }.isSuperset(of: [former, owner]))
         }
     }
 

@@ -148,7 +148,7 @@ import Testing
             let id = try #require(Optional(worker.make("Item", ["key": "k"]).objectID))
             try worker.save()
             try main.save()
-            main.changeListeners.add(listener)
+            listener.follow(main)
             rollBackAndFollow()
             #expect(listener.heard.count == 1 && listener.heard.last?.refreshed == [id])
         }

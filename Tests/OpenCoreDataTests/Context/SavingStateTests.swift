@@ -233,7 +233,7 @@ final class ValidatedObject: NSManagedObject {
         try holding(other, child, root) {
             let here = try child.existingObject(with: object.objectID)
             #expect(here.value(forKey: "number") as? Int == 0)
-            root.changeListeners.add(listener)
+            listener.follow(root)
             root.mergePolicy = .mergeByPropertyObjectTrump
             other.object(with: object.objectID).setValue("theirs", forKey: "name")
             try other.save()

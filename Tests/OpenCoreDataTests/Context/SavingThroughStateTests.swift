@@ -309,7 +309,7 @@ import Testing
                     try #require(try $0.existingObject(with: made.objectID) as? SnapshotWitness)
                 } + [made]
             let listener = ListenerByID()
-            worker.changeListeners.add(listener)
+            listener.follow(worker)
             levels[0].number = 2
             levels[0].name = "mine"
             try stack.overwrite(made.objectID, ["name": .string("theirs")])

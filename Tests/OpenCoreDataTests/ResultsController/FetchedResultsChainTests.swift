@@ -51,7 +51,7 @@ import Testing
             let new = writer.make("Person", ["name": "0"])
             try writer.save()
             let ids = Set((people + [new]).map(\.objectID))
-            stack.root.tellListeners(ContextChangeIDs(refreshed: ids))
+            stack.root.tellOfRefreshed(ids)
             #expect(recorder.shown == Shown(controller) && controller.fetchedObjects?.map(\.objectID) == [new, people[1], people[0]].map(\.objectID))
             #expect(recorder.objects.map(\.type) == [.delete, .insert, .move, .update] && fault.isFault)
         }

@@ -94,7 +94,7 @@ import Testing
             }
             stack.coordinator.rowCache.removeAll()
             stack.store.observe { request in if case .rows = request { throw CocoaError(.fileReadUnknown) } }
-            stack.root.tellListeners(ContextChangeIDs(refreshed: [id]))
+            stack.root.tellOfRefreshed([id])
             #expect(controller.names.isEmpty && recorder.calls.isEmpty)
             stack.store.observe(nil)
             stack.root.make("Person", ["name": "Bob"])

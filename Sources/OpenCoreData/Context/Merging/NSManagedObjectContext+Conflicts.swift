@@ -58,7 +58,7 @@ extension NSManagedObjectContext {
     /// This context, as whoever receives its changes has to know it.
     package var sender: SaveSender {
         SaveSender(
-            subscriber: self, origin: SaveOrigin(author: transactionAuthor, contextName: name), settlesConflicts: parentConflictPolicy != nil,
+            follower: self, origin: SaveOrigin(author: transactionAuthor, contextName: name), settlesConflicts: parentConflictPolicy != nil,
             watched: watched)
     }
 

@@ -39,9 +39,9 @@ extension NSManagedObjectContext {
         get { followsParent }
         set {
             guard newValue != followsParent else { return }
-            let subscribers = channel(to: "follow its parent").subscribers
+            let parent = channel(to: "follow its parent")
             followsParent = newValue
-            if newValue { subscribers.add(self) } else { subscribers.remove(self) }
+            if newValue { parent.add(self) } else { parent.remove(self) }
         }
     }
 
@@ -78,9 +78,8 @@ extension NSManagedObjectContext {
         // A foreign key that changed may belong to any loaded to-many; they are read again when asked for, under what is unsaved.
         forgetLoadedMembers()
         events.merged.append(changes)
-        postObjectsDidChange()
-        postDidMerge(changes)
-        subscribers.announce(changes)
+        tellOfChanges()
+        news.tell(.didMerge(changes))
     }
 
     /// The channel's rows of what is in use here: realised objects, and unsaved rows whose base moves.
@@ -153,7 +152,7 @@ extension NSManagedObjectContext {
     }
 }
 
-extension NSManagedObjectContext: ChangeSubscriber {
+extension NSManagedObjectContext: ChannelFollower {
     package func hear(of changes: ChangedObjectIDs) {
         queue.async { [weak self] in self?.merge(changes) }
     }

@@ -11,7 +11,7 @@ struct ContextEvents {
     var pushed: [ChangeSet] = []
     /// Merged from elsewhere: what was done with it is in the sets above, for the objects that are in use.
     var merged: [ChangedObjectIDs] = []
-    /// Rows that are not any more what was announced of them: listeners by ID hear of them, the notification does not.
+    /// Rows that are not any more what was told of them: who follows by ID hears of them, the notification does not.
     var reverted: Set<NSManagedObjectID> = []
 
     var isEmpty: Bool { hasNoObjects && reverted.isEmpty && merged.isEmpty }
@@ -29,6 +29,21 @@ extension NSManagedObjectContext {
 
     /// Whether anything is unsaved, asked from any thread: what has been published.
     package var hasPublishedChanges: Bool { chain.withLock { level.hasChanges } }
+
+    /// Whether this context or a parent has unsaved changes to objects of these entities; nil: of any.
+    func chainHasChanges(of entities: [NSEntityDescription]?) -> Bool {
+        chain.withLock {
+            var context: NSManagedObjectContext? = self
+            while let current = context {
+                for layer in [current.level.pending, current.level.saving].compactMap({ $0 }) where !layer.isEmpty {
+                    guard let entities else { return true }
+                    if layer.hasRows(of: entities) || !layer.pairs.isEmpty || !layer.orders.isEmpty { return true }
+                }
+                context = current.parent
+            }
+            return false
+        }
+    }
 
     /// How many rows are unsaved and roughly how many bytes they take; from any thread.
     package var publishedLoad: (rows: Int, bytes: Int) {
@@ -159,7 +174,7 @@ extension NSManagedObjectContext {
         guard !unpublished.isEmpty else { return }
         // What a child pushed in the meantime comes first: a row published over it would take its values back.
         repeat { readInbox() } while !publishIfInboxIsEmpty(replaced)
-        changeObserver.withLock { $0 }?.changesCame()
+        news.tell(.didPublish, anywhere: true)
     }
 
     private func publishIfInboxIsEmpty(_ replaced: [NSManagedObject]) -> Bool {
@@ -217,6 +232,6 @@ extension NSManagedObjectContext {
         if propagatesDeletesAtEndOfEvent { propagateWhatCanBeRead() }
         publish()
         registerEventForUndo()
-        postObjectsDidChange()
+        tellOfChanges()
     }
 }

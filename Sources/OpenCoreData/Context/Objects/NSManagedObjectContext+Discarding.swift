@@ -14,7 +14,7 @@ extension NSManagedObjectContext {
         unpublished = []
         dropDiscarded()
         let lost = chain.withLock {
-            let lost = changeListeners.isEmpty ? [] : level.pending.allIDs
+            let lost = level.pending.allIDs
             level.discard()
             return lost
         }
@@ -38,7 +38,7 @@ extension NSManagedObjectContext {
         events.deleted = [:]
         events.pushed = []
         events.reverted = lost
-        postObjectsDidChange()
+        tellOfChanges()
     }
 
     /// What is unsaved here, pushed changes included.
@@ -73,8 +73,8 @@ extension NSManagedObjectContext {
             }
         }
         for object in registry.objects { object.members = [:] }
-        if !changeListeners.isEmpty { events.reverted.formUnion(lost.allIDs) }
-        postObjectsDidChange()
+        events.reverted.formUnion(lost.allIDs)
+        tellOfChanges()
     }
 
     /// Forgets all objects and all changes.
@@ -95,10 +95,7 @@ extension NSManagedObjectContext {
         registry.removeAll()
         events = ContextEvents()
         for object in objects { object.detach() }
-        NotificationCenter.default.post(
-            name: .NSManagedObjectContextObjectsDidChange, object: self,
-            userInfo: [NSInvalidatedAllObjectsKey: objects.map(\.objectID)])
-        for listener in changeListeners.living() { listener.contextWasReset() }
+        news.tell(.wasReset(objects.map(\.objectID)))
     }
 
     /// Without merging, turns the object into a fault and drops its changes; with merging, reloads the values under them. Where the store

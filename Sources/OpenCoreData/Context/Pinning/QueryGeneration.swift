@@ -52,7 +52,8 @@ final class QueryGeneration: RoutingChannel {
 
     var endOfChain: NSPersistentStoreCoordinator? { coordinator }
     var persistentStores: [NSPersistentStore] { coordinator.persistentStores }
-    var subscribers: ChangeSubscribers { coordinator.subscribers }
+    func add(_ follower: any ChannelFollower) { coordinator.add(follower) }
+    func remove(_ follower: any ChannelFollower) { coordinator.remove(follower) }
 
     func ownStore(of id: NSManagedObjectID) -> NSPersistentStore? { coordinator.ownStore(of: id) }
 
@@ -144,7 +145,8 @@ final class ContextPin: StoresChannel {
     // MARK: Channel
 
     var endOfChain: NSPersistentStoreCoordinator? { coordinator }
-    var subscribers: ChangeSubscribers { coordinator.subscribers }
+    func add(_ follower: any ChannelFollower) { coordinator.add(follower) }
+    func remove(_ follower: any ChannelFollower) { coordinator.remove(follower) }
 
     func fetch(_ plan: FetchPlan) throws -> [FetchedRow] { try source().fetch(plan) }
     func count(_ plan: FetchPlan) throws -> Int { try source().count(plan) }

@@ -47,9 +47,9 @@ extension NSManagedObjectContext {
             return false
         }
         try callWillSave()
-        postWillSave()
+        news.tell(.willSave)
         registerEventForUndo()
-        postObjectsDidChange()
+        tellOfChanges()
         publish()
         try validateUntilStable()
         registerEventForUndo()
@@ -112,7 +112,7 @@ extension NSManagedObjectContext {
             for context in contexts {
                 context.readInbox()
                 guard context.hasUncheckedPushes else { continue }
-                context.postObjectsDidChange()
+                context.tellOfChanges()
                 context.publish()
                 try context.validateUntilStable()
                 context.registerEventForUndo()
@@ -228,12 +228,12 @@ extension NSManagedObjectContext {
         dropDiscarded()
         if RegistrationLog.isNeeded { registry.log.register(inserted.map(\.objectID)) }
         let clean = (inserted + updated).map(\.objectID)
-        postDidSave(outcome.changes, inserted: inserted, updated: updated, deleted: deleted)
+        // Whoever looks for what was inserted finds it in the channel from now on.
+        reservedKeys = nil
+        news.tell(.didSave(SavedObjects(outcome, inserted: inserted, updated: updated, deleted: deleted)))
         (inserted, updated) = ([], [])
         // Nobody keeps them any more but those who use them.
         registry.release(clean)
-        subscribers.announce(ChangedObjectIDs(outcome.changes))
-        tellListeners(ContextChangeIDs(refreshed: outcome.settled))
     }
 
     func dropDiscarded() {

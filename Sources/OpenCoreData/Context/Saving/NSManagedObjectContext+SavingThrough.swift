@@ -144,7 +144,7 @@ extension NSManagedObjectContext {
                 context.hasPushedChanges = true
                 context.discardWhatCameToNothing(of: through[index - 1], in: through[index])
                 context.events.pushed.append(through[index - 1])
-                context.postObjectsDidChange()
+                context.tellOfChanges()
             }
             context.finish(index == contexts.count - 1 ? saved : saved.seen(from: through[index]))
         }

@@ -72,8 +72,24 @@ extension NSManagedObjectContext {
         case invalidatedObjectIDs = "invalidated_objectIDs"
     }
 
+    /// Tells NotificationCenter, of what those who follow there know.
+    func post(_ news: ContextNews) {
+        switch news {
+        case .willSave: post(.NSManagedObjectContextWillSave)
+        case .didChange(let changes): postObjectsDidChange(changes.events)
+        case .wasReset(let ids): post(.NSManagedObjectContextObjectsDidChange, [NSInvalidatedAllObjectsKey: ids])
+        case .didSave(let saved): postDidSave(saved)
+        case .didMerge(let changes): postDidMerge(changes)
+        case .didPublish, .didReceive: break
+        }
+    }
+
+    private func post(_ name: Notification.Name, _ info: [AnyHashable: Any]? = nil) {
+        NotificationCenter.default.post(name: name, object: self, userInfo: info)
+    }
+
     /// After a merge: sets of IDs, by what was said to have happened to the objects.
-    func postDidMerge(_ changes: ChangedObjectIDs) {
+    private func postDidMerge(_ changes: ChangedObjectIDs) {
         guard materializesNotificationObjects else { return }
         typealias Key = NotificationKey
         var info: [AnyHashable: Any] = [:]
@@ -88,22 +104,11 @@ extension NSManagedObjectContext {
         add(Set(changes.deleted), .deletedObjectIDs)
         add(refreshed, .refreshedObjectIDs)
         add(invalidated, .invalidatedObjectIDs)
-        NotificationCenter.default.post(name: .NSManagedObjectContextDidMergeChangesObjectIDs, object: self, userInfo: info)
+        post(.NSManagedObjectContextDidMergeChangesObjectIDs, info)
     }
 
-    func postWillSave() {
-        NotificationCenter.default.post(name: .NSManagedObjectContextWillSave, object: self)
-    }
-
-    /// One notification for everything since the last one; nothing if there is nothing.
-    func postObjectsDidChange() {
-        guard !events.isEmpty else { return }
-        let events = self.events
-        self.events = ContextEvents()
-        defer { tellListeners(ContextChangeIDs(events)) }
+    private func postObjectsDidChange(_ events: ContextEvents) {
         if events.hasNoObjects { return }
-        for object in events.updated.values { object.noteEventEnd() }
-        for object in events.inserted.values { object.noteEventEnd() }
         var inserted = Set(events.inserted.values), updated = Set(events.updated.values), deleted = Set(events.deleted.values)
         let refreshed = Set(events.refreshed.values)
         var made: [NSManagedObject] = []
@@ -124,7 +129,7 @@ extension NSManagedObjectContext {
         if !updated.isEmpty { info[NSUpdatedObjectsKey] = updated }
         if !deleted.isEmpty { info[NSDeletedObjectsKey] = deleted }
         if !refreshed.isEmpty { info[NSRefreshedObjectsKey] = refreshed }
-        NotificationCenter.default.post(name: .NSManagedObjectContextObjectsDidChange, object: self, userInfo: info)
+        post(.NSManagedObjectContextObjectsDidChange, info)
     }
 
     /// The objects with these IDs, made where there are none yet. Many at a time, for a big push is many.
@@ -156,10 +161,9 @@ extension NSManagedObjectContext {
         return made
     }
 
-    func postDidSave(_ changes: ChangeSet, inserted: [NSManagedObject], updated: [NSManagedObject], deleted: [NSManagedObject]) {
-        // Whoever looks for what was inserted finds it in the channel from now on.
-        reservedKeys = nil
-        var sets = (inserted: Set(inserted), updated: Set(updated), deleted: Set(deleted))
+    private func postDidSave(_ saved: SavedObjects) {
+        let changes = saved.changes
+        var sets = (inserted: Set(saved.inserted), updated: Set(saved.updated), deleted: Set(saved.deleted))
         var made: [NSManagedObject] = []
         defer { withExtendedLifetime(made) {} }
         if materializesNotificationObjects {
@@ -172,12 +176,12 @@ extension NSManagedObjectContext {
             ChangeSet.notificationKey: changes,
         ]
         if let token = queryGenerationToken { info[NSManagedObjectContextQueryGenerationKey] = token }
-        NotificationCenter.default.post(name: .NSManagedObjectContextDidSave, object: self, userInfo: info)
+        post(.NSManagedObjectContextDidSave, info)
         guard materializesNotificationObjects else { return }
         typealias Key = NotificationKey
-        NotificationCenter.default.post(
-            name: .NSManagedObjectContextDidSaveObjectIDs, object: self,
-            userInfo: [
+        post(
+            .NSManagedObjectContextDidSaveObjectIDs,
+            [
                 Key.insertedObjectIDs.rawValue: Set(changes.ids(.inserted)), Key.updatedObjectIDs.rawValue: Set(changes.ids(.updated)),
                 Key.deletedObjectIDs.rawValue: Set(changes.ids(.deleted)),
             ])

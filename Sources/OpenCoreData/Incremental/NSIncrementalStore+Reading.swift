@@ -145,7 +145,7 @@ extension NSIncrementalStore {
             switch layout.slots[slot] {
             case .attribute(let attribute):
                 let told = node.value(for: attribute)
-                guard let value = AttributeValue.coded(told, as: attribute.attributeType) else {
+                guard let value = AttributeValue.coded(told, as: attribute.kind) else {
                     throw NSError.coreData(
                         .coreData,
                         "The store \(Swift.type(of: self)) gave \(told ?? "nil") as the value of \(attribute.name) of \(id), which is not of its type."

@@ -39,7 +39,7 @@ extension NSManagedObject {
     fileprivate func write(_ slot: ManagedSlot, at place: PropertyPlace) {
         guard case .slot(let number) = place else { return }
         let layout = layout
-        if slot.value.isPlain(for: layout.types[number]) {
+        if slot.value.isPlain(for: layout.kinds[number]) {
             setValue(slot.value, atSlot: number)
         } else if let relationship = layout.relationship(atSlot: number) {
             setToOne(relationship, slot: number, to: slot.object)
@@ -50,22 +50,16 @@ extension NSManagedObject {
 }
 
 extension AttributeValue {
-    /// Whether a value is what an attribute of this type holds.
-    fileprivate func isPlain(for type: NSAttributeType) -> Bool {
-        switch (self, type) {
-        case (.string, .stringAttributeType), (.date, .dateAttributeType), (.bool, .booleanAttributeType), (.double, .doubleAttributeType),
-            (.int64, .integer64AttributeType), (.int64, .integer32AttributeType), (.int64, .integer16AttributeType),
-            (.decimal, .decimalAttributeType), (.uuid, .UUIDAttributeType), (.data, .binaryDataAttributeType):
-            true
-        case (.null, let type): type != .objectIDAttributeType
-        default: false
-        }
+    /// Whether a value is what an attribute of this kind holds.
+    fileprivate func isPlain(for kind: AttributeKind) -> Bool {
+        let form = form
+        return form == kind.form || (form == .null && kind.compared != nil)
     }
 
     /// Integers written to a double or decimal attribute, doubles to a float …
     fileprivate func fitting(_ attribute: NSAttributeDescription, of entity: NSEntityDescription) -> AttributeValue {
-        guard let coded = AttributeValue.coded(plain, as: attribute.attributeType) else {
-            Violation.wrongType(plain ?? "nil", key: attribute.name, entity: entity.name, expected: "\(attribute.attributeType)")
+        guard let coded = AttributeValue.coded(plain, as: attribute.kind) else {
+            Violation.wrongType(plain ?? "nil", key: attribute.name, entity: entity.name, expected: attribute.kind.name)
         }
         return coded
     }

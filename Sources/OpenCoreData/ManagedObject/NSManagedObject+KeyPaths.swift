@@ -215,18 +215,7 @@ final class KeyPathProbe {
         let seed = Double(number == 0 ? -12_003 - slot : 12_003 + slot)
         switch layout.slots[slot] {
         case .toOne(let relationship): return relationship.destinationEntity.flatMap(id).map { .objectID($0) } ?? .null
-        case .attribute(let attribute):
-            switch attribute.attributeType {
-            case .integer16AttributeType, .integer32AttributeType, .integer64AttributeType: return .int64(Int64(seed))
-            case .doubleAttributeType, .floatAttributeType: return .double(seed + 0.25)
-            case .decimalAttributeType: return .decimal(Decimal(seed) / 10)
-            case .booleanAttributeType: return .bool(number == 0)
-            case .stringAttributeType: return .string("Probe of a Key Path \(seed) ")
-            case .dateAttributeType: return .date(seed * 100_000 + 0.25)
-            case .binaryDataAttributeType: return .data(Data("\(seed)".utf8))
-            case .UUIDAttributeType: return .uuid(UUID())
-            default: return .null
-            }
+        case .attribute(let attribute): return attribute.kind.sample(seed)
         }
     }
 }

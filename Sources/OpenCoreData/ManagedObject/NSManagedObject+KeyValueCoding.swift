@@ -20,9 +20,9 @@ extension NSManagedObject: KeyValueCoding {
         switch place(of: key) {
         case .slot(let slot):
             switch layout.slots[slot] {
-            case .attribute(let attribute):
-                guard let coded = AttributeValue.coded(value, as: attribute.attributeType) else {
-                    Violation.wrongType(value ?? "nil", key: key, entity: entity.name, expected: "\(attribute.attributeType)")
+            case .attribute:
+                guard let coded = AttributeValue.coded(value, as: layout.kinds[slot]) else {
+                    Violation.wrongType(value ?? "nil", key: key, entity: entity.name, expected: layout.kinds[slot].name)
                 }
                 setValue(coded, atSlot: slot)
             case .toOne(let relationship):
@@ -60,9 +60,9 @@ extension NSManagedObject: KeyValueCoding {
         guard case .slot(let slot) = place(of: key) else { return setPropertyValue(value, key) }
         if let target = (value as? NSManagedObject)?.standing {
             writeUntracked(.objectID(target.objectID), atSlot: slot)
-        } else if let attribute = layout.attribute(atSlot: slot) {
-            guard let coded = AttributeValue.coded(value, as: attribute.attributeType) else {
-                Violation.wrongType(value ?? "nil", key: key, entity: entity.name, expected: "\(attribute.attributeType)")
+        } else if layout.attribute(atSlot: slot) != nil {
+            guard let coded = AttributeValue.coded(value, as: layout.kinds[slot]) else {
+                Violation.wrongType(value ?? "nil", key: key, entity: entity.name, expected: layout.kinds[slot].name)
             }
             writeUntracked(coded, atSlot: slot)
         } else {

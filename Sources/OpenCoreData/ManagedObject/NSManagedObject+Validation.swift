@@ -50,7 +50,7 @@ extension NSManagedObject {
         guard let place = layout.place(of: key) else { Violation.unknownKey(key, entity: entity.name) }
         switch place {
         case .slot(let slot):
-            guard let coded = AttributeValue.coded(PlainValue.of(value.pointee), as: layout.types[slot]) else {
+            guard let coded = AttributeValue.coded(PlainValue.of(value.pointee), as: layout.kinds[slot]) else {
                 throw RowValidation.wrongType(key, value.pointee, of: self)
             }
             try RowValidation.check(coded, at: slot, of: self)

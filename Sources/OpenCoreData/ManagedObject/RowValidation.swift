@@ -80,12 +80,7 @@ enum RowValidation {
         case .null:
             return attribute.isOptional || attribute.isTransient ? nil : failure(.validationMissingMandatoryProperty, "is required")
         case .int64(let number):
-            let range: ClosedRange<Int64> =
-                switch attribute.attributeType {
-                case .integer16AttributeType: Int64(Int16.min)...Int64(Int16.max)
-                case .integer32AttributeType: Int64(Int32.min)...Int64(Int32.max)
-                default: Int64.min...Int64.max
-                }
+            let range = attribute.kind.integers ?? Int64.min...Int64.max
             if number > range.upperBound { return failure(.validationNumberTooLarge, "is \(number), more than its type can hold") }
             if number < range.lowerBound { return failure(.validationNumberTooSmall, "is \(number), less than its type can hold") }
             return bounds(.integer(number), attribute, failure)

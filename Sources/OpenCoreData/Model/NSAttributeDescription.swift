@@ -74,6 +74,9 @@ open class NSAttributeDescription: NSPropertyDescription, @unchecked Sendable {
     /// Whether the value is kept in the tombstone of persistent history.
     open var preservesValueInHistoryOnDeletion: Bool = false { willSet { checkEditable() } }
 
+    /// What it is instead of what its type says: an `AttributeKind`.
+    package final var ownKind: (any Sendable)? { willSet { checkEditable() } }
+
     public override init() { super.init() }
 
     /// An attribute in one line.

@@ -52,10 +52,7 @@ package struct FetchPlan: Sendable {
         sort.allSatisfy { key in
             guard key.path.count == 1, let slot = entity.layout.slot(of: key.path[0]), let attribute = entity.layout.attribute(atSlot: slot)
             else { return false }
-            switch attribute.attributeType {
-            case .URIAttributeType, .transformableAttributeType, .compositeAttributeType, .undefinedAttributeType: return false
-            default: return !attribute.isTransient
-            }
+            return entity.layout.kinds[slot].isOrdered && !attribute.isTransient
         }
     }
 

@@ -10,25 +10,8 @@ extension PredicateNode {
     }
 }
 
-/// What a property holds, as far as comparing goes.
-private enum ComparedKind {
-    case number, string, date, data, uuid, url, object
-
-    init?(_ attribute: NSAttributeDescription) {
-        switch attribute.attributeType {
-        case .integer16AttributeType, .integer32AttributeType, .integer64AttributeType, .doubleAttributeType, .floatAttributeType,
-            .decimalAttributeType, .booleanAttributeType:
-            self = .number
-        case .stringAttributeType: self = .string
-        case .dateAttributeType: self = .date
-        case .binaryDataAttributeType: self = .data
-        case .UUIDAttributeType: self = .uuid
-        case .URIAttributeType: self = .url
-        case .undefinedAttributeType, .transformableAttributeType, .objectIDAttributeType, .compositeAttributeType: return nil
-        }
-    }
-
-    var inWords: String {
+extension ComparedKind {
+    fileprivate var inWords: String {
         switch self {
         case .number: "a number"
         case .string: "a string"
@@ -41,7 +24,7 @@ private enum ComparedKind {
     }
 
     /// Whether the value is of this kind as it stands.
-    func takes(_ value: PredicateValue) -> Bool {
+    fileprivate func takes(_ value: PredicateValue) -> Bool {
         switch (self, value) {
         case (_, .null), (_, .opaque), (.number, .integer), (.number, .bool), (.number, .double), (.number, .decimal), (.string, .string),
             (.date, .date), (.data, .data), (.uuid, .uuid), (.url, .url), (.object, .object):
@@ -51,7 +34,7 @@ private enum ComparedKind {
     }
 
     /// The value as one of this kind; nil where something would be lost.
-    func fitting(_ value: PredicateValue) -> PredicateValue? {
+    fileprivate func fitting(_ value: PredicateValue) -> PredicateValue? {
         if takes(value) { return value }
         return switch (self, value) {
         case (.number, .string(let text)): Self.number(text)
@@ -262,7 +245,7 @@ private struct ConstantFitting {
             case .slot(let slot)?:
                 guard let toOne = current.layout.relationship(atSlot: slot) else {
                     guard index == keys.count - 1, let attribute = current.layout.attribute(atSlot: slot) else { return nil }
-                    return ComparedKind(attribute).map { ($0, nil, isMany) }
+                    return attribute.kind.compared.map { ($0, nil, isMany) }
                 }
                 relationship = toOne
             case .toMany(let number)?:

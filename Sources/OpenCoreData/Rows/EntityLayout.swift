@@ -20,8 +20,8 @@ package final class EntityLayout: @unchecked Sendable {
     /// How many slots a row has.
     package let count: Int
     package let toManys: [NSRelationshipDescription]
-    /// Attribute types by slot; `.objectIDAttributeType` for a to-one.
-    package let types: [NSAttributeType]
+    /// The kinds of attributes by slot; that of object IDs for a to-one.
+    package let kinds: [AttributeKind]
     package let names: [String]
     package let isTransient: [Bool]
     package let hasTransients: Bool
@@ -71,27 +71,28 @@ package final class EntityLayout: @unchecked Sendable {
         self.count = slots.count
         self.toManys = toManys
         self.places = places
-        var types: [NSAttributeType] = [], names: [String] = [], transient: [Bool] = [], toOnes: [Int] = []
+        var kinds: [AttributeKind] = [], names: [String] = [], transient: [Bool] = [], toOnes: [Int] = []
         var defaults: [AttributeValue] = []
         for (index, slot) in slots.enumerated() {
             switch slot {
             case .attribute(let attribute):
-                types.append(attribute.attributeType)
+                let kind = attribute.kind
+                kinds.append(kind)
                 names.append(attribute.name)
                 transient.append(attribute.isTransient)
-                guard let value = AttributeValue.coded(attribute.defaultValue, as: attribute.attributeType) else {
+                guard let value = AttributeValue.coded(attribute.defaultValue, as: kind) else {
                     Violation.invalidModel("the default value of \(entity.name ?? "?").\(attribute.name) does not fit its type")
                 }
                 defaults.append(value)
             case .toOne(let relationship):
-                types.append(.objectIDAttributeType)
+                kinds.append(AttributeKind[.objectIDAttributeType])
                 names.append(relationship.name)
                 transient.append(relationship.isTransient)
                 toOnes.append(index)
                 defaults.append(.null)
             }
         }
-        self.types = types
+        self.kinds = kinds
         self.names = names
         self.isTransient = transient
         self.hasTransients = transient.contains(true)
@@ -177,13 +178,9 @@ extension NSEntityDescription {
 extension NSAttributeDescription {
     /// Whether a value of the right type can be wrong.
     var hasRules: Bool {
-        let isChecked =
-            switch attributeType {
-            // Not every value of these is one that can be stored.
-            case .integer16AttributeType, .integer32AttributeType: true
-            case .doubleAttributeType, .floatAttributeType, .decimalAttributeType, .dateAttributeType: !isTransient
-            default: false
-            }
+        let kind = kind
+        // What is not stored may be no number; what is out of the range of its type may not.
+        let isChecked = kind.isChecked && (!isTransient || kind.integers != nil)
         return (!isOptional && !isTransient) || isChecked || minimumValue != nil || maximumValue != nil || minimumDecimal != nil
             || maximumDecimal != nil
             || regularExpression != nil

@@ -123,7 +123,7 @@ struct PushRecordWriter {
             tag(.objectID)
             reference(id)
         case .object(let box):
-            if row.layout.types[slot] == .URIAttributeType, let url = box.value.base as? URL {
+            if row.layout.kinds[slot].column == .uri, let url = box.value.base as? URL {
                 tag(.url)
                 return writer.string(url.absoluteString)
             }

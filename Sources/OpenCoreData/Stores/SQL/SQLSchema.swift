@@ -1,19 +1,6 @@
 import Foundation
 
-/// How a column holds an attribute or a to-one.
-enum ColumnCoding: Sendable {
-    case integer
-    case boolean
-    case double
-    case date
-    case string
-    case data
-    case uuid
-    case decimal
-    case uri
-    case transformable
-    case reference
-
+extension ColumnCoding {
     /// Where columns of this kind stand in their table: keys and integers, then times, then text, then blobs.
     var rank: Int {
         switch self {
@@ -22,23 +9,6 @@ enum ColumnCoding: Sendable {
         case .decimal: 2
         case .string, .uri: 3
         case .data, .uuid, .transformable: 4
-        }
-    }
-
-    /// Nil for types that have no form in a file.
-    init?(_ type: NSAttributeType) {
-        switch type {
-        case .integer16AttributeType, .integer32AttributeType, .integer64AttributeType: self = .integer
-        case .booleanAttributeType: self = .boolean
-        case .doubleAttributeType, .floatAttributeType: self = .double
-        case .dateAttributeType: self = .date
-        case .stringAttributeType: self = .string
-        case .binaryDataAttributeType: self = .data
-        case .UUIDAttributeType: self = .uuid
-        case .decimalAttributeType: self = .decimal
-        case .URIAttributeType: self = .uri
-        case .transformableAttributeType: self = .transformable
-        case .objectIDAttributeType, .compositeAttributeType, .undefinedAttributeType: return nil
         }
     }
 }

@@ -69,10 +69,10 @@ struct SchemaBuilder {
             for entity in root.withDescendants.sorted(by: { $0.number < $1.number }) {
                 for property in entity.declaredProperties.sorted(by: { $0.name < $1.name }) where !property.isTransient {
                     if let attribute = property as? NSAttributeDescription {
-                        guard let coding = ColumnCoding(attribute.attributeType) else {
+                        guard let coding = attribute.kind.column else {
                             throw NSError.coreData(
                                 .persistentStoreIncompatibleSchema,
-                                "\(entity.name ?? "?").\(attribute.name) has type \(attribute.attributeType), which a \(dialect.name) store can't keep. "
+                                "\(entity.name ?? "?").\(attribute.name) has the type \(attribute.kind.name), which a \(dialect.name) store can't keep. "
                                     + "Make it transient or give it another type.")
                         }
                         let name = Self.unused("Z" + attribute.name.uppercased(), among: &used)

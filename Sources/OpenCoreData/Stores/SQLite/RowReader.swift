@@ -63,7 +63,7 @@ struct RowReader {
             throw NSError.coreData(
                 .coreData,
                 "The stored value of \(map.name).\(map.layout.names[wrong]) in row \(key) of \(shape.table) is not a "
-                    + "\(map.layout.types[wrong].words).")
+                    + "\(map.layout.kinds[wrong].name).")
         }
         return FetchedRow(id: id, row: row)
     }

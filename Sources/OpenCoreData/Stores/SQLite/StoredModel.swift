@@ -27,7 +27,7 @@ struct StoredModel: Codable, Equatable, Sendable {
     private static func words(for property: NSPropertyDescription) -> String {
         var words: [String] = []
         switch property {
-        case let attribute as NSAttributeDescription: words.append(attribute.attributeType.words)
+        case let attribute as NSAttributeDescription: words.append(attribute.kind.name)
         case let relationship as NSRelationshipDescription:
             words.append("\(relationship.isToMany ? "to-many" : "to-one") \(relationship.destinationEntity?.name ?? "?")")
             if let inverse = relationship.inverseRelationship { words.append("inverse \(inverse.name)") }
@@ -72,30 +72,6 @@ struct StoredModel: Codable, Equatable, Sendable {
             }
         }
         return result
-    }
-}
-
-extension NSAttributeType {
-    /// The type's name.
-    var words: String {
-        switch self {
-        case .undefinedAttributeType: "Undefined"
-        case .integer16AttributeType: "Integer 16"
-        case .integer32AttributeType: "Integer 32"
-        case .integer64AttributeType: "Integer 64"
-        case .decimalAttributeType: "Decimal"
-        case .doubleAttributeType: "Double"
-        case .floatAttributeType: "Float"
-        case .stringAttributeType: "String"
-        case .booleanAttributeType: "Boolean"
-        case .dateAttributeType: "Date"
-        case .binaryDataAttributeType: "Binary"
-        case .UUIDAttributeType: "UUID"
-        case .URIAttributeType: "URI"
-        case .transformableAttributeType: "Transformable"
-        case .objectIDAttributeType: "Object ID"
-        case .compositeAttributeType: "Composite"
-        }
     }
 }
 

@@ -162,6 +162,8 @@ extension NSManagedObjectContext: PersistentStoreChannel {
             }
         }
         let received = outcome ?? ReceivedChanges()
+        // Before this context's objects hear of it, which may happen at once.
+        news.tell(.didReceive(received.changes ?? changes), anywhere: true, except: sender.follower)
         if isHere {
             readInbox()
             tellOfChanges()
@@ -173,7 +175,6 @@ extension NSManagedObjectContext: PersistentStoreChannel {
                 self.tellOfChanges()
             }
         }
-        news.tell(.didReceive(received.changes ?? changes), anywhere: true, except: sender.follower)
         return received
     }
 

@@ -25,7 +25,7 @@ import Testing
 
     @Test func nobodyIsKeptAlive() {
         var listener: Listener? = Listener()
-        weak var former = listener
+        weak let former = listener
         listener?.follow(subscribers)
         subscribers.tell(1)
         listener = nil

@@ -50,7 +50,7 @@ import Testing
         #expect(
             recorder.heard.filter { $0 != "didChange" }
                 == ["NSManagedObjectContextWillSaveNotification", "willSave", "NSManagedObjectContextDidSaveNotification", "didSave"]
-                    .map { $0.replacingOccurrences(of: "Notification", with: "") })
+                .map { $0.replacingOccurrences(of: "Notification", with: "") })
     }
 
     @Test func aChildsPushIsToldAtOnceAndOnTheQueueToThoseWhoAreThere() throws {

@@ -44,11 +44,7 @@ import Testing
 
     @Test(arguments: ["https://other.example/items", "http://api.example/items", "https://api.example:8443/items", "https://sub.api.example/"])
     func anotherOriginGetsNothing(url: String) async throws {
-        let kinds: [AuthenticationConfiguration] = [
-            .bearer(.init(token: reference)), .basic(.init(username: .name("u"), password: reference)), .apiKey(.init(value: reference)),
-            .apiKey(.init(name: "k", in: .query, value: reference)), .apiKey(.init(name: "k", in: .cookie, value: reference)),
-        ]
-        for kind in kinds {
+        for kind in AuthenticationConfiguration.carrying(reference) {
             let request = try await request(kind, to: url)
             #expect(Set(request.headers.map { $0.name.lowercased() }) == ["user-agent", "accept", "accept-encoding"])
             #expect(request.address.description == url)

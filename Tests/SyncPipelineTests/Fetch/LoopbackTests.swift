@@ -204,9 +204,8 @@ import Testing
         let target = second.url("/items")
         let redirect = Array("HTTP/1.1 302 Found\r\nLocation: \(target)\r\nContent-Length: 0\r\n\r\n".utf8)
         try await with({ _, _ in [.send(redirect), .keepAlive] }) { server, transport in
-            for authentication in [
-                AuthenticationConfiguration.bearer(.init(token: .credential("t"))), .apiKey(.init(value: .credential("t"))),
-            ] {
+            let kinds = AuthenticationConfiguration.carrying(.credential("t"))
+            for authentication in kinds {
                 let outcome = try await fetch(server.url(), transport, cookies: RunCookies(), secrets: Fixture.secret("topsecret")) {
                     $0.authentication = authentication
                     $0.http.redirects = .any
@@ -216,7 +215,7 @@ import Testing
                 #expect(page.address.description == target)
             }
             #expect(server.requests.allSatisfy { $0.headers.values.contains { $0.contains("topsecret") } })
-            #expect(second.requests.count == 2)
+            #expect(second.requests.count == kinds.count)
             #expect(second.requests.allSatisfy { !"\($0.headers)\($0.line)".contains("topsecret") })
             let refused = try await fetch(server.url(), transport)
             let other = try HTTPAddress(target).origin

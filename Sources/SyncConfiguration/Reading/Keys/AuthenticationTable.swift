@@ -1,6 +1,6 @@
 /// `auth` as it stands in the files.
 struct AuthenticationTable: ConfigurationTable {
-    enum Kind: String, CaseIterable {
+    enum Kind: String, TableKind {
         case none, bearer, basic
         case apiKey = "api-key"
 
@@ -56,18 +56,10 @@ struct AuthenticationTable: ConfigurationTable {
         guard let kind else {
             // A kind that was refused has been complained about.
             guard table["kind"] == nil else { return .none }
-            let guess = Kind.allCases.first { kind in kind.keys.contains { origins[$0] != nil } }
-            complaints.add(
-                at: node.place, layer.subject, "kind is missing",
-                "write kind = \"\(guess?.rawValue ?? Kind.bearer.rawValue)\"")
+            Kind.complainOfNone(named: Array(origins.keys), common: .bearer, at: node.place, layer.subject, complaints)
             return .none
         }
-        for (key, place) in origins.sorted(by: { $0.key < $1.key }) where key != "kind" && !kind.keys.contains(key) {
-            let owner = Kind.allCases.first { $0.keys.contains(key) }?.rawValue ?? ""
-            complaints.add(
-                at: place, layer.subject, key: key, "\"\(key)\" belongs to kind = \"\(owner)\", but the kind is \"\(kind.rawValue)\"",
-                "remove it, or change the kind")
-        }
+        kind.complainOfOthers(origins, shared: ["kind"], layer.subject, complaints)
         func need(_ key: String) {
             guard table[key] == nil else { return }
             complaints.add(

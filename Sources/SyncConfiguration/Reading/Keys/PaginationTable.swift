@@ -2,7 +2,7 @@ import JSONPaths
 
 /// `pages` as it stands in the files.
 struct PaginationTable: ConfigurationTable {
-    enum Kind: String, CaseIterable {
+    enum Kind: String, TableKind {
         case none, page, cursor
         case linkHeader = "link-header"
 
@@ -61,19 +61,11 @@ struct PaginationTable: ConfigurationTable {
         guard let node = layer.node, let table = node.table else { return PaginationConfiguration() }
         guard let kind else {
             guard table["kind"] == nil else { return PaginationConfiguration() }
-            let named = origins.keys.filter { $0 != "repeat_guard" }
-            let guess = Kind.allCases.first { kind in !named.isEmpty && named.allSatisfy { kind.keys.contains($0) } }
-            complaints.add(
-                at: node.place, layer.subject, "kind is missing", "write kind = \"\(guess?.rawValue ?? Kind.linkHeader.rawValue)\"")
+            Kind.complainOfNone(
+                named: origins.keys.filter { $0 != "repeat_guard" }, common: .linkHeader, at: node.place, layer.subject, complaints)
             return PaginationConfiguration()
         }
-        for (key, place) in origins.sorted(by: { $0.key < $1.key })
-        where key != "kind" && key != "repeat_guard" && !kind.keys.contains(key) {
-            let owner = Kind.allCases.first { $0.keys.contains(key) }?.rawValue ?? ""
-            complaints.add(
-                at: place, layer.subject, key: key, "\"\(key)\" belongs to kind = \"\(owner)\", but the kind is \"\(kind.rawValue)\"",
-                "remove it, or change the kind")
-        }
+        kind.complainOfOthers(origins, shared: ["kind", "repeat_guard"], layer.subject, complaints)
         if kind == .none, let node = table["stop"] {
             complaints.add(
                 at: node.place, layer.subject, key: "stop", "stop rules need a kind other than \"none\"", "remove them, or change the kind")

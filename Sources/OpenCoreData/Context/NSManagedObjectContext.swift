@@ -228,12 +228,9 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     func entity(for type: NSManagedObject.Type) -> NSEntityDescription {
         if let knownEntity, knownEntity.type == type { return knownEntity.entity }
         guard let model = endOfChain?.managedObjectModel else { Violation.noParent(diagnosticName, doing: "insert \(type)") }
-        let matches = model.entities.filter { $0.objectClass == type }
-        guard matches.count == 1 else {
-            Violation.misuse("\(matches.count) entities have the class \(type); init(context:) needs exactly one")
-        }
-        knownEntity = (type, matches[0])
-        return matches[0]
+        let entity = model.entity(for: type, doing: "init(context:)")
+        knownEntity = (type, entity)
+        return entity
     }
 
     package func makeID(for entity: NSEntityDescription) -> NSManagedObjectID {
@@ -266,4 +263,9 @@ public enum NSManagedObjectContextConcurrencyType: UInt, Sendable {
     case privateQueueConcurrencyType = 1
     /// The main queue. Changes made there outside of `perform` are processed at the end of its turn.
     case mainQueueConcurrencyType = 2
+
+    /// The same in fewer words.
+    public static let privateQueue = privateQueueConcurrencyType
+    /// The same in fewer words.
+    public static let mainQueue = mainQueueConcurrencyType
 }

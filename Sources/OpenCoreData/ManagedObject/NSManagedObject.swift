@@ -107,6 +107,10 @@ open class NSManagedObject: NSObject {
     /// The context that the object belongs to; nil if it was made without one, or its context let go of it (reset, saved deletion, context gone).
     public final var managedObjectContext: NSManagedObjectContext? { context }
 
+    /// The one entity of this class, in the models that coordinators use; in the newest of them, where several know the class. Traps where none does,
+    /// or one has several entities of the class.
+    open class func entity() -> NSEntityDescription { NSManagedObjectModel.entityInUse(of: self) }
+
     /// A new request for this class's entity.
     open class func fetchRequest() -> NSFetchRequest<any NSFetchRequestResult> {
         NSFetchRequest(entityName: entityName)
@@ -273,6 +277,11 @@ extension NSEntityDescription {
         return found
     }
 
+    /// Whether that is `type`: asked of an entity whose class may not be there.
+    fileprivate func isOf(_ type: NSManagedObject.Type) -> Bool {
+        (explicitClass ?? managedObjectClassName.flatMap(NSClassFromString)).map { $0 == type } == true
+    }
+
     /// Makes `type` the class of this entity's objects, without a look-up by name.
     public func setManagedObjectClass(_ type: NSManagedObject.Type) {
         managedObjectClassName = NSStringFromClass(type)
@@ -298,4 +307,22 @@ public struct NSSnapshotEventType: OptionSet, Hashable, Sendable {
     public static let refresh = NSSnapshotEventType(rawValue: 1 << 5)
     /// A save met a conflict, and the merge policy decided on the values.
     public static let mergePolicy = NSSnapshotEventType(rawValue: 1 << 6)
+}
+
+extension NSManagedObjectModel {
+    /// The one entity of a class.
+    /// - Parameter what: who needs it, for the message.
+    func entity(for type: NSManagedObject.Type, doing what: String) -> NSEntityDescription {
+        let matches = entities.filter { $0.objectClass == type }
+        guard matches.count == 1 else { Violation.misuse("\(matches.count) entities have the class \(type); \(what) needs exactly one") }
+        return matches[0]
+    }
+
+    /// The one entity of a class in the newest model in use that knows the class.
+    fileprivate static func entityInUse(of type: NSManagedObject.Type) -> NSEntityDescription {
+        guard let model = ModelsInUse.all.first(where: { model in model.entities.contains { $0.isOf(type) } }) else {
+            Violation.misuse("no model that a coordinator uses has an entity of the class \(type); entity() needs one")
+        }
+        return model.entity(for: type, doing: "entity()")
+    }
 }

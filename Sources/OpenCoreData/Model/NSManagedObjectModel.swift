@@ -70,6 +70,26 @@ open class NSManagedObjectModel: NSObject, @unchecked Sendable {
             frozenEntitiesByName = Dictionary(uniqueKeysWithValues: ordered.map { ($0.name ?? "", $0) })
             for entity in ordered { build(entity) }
             frozen = true
+            ModelsInUse.add(self)
+        }
+    }
+}
+
+/// The models that coordinators took, for as long as somebody keeps them.
+enum ModelsInUse {
+    private struct Reference: Sendable {
+        weak var model: NSManagedObjectModel?
+    }
+
+    private static let references = Mutex<[Reference]>([])
+
+    /// The newest first.
+    static var all: [NSManagedObjectModel] { references.withLock { $0.compactMap(\.model) }.reversed() }
+
+    static func add(_ model: NSManagedObjectModel) {
+        references.withLock { references in
+            references.removeAll { $0.model == nil }
+            references.append(Reference(model: model))
         }
     }
 }

@@ -75,6 +75,10 @@ package protocol StoreFile: Sendable {
     func empty() throws
     /// Puts what is in another file of its type in its place, in one transaction.
     func replace(with source: any StoreFile) throws
+    /// What is kept about the store as a whole. Throws 134080 or 134000 where there is no store.
+    func metadata() throws -> [String: Any]
+    /// Sets that, but for what is the store's own.
+    func setMetadata(_ metadata: [String: Any]) throws
 }
 
 /// The types of stores that can be added, in the whole process.

@@ -11,7 +11,7 @@ import Testing
         coordinator.setMetadata(metadata, for: store)
     }
 
-    private func stored(_ fixture: StoreFixture) throws -> String? { try SQLiteStore.metadata(at: fixture.file)["city"] as? String }
+    private func stored(_ fixture: StoreFixture) throws -> String? { try storedMetadata(at: fixture.file)["city"] as? String }
 
     // S5, T16
     @Test func changedMetadataIsWrittenByASaveThatChangesNoObject() throws {
@@ -80,7 +80,7 @@ import Testing
             context.make("Item")
             set("Bern", try #require(context.persistentStoreCoordinator), stores[1])
             try context.save()
-            #expect(try SQLiteStore.metadata(at: files[1])["city"] as? String == "Bern")
+            #expect(try storedMetadata(at: files[1])["city"] as? String == "Bern")
         }
     }
 
@@ -97,7 +97,7 @@ import Testing
             _ = try other.rows("DROP TRIGGER no")
             try context.save()
             #expect(try items.column("SELECT ZKEY FROM ZITEM") == ["k"])
-            #expect(try SQLiteStore.metadata(at: files[1])["city"] as? String == "Bern")
+            #expect(try storedMetadata(at: files[1])["city"] as? String == "Bern")
         }
     }
 

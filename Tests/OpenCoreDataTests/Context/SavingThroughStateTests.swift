@@ -158,7 +158,7 @@ import Testing
             metadata["city"] = "Bern"
             stack.coordinator.setMetadata(metadata, for: store)
             try worker.saveToStore()
-            #expect(try SQLiteStore.metadata(at: stack.fixture.file)["city"] as? String == "Bern")
+            #expect(try storedMetadata(at: stack.fixture.file)["city"] as? String == "Bern")
         }
     }
 

@@ -108,7 +108,7 @@ final class SeveralStores {
     /// What all stores hold, and what is kept about them.
     func stored() throws -> [String] {
         try zip(Self.names, stores).flatMap { name, store -> [String] in
-            let metadata = store is SQLiteStore ? try SQLiteStore.metadata(at: file(name)) : nil
+            let metadata = store is SQLiteStore ? try storedMetadata(at: file(name)) : nil
             return ["\(name) \(metadata?["note"] ?? "–")"] + (try stored(name)).map { "\(name)\($0.key) \($0.value)" }.sorted()
         }
     }

@@ -51,10 +51,10 @@ import Testing
             (stores.stores[1] as? JSONFileStore)?.failSaves(CocoaError(.persistentStoreSave))
             (stores.stores[1] as? InMemoryStore)?.observe { if case .save = $0 { throw CocoaError(.persistentStoreSave) } }
             #expect(refusal { try context.save() }?.code == 134030)
-            #expect(try SQLiteStore.metadata(at: stores.file("P"))["note"] == nil && stores.stores[0].hasUnsavedMetadata)
+            #expect(try storedMetadata(at: stores.file("P"))["note"] == nil && stores.stores[0].hasUnsavedMetadata)
             (stores.stores[1] as? InMemoryStore)?.observe(nil)
             try context.save()
-            #expect(try SQLiteStore.metadata(at: stores.file("P"))["note"] as? String == "Bern" && stores.stored("Q").count == 1)
+            #expect(try storedMetadata(at: stores.file("P"))["note"] as? String == "Bern" && stores.stored("Q").count == 1)
         }
     }
 
@@ -69,9 +69,9 @@ import Testing
         (stores.stores[1] as? JSONFileStore)?.failSaves(CocoaError(.persistentStoreSave))
         try context.performAndWait { () throws in
             #expect(refusal { try context.save() }?.code == 134030)
-            #expect(try SQLiteStore.metadata(at: stores.file("P"))["note"] == nil)
+            #expect(try storedMetadata(at: stores.file("P"))["note"] == nil)
             try context.save()
-            #expect(try SQLiteStore.metadata(at: stores.file("P"))["note"] as? String == "Bern")
+            #expect(try storedMetadata(at: stores.file("P"))["note"] as? String == "Bern")
             #expect(stores.stores.allSatisfy { !$0.hasUnsavedMetadata })
         }
     }

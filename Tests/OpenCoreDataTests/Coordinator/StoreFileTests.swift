@@ -30,7 +30,7 @@ import Testing
         #expect(try self.uuid(file) != uuid)
     }
 
-    private func uuid(_ file: URL) throws -> String? { try SQLiteStore.metadata(at: file)[NSStoreUUIDKey] as? String }
+    private func uuid(_ file: URL) throws -> String? { try storedMetadata(at: file)[NSStoreUUIDKey] as? String }
 
     // S11
     @Test func whatIsOnlyInTheLogIsDestroyedToo() throws {

@@ -180,7 +180,7 @@ import Testing
         let new = try stack.coordinator.migratePersistentStore(stack.store, to: stack.place(), withType: way.to)
         #expect(new.metadata["author"] as? String == "Ada" && new.metadata[NSStoreUUIDKey] as? String == new.identifier)
         #expect((new.metadata[NSStoreModelVersionHashesKey] != nil) == (way.to == NSSQLiteStoreType) && !new.hasUnsavedMetadata)
-        if way.to == NSSQLiteStoreType { #expect(try SQLiteStore.metadata(at: stack.place())["author"] as? String == "Ada") }
+        if way.to == NSSQLiteStoreType { #expect(try storedMetadata(at: stack.place())["author"] as? String == "Ada") }
     }
 
     // G7, S5
@@ -189,10 +189,10 @@ import Testing
         stack.coordinator.setMetadata(["author": "Ada"], for: stack.store)
         let new = try stack.coordinator.migratePersistentStore(stack.store, to: stack.place(), withType: NSSQLiteStoreType)
         #expect(new.hasUnsavedMetadata && new.metadata["author"] as? String == "Ada")
-        #expect(try SQLiteStore.metadata(at: stack.place())["author"] == nil)
+        #expect(try storedMetadata(at: stack.place())["author"] == nil)
         try stack.root.performAndWait { try stack.root.save() }
-        #expect(try SQLiteStore.metadata(at: stack.place())["author"] as? String == "Ada")
-        #expect(try SQLiteStore.metadata(at: stack.place("old.sqlite"))["author"] == nil)
+        #expect(try storedMetadata(at: stack.place())["author"] as? String == "Ada")
+        #expect(try storedMetadata(at: stack.place("old.sqlite"))["author"] == nil)
     }
 
     // G7

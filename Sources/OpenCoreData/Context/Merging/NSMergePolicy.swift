@@ -118,3 +118,14 @@ public enum NSMergePolicyType: UInt, Sendable {
     /// The object's changes are dropped, a deletion too; the row stays as the store has it.
     case rollbackMergePolicyType = 4
 }
+
+/// Core Data's names of the five kinds.
+public let NSErrorMergePolicy = NSMergePolicy.error
+/// `NSMergePolicy.mergeByPropertyStoreTrump`
+public let NSMergeByPropertyStoreTrumpMergePolicy = NSMergePolicy.mergeByPropertyStoreTrump
+/// `NSMergePolicy.mergeByPropertyObjectTrump`
+public let NSMergeByPropertyObjectTrumpMergePolicy = NSMergePolicy.mergeByPropertyObjectTrump
+/// `NSMergePolicy.overwrite`
+public let NSOverwriteMergePolicy = NSMergePolicy.overwrite
+/// `NSMergePolicy.rollback`
+public let NSRollbackMergePolicy = NSMergePolicy.rollback

@@ -26,6 +26,17 @@ public let NSInvalidatedObjectsKey = "invalidated"
 /// `userInfo` key with an array of object IDs.
 public let NSInvalidatedAllObjectsKey = "invalidatedAll"
 
+/// `userInfo` key: a set of the IDs of new objects.
+public let NSInsertedObjectIDsKey = NSManagedObjectContext.NotificationKey.insertedObjectIDs.rawValue
+/// `userInfo` key: a set of the IDs of objects whose properties changed.
+public let NSUpdatedObjectIDsKey = NSManagedObjectContext.NotificationKey.updatedObjectIDs.rawValue
+/// `userInfo` key: a set of the IDs of objects that are gone.
+public let NSDeletedObjectIDsKey = NSManagedObjectContext.NotificationKey.deletedObjectIDs.rawValue
+/// `userInfo` key: a set of the IDs of objects that the merged changes called refreshed.
+public let NSRefreshedObjectIDsKey = NSManagedObjectContext.NotificationKey.refreshedObjectIDs.rawValue
+/// `userInfo` key: a set of the IDs of objects that the merged changes said to read again.
+public let NSInvalidatedObjectIDsKey = NSManagedObjectContext.NotificationKey.invalidatedObjectIDs.rawValue
+
 /// `userInfo` key of `NSManagedObjectContextDidSave`, posted by a context that is pinned to a state of its stores: the `NSQueryGenerationToken` of the
 /// state after the save.
 public let NSManagedObjectContextQueryGenerationKey = "newQueryGeneration"

@@ -136,7 +136,7 @@ package final class SQLiteStore: NSPersistentStore, @unchecked Sendable {
         }
     }
 
-    private static let ownKeys: Set = [
+    static let ownKeys: Set = [
         NSStoreTypeKey, NSStoreUUIDKey, NSStoreModelVersionHashesKey, StoreMetadataCoding.viewsKey, StoreMetadataCoding.pushMarkKey,
         StoreMetadataCoding.hashesVersionKey, StoreMetadataCoding.hashesDigestKey, StoreMetadataCoding.modelChecksumKey,
         StoreMetadataCoding.autoVacuumLevelKey,
@@ -165,28 +165,6 @@ package final class SQLiteStore: NSPersistentStore, @unchecked Sendable {
 
     /// Whether metadata was set that no save has written yet.
     package override var hasUnsavedMetadata: Bool { metadataState.withLock { $0.isDirty } }
-
-    /// The metadata of a file, without opening it as a store. Throws 134080 or 134000.
-    package static func metadata(at url: URL) throws -> [String: Any] {
-        let opening = try SQLiteStoreOpening(url: url, entities: [], model: nil, options: SQLiteStoreOptions(nil), isReadOnly: true)
-        guard let probe = try opening.probe() else {
-            throw NSError.coreData(.persistentStoreOpen, "\(url.path) is empty; there is no store in it.")
-        }
-        var metadata = probe.metadata
-        metadata[StoreMetadataCoding.viewsKey] = nil
-        metadata[StoreMetadataCoding.pushMarkKey] = nil
-        return metadata
-    }
-
-    /// Sets the metadata of a file that is not open as a store. Throws 134080 or 134000.
-    package static func setMetadata(_ metadata: [String: Any], at url: URL) throws {
-        let opening = try SQLiteStoreOpening(url: url, entities: [], model: nil, options: SQLiteStoreOptions(nil), isReadOnly: false)
-        try opening.rewriteMetadata { current in
-            let kept = current
-            current = metadata
-            for key in ownKeys { current[key] = kept[key] }
-        }
-    }
 
     /// A setting of the connection that writes, as SQLite reports it.
     package func pragma(_ name: String) throws -> String? {

@@ -55,6 +55,30 @@ struct SQLiteStoreFile: StoreFile {
         }
     }
 
+    /// What is kept about the store as a whole. Throws 134080 or 134000 for a file that is no store or is not there.
+    package func metadata() throws -> [String: Any] {
+        guard var metadata = isThere ? try opening(isReadOnly: true).probe()?.metadata : nil else { throw noStore }
+        metadata[StoreMetadataCoding.viewsKey] = nil
+        metadata[StoreMetadataCoding.pushMarkKey] = nil
+        return metadata
+    }
+
+    /// Sets that, but for what is the store's own. Throws as reading it does, and 134030 where the file can't be written.
+    package func setMetadata(_ metadata: [String: Any]) throws {
+        guard isThere, try isStore else { throw noStore }
+        try opening(isReadOnly: false).rewriteMetadata { current in
+            let kept = current
+            current = metadata
+            for key in SQLiteStore.ownKeys { current[key] = kept[key] }
+        }
+    }
+
+    private var noStore: NSError { .coreData(.persistentStoreOpen, "There is no store at \(url.path).") }
+
+    private func opening(isReadOnly: Bool) -> SQLiteStoreOpening {
+        SQLiteStoreOpening(url: url, entities: [], model: nil, options: options, isReadOnly: isReadOnly)
+    }
+
     /// Whether both are one file, whatever it is called.
     package func isSame(as other: URL) -> Bool { place(url) == place(other) }
 
@@ -65,7 +89,7 @@ struct SQLiteStoreFile: StoreFile {
     /// False for a file without anything in it.
     private var isStore: Bool {
         get throws {
-            try SQLiteStoreOpening(url: url, entities: [], model: nil, options: options, isReadOnly: true).probe() != nil
+            try opening(isReadOnly: true).probe() != nil
         }
     }
 

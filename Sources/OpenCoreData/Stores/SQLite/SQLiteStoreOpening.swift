@@ -252,12 +252,12 @@ struct SQLiteStoreOpening {
         let known = metadata[StoreMetadataCoding.viewsKey] as? [String: Any]
         if known?["hash"] as? Data == mark["hash"] as? Data { return }
         metadata[StoreMetadataCoding.viewsKey] = mark
-        let data = try StoreMetadataCoding.data(metadata), old = known?["names"] as? [String] ?? []
+        let old = known?["names"] as? [String] ?? []
         try pool.writeWithoutTransaction { database in
             try database.inTransaction(.immediate) {
                 for name in old + views.map(\.name) { try database.execute(sql: "DROP VIEW IF EXISTS \(name.sqlName)") }
                 for view in views { try database.execute(sql: view.sql) }
-                try database.run("UPDATE Z_METADATA SET Z_PLIST = ?", [.blob(data)])
+                try changeMetadata(in: database) { $0[StoreMetadataCoding.viewsKey] = mark }
                 return .commit
             }
         }
@@ -288,19 +288,29 @@ struct SQLiteStoreOpening {
         if options.analyzes { try pool.writeWithoutTransaction { try $0.execute(sql: "ANALYZE") } }
     }
 
+    /// Changes the metadata of a file that is not opened as a store. Throws 134080 or 134000 where there is no store, 134030 where it can't be written.
     func rewriteMetadata(_ change: (inout [String: Any]) -> Void) throws {
         do {
-            guard var metadata = try probe()?.metadata else {
-                throw NSError.coreData(.persistentStoreOpen, "\(url.path) is empty; there is no store in it.")
-            }
-            change(&metadata)
-            let data = try StoreMetadataCoding.data(metadata)
             let queue = try DatabaseQueue(path: url.path, configuration: configuration(forProbe: true))
             defer { try? queue.close() }
-            try queue.inDatabase { _ = try $0.run("UPDATE Z_METADATA SET Z_PLIST = ?", [.blob(data)]) }
+            try queue.inDatabase { database in
+                try database.inTransaction(.immediate) {
+                    try changeMetadata(in: database, change)
+                    return .commit
+                }
+            }
         } catch {
             throw described(error)
         }
+    }
+
+    /// Changes what stands there now: whoever saved last has left a mark in it.
+    private func changeMetadata(in database: Database, _ change: (inout [String: Any]) -> Void) throws {
+        guard let data = try Data.fetchOne(database, sql: "SELECT Z_PLIST FROM Z_METADATA"), var metadata = StoreMetadataCoding.metadata(data) else {
+            throw NSError.coreData(.persistentStoreOpen, "\(url.path) holds no metadata; there is no store in it.")
+        }
+        change(&metadata)
+        try database.run("UPDATE Z_METADATA SET Z_PLIST = ?", [.blob(try StoreMetadataCoding.data(metadata))])
     }
 
     /// A failure of SQLite as a sentence about this file.

@@ -65,8 +65,8 @@ struct SQLiteOpeningTests {
         ] {
             #expect(words.contains(part), "\(words)")
         }
-        #expect(changed.isConfiguration(withName: nil, compatibleWithStoreMetadata: try SQLiteStore.metadata(at: fixture.file)) == false)
-        #expect(fixture.model.isConfiguration(withName: nil, compatibleWithStoreMetadata: try SQLiteStore.metadata(at: fixture.file)))
+        #expect(changed.isConfiguration(withName: nil, compatibleWithStoreMetadata: try storedMetadata(at: fixture.file)) == false)
+        #expect(fixture.model.isConfiguration(withName: nil, compatibleWithStoreMetadata: try storedMetadata(at: fixture.file)))
     }
 
     // A10
@@ -226,7 +226,7 @@ struct SQLiteOpeningTests {
         let file = fixture.directory.appendingPathComponent("empty.sqlite")
         try Data().write(to: file)
         let store = try SQLiteStore(model: fixture.model, entities: fixture.model.entities, configurationName: nil, url: file)
-        #expect(try SQLiteStore.metadata(at: file)[NSStoreUUIDKey] as? String == store.identifier)
+        #expect(try storedMetadata(at: file)[NSStoreUUIDKey] as? String == store.identifier)
         try store.close()
     }
 

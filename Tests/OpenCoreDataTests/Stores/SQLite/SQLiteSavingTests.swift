@@ -279,15 +279,15 @@ struct SQLiteSavingTests {
         metadata[NSStoreUUIDKey] = "stolen"
         fixture.store.metadata = metadata
         #expect(fixture.store.hasUnsavedMetadata)
-        #expect(try SQLiteStore.metadata(at: fixture.file)["city"] == nil)
+        #expect(try storedMetadata(at: fixture.file)["city"] == nil)
         try fixture.save(ChangeSet())
         #expect(!fixture.store.hasUnsavedMetadata)
-        #expect(try SQLiteStore.metadata(at: fixture.file)["city"] as? String == "Bern")
+        #expect(try storedMetadata(at: fixture.file)["city"] as? String == "Bern")
         #expect(fixture.store.metadata[NSStoreUUIDKey] as? String == fixture.store.identifier)
         fixture.store.metadata = metadata
         #expect(!fixture.store.hasUnsavedMetadata)
         try fixture.store.close()
-        try SQLiteStore.setMetadata(["city": "Basel"], at: fixture.file)
+        try NSPersistentStoreCoordinator.setMetadata(["city": "Basel"], type: .sqlite, at: fixture.file)
         let second = try fixture.second()
         #expect(second.metadata["city"] as? String == "Basel")
         #expect(second.identifier == fixture.store.identifier)

@@ -119,3 +119,8 @@ extension ChangeSet {
 
 /// A to-one to that object.
 func one(_ id: NSManagedObjectID) -> AttributeValue { .objectID(id) }
+
+/// The metadata that a SQLite store's file has.
+func storedMetadata(at file: URL) throws -> [String: Any] {
+    try NSPersistentStoreCoordinator.metadataForPersistentStore(type: .sqlite, at: file)
+}

@@ -40,19 +40,20 @@ package final class Subscribers<News>: Sendable {
     ///   - sender: hears nothing of it.
     package func tell(_ news: @autoclosure () -> News, anywhere: Bool = false, except sender: AnyObject? = nil) {
         let told = list.withLock { list in
-            var living: [(subscriber: AnyObject, isTold: (AnyObject, News) -> Void)] = [], hasEnded = false
+            // Nothing that could be the last to let go of a subscriber happens within the lock, which its end may want.
+            var living: [(subscriber: AnyObject, isTold: (AnyObject, News) -> Void)] = [], ended: Set<ObjectIdentifier> = []
             for subscription in list where !anywhere || subscription.hearsAnywhere {
                 if let subscriber = subscription.subscriber {
-                    if subscriber !== sender { living.append((subscriber, subscription.isTold)) }
+                    living.append((subscriber, subscription.isTold))
                 } else {
-                    hasEnded = true
+                    ended.insert(subscription.identity)
                 }
             }
-            if hasEnded { list.removeAll { (!anywhere || $0.hearsAnywhere) && $0.subscriber == nil } }
+            if !ended.isEmpty { list.removeAll { ended.contains($0.identity) } }
             return Unchecked(value: living)
         }
-        guard !told.value.isEmpty else { return }
+        guard told.value.contains(where: { $0.subscriber !== sender }) else { return }
         let news = news()
-        for (subscriber, isTold) in told.value { isTold(subscriber, news) }
+        for (subscriber, isTold) in told.value where subscriber !== sender { isTold(subscriber, news) }
     }
 }

@@ -106,6 +106,7 @@ extension ContextChangeIDs {
         updated = Set(events.updated.keys)
         deleted = Set(events.deleted.keys)
         refreshed = Set(events.refreshed.keys).union(events.reverted)
+        for changes in events.dropped { refreshed.formUnion(changes.allIDs) }
         for changes in events.pushed {
             inserted.formUnion(changes.ids(.inserted))
             updated.formUnion(changes.ids(.updated))

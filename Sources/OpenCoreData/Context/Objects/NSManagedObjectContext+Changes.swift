@@ -13,8 +13,10 @@ struct ContextEvents {
     var merged: [ChangedObjectIDs] = []
     /// Rows that are not any more what was told of them: who follows by ID hears of them, the notification does not.
     var reverted: Set<NSManagedObjectID> = []
+    /// Changes that were dropped, for the same. As they are: their IDs are put together where somebody asks.
+    var dropped: [ChangeSet] = []
 
-    var isEmpty: Bool { hasNoObjects && reverted.isEmpty && merged.isEmpty }
+    var isEmpty: Bool { hasNoObjects && reverted.isEmpty && dropped.isEmpty && merged.isEmpty }
     /// Whether there is nothing for the notification.
     var hasNoObjects: Bool { inserted.isEmpty && updated.isEmpty && deleted.isEmpty && refreshed.isEmpty && pushed.isEmpty }
 }

@@ -14,7 +14,7 @@ extension NSManagedObjectContext {
         unpublished = []
         dropDiscarded()
         let lost = chain.withLock {
-            let lost = level.pending.allIDs
+            let lost = level.pending
             level.discard()
             return lost
         }
@@ -37,7 +37,8 @@ extension NSManagedObjectContext {
         events.updated = [:]
         events.deleted = [:]
         events.pushed = []
-        events.reverted = lost
+        events.reverted = []
+        events.dropped = lost.isEmpty ? [] : [lost]
         tellOfChanges()
     }
 
@@ -73,7 +74,7 @@ extension NSManagedObjectContext {
             }
         }
         for object in registry.objects { object.members = [:] }
-        events.reverted.formUnion(lost.allIDs)
+        if !lost.isEmpty { events.dropped.append(lost) }
         tellOfChanges()
     }
 

@@ -184,7 +184,11 @@ public final class Notify: Sendable {
     }
 
     private func finish(_ message: NotifyMessage?) {
-        message?.descriptors.forEach { close($0) }
+        for descriptor in message?.descriptors ?? [] {
+            let result = close(descriptor)
+            // The number of one that a sender closed may be somebody else's by now.
+            assert(result == 0 || errno != EBADF, "a NotifySender closed a descriptor that it was lent")
+        }
     }
 
     private func sleep(until moment: Duration, from now: Duration) {

@@ -87,7 +87,8 @@ public struct NotifySocket: NotifySender {
 
 /// Takes one message to the service manager.
 public protocol NotifySender: Sendable {
-    /// Makes one attempt. Should return at once where it can; `Notify` repeats what failed.
+    /// Makes one attempt. Should return at once where it can; `Notify` repeats what failed, and closes the message's descriptors when it is done with
+    /// it: a sender leaves them open.
     func send(_ message: NotifyMessage) throws(NotifyError)
 }
 

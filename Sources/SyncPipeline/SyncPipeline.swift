@@ -265,7 +265,8 @@ public final class SyncPipeline: Sendable {
     private func begin(_ order: PipelineState.RunOrder) {
         openRuns.begin(order.scope, at: clock.wallTime)
         let run = state.withLock { state in
-            let run = SyncRun(prepared(order, &state), cause: order.cause, environment: environment(state), isFull: order.isFull)
+            let environment = environment(state)
+            let run = SyncRun(prepared(order, &state, environment), cause: order.cause, environment: environment, isFull: order.isFull)
             state.runs[order.scope] = Running(id: order.id, run: run)
             return run
         }
@@ -284,9 +285,11 @@ public final class SyncPipeline: Sendable {
     }
 
     /// An order from before a reload may be carried out after it.
-    private func prepared(_ order: PipelineState.RunOrder, _ state: inout sending State) -> PreparedResource {
+    private func prepared(
+        _ order: PipelineState.RunOrder, _ state: inout sending State, _ environment: SyncRun.Environment
+    ) -> PreparedResource {
         if let known = state.prepared[order.scope], known.resource == order.resource { return known }
-        let made = PreparedResource(order.resource, state.mapping)
+        let made = PreparedResource(order.resource, environment)
         state.prepared[order.scope] = made
         return made
     }

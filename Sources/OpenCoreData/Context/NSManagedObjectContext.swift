@@ -116,7 +116,6 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
         queue = ContextQueue(kind: kind, label: label)
         super.init()
         queue.owner = self
-        news.add(self) { $0.post($1) }
         chain.withLock { chain.add(level) }
     }
 

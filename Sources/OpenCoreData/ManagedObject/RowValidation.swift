@@ -7,10 +7,12 @@ enum RowValidation {
         _ row: RowSnapshot, id: NSManagedObjectID, object: NSManagedObject?, memberCount: ((Int) throws -> Int)?
     ) throws {
         let layout = row.layout
-        if layout.ruledSlots.isEmpty && layout.countedToManys.isEmpty { return }
+        if layout.rules.isEmpty && layout.countedToManys.isEmpty { return }
         var errors: [NSError] = []
-        for slot in layout.ruledSlots {
-            if let error = error(for: row[slot], at: slot, layout: layout, id: id, object: object) { errors.append(error) }
+        for rule in layout.rules {
+            let value = row[rule.slot]
+            if rule.admits(value) { continue }
+            if let error = error(for: value, at: rule.slot, layout: layout, id: id, object: object) { errors.append(error) }
         }
         for number in layout.countedToManys {
             guard let count = try memberCount?(number) else { continue }

@@ -26,6 +26,8 @@ package final class EntityLayout: @unchecked Sendable {
     package let isTransient: [Bool]
     package let hasTransients: Bool
     package let toOneSlots: [Int]
+    /// The to-ones whose targets must be there: all but those whose other side says that nobody minds.
+    package let referenceSlots: [Int]
     /// The to-ones whose other side is a to-one, too.
     let partnerSlots: [Int]
     /// The uniqueness constraints, in the order of `NSEntityDescription.constraintNames`.
@@ -37,9 +39,9 @@ package final class EntityLayout: @unchecked Sendable {
     let managedPlaces = PropertyPlaceCache()
     /// What the class of the first object that was asked has registered by key.
     let classMembers = AtomicLazyReference<ClassMembers>()
-    /// The slots whose values can break a rule of the model at all.
-    let ruledSlots: [Int]
-    /// The same by slot.
+    /// The rules of the slots whose values can break one of the model's at all.
+    let rules: [SlotRule]
+    /// Whether a slot has one.
     let isRuled: [Bool]
     /// The to-manys with a minimum or a maximum.
     let countedToManys: [Int]
@@ -97,18 +99,17 @@ package final class EntityLayout: @unchecked Sendable {
         self.isTransient = transient
         self.hasTransients = transient.contains(true)
         self.toOneSlots = toOnes
+        referenceSlots = toOnes.filter { slot in
+            if case .toOne(let relationship) = slots[slot] { relationship.inverseRelationship?.deleteRule != .noActionDeleteRule } else { false }
+        }
         partnerSlots = toOnes.filter { slot in
             if case .toOne(let relationship) = slots[slot] { return relationship.inverseRelationship.map { !$0.isToMany } == true }
             return false
         }
         self.defaults = defaults
-        self.ruledSlots = slots.indices.filter { index in
-            switch slots[index] {
-            case .attribute(let attribute): attribute.hasRules
-            case .toOne(let relationship): !relationship.isOptional
-            }
-        }
-        self.isRuled = slots.indices.map(ruledSlots.contains)
+        let rules = slots.indices.compactMap { SlotRule($0, slots[$0]) }
+        self.rules = rules
+        isRuled = slots.indices.map { slot in rules.contains { $0.slot == slot } }
         countedSlots = toOnes.filter { slot in
             guard case .toOne(let relationship) = slots[slot], let inverse = relationship.inverseRelationship else { return false }
             return inverse.isToMany && inverse.hasCounts
@@ -175,16 +176,44 @@ extension NSEntityDescription {
     }
 }
 
-extension NSAttributeDescription {
-    /// Whether a value of the right type can be wrong.
-    var hasRules: Bool {
-        let kind = kind
-        // What is not stored may be no number; what is out of the range of its type may not.
-        let isChecked = kind.isChecked && (!isTransient || kind.integers != nil)
-        return (!isOptional && !isTransient) || isChecked || minimumValue != nil || maximumValue != nil || minimumDecimal != nil
-            || maximumDecimal != nil
-            || regularExpression != nil
+/// What a slot asks of its values, as far as it can be seen at a glance that one is right.
+struct SlotRule: Sendable {
+    let slot: Int
+    /// Null is wrong.
+    private let isRequired: Bool
+    /// More is asked than that a number is one.
+    private let asksMore: Bool
+
+    /// Nil where no value of the right type can be wrong.
+    fileprivate init?(_ number: Int, _ slot: EntityLayout.Slot) {
+        self.slot = number
+        switch slot {
+        case .attribute(let attribute):
+            let kind = attribute.kind
+            isRequired = !attribute.isOptional && !attribute.isTransient
+            asksMore = attribute.hasBounds || attribute.regularExpression != nil || kind.integers != nil
+            // What is not stored may be no number.
+            guard isRequired || asksMore || (kind.isChecked && !attribute.isTransient) else { return nil }
+        case .toOne(let relationship):
+            isRequired = !relationship.isOptional
+            asksMore = false
+            guard isRequired else { return nil }
+        }
     }
+
+    /// Whether nothing is wrong with a value. Where this is false, it may still be right.
+    func admits(_ value: AttributeValue) -> Bool {
+        switch value {
+        case .null: !isRequired
+        case .double(let number), .date(let number): !asksMore && !number.isNaN
+        case .decimal(let number): !asksMore && !number.isNaN
+        default: !asksMore
+        }
+    }
+}
+
+extension NSAttributeDescription {
+    fileprivate var hasBounds: Bool { minimumValue != nil || maximumValue != nil || minimumDecimal != nil || maximumDecimal != nil }
 }
 
 extension NSRelationshipDescription {

@@ -185,6 +185,7 @@ package struct SlotSet: Hashable, Sendable {
 
     package init() {}
 
+    /// Not for every row: other modules build the set by way of a generic sequence.
     package init(_ slots: some Sequence<Int>) {
         for slot in slots { insert(slot) }
     }

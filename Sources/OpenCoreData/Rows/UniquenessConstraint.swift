@@ -35,6 +35,13 @@ package struct UniquenessConstraint: Hashable, Sendable {
     package func isTouched(by change: PendingRow) -> Bool {
         change.kind == .inserted || slots.contains { change.changed.contains($0) }
     }
+
+    /// The key that a changed row has now and did not have before, if there is one.
+    func newKey(of change: PendingRow) -> UniqueKey? {
+        guard isTouched(by: change), let row = change.row, let key = key(of: row) else { return nil }
+        guard let base = change.base else { return key }
+        return self.key(of: base) == key ? nil : key
+    }
 }
 
 /// The values of one uniqueness constraint of a row: a dictionary key. A key with a null in it is not a key (SQL's rule).

@@ -52,6 +52,8 @@ final class EntityMapping: @unchecked Sendable {
         let run: Int
         let deletedAt: Int
         let stub: Int
+        /// What is written with any object that is more than a name.
+        let existence: SlotSet
     }
 
     init(_ configuration: EntityConfiguration, entity: NSEntityDescription) {
@@ -76,7 +78,8 @@ final class EntityMapping: @unchecked Sendable {
         func slot(_ item: ModelBuilder.Bookkeeping) -> Int { layout.slot(of: item.rawValue) ?? 0 }
         bookkeeping = Bookkeeping(
             hash: slot(.hash), firstSeen: slot(.firstSeen), lastChanged: slot(.lastChanged), run: slot(.run),
-            deletedAt: slot(.deletedAt), stub: slot(.stub))
+            deletedAt: slot(.deletedAt), stub: slot(.stub),
+            existence: SlotSet([slot(.lastChanged), slot(.run), slot(.stub), slot(.deletedAt)]))
     }
 
     /// Completes the plan: relationships name the plans of other entities, and of this one.

@@ -205,7 +205,7 @@ final class RecordMapper {
         // Another page may insert the object under the same ID before this one is saved. Then this is all that is written here: for an object that is
         // only named, just its key; for any other, that it exists.
         var said = draft.present
-        if draft.knowledge > .stub { said.formUnion(SlotSet([slots.lastChanged, slots.run, slots.stub, slots.deletedAt])) }
+        if draft.knowledge > .stub { said.formUnion(slots.existence) }
         if draft.knowledge == .record {
             row.update(slots.hash, to: .int64(draft.hash))
             said.insert(slots.hash)

@@ -168,16 +168,18 @@ struct PreparedResource: Sendable {
     let resource: ResourceConfiguration
     /// What decides what a body becomes.
     let fingerprint: String
-    /// The first address, parameters included; a failure if it cannot be requested.
-    let first: Result<HTTPAddress, FetchError>
+    /// What its requests have in common, but for what a run learns; a failure if its first address cannot be requested.
+    let settings: Result<FetchSettings, FetchError>
     /// Before the first page; nil where there is none.
     let pagination: Pagination?
 
-    init(_ resource: ResourceConfiguration, _ mapping: ModelMapping) {
+    init(_ resource: ResourceConfiguration, _ environment: SyncRun.Environment) {
         self.resource = resource
-        fingerprint = mapping.fingerprint(of: resource)
-        first = Result { () throws(FetchError) in try FetchSettings.firstAddress(of: resource) }
-        pagination = (try? first.get()).map { Pagination(resource.pagination, limits: resource.limits, first: $0) }
+        fingerprint = environment.mapping.fingerprint(of: resource)
+        settings = Result { () throws(FetchError) in
+            try FetchSettings(resource: resource, daemon: environment.daemon, version: environment.version, secrets: environment.secrets)
+        }
+        pagination = (try? settings.get()).map { Pagination(resource.pagination, limits: resource.limits, first: $0.first) }
     }
 }
 

@@ -143,9 +143,7 @@ final class SyncRun: Sendable {
     }
 
     private func readPages(_ tally: inout RunTally, number: Int64, first: KnownPage?, ahead: inout PageAhead?) async throws {
-        let settings = FetchSettings(
-            resource: resource, first: try prepared.first.get(), daemon: environment.daemon, version: environment.version,
-            secrets: environment.secrets)
+        let settings = try prepared.settings.get().anew()
         let options = TransportOptions(resource: resource, settings: settings, daemon: environment.daemon)
         let surroundings = Surroundings(settings: settings, transport: try await environment.transports.transport(for: options))
         let recipe = PageRecipe(resource: resource, mapping: environment.mapping, settings: settings)

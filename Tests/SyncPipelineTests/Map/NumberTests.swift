@@ -53,4 +53,23 @@ import Testing
         let (value, reason) = try await stored(json, as: type)
         #expect(value == expected, "\(reason ?? "")")
     }
+
+    @Test func fewDigitsInTextAreTheNearestDouble() {
+        var random = SeededNumbers(15)
+        for _ in 0..<20_000 {
+            var text = String(Int64.random(in: 0..<1_000_000_000_000_000, using: &random) >> Int64.random(in: 0..<50, using: &random))
+            if Bool.random(using: &random) {
+                text.insert(".", at: text.index(text.startIndex, offsetBy: Int.random(in: 1...text.count, using: &random)))
+            }
+            if Bool.random(using: &random) { text = "-" + text }
+            let value = NumberText.double(ofFewDigits: text.utf8)
+            #expect(value == NumberText(text.utf8).flatMap { Double($0.canonical) }, "\(text)")
+        }
+        #expect(NumberText.double(ofFewDigits: "-0.0".utf8)?.sign == .plus)
+    }
+
+    @Test(arguments: ["", "-", ".", ".5", "+1", "1e3", "--1", "1-", "1.2.3", " 1", "1 ", "0x10", "1234567890123456", "0.0000000000000001"])
+    func anyOtherTextIsReadDigitByDigit(text: String) {
+        #expect(NumberText.double(ofFewDigits: text.utf8) == nil)
+    }
 }

@@ -30,6 +30,7 @@ extension NSManagedObjectContext {
 
     /// Within the chain's lock.
     func keyTwins(of changes: ChangeSet) -> [KeyTwin] {
+        guard mayHaveTwins(changes) else { return [] }
         var twins: [KeyTwin] = []
         for (constraint, claims) in Self.claims(in: changes) {
             // Of several new objects in one push that is the owner which was made first.
@@ -60,13 +61,42 @@ extension NSManagedObjectContext {
         return twins.sorted { rank($0) < rank($1) }
     }
 
+    /// Whether a key of the push may be another's. Hardly ever is one: that is found with one look at each key that is new.
+    private func mayHaveTwins(_ changes: ChangeSet) -> Bool {
+        var claimed: [UniquenessConstraint: Set<UniqueKey>] = [:]
+        for entityChanges in changes.entities.values {
+            for constraint in entityChanges.entity.layout.constraints {
+                // Taken out, so that it is not copied.
+                var keys = claimed.removeValue(forKey: constraint) ?? []
+                for (id, change) in entityChanges.rows {
+                    guard change.kind != .deleted, let key = constraint.newKey(of: change) else { continue }
+                    if keys.isEmpty { keys.reserveCapacity(entityChanges.rows.count) }
+                    guard keys.insert(key).inserted else { return true }
+                    if let owner = owner(of: key, constraint), owner != id { return true }
+                }
+                if !keys.isEmpty { claimed[constraint] = keys }
+            }
+        }
+        if claimed.isEmpty { return false }
+        for entityChanges in changes.entities.values {
+            for constraint in entityChanges.entity.layout.constraints {
+                guard let keys = claimed[constraint] else { continue }
+                for (_, change) in entityChanges.rows where change.kind == .updated || change.base != nil {
+                    guard change.kind != .deleted, constraint.newKey(of: change) == nil else { continue }
+                    if let key = change.row.flatMap({ constraint.key(of: $0) }), keys.contains(key) { return true }
+                }
+            }
+        }
+        return false
+    }
+
     private static func claims(in changes: ChangeSet) -> [UniquenessConstraint: [Claim]] {
         var result: [UniquenessConstraint: [Claim]] = [:]
         for entityChanges in changes.entities.values {
             for constraint in entityChanges.entity.layout.constraints {
                 for (id, change) in entityChanges.rows where change.kind != .deleted {
                     guard let key = change.row.flatMap({ constraint.key(of: $0) }) else { continue }
-                    let isNew = constraint.isTouched(by: change) && change.base.flatMap { constraint.key(of: $0) } != key
+                    let isNew = constraint.newKey(of: change) != nil
                     result[constraint, default: []].append(Claim(id: id, constraint: constraint.number, key: key, change: change, isNew: isNew))
                 }
             }

@@ -79,7 +79,7 @@ extension NSManagedObjectContext {
         forgetLoadedMembers()
         events.merged.append(changes)
         tellOfChanges()
-        news.tell(.didMerge(changes))
+        tell(.didMerge(changes))
     }
 
     /// The channel's rows of what is in use here: realised objects, and unsaved rows whose base moves.

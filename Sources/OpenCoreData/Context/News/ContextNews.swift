@@ -141,7 +141,14 @@ extension NSManagedObjectContext {
         self.events = ContextEvents()
         for object in events.updated.values { object.noteEventEnd() }
         for object in events.inserted.values { object.noteEventEnd() }
-        news.tell(.didChange(ObjectChanges(events)))
+        tell(.didChange(ObjectChanges(events)))
+    }
+
+    /// Tells NotificationCenter, and then whoever follows. On the context's queue.
+    // The context does not follow itself: an object that is referenced weakly is retained the long way.
+    func tell(_ news: ContextNews) {
+        post(news)
+        self.news.tell(news)
     }
 
     package func add(_ follower: any ChannelFollower) {

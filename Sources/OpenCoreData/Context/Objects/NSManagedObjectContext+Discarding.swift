@@ -96,7 +96,7 @@ extension NSManagedObjectContext {
         registry.removeAll()
         events = ContextEvents()
         for object in objects { object.detach() }
-        news.tell(.wasReset(objects.map(\.objectID)))
+        tell(.wasReset(objects.map(\.objectID)))
     }
 
     /// Without merging, turns the object into a fault and drops its changes; with merging, reloads the values under them. Where the store

@@ -47,7 +47,7 @@ extension NSManagedObjectContext {
             return false
         }
         try callWillSave()
-        news.tell(.willSave)
+        tell(.willSave)
         registerEventForUndo()
         tellOfChanges()
         publish()
@@ -144,8 +144,8 @@ extension NSManagedObjectContext {
                     try RowValidation.checkDeletion(of: id, context: self, object: nil)
                 } else if let row = change.row {
                     // The members of others are counted below.
-                    let isNew = change.kind == .inserted
-                    try RowValidation.check(row, id: id, object: nil, memberCount: isNew ? { try self.loadMembers(id, $0) } : nil)
+                    let countsMembers = change.kind == .inserted && !id.layout.countedToManys.isEmpty
+                    try RowValidation.check(row, id: id, object: nil, memberCount: countsMembers ? { try self.loadMembers(id, $0) } : nil)
                 }
             } catch {
                 try RowValidation.collect(error, into: &errors)
@@ -230,7 +230,7 @@ extension NSManagedObjectContext {
         let clean = (inserted + updated).map(\.objectID)
         // Whoever looks for what was inserted finds it in the channel from now on.
         reservedKeys = nil
-        news.tell(.didSave(SavedObjects(outcome, inserted: inserted, updated: updated, deleted: deleted)))
+        tell(.didSave(SavedObjects(outcome, inserted: inserted, updated: updated, deleted: deleted)))
         (inserted, updated) = ([], [])
         // Nobody keeps them any more but those who use them.
         registry.release(clean)

@@ -228,15 +228,12 @@ package class InMemoryStore: NSPersistentStore, RowSource, @unchecked Sendable {
     private static func checkReferences(_ changes: ChangeSet, _ state: State, _ identity: StoreIdentity) throws {
         var conflicts: [StoreConflict.ReferenceConflict] = [], external: NSError?
         func isThere(_ id: NSManagedObjectID) -> Bool { changes[id].map { $0.kind != .deleted } ?? (state.rows[id] != nil) }
-        func isChecked(_ slot: Int, of layout: EntityLayout) -> Bool {
-            !layout.isTransient[slot] && layout.relationship(atSlot: slot)?.inverseRelationship?.deleteRule != .noActionDeleteRule
-        }
         changes.forEach { id, change in
             guard change.kind != .deleted, let row = change.row else { return }
             for slot in row.layout.toOneSlots where change.kind == .inserted || change.changed.contains(slot) {
                 guard let target = row[slot].objectID, !row.layout.isTransient[slot] else { continue }
                 if !target.mayBe(in: identity) { external = .leadsElsewhere(row, slot: slot, to: target) }
-                guard !isThere(target), isChecked(slot, of: row.layout) else { continue }
+                guard !isThere(target), row.layout.referenceSlots.contains(slot) else { continue }
                 conflicts.append(StoreConflict.ReferenceConflict(id: id, slot: slot, target: target, isNew: true))
             }
         }
@@ -246,8 +243,8 @@ package class InMemoryStore: NSPersistentStore, RowSource, @unchecked Sendable {
                 let change = changes[id]
                 guard change?.kind != .deleted else { continue }
                 let row = change?.row ?? stored
-                for slot in row.layout.toOneSlots where change?.changed.contains(slot) != true {
-                    guard let target = row[slot].objectID, changes[target]?.kind == .deleted, isChecked(slot, of: row.layout) else { continue }
+                for slot in row.layout.referenceSlots where change?.changed.contains(slot) != true && !row.layout.isTransient[slot] {
+                    guard let target = row[slot].objectID, changes[target]?.kind == .deleted else { continue }
                     conflicts.append(StoreConflict.ReferenceConflict(id: id, slot: slot, target: target, isNew: false))
                 }
             }

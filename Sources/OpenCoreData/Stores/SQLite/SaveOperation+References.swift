@@ -50,11 +50,9 @@ extension SaveOperation {
 
     private func forEachReference(of operation: RowOperation, isInsert: Bool, _ body: (Reference) throws -> Void) throws {
         let layout = operation.map.layout
-        guard !layout.toOneSlots.isEmpty, let row = operation.pending.row else { return }
-        for slot in layout.toOneSlots where (isInsert || operation.pending.changed.contains(slot)) && operation.map.columns[slot] != nil {
-            guard let target = row[slot].objectID,
-                layout.relationship(atSlot: slot)?.inverseRelationship?.deleteRule != .noActionDeleteRule
-            else { continue }
+        guard !layout.referenceSlots.isEmpty, let row = operation.pending.row else { return }
+        for slot in layout.referenceSlots where (isInsert || operation.pending.changed.contains(slot)) && operation.map.columns[slot] != nil {
+            guard let target = row[slot].objectID else { continue }
             try body(Reference(id: operation.id, slot: slot, target: target))
         }
     }

@@ -27,6 +27,11 @@ public struct Authentication: Sendable, CustomStringConvertible, CustomReflectab
         redactor = Redactor(secrets: headers.filter { Self.isTelling($0.name) }.map(\.value))
     }
 
+    /// The same with a redactor that knows of no credentials yet.
+    init(_ other: Authentication, headers: [HeaderField]) {
+        self.init(other.configuration, origin: other.origin, headers: headers, secrets: other.secrets)
+    }
+
     /// Reads the secrets for one exchange. May wait.
     /// - Throws: `FetchError` of the class `credential` if a secret cannot be read or cannot be sent in its place; `CancellationError`.
     func credential() async throws -> Credential {

@@ -13,8 +13,9 @@ public struct FetchSettings: Sendable {
     public let success: Set<Int>
     /// The types a body may have.
     public let mediaTypes: [MediaType]
+    private let accept: String
     /// Reads the credentials, and keeps them out of messages.
-    public let authentication: Authentication
+    public private(set) var authentication: Authentication
     /// Whether addresses that are not public may be connected to.
     public let allowsPrivateNetworks: Bool
     /// `User-Agent`
@@ -29,18 +30,15 @@ public struct FetchSettings: Sendable {
     ///   - version: the version in the default `User-Agent`.
     ///   - secrets: reads the secrets that the configuration refers to.
     /// - Throws: `FetchError` of the class `refused` if the address cannot be asked.
-    public init(resource: ResourceConfiguration, daemon: DaemonConfiguration, version: String, secrets: SecretResolver) throws {
-        self.init(
-            resource: resource, first: try Self.firstAddress(of: resource), daemon: daemon, version: version, secrets: secrets)
-    }
-
-    /// The same with the first address at hand.
-    init(resource: ResourceConfiguration, first: HTTPAddress, daemon: DaemonConfiguration, version: String, secrets: SecretResolver) {
-        self.first = first
+    public init(
+        resource: ResourceConfiguration, daemon: DaemonConfiguration, version: String, secrets: SecretResolver
+    ) throws(FetchError) {
+        first = try Self.firstAddress(of: resource)
         http = resource.http
         retry = resource.retry
         success = Set(resource.success)
         mediaTypes = resource.parse.contentTypes.compactMap(MediaType.init)
+        accept = mediaTypes.map(\.description).joined(separator: ", ")
         let overridden = Set(resource.headers.map { $0.name.lowercased() })
         headers = resource.http.headers.filter { !overridden.contains($0.name.lowercased()) } + resource.headers
         authentication = Authentication(resource.authentication, origin: first.origin, headers: headers, secrets: secrets)
@@ -54,8 +52,15 @@ public struct FetchSettings: Sendable {
         userAgent = resource.http.userAgent ?? "\(daemon.name)/\(version)\(contact)"
     }
 
+    /// The same for another run, whose messages need not know the credentials of those before.
+    func anew() -> FetchSettings {
+        var settings = self
+        settings.authentication = Authentication(authentication, headers: headers)
+        return settings
+    }
+
     /// The address at which a resource begins, parameters included.
-    static func firstAddress(of resource: ResourceConfiguration) throws(FetchError) -> HTTPAddress {
+    private static func firstAddress(of resource: ResourceConfiguration) throws(FetchError) -> HTTPAddress {
         do throws(Refusal) {
             return try HTTPAddress(resource.url).setting(resource.parameters.map { ($0.name, $0.value) })
         } catch {
@@ -72,7 +77,7 @@ public struct FetchSettings: Sendable {
     ) -> HTTPRequest {
         var request = HTTPRequest(address: address, headers: [:])
         request.headers.add(name: "User-Agent", value: userAgent)
-        request.headers.add(name: "Accept", value: mediaTypes.map(\.description).joined(separator: ", "))
+        request.headers.add(name: "Accept", value: accept)
         request.headers.add(name: "Accept-Encoding", value: http.acceptEncoding.joined(separator: ", "))
         if address.origin == first.origin {
             for field in headers + page.headers { request.headers.replaceOrAdd(name: field.name, value: field.value) }

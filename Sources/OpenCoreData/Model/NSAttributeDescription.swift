@@ -87,6 +87,22 @@ open class NSAttributeDescription: NSPropertyDescription, @unchecked Sendable {
         self.isOptional = isOptional
         self.defaultValue = defaultValue
     }
+
+    override func duplicate() -> NSPropertyDescription {
+        let copy = filled(NSAttributeDescription())
+        copy.attributeType = attributeType
+        copy.defaultValue = defaultValue
+        copy.minimumValue = minimumValue
+        copy.maximumValue = maximumValue
+        copy.minimumDecimal = minimumDecimal
+        copy.maximumDecimal = maximumDecimal
+        copy.regularExpression = regularExpression
+        copy.valueTransformerName = valueTransformerName
+        copy.allowsExternalBinaryDataStorage = allowsExternalBinaryDataStorage
+        copy.preservesValueInHistoryOnDeletion = preservesValueInHistoryOnDeletion
+        copy.ownKind = ownKind
+        return copy
+    }
 }
 
 /// The types of attributes, with Apple's raw values.

@@ -15,6 +15,8 @@ open class NSManagedObjectModel: NSObject, @unchecked Sendable {
     /// Identifiers of this version of the model, stamped into stores.
     open var versionIdentifiers: Set<AnyHashable> = [] { willSet { checkEditable() } }
     private var configurationsByName: [String: [NSEntityDescription]] = [:]
+    /// Fetch requests by name, which belong to the requests' own extension of the model.
+    final var templates: [String: NSObject] = [:] { willSet { checkEditable() } }
     private var frozenEntitiesByName: [String: NSEntityDescription]?
     private let freezing = Mutex(false)
 
@@ -24,6 +26,39 @@ open class NSManagedObjectModel: NSObject, @unchecked Sendable {
     public convenience init(entities: [NSEntityDescription]) {
         self.init()
         self.entities = entities
+        // Observers are not called in initialisers.
+        for entity in entities { entity.managedObjectModel = self }
+    }
+
+    /// One model of the entities, configurations, templates and identifiers of these, which stay as they are. Relationships and subentities lead to its
+    /// own entities, by name. An entity that several have with the same version hash is taken once; traps with a sentence if their hashes differ.
+    /// - Returns: nil if there are none.
+    public convenience init?(byMerging models: [NSManagedObjectModel]?) {
+        guard let models, !models.isEmpty else { return nil }
+        self.init()
+        take(models)
+    }
+
+    /// A model that says the same and can be changed, whoever uses this one.
+    open override func copy() -> Any {
+        let copy = NSManagedObjectModel()
+        copy.take([self])
+        return copy
+    }
+
+    private func take(_ models: [NSManagedObjectModel]) {
+        let copies = EntityCopies(of: models.flatMap(\.entities))
+        entities = copies.all
+        for model in models {
+            versionIdentifiers.formUnion(model.versionIdentifiers)
+            for (name, members) in model.configurationsByName {
+                for copy in members.compactMap({ copies[$0] }) where configurationsByName[name]?.contains(copy) != true {
+                    configurationsByName[name, default: []].append(copy)
+                }
+                if configurationsByName[name] == nil { configurationsByName[name] = [] }
+            }
+            for (name, template) in model.templates { templates[name] = template.copy() as? NSObject }
+        }
     }
 
     /// All entities by name. One without a name is found under `""`, until a coordinator refuses the model for it.

@@ -31,6 +31,25 @@ open class NSPropertyDescription: NSObject, @unchecked Sendable {
 
     public override init() { super.init() }
 
+    /// Another property that says the same and belongs to no entity: it can be changed whatever uses the original. A relationship has the same
+    /// destination, and no inverse yet.
+    open override func copy() -> Any { duplicate() }
+
+    /// As `copy()`.
+    func duplicate() -> NSPropertyDescription { filled(NSPropertyDescription()) }
+
+    /// `copy` with what all properties have.
+    final func filled<Copy: NSPropertyDescription>(_ copy: Copy) -> Copy {
+        copy.name = name
+        copy.isOptional = isOptional
+        copy.isTransient = isTransient
+        copy.userInfo = userInfo
+        copy.renamingIdentifier = renamingIdentifier
+        copy.versionHashModifier = versionHashModifier
+        copy.isIndexed = isIndexed
+        return copy
+    }
+
     /// Called when the model is frozen.
     func freeze() {}
 
@@ -63,4 +82,11 @@ open class NSExpressionDescription: NSPropertyDescription, @unchecked Sendable {
     }
 
     public override init() { super.init() }
+
+    override func duplicate() -> NSPropertyDescription {
+        let copy = filled(NSExpressionDescription())
+        copy.expression = expression
+        copy.expressionResultType = expressionResultType
+        return copy
+    }
 }

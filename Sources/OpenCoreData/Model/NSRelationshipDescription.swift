@@ -47,6 +47,16 @@ open class NSRelationshipDescription: NSPropertyDescription, @unchecked Sendable
         self.isOrdered = isOrdered
     }
 
+    override func duplicate() -> NSPropertyDescription {
+        let copy = filled(NSRelationshipDescription())
+        copy.destinationEntity = destinationEntity
+        copy.deleteRule = deleteRule
+        copy.minCount = minCount
+        copy.maxCount = maxCount
+        copy.isOrdered = isOrdered
+        return copy
+    }
+
     /// A to-many whose inverse is a to-one: its members are the rows whose foreign key names the owner. The foreign key is the only truth; the set
     /// is a query over it.
     package var isKeptInMembers: Bool { isToMany && inverseRelationship.map { !$0.isToMany } == true }

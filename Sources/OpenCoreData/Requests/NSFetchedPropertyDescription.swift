@@ -25,6 +25,12 @@ open class NSFetchedPropertyDescription: NSPropertyDescription, @unchecked Senda
         self.fetchRequest = fetchRequest
     }
 
+    override func duplicate() -> NSPropertyDescription {
+        let copy = filled(NSFetchedPropertyDescription())
+        copy.storedRequest = storedRequest?.duplicate()
+        return copy
+    }
+
     private var isInUse: Bool { entity?.isFrozen ?? false }
 
     /// From now on nobody outside has the request.

@@ -8,6 +8,7 @@ import Testing
     @Test func aModelBuiltInCodeIsFoundByName() throws {
         let model = Company.model()
         let person = try #require(model.entitiesByName["Person"]), engineer = try #require(model.entitiesByName["Engineer"])
+        #expect(model.entities.allSatisfy { $0.managedObjectModel === model })
         #expect(person.attributesByName.keys.sorted() == ["age", "name", "nick", "note"])
         #expect(person.relationshipsByName["department"]?.inverseRelationship?.name == "employees")
         #expect(engineer.superentity === person && person.subentitiesByName["Engineer"] === engineer)

@@ -32,7 +32,7 @@ open class NSPropertyDescription: NSObject, @unchecked Sendable {
     public override init() { super.init() }
 
     /// Another property that says the same and belongs to no entity: it can be changed whatever uses the original. A relationship has the same
-    /// destination, and no inverse yet.
+    /// destination, and no inverse yet. What a subclass of the program's adds is not in it.
     open override func copy() -> Any { duplicate() }
 
     /// As `copy()`.

@@ -185,7 +185,7 @@ package struct SlotSet: Hashable, Sendable {
 
     package init() {}
 
-    /// Not for every row: other modules build the set by way of a generic sequence.
+    /// A generic loop where another module calls it: what is the same for every row is made once.
     package init(_ slots: some Sequence<Int>) {
         for slot in slots { insert(slot) }
     }

@@ -63,13 +63,17 @@ extension NSManagedObjectContext {
 
     /// Whether a key of the push may be another's. Hardly ever is one: that is found with one look at each key that is new.
     private func mayHaveTwins(_ changes: ChangeSet) -> Bool {
-        var claimed: [UniquenessConstraint: Set<UniqueKey>] = [:]
+        var claimed: [UniquenessConstraint: Set<UniqueKey>] = [:], keepsKeys = false
         for entityChanges in changes.entities.values {
             for constraint in entityChanges.entity.layout.constraints {
                 // Taken out, so that it is not copied.
                 var keys = claimed.removeValue(forKey: constraint) ?? []
                 for (id, change) in entityChanges.rows {
-                    guard change.kind != .deleted, let key = constraint.newKey(of: change) else { continue }
+                    if change.kind == .deleted { continue }
+                    guard let key = constraint.newKey(of: change) else {
+                        keepsKeys = true
+                        continue
+                    }
                     if keys.isEmpty { keys.reserveCapacity(entityChanges.rows.count) }
                     guard keys.insert(key).inserted else { return true }
                     if let owner = owner(of: key, constraint), owner != id { return true }
@@ -77,12 +81,12 @@ extension NSManagedObjectContext {
                 if !keys.isEmpty { claimed[constraint] = keys }
             }
         }
-        if claimed.isEmpty { return false }
+        if claimed.isEmpty || !keepsKeys { return false }
+        // Those that keep their keys.
         for entityChanges in changes.entities.values {
             for constraint in entityChanges.entity.layout.constraints {
                 guard let keys = claimed[constraint] else { continue }
-                for (_, change) in entityChanges.rows where change.kind == .updated || change.base != nil {
-                    guard change.kind != .deleted, constraint.newKey(of: change) == nil else { continue }
+                for (_, change) in entityChanges.rows where change.kind != .deleted && constraint.newKey(of: change) == nil {
                     if let key = change.row.flatMap({ constraint.key(of: $0) }), keys.contains(key) { return true }
                 }
             }

@@ -51,6 +51,19 @@ import Testing
         }
     }
 
+    @Test func aRunTakesItsOwnCredentialsOutOfTextsAndNobodyElses() async throws {
+        let prepared = try Fixture.settings("https://api.example/items", secrets: Fixture.secret("abc123")) {
+            $0.authentication = .bearer(.init(token: reference))
+            $0.headers = [HeaderField(name: "X-Api-Key", value: "fixed456")]
+        }
+        let first = prepared.anew(), second = prepared.anew()
+        _ = try await first.authentication.credential()
+        #expect(!first.redactor.redact("said abc123").contains("abc123"))
+        #expect(second.redactor.redact("said abc123") == "said abc123" && prepared.redactor.redact("said abc123") == "said abc123")
+        // What is configured is known to all.
+        #expect(!second.redactor.redact("said fixed456").contains("fixed456"))
+    }
+
     @Test func storedAddressesHoldNoKey() async throws {
         let settings = try Fixture.settings("https://api.example/items", secrets: Fixture.secret("abc123")) {
             $0.authentication = .apiKey(.init(name: "k", in: .query, value: reference))

@@ -97,8 +97,10 @@ final class SyncRun: Sendable {
     func run(isWaitedFor: Bool, acceptsDeletes: Bool) async -> Conclusion {
         let startedAt = environment.clock.wallTime
         environment.observe(.runStarted(RunStart(run: id, scope: scope, cause: cause, startedAt: startedAt)))
-        // Rows may have changed if another program has written to the store: they are checked again, page by page.
-        environment.document.root.persistentStoreCoordinator?.askForOthers { [trust = environment.trust] in trust.forgetAll() }
+        if environment.trust.asksForOthers(at: environment.clock.instant, isDue: cause == .schedule) {
+            // Rows may have changed if another program has written to the store: they are checked again, page by page.
+            environment.document.root.persistentStoreCoordinator?.askForOthers { [trust = environment.trust] in trust.forgetAll() }
+        }
         var tally = RunTally()
         var state: RunState?
         do {

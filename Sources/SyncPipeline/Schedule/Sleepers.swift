@@ -1,4 +1,5 @@
 import CEpoll
+import Dispatch
 import Glibc
 import Synchronization
 
@@ -18,7 +19,7 @@ final class Sleepers: Sendable {
         func wake() {
             switch waking {
             case .resume(let continuation): continuation.resume()
-            case .call(let body): Task(operation: body)
+            case .call(let body): DispatchQueue.global().async(execute: body)
             }
         }
 
@@ -83,7 +84,7 @@ final class Sleepers: Sendable {
         }
     }
 
-    /// Calls `body` then, in a task of its own.
+    /// Calls `body` then, on a thread of Dispatch's.
     func call(at deadline: ContinuousClock.Instant, _ body: @escaping @Sendable () -> Void) -> ScheduledCall {
         let number = number()
         add(Sleeper(deadline: deadline, number: number, waking: .call(body)))

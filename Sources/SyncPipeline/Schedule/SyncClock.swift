@@ -16,7 +16,7 @@ public protocol SyncClock: Sendable {
     /// - Throws: `CancellationError` if the task is cancelled first.
     func sleep(until deadline: SyncInstant) async throws
 
-    /// Calls `body` once, in a task of its own, when `deadline` has come: never from within this call.
+    /// Calls `body` once, on no particular thread, when `deadline` has come: never from within this call.
     func call(at deadline: SyncInstant, _ body: @escaping @Sendable () -> Void) -> ScheduledCall
 }
 

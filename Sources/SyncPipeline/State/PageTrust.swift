@@ -17,6 +17,8 @@ final class PageTrust: Sendable {
         var overwritten: [String: Set<Int64>] = [:]
         /// How often rows came into doubt, by entity.
         var doubts: [String: Int] = [:]
+        /// When the store was asked last whether another program has written to it.
+        var askedForOthers: SyncInstant?
 
         mutating func doubt(_ rows: [String: Set<Int64>]) {
             for (entity, keys) in rows where !keys.isEmpty {
@@ -25,6 +27,9 @@ final class PageTrust: Sendable {
             }
         }
     }
+
+    /// How long runs that are due go by what the store was last asked.
+    private static let patience = Duration.seconds(10)
 
     private let state = Mutex(State())
 
@@ -58,6 +63,16 @@ final class PageTrust: Sendable {
 
     /// How many pages it knows.
     var count: Int { state.withLock { $0.known.count } }
+
+    /// Whether a run that begins asks the store if another program has written to it. One that somebody asked for does; those that were merely due do
+    /// so together, once in a few seconds.
+    func asksForOthers(at now: SyncInstant, isDue: Bool) -> Bool {
+        state.withLock { state in
+            if isDue, let asked = state.askedForOthers, now < asked.advanced(by: Self.patience) { return false }
+            state.askedForOthers = now
+            return true
+        }
+    }
 
     /// Another program has written to the file: all rows are checked again.
     func forgetAll() {

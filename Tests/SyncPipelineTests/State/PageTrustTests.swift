@@ -133,4 +133,16 @@ import Testing
         #expect(try await fixture.sync().map(\.counts.deleted).reduce(0, +) == 1)
         try await fixture.end()
     }
+
+    @Test func runsThatAreDueAskForOthersOnceInAFewSecondsAndThoseAskedForAlways() {
+        let trust = PageTrust(), begin = SyncInstant(sinceOrigin: .seconds(100))
+        func asks(_ seconds: Int, isDue: Bool) -> Bool { trust.asksForOthers(at: begin.advanced(by: .seconds(seconds)), isDue: isDue) }
+        #expect(asks(0, isDue: true))
+        #expect(!asks(9, isDue: true))
+        #expect(asks(10, isDue: true))
+        #expect(asks(15, isDue: false))
+        #expect(asks(15, isDue: false))
+        #expect(!asks(24, isDue: true))
+        #expect(asks(25, isDue: true))
+    }
 }

@@ -65,6 +65,7 @@ LAYERS = [
     ["Predicate"],
     ["Model"],
     ["Rows"],
+    ["Mapping"],
     ["Plans"],
     ["Stores"],
     ["Requests"],

@@ -90,4 +90,17 @@ extension NSPersistentStoreCoordinator {
     ) throws {
         try setMetadata(metadata, forPersistentStoreOfType: type.rawValue, at: url, options: options)
     }
+
+    // MARK: The model
+
+    /// The model that a store was made with, or migrated to last, as its file tells it: entities, what is stored of them, constraints and indexes; not
+    /// what is transient, user info, defaults and rules for values. Nobody needs to have the file open, and nothing in it changes.
+    ///
+    /// Throws 134130 where the file does not say, and as reading its metadata does.
+    public static func cachedModelForPersistentStore(at url: URL, options: [AnyHashable: Any]? = nil) throws -> NSManagedObjectModel {
+        guard let model = try StoreTypes.file(at: url, NSSQLiteStoreType, options).model() else {
+            throw NSError.coreData(.migrationMissingSourceModel, "\(url.path) does not say which model it was made with.")
+        }
+        return model
+    }
 }

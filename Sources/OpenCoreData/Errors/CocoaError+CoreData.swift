@@ -83,15 +83,15 @@ extension CocoaError.Code {
     public static let persistentStoreUnsupportedRequestType = CocoaError.Code(rawValue: 134091)
     /// The store was made with another version of the model. `userInfo` has its metadata under `"metadata"` where they were compared.
     public static let persistentStoreIncompatibleVersionHash = CocoaError.Code(rawValue: 134100)
-    /// Not thrown here: a migration failed for a reason without a code of its own.
+    /// A migration failed for a reason without a code of its own.
     public static let migration = CocoaError.Code(rawValue: 134110)
-    /// Not thrown here: migrated rows would break a uniqueness constraint.
+    /// Objects of a store would break a uniqueness constraint of the model that it is migrated to.
     public static let migrationConstraintViolation = CocoaError.Code(rawValue: 134111)
     /// Not thrown here: the program cancelled a migration.
     public static let migrationCancelled = CocoaError.Code(rawValue: 134120)
-    /// Not thrown here: a migration found no model that fits the source store.
+    /// A store does not say which model it was made with, or not so that it makes sense.
     public static let migrationMissingSourceModel = CocoaError.Code(rawValue: 134130)
-    /// Not thrown here: a migration found no mapping from the store's model to the new one.
+    /// There is no mapping from the store's model to the new one, and it may not be inferred.
     public static let migrationMissingMappingModel = CocoaError.Code(rawValue: 134140)
     /// Not thrown here: the store to migrate from can't be used.
     public static let migrationManagerSourceStore = CocoaError.Code(rawValue: 134150)
@@ -101,7 +101,7 @@ extension CocoaError.Code {
     public static let entityMigrationPolicy = CocoaError.Code(rawValue: 134170)
     /// Not thrown here: SQLite failed. Stores here throw the code of what they were doing, with SQLite's code under `NSSQLiteErrorDomain`.
     public static let sqlite = CocoaError.Code(rawValue: 134180)
-    /// Not thrown here: no mapping could be inferred between two versions of a model.
+    /// How one version of a model becomes another can't be inferred. `userInfo` has why under `"reason"`.
     public static let inferredMappingModel = CocoaError.Code(rawValue: 134190)
     /// Not thrown here: records outside the store could not be imported.
     public static let externalRecordImport = CocoaError.Code(rawValue: 134200)
@@ -217,15 +217,15 @@ public let NSPersistentStoreTimeoutError = 134090
 public let NSPersistentStoreUnsupportedRequestTypeError = 134091
 /// Number of `CocoaError.Code.persistentStoreIncompatibleVersionHash`: the store was made with another version of the model.
 public let NSPersistentStoreIncompatibleVersionHashError = 134100
-/// Number of `CocoaError.Code.migration`: a migration failed (not thrown here).
+/// Number of `CocoaError.Code.migration`: a migration failed.
 public let NSMigrationError = 134110
-/// Number of `CocoaError.Code.migrationConstraintViolation`: migrated rows would break a uniqueness constraint (not thrown here).
+/// Number of `CocoaError.Code.migrationConstraintViolation`: the objects of a store stand against a migration.
 public let NSMigrationConstraintViolationError = 134111
 /// Number of `CocoaError.Code.migrationCancelled`: the program cancelled a migration (not thrown here).
 public let NSMigrationCancelledError = 134120
-/// Number of `CocoaError.Code.migrationMissingSourceModel`: no model fits the source store (not thrown here).
+/// Number of `CocoaError.Code.migrationMissingSourceModel`: the model that a store was made with is not known.
 public let NSMigrationMissingSourceModelError = 134130
-/// Number of `CocoaError.Code.migrationMissingMappingModel`: no mapping between two models (not thrown here).
+/// Number of `CocoaError.Code.migrationMissingMappingModel`: no mapping between two models.
 public let NSMigrationMissingMappingModelError = 134140
 /// Number of `CocoaError.Code.migrationManagerSourceStore`: the store to migrate from can't be used (not thrown here).
 public let NSMigrationManagerSourceStoreError = 134150
@@ -235,7 +235,7 @@ public let NSMigrationManagerDestinationStoreError = 134160
 public let NSEntityMigrationPolicyError = 134170
 /// Number of `CocoaError.Code.sqlite`: SQLite failed (not thrown here).
 public let NSSQLiteError = 134180
-/// Number of `CocoaError.Code.inferredMappingModel`: no mapping could be inferred (not thrown here).
+/// Number of `CocoaError.Code.inferredMappingModel`: no mapping could be inferred.
 public let NSInferredMappingModelError = 134190
 /// Number of `CocoaError.Code.externalRecordImport`: external records could not be imported (not thrown here).
 public let NSExternalRecordImportError = 134200

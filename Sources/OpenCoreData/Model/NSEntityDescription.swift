@@ -128,6 +128,9 @@ open class NSEntityDescription: NSObject, @unchecked Sendable {
             }
     }
 
+    /// Those that this entity itself declares.
+    var ownConstraintNames: [[String]] { Array(constraintNames.dropFirst(superentity?.constraintNames.count ?? 0)) }
+
     var isFrozen: Bool { number != 0 }
 
     func checkEditable() {

@@ -37,6 +37,12 @@ package final class AttributeKind: Sendable {
         self.sample = sample
     }
 
+    /// The type of Core Data's whose kind has this name.
+    static func type(named name: String) -> NSAttributeType? {
+        stride(from: 0, through: NSAttributeType.compositeAttributeType.rawValue, by: 100).compactMap(NSAttributeType.init)
+            .first { AttributeKind[$0].name == name }
+    }
+
     /// Whether its values have an order.
     var isOrdered: Bool { compared != nil && compared != .url }
 
@@ -145,7 +151,7 @@ extension AttributeKind {
 }
 
 /// How a column holds an attribute or a to-one.
-package enum ColumnCoding: Sendable {
+package enum ColumnCoding: String, Sendable {
     case integer
     case boolean
     case double

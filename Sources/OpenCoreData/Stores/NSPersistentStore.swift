@@ -29,9 +29,15 @@ public let NSSQLiteAnalyzeOption = "NSSQLiteAnalyzeOption"
 public let NSSQLiteManualVacuumOption = "NSSQLiteManualVacuumOption"
 /// Whether a store is opened although its version hashes differ from the model's, instead of throwing 134100. `Bool`, default false.
 public let NSIgnorePersistentStoreVersioningOption = "NSIgnorePersistentStoreVersioningOption"
-/// Accepted, but without effect: a store made with another version of the model is refused with 134100 in any case.
+/// Whether a SQLite store made with another version of the model is brought to this one when it is opened, instead of being refused with 134100. `Bool`,
+/// default false; a description says true. How is inferred, where `NSInferMappingModelAutomaticallyOption` allows it. It happens where the file stands
+/// and in one transaction: whatever comes in between, the file is the old store or the new one.
+///
+/// Opening then throws 134140 where inferring is not allowed, 134190 where the change can't be inferred, 134110 or 134111 where objects stand against it,
+/// 134130 where the file does not say which model it was made with. Nothing has changed then.
 public let NSMigratePersistentStoresAutomaticallyOption = "NSMigratePersistentStoresAutomaticallyOption"
-/// Accepted, but without effect, as `NSMigratePersistentStoresAutomaticallyOption` is.
+/// Whether a migration may infer how the objects of one model become those of the other, as `NSMappingModel.inferredMappingModel` does. `Bool`, default
+/// false; a description says true.
 public let NSInferMappingModelAutomaticallyOption = "NSInferMappingModelAutomaticallyOption"
 
 /// Where rows live. The coordinator speaks to it in values: fetch plans, row snapshots, change sets. Every method may be called from any

@@ -79,6 +79,8 @@ package protocol StoreFile: Sendable {
     func metadata() throws -> [String: Any]
     /// Sets that, but for what is the store's own.
     func setMetadata(_ metadata: [String: Any]) throws
+    /// The model that the store was made with, or migrated to; nil where it does not say. Throws as reading metadata does.
+    func model() throws -> NSManagedObjectModel?
 }
 
 /// The types of stores that can be added, in the whole process.

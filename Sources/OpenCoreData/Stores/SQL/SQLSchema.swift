@@ -47,6 +47,8 @@ struct TableMap: Sendable {
     let name: String
     /// The numbers (`Z_ENT`) of the tree's entities that this store keeps.
     let members: [Int64]
+    /// The number under which the keys of the table are counted: that of the tree's root, if it is kept, as it is everywhere else.
+    let root: Int64
     let columns: [(name: String, declaration: String)]
     let indexes: [IndexMap]
     /// Join tables that name rows of this table, with the column that does.

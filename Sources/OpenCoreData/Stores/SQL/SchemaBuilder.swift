@@ -169,7 +169,8 @@ struct SchemaBuilder {
             let columns = (tableColumns[root.number] ?? []).map { ($0.name, dialect.declaration($0.coding)) }
             tables.append(
                 TableMap(
-                    name: tableName, members: members.map { number($0) }, columns: columns,
+                    name: tableName, members: members.map { number($0) },
+                    root: numbers[root.number] ?? members.map { number($0) }.min() ?? 0, columns: columns,
                     indexes: indexes(of: root, members: members, table: tableName), joins: joined,
                     sum: isSummed(tableName) ? dialect.sum(of: [("Z_PK", "INTEGER"), ("Z_ENT", "INTEGER")] + columns) : nil))
         }
@@ -260,9 +261,4 @@ struct SchemaBuilder {
     }
 
     private func binary(_ column: SlotColumn) -> String { dialect.bytewise(column.name.sqlName) }
-}
-
-extension NSEntityDescription {
-    /// The constraints that this entity itself declares.
-    var ownConstraintNames: [[String]] { Array(constraintNames.dropFirst(superentity?.constraintNames.count ?? 0)) }
 }

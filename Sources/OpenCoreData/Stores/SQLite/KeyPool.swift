@@ -58,8 +58,7 @@ final class KeyPool: Sendable {
             let inserted = operations.inserts.count
             guard inserted > 0 else { return nil }
             let isLow = blocks.withLock { ($0[index]?.remaining ?? 0) < Int64(inserted) }
-            guard isLow, let root = schema.tables[index].members.min() else { return nil }
-            return request(inserted, table: index, root: root)
+            return isLow ? request(inserted, table: index, root: schema.tables[index].root) : nil
         }
     }
 

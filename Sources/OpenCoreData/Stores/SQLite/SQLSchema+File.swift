@@ -4,19 +4,19 @@ import GRDB
 /// The statements that make a new file.
 extension SQLSchema {
     /// Makes all tables and indexes, and fills the tables that describe the store.
-    func create(in database: Database, metadata: [String: Any], model: StoredModel) throws {
+    func create(in database: Database, metadata: [String: Any], model: ModelArchive) throws {
         try database.execute(sql: "CREATE TABLE Z_METADATA (Z_VERSION INTEGER PRIMARY KEY, Z_UUID VARCHAR(255), Z_PLIST BLOB)")
         try database.execute(
             sql: "CREATE TABLE Z_PRIMARYKEY (Z_ENT INTEGER PRIMARY KEY, Z_NAME VARCHAR, Z_SUPER INTEGER, Z_MAX INTEGER)")
         try database.execute(sql: "CREATE TABLE Z_MODELCACHE (Z_CONTENT BLOB)")
         for table in tables {
-            let columns =
-                ["Z_PK INTEGER PRIMARY KEY", "Z_ENT INTEGER", "Z_OPT INTEGER"] + (table.sum == nil ? [] : ["\(RowSum.columnName) INTEGER"])
-                + table.columns.map { "\($0.name.sqlName) \($0.declaration)" }
-            try database.execute(sql: "CREATE TABLE \(table.name.sqlName) (\(columns.joined(separator: ", ")))")
+            try database.execute(sql: table.creation(as: table.name))
             for index in table.indexes { try database.execute(sql: index.sql) }
         }
-        for join in joins { try create(join, in: database) }
+        for join in joins {
+            try database.execute(sql: join.creation(as: join.name))
+            try database.execute(sql: join.indexSQL)
+        }
         for map in entities {
             let parent = map.entity.superentity.flatMap { self[$0]?.number } ?? 0
             try database.run(
@@ -27,18 +27,6 @@ extension SQLSchema {
             "INSERT INTO Z_METADATA (Z_VERSION, Z_UUID, Z_PLIST) VALUES (1, ?, ?)",
             [.text(metadata[NSStoreUUIDKey] as? String ?? ""), .blob(try StoreMetadataCoding.data(metadata))])
         try database.run("INSERT INTO Z_MODELCACHE (Z_CONTENT) VALUES (?)", [.blob(try model.encoded())])
-    }
-
-    private func create(_ join: JoinTable, in database: Database) throws {
-        var columns = ["\(join.ownerColumn.sqlName) INTEGER", "\(join.memberColumn.sqlName) INTEGER"]
-        for order in [join.ownerOrderColumn, join.memberOrderColumn] {
-            if let order { columns.append("\(order.sqlName) INTEGER") }
-        }
-        columns.append("PRIMARY KEY (\(join.ownerColumn.sqlName), \(join.memberColumn.sqlName))")
-        try database.execute(sql: "CREATE TABLE \(join.name.sqlName) (\(columns.joined(separator: ", ")))")
-        try database.execute(
-            sql: "CREATE INDEX \((join.name + "_" + join.memberColumn + "_INDEX").sqlName) ON \(join.name.sqlName) "
-                + "(\(join.memberColumn.sqlName), \(join.ownerColumn.sqlName))")
     }
 
     /// Tables and columns that this schema needs and the file has not.

@@ -18,7 +18,7 @@ extension SQLiteStore {
 
     /// Rows of one table by key.
     func rows(_ keys: [Int64], table: Int, in database: Database) throws -> [Int64: FetchedRow] {
-        guard let root = schema.tables[table].members.min().flatMap({ schema[file: $0] }) else { return [:] }
+        guard let root = schema[file: schema.tables[table].root] else { return [:] }
         let shape = shape(of: root.entity.rootEntity)
         let statement: SQLStatement
         if keys.count == 1 {

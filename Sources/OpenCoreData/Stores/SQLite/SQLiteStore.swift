@@ -28,6 +28,10 @@ package final class SQLiteStore: NSPersistentStore, @unchecked Sendable {
     let states = SQLiteStates()
     /// Where the store lies, as long as nobody moves it.
     let files: SQLiteStoreFiles
+    /// The version hashes of the model that the file had when it was opened.
+    private let modelHashes: [String: Data]
+    /// The version of the file's schema that is known to be of that model.
+    private let checkedSchema = Atomic<Int64>(-1)
     /// How many statements ran.
     package let statements = StatementCounter()
 
@@ -61,6 +65,7 @@ package final class SQLiteStore: NSPersistentStore, @unchecked Sendable {
         schema = opened.schema
         files = SQLiteStoreFiles(url.path)
         metadataState = Mutex(MetadataState(data: opened.metadata))
+        modelHashes = StoreMetadataCoding.modelHashes(opened.metadata)
         super.init(entities: entities, configurationName: configurationName, url: url, options: options, uuid: opened.uuid)
         try prepareHistory()
     }
@@ -169,6 +174,21 @@ package final class SQLiteStore: NSPersistentStore, @unchecked Sendable {
     /// A setting of the connection that writes, as SQLite reports it.
     package func pragma(_ name: String) throws -> String? {
         try pool.writeWithoutTransaction { try String.fetchOne($0, sql: "PRAGMA \(name.sqlName)") }
+    }
+
+    /// Inside a transaction that is going to write. Throws 134100 where another process has migrated the file since it was opened: what a store of the
+    /// older model writes has no place in it.
+    func checkModel(in database: Database) throws {
+        let version = try database.integer("PRAGMA schema_version") ?? 0
+        if checkedSchema.load(ordering: .relaxed) == version { return }
+        guard let data = try Data.fetchOne(database, sql: "SELECT Z_PLIST FROM Z_METADATA"), StoreMetadataCoding.modelHashes(data) == modelHashes
+        else {
+            throw NSError.coreData(
+                .persistentStoreIncompatibleVersionHash,
+                "\(path) was brought to another version of the model by somebody else since it was opened here; nothing was saved. Open it with that model."
+            )
+        }
+        checkedSchema.store(version, ordering: .relaxed)
     }
 
     // MARK: Parts

@@ -73,6 +73,12 @@ struct SQLiteStoreFile: StoreFile {
         }
     }
 
+    /// The model that the store was made with, or migrated to; nil where it does not say, or not so that it makes sense.
+    package func model() throws -> NSManagedObjectModel? {
+        guard let probe = isThere ? try opening(isReadOnly: true).probe() : nil else { throw noStore }
+        return try? probe.model?.model(hasClasses: true)
+    }
+
     private var noStore: NSError { .coreData(.persistentStoreOpen, "There is no store at \(url.path).") }
 
     private func opening(isReadOnly: Bool) -> SQLiteStoreOpening {

@@ -15,9 +15,11 @@ struct SQLiteStoreOpening {
     struct Probe {
         let metadata: [String: Any]
         let uuid: String
-        let model: StoredModel?
+        let model: ModelArchive?
         /// Entity numbers by name.
         let numbers: [String: Int64]
+        /// The largest key that was counted, by number of the entity.
+        let largestKeys: [Int64: Int64]
         /// The tables whose rows have their sum beside them.
         let summedTables: Set<String>
     }
@@ -32,8 +34,7 @@ struct SQLiteStoreOpening {
         try lookingTwice {
             // A file is looked at before anything is set in it: it may be somebody else's.
             if let probe = try probe() {
-                try check(probe)
-                return try open(probe)
+                return try open(try brought(probe))
             }
             if isReadOnly {
                 throw NSError.coreData(
@@ -77,13 +78,13 @@ struct SQLiteStoreOpening {
         do {
             let queue = try DatabaseQueue(path: url.path, configuration: configuration(forProbe: true))
             defer { try? queue.close() }
-            return try queue.inDatabase { try read($0) }
+            return try queue.inDatabase { try read($0, checksFile: options.checksFile) }
         } catch {
             throw described(error)
         }
     }
 
-    private func read(_ database: Database) throws -> Probe? {
+    func read(_ database: Database, checksFile: Bool) throws -> Probe? {
         let tables = Set(try String.fetchAll(database, sql: "SELECT upper(name) FROM sqlite_master WHERE type = 'table'"))
         if tables.isEmpty { return nil }
         guard tables.contains("Z_METADATA"), tables.contains("Z_PRIMARYKEY") else {
@@ -91,7 +92,7 @@ struct SQLiteStoreOpening {
                 .persistentStoreInvalidType,
                 "\(url.path) is a SQLite database but not a store: it has no Z_METADATA. Choose another file; this one was not touched.")
         }
-        if options.checksFile {
+        if checksFile {
             let damage = try SQLiteFileCheck(url.path).damage(in: database, by: "quick_check(5)")
             if !damage.isEmpty { throw SQLiteError(code: SQLITE_CORRUPT, message: damage.joined(separator: "; "), operation: "while checking") }
         }
@@ -103,38 +104,18 @@ struct SQLiteStoreOpening {
         }
         let uuid = (metadata[NSStoreUUIDKey] as? String) ?? (row[0] as String?) ?? ""
         let cache = tables.contains("Z_MODELCACHE") ? try Data.fetchOne(database, sql: "SELECT Z_CONTENT FROM Z_MODELCACHE LIMIT 1") : nil
-        var numbers: [String: Int64] = [:]
-        let entities = "SELECT Z_NAME, Z_ENT FROM Z_PRIMARYKEY WHERE Z_ENT < \(SQLiteHistoryTables.firstNumber)"
-        for row in try Row.fetchAll(database, sql: entities) { numbers[row[0]] = row[1] }
+        var numbers: [String: Int64] = [:], largest: [Int64: Int64] = [:]
+        let entities = "SELECT Z_NAME, Z_ENT, CAST(Z_MAX AS INTEGER) FROM Z_PRIMARYKEY WHERE Z_ENT < \(SQLiteHistoryTables.firstNumber)"
+        for row in try Row.fetchAll(database, sql: entities) {
+            numbers[row[0]] = row[1]
+            largest[row[1]] = row[2] ?? 0
+        }
         let summed = try String.fetchAll(
             database,
             sql: "SELECT m.name FROM sqlite_master AS m, pragma_table_info(m.name) AS c WHERE m.type = 'table' AND c.name = '\(RowSum.columnName)'")
         return Probe(
-            metadata: metadata, uuid: uuid, model: cache.flatMap { StoredModel.decode($0) }, numbers: numbers, summedTables: Set(summed))
-    }
-
-    private func check(_ probe: Probe) throws {
-        if let type = probe.metadata[NSStoreTypeKey] as? String, type != NSSQLiteStoreType {
-            throw NSError.coreData(.persistentStoreTypeMismatch, "\(url.path) is a store of type \(type), not \(NSSQLiteStoreType).")
-        }
-        if options.ignoresVersion { return }
-        let stored = probe.metadata[NSStoreModelVersionHashesKey] as? [String: Data] ?? [:]
-        let wanted = StoreMetadataCoding.hashes(of: entities)
-        if stored == wanted { return }
-        var differences = probe.model?.differences(to: StoredModel(entities)) ?? []
-        if differences.isEmpty {
-            for name in Set(stored.keys).union(wanted.keys).sorted() where stored[name] != wanted[name] {
-                differences.append(
-                    wanted[name] == nil
-                        ? "entity \(name) is only in the store"
-                        : stored[name] == nil ? "entity \(name) is only in the model" : "entity \(name) differs")
-            }
-        }
-        throw NSError.coreData(
-            .persistentStoreIncompatibleVersionHash,
-            "\(url.path) was made with another version of the model: \(differences.joined(separator: "; ")). Open it with the model it was made "
-                + "with, migrate it, or move it away so that a new one is made.",
-            userInfo: ["metadata": probe.metadata])
+            metadata: metadata, uuid: uuid, model: cache.flatMap { ModelArchive($0) }, numbers: numbers, largestKeys: largest,
+            summedTables: Set(summed))
     }
 
     // MARK: Opening
@@ -181,7 +162,7 @@ struct SQLiteStoreOpening {
                     // Another process may have been faster.
                     let exists = try database.integer("SELECT EXISTS (SELECT 1 FROM sqlite_master WHERE name = 'Z_METADATA')") == 1
                     if exists { return .rollback }
-                    try schema.create(in: database, metadata: metadata, model: StoredModel(entities))
+                    try schema.create(in: database, metadata: metadata, model: ModelArchive(entities))
                     for view in views { try database.execute(sql: view.sql) }
                     made = true
                     return .commit
@@ -198,8 +179,7 @@ struct SQLiteStoreOpening {
         }
         try pool.close()
         guard let probe = try probe() else { throw NSError.coreData(.persistentStoreOpen, "\(url.path) could not be created.") }
-        try check(probe)
-        return try open(probe)
+        return try open(try brought(probe))
     }
 
     private func makePool() throws -> DatabasePool {
@@ -211,7 +191,7 @@ struct SQLiteStoreOpening {
         return pool
     }
 
-    private func configuration(forProbe: Bool) -> Configuration {
+    func configuration(forProbe: Bool) -> Configuration {
         var configuration = Configuration()
         configuration.readonly = isReadOnly
         configuration.foreignKeysEnabled = false
@@ -246,13 +226,18 @@ struct SQLiteStoreOpening {
         return ["names": views.map(\.name), "hash": Data(SHA256.hash(text.utf8))]
     }
 
+    /// The views that were made last.
+    static func viewNames(in metadata: [String: Any]) -> [String] {
+        (metadata[StoreMetadataCoding.viewsKey] as? [String: Any])?["names"] as? [String] ?? []
+    }
+
     /// Makes the views anew where they are not what the model says.
     private func bringViews(of schema: SQLSchema, in pool: DatabasePool, metadata: inout [String: Any]) throws {
         let views = schema.views(), mark = Self.viewsMark(views)
         let known = metadata[StoreMetadataCoding.viewsKey] as? [String: Any]
         if known?["hash"] as? Data == mark["hash"] as? Data { return }
+        let old = Self.viewNames(in: metadata)
         metadata[StoreMetadataCoding.viewsKey] = mark
-        let old = known?["names"] as? [String] ?? []
         try pool.writeWithoutTransaction { database in
             try database.inTransaction(.immediate) {
                 for name in old + views.map(\.name) { try database.execute(sql: "DROP VIEW IF EXISTS \(name.sqlName)") }

@@ -22,6 +22,9 @@ struct SQLiteStoreOptions: Sendable {
     var ignoresVersion = false
     var analyzes = false
     var vacuums = false
+    /// Whether a file of another version of the model is migrated, and whether how may be inferred.
+    var migrates = false
+    var infersMapping = false
     /// In the order in which they are set.
     var pragmas: [(name: String, value: String)] = []
 
@@ -37,6 +40,8 @@ struct SQLiteStoreOptions: Sendable {
         ignoresVersion = (options?[NSIgnorePersistentStoreVersioningOption] as? Bool) ?? false
         analyzes = (options?[NSSQLiteAnalyzeOption] as? Bool) ?? false
         vacuums = (options?[NSSQLiteManualVacuumOption] as? Bool) ?? false
+        migrates = (options?[NSMigratePersistentStoresAutomaticallyOption] as? Bool) ?? false
+        infersMapping = (options?[NSInferMappingModelAutomaticallyOption] as? Bool) ?? false
         var values = ["synchronous": "FULL", "cache_size": "-64000"]
         if let given = options?[NSSQLitePragmasOption] {
             guard let pragmas = given as? [AnyHashable: Any] else {

@@ -6,7 +6,7 @@ import GRDBSQLite
 extension SQLiteWriter {
     func reserveKeys(for root: NSEntityDescription, count: Int) throws -> Range<Int64> {
         let map = try schema.map(of: root)
-        let table = map.table, number = schema.tables[table].members.min() ?? map.number
+        let table = map.table, number = schema.tables[table].root
         if let taken = store.keyPool.take(count, table: table) { return taken }
         guard !store.isReadOnly else {
             throw NSError.coreData(.persistentStoreSave, "\(store.path) was opened for reading only; it has no keys for new objects.")
@@ -58,13 +58,13 @@ extension SQLiteWriter {
     /// The number under which the keys of a tree are counted.
     private func counter(of root: NSEntityDescription) throws -> Int64 {
         let map = try schema.map(of: root)
-        return schema.tables[map.table].members.min() ?? map.number
+        return schema.tables[map.table].root
     }
 
     /// Lowers the counters again where nobody reserved more in the meantime.
     func releasePooledKeys(in database: Database) throws {
         for reservation in store.keyPool.drain() {
-            let root = schema.tables[reservation.table].members.min() ?? 0
+            let root = schema.tables[reservation.table].root
             try database.run(
                 "UPDATE Z_PRIMARYKEY SET Z_MAX = ? WHERE Z_ENT = ? AND Z_MAX = ?",
                 [.integer(reservation.range.lowerBound - 1), .integer(root), .integer(reservation.range.upperBound - 1)])

@@ -43,6 +43,7 @@ final class SQLiteWriter: StoreWriting {
             defer { prepared.end() }
             do {
                 try database.beginTransaction(.immediate)
+                try store.checkModel(in: database)
                 // Before the rows are deleted of which something is kept.
                 prepared.beginsHistory = try store.recordHistory(of: plan, changes, in: database)
                 try operation.run(in: database)

@@ -202,7 +202,7 @@ struct SaveOperation {
     /// Keys that no store was asked for (made while the store could not be written) must not be handed out again, nor those beside them.
     private func raiseLargestKeys(in database: Database) throws {
         for (index, largest) in plan.largestKeys.enumerated() where largest > 0 {
-            let root = schema.tables[index].members.min() ?? 0
+            let root = schema.tables[index].root
             try database.run(
                 "UPDATE Z_PRIMARYKEY SET Z_MAX = ?1 WHERE Z_ENT = ?2 AND Z_MAX < ?1",
                 [.integer(UnreservedKeys.lastTaken(with: largest)), .integer(root)])

@@ -1,80 +1,5 @@
 import Foundation
 
-/// The model as it was when the store was made, kept in `Z_MODELCACHE`, so that a store of another version can say what differs.
-struct StoredModel: Codable, Equatable, Sendable {
-    struct Entity: Codable, Equatable, Sendable {
-        let name: String
-        let parent: String?
-        let isAbstract: Bool
-        /// By name, each in words: "String, optional", "to-many Pet, inverse owner".
-        let properties: [String: String]
-        let constraints: [[String]]
-    }
-
-    var format = 1
-    let entities: [Entity]
-
-    init(_ entities: [NSEntityDescription]) {
-        self.entities = entities.sorted { ($0.name ?? "") < ($1.name ?? "") }.map { entity in
-            Entity(
-                name: entity.name ?? "", parent: entity.superentity?.name, isAbstract: entity.isAbstract,
-                properties: Dictionary(
-                    entity.properties.filter { !$0.isTransient }.map { ($0.name, Self.words(for: $0)) }, uniquingKeysWith: { _, last in last }),
-                constraints: entity.constraintNames)
-        }
-    }
-
-    private static func words(for property: NSPropertyDescription) -> String {
-        var words: [String] = []
-        switch property {
-        case let attribute as NSAttributeDescription: words.append(attribute.kind.name)
-        case let relationship as NSRelationshipDescription:
-            words.append("\(relationship.isToMany ? "to-many" : "to-one") \(relationship.destinationEntity?.name ?? "?")")
-            if let inverse = relationship.inverseRelationship { words.append("inverse \(inverse.name)") }
-            if relationship.isToMany && relationship.isOrdered { words.append("ordered") }
-        default: words.append("fetched")
-        }
-        if property.isOptional { words.append("optional") }
-        if let modifier = property.versionHashModifier { words.append("modifier \(modifier)") }
-        return words.joined(separator: ", ")
-    }
-
-    static func decode(_ data: Data) -> StoredModel? { try? JSONDecoder().decode(StoredModel.self, from: data) }
-
-    func encoded() throws -> Data {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys]
-        return try encoder.encode(self)
-    }
-
-    /// What `newer` has that this has not, and the other way round, in words.
-    func differences(to newer: StoredModel) -> [String] {
-        var result: [String] = []
-        let old = Dictionary(entities.map { ($0.name, $0) }, uniquingKeysWith: { _, last in last })
-        let new = Dictionary(newer.entities.map { ($0.name, $0) }, uniquingKeysWith: { _, last in last })
-        for name in Set(old.keys).union(new.keys).sorted() {
-            switch (old[name], new[name]) {
-            case (nil, _?): result.append("entity \(name) is only in the model")
-            case (_?, nil): result.append("entity \(name) is only in the store")
-            case (let before?, let after?):
-                for key in Set(before.properties.keys).union(after.properties.keys).sorted() {
-                    switch (before.properties[key], after.properties[key]) {
-                    case (nil, let words?): result.append("\(name).\(key) (\(words)) is only in the model")
-                    case (let words?, nil): result.append("\(name).\(key) (\(words)) is only in the store")
-                    case (let was?, let now?) where was != now: result.append("\(name).\(key) was \(was) and is now \(now)")
-                    default: break
-                    }
-                }
-                if before.parent != after.parent { result.append("the superentity of \(name) changed") }
-                if before.isAbstract != after.isAbstract { result.append("\(name) changed between abstract and concrete") }
-                if before.constraints != after.constraints { result.append("the uniqueness constraints of \(name) changed") }
-            case (nil, nil): break
-            }
-        }
-        return result
-    }
-}
-
 /// The property list in `Z_METADATA.Z_PLIST`, and what a store stamps into it.
 enum StoreMetadataCoding {
     static let autoVacuumLevelKey = "_NSAutoVacuumLevel"
@@ -98,6 +23,8 @@ enum StoreMetadataCoding {
         metadata[pushMarkKey] = NSNumber(value: mark)
         return try self.data(metadata)
     }
+
+    static func modelHashes(_ data: Data) -> [String: Data] { metadata(data)?[NSStoreModelVersionHashesKey] as? [String: Data] ?? [:] }
 
     static func data(_ metadata: [String: Any]) throws -> Data {
         try PropertyListValue.bytes(metadata, format: .binary)

@@ -1,0 +1,123 @@
+import Foundation
+import GRDB
+
+/// Brings a file to another version of the model, where it stands and in one transaction: a reader sees the old store or the new one, and so does
+/// whoever finds the file after the process or the machine went down.
+struct SQLiteMigration {
+    let url: URL
+    /// What the file says of itself, read in the same transaction.
+    let probe: SQLiteStoreOpening.Probe
+    let archive: ModelArchive
+    let entities: [NSEntityDescription]
+    let model: NSManagedObjectModel?
+    let sumsRows: Bool
+
+    /// Inside a transaction.
+    func run(in database: Database) throws {
+        let source = try sourceEntities(), change = try ModelChange(from: source, to: entities)
+        let old = try SchemaBuilder.schema(for: source, in: SQLiteDialect(), known: probe.numbers) { probe.summedTables.contains($0) }
+        let missing = try old.missing(in: database)
+        if !missing.isEmpty { throw refusal(.migration, "it lacks what its own model says: \(missing.prefix(10).joined(separator: ", "))") }
+        let new = try newSchema(change, old)
+        var metadata = probe.metadata
+        for name in SQLiteStoreOpening.viewNames(in: metadata) + new.views().map(\.name) {
+            try database.execute(sql: "DROP VIEW IF EXISTS \(name.sqlName)")
+        }
+        let steps = try SchemaChange(from: old, to: new, change, largestKeys: probe.largestKeys)
+        for step in steps.steps {
+            switch step {
+            case .run(let sql): try database.execute(sql: sql)
+            case .refuse(let code, let query, let sentence):
+                if let count = try database.integer(query), count > 0 { throw refusal(code, sentence(count)) }
+            }
+        }
+        try bringHistory(steps, in: database)
+        let views = new.views()
+        for view in views { try database.execute(sql: view.sql) }
+        metadata[StoreMetadataCoding.viewsKey] = SQLiteStoreOpening.viewsMark(views)
+        StoreMetadataCoding.stamp(&metadata, entities: entities, model: model)
+        try database.run("UPDATE Z_METADATA SET Z_PLIST = ?", [.blob(try StoreMetadataCoding.data(metadata))])
+        try database.execute(sql: "DELETE FROM Z_MODELCACHE")
+        try database.run("INSERT INTO Z_MODELCACHE (Z_CONTENT) VALUES (?)", [.blob(try ModelArchive(entities).encoded())])
+    }
+
+    private func refusal(_ code: CocoaError.Code, _ reason: String) -> NSError {
+        .coreData(code, "\(url.path) can't be migrated: \(reason). Nothing was changed.", userInfo: ["reason": reason])
+    }
+
+    /// Of the model that the file was written with those that it keeps.
+    private func sourceEntities() throws -> [NSEntityDescription] {
+        let source: NSManagedObjectModel
+        do { source = try archive.model(hasClasses: false) } catch {
+            throw refusal(.migrationMissingSourceModel, "the model that it keeps makes no sense: \(error)")
+        }
+        source.freeze()
+        let kept = probe.metadata[NSStoreModelVersionHashesKey] as? [String: Data] ?? [:]
+        let found = source.entities.filter { kept[$0.name ?? ""] != nil }
+        // Entities belong to their model, which nobody else has.
+        return withExtendedLifetime(source) { found }
+    }
+
+    // MARK: Numbers
+
+    /// The new tables. An entity keeps its number, which stands in every row; a new one gets the next.
+    private func newSchema(_ change: ModelChange, _ old: SQLSchema) throws -> SQLSchema {
+        var numbers: [String: Int64] = [:], next = (probe.numbers.values.max() ?? 0) + 1, summed = probe.summedTables
+        for entity in change.entities {
+            guard let source = entity.source, let destination = entity.destination, let known = probe.numbers[source.name ?? ""] else { continue }
+            numbers[destination.name ?? ""] = known
+            if let map = old[source], old.tables[map.table].sum != nil { summed.insert("Z" + (destination.rootEntity.name ?? "").uppercased()) }
+        }
+        for entity in Set(entities.map(\.rootEntity)).flatMap(\.withDescendants).sorted(by: { $0.number < $1.number }) {
+            let name = entity.name ?? ""
+            guard numbers[name] == nil else { continue }
+            guard next < SQLiteHistoryTables.firstNumber else { throw refusal(.migration, "it has no number left for the entity \(name)") }
+            numbers[name] = next
+            next += 1
+        }
+        return try SchemaBuilder.schema(for: entities, in: SQLiteDialect(), known: numbers) { sumsRows || summed.contains($0) }
+    }
+
+    // MARK: History
+
+    /// What the history tells of objects, under the numbers, keys and names that they have now.
+    private func bringHistory(_ steps: SchemaChange, in database: Database) throws {
+        guard try SQLiteHistoryTables.exist(in: database) else { return }
+        for map in steps.old.entities where steps.successors[map.number] == nil {
+            try database.run("DELETE FROM ACHANGE WHERE ZENTITY = ?", [.integer(map.number)])
+        }
+        for pair in steps.pairs {
+            let shift = steps.shift(pair.old.table, pair.new.table)
+            if shift != 0 {
+                try database.run("UPDATE ACHANGE SET ZENTITYPK = ZENTITYPK + ? WHERE ZENTITY = ?", [.integer(shift), .integer(pair.old.number)])
+            }
+            try renameHistory(of: pair, in: database)
+        }
+    }
+
+    private func renameHistory(of pair: SchemaChange.Pair, in database: Database) throws {
+        var renamed: [String: String] = [:]
+        for attribute in pair.change.attributes { if let source = attribute.source { renamed[source.name] = attribute.destination.name } }
+        for relationship in pair.change.relationships { if let source = relationship.source { renamed[source.name] = relationship.destination.name } }
+        if renamed.allSatisfy({ $0.key == $0.value }) { return }
+        guard try SQLiteHistoryTables.columns(of: SQLiteHistoryTables.changes, in: database).contains("ZNAMESTS") else { return }
+        let used = try Row.fetchAll(
+            database,
+            sql: "SELECT s.Z_PK, s.ZNAME FROM ATRANSACTIONSTRING AS s WHERE s.Z_PK IN (SELECT ZNAMESTS FROM ACHANGE WHERE ZENTITY = ?)",
+            arguments: [pair.old.number])
+        for row in used {
+            let number: Int64 = row[0], text: String = row[1]
+            let names = text.split(separator: ",").map { renamed[String($0)] ?? String($0) }.joined(separator: ",")
+            if names == text { continue }
+            try database.run(
+                "INSERT OR IGNORE INTO ATRANSACTIONSTRING (Z_PK, Z_ENT, Z_OPT, ZNAME) SELECT Z_MAX + 1, Z_ENT, 1, ? FROM Z_PRIMARYKEY WHERE Z_ENT = ?",
+                [.text(names), .integer(SQLiteHistoryTables.stringNumber)])
+            try database.run(
+                "UPDATE Z_PRIMARYKEY SET Z_MAX = max(Z_MAX, (SELECT max(Z_PK) FROM ATRANSACTIONSTRING)) WHERE Z_ENT = ?",
+                [.integer(SQLiteHistoryTables.stringNumber)])
+            try database.run(
+                "UPDATE ACHANGE SET ZNAMESTS = (SELECT Z_PK FROM ATRANSACTIONSTRING WHERE ZNAME = ?) WHERE ZENTITY = ? AND ZNAMESTS = ?",
+                [.text(names), .integer(pair.old.number), .integer(number)])
+        }
+    }
+}

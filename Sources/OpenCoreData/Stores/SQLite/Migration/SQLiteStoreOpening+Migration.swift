@@ -1,0 +1,81 @@
+import Foundation
+import GRDB
+
+/// Opening a file that was made with another version of the model.
+extension SQLiteStoreOpening {
+    /// The store as the model wants it: as it is, or migrated where that is asked for. Throws 134010, and 134100 for one of another model.
+    func brought(_ probe: Probe) throws -> Probe {
+        if let type = probe.metadata[NSStoreTypeKey] as? String, type != NSSQLiteStoreType {
+            throw NSError.coreData(.persistentStoreTypeMismatch, "\(url.path) is a store of type \(type), not \(NSSQLiteStoreType).")
+        }
+        if options.ignoresVersion { return probe }
+        if isOfModel(probe) {
+            // What no hash tells of: indexes, and what it is called in the next version.
+            guard !isReadOnly, let archive = probe.model, archive != ModelArchive(entities) else { return probe }
+            // Without that it is as good.
+            guard (try? ModelChange(from: archive.model(hasClasses: false).entities, to: entities)) != nil else { return probe }
+            return try migrate()
+        }
+        guard options.migrates else {
+            throw otherModel(probe, "Open it with the model it was made with, migrate it, or move it away so that a new one is made.")
+        }
+        if isReadOnly { throw otherModel(probe, "It is opened read-only, so it can't be migrated: open it for writing once.") }
+        guard options.infersMapping else {
+            throw NSError.coreData(
+                .migrationMissingMappingModel,
+                "\(url.path) was made with another version of the model, and there is no mapping to this one. Set "
+                    + "\(NSInferMappingModelAutomaticallyOption) to have it inferred. Nothing was changed.",
+                userInfo: ["metadata": probe.metadata])
+        }
+        return try migrate()
+    }
+
+    private func isOfModel(_ probe: Probe) -> Bool {
+        probe.metadata[NSStoreModelVersionHashesKey] as? [String: Data] ?? [:] == StoreMetadataCoding.hashes(of: entities)
+    }
+
+    private func otherModel(_ probe: Probe, _ remedy: String) -> NSError {
+        let stored = probe.metadata[NSStoreModelVersionHashesKey] as? [String: Data] ?? [:], wanted = StoreMetadataCoding.hashes(of: entities)
+        var differences = probe.model?.differences(to: ModelArchive(entities)) ?? []
+        if differences.isEmpty {
+            for name in Set(stored.keys).union(wanted.keys).sorted() where stored[name] != wanted[name] {
+                differences.append(
+                    wanted[name] == nil
+                        ? "entity \(name) is only in the store"
+                        : stored[name] == nil ? "entity \(name) is only in the model" : "entity \(name) differs")
+            }
+        }
+        return NSError.coreData(
+            .persistentStoreIncompatibleVersionHash,
+            "\(url.path) was made with another version of the model: \(differences.joined(separator: "; ")). \(remedy)",
+            userInfo: ["metadata": probe.metadata])
+    }
+
+    /// Brings the file to the model, whoever else does so at the same time. Throws 134130 where it does not say which model it was made with, 134190 where
+    /// the change can't be inferred, 134110 and 134111 where its objects don't allow it, and what the disk says. Then nothing has changed.
+    private func migrate() throws -> Probe {
+        let queue = try DatabaseQueue(path: url.path, configuration: configuration(forProbe: false))
+        defer { try? queue.close() }
+        var found: Probe?
+        try queue.inDatabase { database in
+            try database.inTransaction(.immediate) {
+                guard let probe = try read(database, checksFile: false) else { return .rollback }
+                found = probe
+                if isOfModel(probe), probe.model == ModelArchive(entities) { return .rollback }
+                guard let archive = probe.model else {
+                    throw NSError.coreData(
+                        .migrationMissingSourceModel,
+                        "\(url.path) was made with another version of the model and does not say with which. Open it with that model. Nothing was changed.",
+                        userInfo: ["metadata": probe.metadata])
+                }
+                try SQLiteMigration(
+                    url: url, probe: probe, archive: archive, entities: entities, model: model, sumsRows: options.sumsRows
+                ).run(in: database)
+                found = try read(database, checksFile: false)
+                return .commit
+            }
+        }
+        guard let found else { throw NSError.coreData(.persistentStoreOpen, "\(url.path) is empty now: another program emptied it. Open it again.") }
+        return found
+    }
+}

@@ -36,7 +36,9 @@ struct ManagedParts: DaemonParts {
         } catch {
             throw StartFailure(.configuration, "the model of the configuration cannot be used: \(error.inWords)")
         }
-        let opened = try DocumentOpening(configuration: configuration).open(model: model)
+        let opened = try DocumentOpening(configuration: configuration).open(model: model) {
+            notify.status("Bringing the database to the changed model")
+        }
         opened.document.observe { event in
             if case .saved = event { onSaved() }
         }
@@ -44,7 +46,7 @@ struct ManagedParts: DaemonParts {
             let pipeline = try SyncPipeline(
                 document: opened.document, configuration: configuration, transports: TransportPool(secrets: secrets),
                 clock: SystemClock(), secrets: secrets, version: CisternVersion.current, observer: observer)
-            return DaemonEngine(document: opened, pipeline: pipeline)
+            return DaemonEngine(document: opened, pipeline: pipeline, migration: opened.migration)
         } catch {
             throw StartFailure(.configuration, "the configuration cannot be run: \(error.inWords)")
         }
@@ -57,10 +59,13 @@ public struct DaemonEngine: Sendable {
     public var document: any OpenDocument
     /// Not started yet.
     public var pipeline: any SyncPipelining
+    /// How the store was brought to a changed model; nil if it was of it.
+    public var migration: String?
 
     /// Starts nothing: `pipeline` works on `document` already.
-    public init(document: any OpenDocument, pipeline: any SyncPipelining) {
+    public init(document: any OpenDocument, pipeline: any SyncPipelining, migration: String? = nil) {
         self.document = document
         self.pipeline = pipeline
+        self.migration = migration
     }
 }

@@ -75,6 +75,7 @@ extension SyncDaemon {
         reporter.send(startedEntry(configuration))
         try goOn(lifeCycle)
         let engine = try await assemble(configuration, lifeCycle: lifeCycle)
+        if let migration = engine.migration { reporter.send(JournalEntry(.schemaMigrated, migration)) }
         do {
             try goOn(lifeCycle)
             // Connections wait from now on until the resources are known.

@@ -77,7 +77,7 @@ public final class SyncPipeline: Sendable {
         state = Mutex(
             State(
                 machine: PipelineState(chance: random), configuration: configuration,
-                mapping: ModelMapping(configuration.model, model: document.managedObjectModel)))
+                mapping: document.mapping(configuration.model)))
         // Requests are limited by their slots. A fetch that waits for its next attempt holds no slot, and must hold no place in the queue either.
         fetchQueue.name = "fetch"
         parseQueue.name = "parse"
@@ -115,6 +115,7 @@ public final class SyncPipeline: Sendable {
         // From now on: what was written before is looked at with each page's first answer.
         document.root.persistentStoreCoordinator?.askForOthers {}
         handle(.leftOpen(openRuns.suspects))
+        try await RunState.rename(entitiesOf: state.withLock { $0.configuration.model }, document: document)
         try await reload(state.withLock { $0.configuration })
         handle(.started(isArmed: armed))
     }
@@ -127,7 +128,7 @@ public final class SyncPipeline: Sendable {
         try Self.check(configuration)
         let (stored, schedules) = try await RunState.loadAll(document: document)
         // Loaded first, then put into force in one step, based on the state at that time.
-        let mapping = ModelMapping(configuration.model, model: document.managedObjectModel)
+        let mapping = document.mapping(configuration.model)
         var savesOtherwise = false
         handle(.configured(configuration.sources.flatMap(\.resources), configuration.daemon, stored: stored, schedules: schedules)) { state in
             savesOtherwise = state.configuration.document != configuration.document

@@ -16,7 +16,7 @@ struct Cisternctl: ParsableCommand {
         version: CisternVersion.current,
         subcommands: [
             StatusVerb.self, SyncVerb.self, ReloadVerb.self, PauseVerb.self, ResumeVerb.self, AcceptDeletesVerb.self, QuarantineVerb.self,
-            CheckVerb.self, TryVerb.self, QueryVerb.self, VerifyVerb.self, ConfigVerb.self, VersionVerb.self,
+            CheckVerb.self, PlanVerb.self, TryVerb.self, QueryVerb.self, VerifyVerb.self, ConfigVerb.self, VersionVerb.self,
         ])
 
     /// Runs one command line to its end.

@@ -22,6 +22,8 @@ final class DaemonBench: Sendable {
     let written: AsyncStream<JournalEntry>
     let clocks = Mutex(MachineClocks())
     let failure = Mutex<StartFailure?>(nil)
+    /// How the store was brought to a changed model.
+    let migration = Mutex<String?>(nil)
     /// What the document calls after a save.
     let parts = Mutex<Saved?>(nil)
 
@@ -68,7 +70,7 @@ final class DaemonBench: Sendable {
         ) throws -> DaemonEngine {
             if let failure = bench.failure.withLock({ $0 }) { throw failure }
             bench.parts.withLock { $0 = Saved(tell: onSaved) }
-            return DaemonEngine(document: bench.document, pipeline: bench.pipeline)
+            return DaemonEngine(document: bench.document, pipeline: bench.pipeline, migration: bench.migration.withLock { $0 })
         }
     }
 }

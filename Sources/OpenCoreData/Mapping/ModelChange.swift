@@ -8,8 +8,9 @@ struct ModelChange {
     /// Those of the newer model in its order, then those that are no more.
     let entities: [EntityChange]
 
-    init(from old: [NSEntityDescription], to new: [NSEntityDescription]) throws {
-        var finder = ChangeFinder(old, new)
+    /// - Parameter looksAtObjects: whoever carries it out will see whether objects have what is required now; else that alone is refused.
+    init(from old: [NSEntityDescription], to new: [NSEntityDescription], looksAtObjects: Bool = false) throws {
+        var finder = ChangeFinder(old, new, looksAtObjects: looksAtObjects)
         entities = finder.entities()
         if !finder.complaints.isEmpty {
             throw NSError.coreData(
@@ -33,6 +34,8 @@ struct AttributeChange {
     let source: NSAttributeDescription?
     let destination: NSAttributeDescription
     var conversion: ColumnConversion = .none
+    /// It is required, and there is nothing to give an object that has none.
+    var needsValue = false
 }
 
 /// A relationship, and what its objects come from; nil: it is new, and empty.
@@ -85,10 +88,12 @@ private struct ChangeFinder {
     /// By entity of the newer model: what its properties were called, by what they are called.
     private var renamed: [ObjectIdentifier: [String: String]] = [:]
     private(set) var complaints: [String] = []
+    private let looksAtObjects: Bool
 
-    init(_ old: [NSEntityDescription], _ new: [NSEntityDescription]) {
+    init(_ old: [NSEntityDescription], _ new: [NSEntityDescription], looksAtObjects: Bool) {
         self.old = old
         self.new = new
+        self.looksAtObjects = looksAtObjects
         let matches = Self.matches(
             old.map { Named(name: $0.name ?? "", identifier: $0.renamingIdentifier) },
             new.map { Named(name: $0.name ?? "", identifier: $0.renamingIdentifier) })
@@ -200,7 +205,8 @@ private struct ChangeFinder {
         let name = place(of: attribute, in: entity)
         var change = AttributeChange(source: before as? NSAttributeDescription, destination: attribute)
         if !attribute.isOptional, attribute.defaultValue == nil, !isNew, change.source?.isOptional ?? true {
-            complain("\(name) is required and has no default value for objects that have none")
+            change.needsValue = true
+            if !looksAtObjects { complain("\(name) is required and has no default value for objects that have none") }
         }
         guard let before else { return change }
         guard let source = change.source else {

@@ -89,6 +89,9 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
         set { _ = newValue }
     }
 
+    /// How often the store was brought to another version of its model.
+    package var migrations: Int { 0 }
+
     /// Whether metadata was set that no save has written yet. A save of an empty change set writes it.
     package var hasUnsavedMetadata: Bool { false }
 

@@ -190,6 +190,11 @@ public struct ModelConfiguration: Sendable, Hashable {
     public var version = 1
     /// In the order of the files.
     public var entities: [EntityConfiguration] = []
+    /// `renamed_from`: what entities and their properties were called when the store was written, by what they are called: `City`, or `City.name` for a
+    /// property of it.
+    public var renamed: [String: String] = [:]
+    /// `drop`: entities, and properties as `City.name`, that are not part of the model any more and whose values may go from the store.
+    public var dropped: Set<String> = []
 
     /// The built-in values: no entities.
     public init() {}

@@ -88,6 +88,14 @@ public struct StoreConfiguration: Sendable, Hashable {
         case quickOnStart = "quick-on-start"
     }
 
+    /// What happens at a start when the model of the configuration is not the one that the store was written with.
+    public enum SchemaChangeRule: String, Sendable, Hashable, CaseIterable {
+        /// The store is brought to the model. What would lose values needs a word in the configuration: `renamed_from` or `drop`.
+        case migrateLight = "migrate-light"
+        /// The daemon does not start.
+        case refuse
+    }
+
     /// `store.synchronous`, default `full`.
     public var synchronous = Synchronous.full
     /// The size of the write-ahead log that triggers a checkpoint.
@@ -96,6 +104,8 @@ public struct StoreConfiguration: Sendable, Hashable {
     public var busyTimeout = TimeSpan.seconds(5)
     /// `store.integrity_check`, default `after-unclean-end`.
     public var integrityCheck = IntegrityCheck.afterUncleanEnd
+    /// `store.on_schema_change`, default `migrate-light`.
+    public var onSchemaChange = SchemaChangeRule.migrateLight
     /// With less free disk space than this, fetching waits.
     public var minFreeDisk = ByteCount.mebibytes(256)
     /// Whether the log files stay when the store closes, so that readers of the group can open it while the daemon is stopped.

@@ -10,21 +10,32 @@ struct DocumentOpening: Sendable {
 
     private var package: String { configuration.document.path }
 
-    /// Blocks while the store opens and is checked.
+    /// Blocks while the store opens, is checked and is brought to the model.
+    /// - Parameter onMigration: called before the store is changed.
     /// - Throws: `StartFailure`
-    func open(model: NSManagedObjectModel) throws(StartFailure) -> OpenedDocument {
+    func open(model: NSManagedObjectModel, onMigration: () -> Void = {}) throws(StartFailure) -> OpenedDocument {
         try makePackage()
         // Before anything else in the package is touched.
         let lock = try DocumentLock(package: package)
         let policy = AutosavePolicy(configuration.document)
         let document = UIManagedDocument(fileURL: URL(fileURLWithPath: package, isDirectory: true), model: model, autosavePolicy: policy)
-        document.persistentStoreOptions = options(wasClean: lock.wasClean)
+        var options = options(wasClean: lock.wasClean), migration: StoreMigration?
         do {
+            migration = try StoreMigration(document.storeURL, model: model, configuration: configuration)
+            if let migration {
+                onMigration()
+                try migration.keepCopy()
+                options[NSMigratePersistentStoresAutomaticallyOption] = true
+                options[NSInferMappingModelAutomaticallyOption] = true
+            }
+            document.persistentStoreOptions = options
             try document.openStore(creating: true)
+        } catch let failure as StartFailure {
+            throw failure
         } catch {
             throw Self.failure(error, package: package)
         }
-        return OpenedDocument(document: document, lock: lock)
+        return OpenedDocument(document: document, lock: lock, migration: migration?.words)
     }
 
     private func makePackage() throws(StartFailure) {
@@ -136,11 +147,14 @@ public protocol OpenDocument: Sendable {
 /// The daemon's document: a `UIManagedDocument` that is open, and the lock on its package.
 final class OpenedDocument: OpenDocument {
     let document: UIManagedDocument
+    /// How the store was brought to the model; nil if it was of it.
+    let migration: String?
     private let lock: DocumentLock
 
-    init(document: UIManagedDocument, lock: DocumentLock) {
+    init(document: UIManagedDocument, lock: DocumentLock, migration: String? = nil) {
         self.document = document
         self.lock = lock
+        self.migration = migration
     }
 
     var path: String { document.fileURL.path }

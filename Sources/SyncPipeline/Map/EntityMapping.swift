@@ -126,7 +126,8 @@ package struct ModelMapping: Sendable {
     /// Changes when the same configuration turns a record into something else than an earlier version did.
     private static let revision = "\nnumbers by their digits"
 
-    package init(_ configuration: ModelConfiguration, model: NSManagedObjectModel) {
+    /// - Parameter migrations: how often the store was brought to another model: what is new in it stands in no row, whatever an earlier reading said.
+    package init(_ configuration: ModelConfiguration, model: NSManagedObjectModel, migrations: Int = 0) {
         model.freeze()
         var entities: [String: EntityMapping] = [:]
         for entity in configuration.entities {
@@ -135,7 +136,9 @@ package struct ModelMapping: Sendable {
         }
         for mapping in entities.values { mapping.connect(entities) }
         self.entities = entities
-        let text = configuration.entities.sorted { $0.name < $1.name }.map { String(describing: $0) }.joined(separator: "\n") + Self.revision
+        let text =
+            configuration.entities.sorted { $0.name < $1.name }.map { String(describing: $0) }.joined(separator: "\n") + Self.revision
+            + (migrations == 0 ? "" : "\nmigration \(migrations)")
         let digest = BodyDigest(of: text)
         fingerprint = digest.description
         salt = digest.bytes.prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
@@ -156,5 +159,11 @@ package struct ModelMapping: Sendable {
     static func entity(ofFingerprint fingerprint: String?) -> String? {
         guard let words = fingerprint?.split(separator: " "), words.count == 2 else { return nil }
         return String(words[0])
+    }
+
+    /// The fingerprint under the entity's new name; nil where it has none.
+    static func renamed(_ fingerprint: String?, _ names: [String: String]) -> String? {
+        guard let fingerprint, let entity = entity(ofFingerprint: fingerprint), let name = names[entity] else { return nil }
+        return name + fingerprint.dropFirst(entity.count)
     }
 }

@@ -46,7 +46,9 @@ public enum ModelBuilder {
         for entity in configuration.entities {
             let description = NSEntityDescription()
             description.name = entity.name
+            description.renamingIdentifier = configuration.renamed[entity.name]
             properties[entity.name] = entity.attributes.map { attribute($0, isKey: entity.key.contains($0.name)) } + bookkeeping()
+            for property in properties[entity.name] ?? [] { property.renamingIdentifier = configuration.renamed["\(entity.name).\(property.name)"] }
             description.userInfo = [ViewAnnotation.liveWhereNull: Bookkeeping.deletedAt.rawValue]
             entities[entity.name] = description
         }
@@ -120,9 +122,11 @@ public enum ModelBuilder {
         for entity in configuration.entities {
             for relationship in entity.relationships {
                 guard let destination = entities[relationship.destination] else { continue }
-                sides[entity.name, default: [:]][relationship.name] = NSRelationshipDescription(
+                let side = NSRelationshipDescription(
                     name: relationship.name, destination: destination, toMany: relationship.isToMany, deleteRule: rule(relationship.onDelete),
                     isOrdered: relationship.isOrdered)
+                side.renamingIdentifier = configuration.renamed["\(entity.name).\(relationship.name)"]
+                sides[entity.name, default: [:]][relationship.name] = side
             }
         }
         return sides

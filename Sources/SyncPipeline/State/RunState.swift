@@ -1,5 +1,6 @@
 import Foundation
 import OpenCoreData
+import SyncConfiguration
 
 /// What a resource's earlier runs left behind.
 struct RunState: Sendable, Hashable {
@@ -42,6 +43,34 @@ struct RunState: Sendable, Hashable {
             }
             return (statuses, schedules)
         }
+    }
+
+    /// Lets resources and pages go on vouching for the rows of entities that have other names now. Called before any run.
+    static func rename(entitiesOf model: ModelConfiguration, document: UIManagedDocument) async throws {
+        var names: [String: String] = [:]
+        for entity in model.entities {
+            // A name that is an entity's again means that one.
+            if let former = model.renamed[entity.name], model.entity(named: former) == nil { names[former] = entity.name }
+        }
+        if names.isEmpty { return }
+        let isChanged = try await document.withWorker { [names] worker in
+            var isChanged = false
+            for var row in try StateRow<ResourceTable>.all(in: worker) {
+                guard let mapping = ModelMapping.renamed(row.mapping, names) else { continue }
+                row.mapping = mapping
+                row.write(in: worker)
+                isChanged = true
+            }
+            for var row in try StateRow<RequestTable>.all(in: worker) {
+                guard let mapping = ModelMapping.renamed(row.mapping, names) else { continue }
+                row.mapping = mapping
+                row.write(in: worker)
+                isChanged = true
+            }
+            if isChanged { try worker.save() }
+            return isChanged
+        }
+        if isChanged { try await document.save() }
     }
 
     /// Whether what is remembered of a page or a resource is about rows of an entity. Nil: whatever it was.
@@ -111,6 +140,12 @@ struct RunState: Sendable, Hashable {
 }
 
 extension UIManagedDocument {
+    /// How records become rows of this document.
+    func mapping(_ model: ModelConfiguration) -> ModelMapping {
+        let migrations = root.persistentStoreCoordinator?.persistentStores.reduce(0) { $0 + $1.migrations } ?? 0
+        return ModelMapping(model, model: managedObjectModel, migrations: migrations)
+    }
+
     /// Runs `body` in a fresh worker context, child of the main context, on its own queue. What it does not save is gone.
     func withWorker<T: Sendable>(_ body: @escaping @Sendable (NSManagedObjectContext) throws -> T) async throws -> T {
         let worker = NSManagedObjectContext(.privateQueueConcurrencyType)

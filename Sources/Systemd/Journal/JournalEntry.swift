@@ -155,6 +155,8 @@ public enum MessageID: String, Sendable, CaseIterable {
     case reloadFailed = "753ebbd394a242c597a8747a2c29caac"
     /// The daemon takes no more work: it was asked to stop, or cannot trust its store.
     case stopping = "1cc75df53c3548f698fe64f42963b7da"
+    /// The store was brought to a changed model, and what that meant for what is in it.
+    case schemaMigrated = "2e713e9106db4b26aedd593d0d05a28c"
     /// A run succeeded and changed something; runs without changes get no such entry.
     case runFinished = "f5412f54e1464f1ab7f2f868b8d0b310"
     /// A run failed, or saw only a part of the listing.
@@ -195,7 +197,7 @@ public enum MessageID: String, Sendable, CaseIterable {
         case .reloadFailed, .authRejected, .tlsFailed: .error
         case .runFailed, .sourceDegraded, .deletesBlocked, .recordsQuarantined, .responseRefused, .redirectRefused:
             .warning
-        case .started, .ready, .reloaded, .stopping, .sourceRecovered, .rateLimited, .clockJumped:
+        case .started, .ready, .reloaded, .stopping, .schemaMigrated, .sourceRecovered, .rateLimited, .clockJumped:
             .notice
         case .runFinished, .statusDump: .info
         }

@@ -18,6 +18,11 @@ extension Workshop {
         try await run(Self.binary("cisternctl"), ["verify", "--local", "--config", "\(folder)/cisternd.toml"])
     }
 
+    /// `cisternctl plan --model`.
+    func plan() async throws -> (status: Int32, output: [String], errors: [String]) {
+        try await run(Self.binary("cisternctl"), ["plan", "--model", "--config", "\(folder)/cisternd.toml"])
+    }
+
     /// Rows that only one of two databases has, at most five a query and side: `main.` is this one's, `other.` the other's.
     ///
     /// - Parameter queries: what is compared; `@` stands for the name of the database in them.

@@ -141,7 +141,7 @@ import Testing
     /// The columns of later milestones, spelt out: nothing of them may slip in by forgetting it here and there.
     @Test(arguments: [
         "metrics.listen = \"\"", "[store]\nbackup = {}", "[store]\nhistory = \"none\"", "[store.postgresql]\nhost = \"x\"",
-        "[store]\njournal_mode = \"wal\"", "[store]\non_schema_change = \"refuse\"", "[store]\nkind = \"postgresql\"",
+        "[store]\njournal_mode = \"wal\"", "[store]\nkind = \"postgresql\"",
         "[store]\nintegrity_check = \"full-weekly\"", "[log]\ntrace_http = \"off\"", "[log]\ntrace_http_max = \"1MiB\"",
         "[defaults.schedule]\ncron = \"* * * * *\"", "[defaults.schedule]\ntimezone = \"UTC\"", "[defaults.schedule]\nadaptive = true",
         "[defaults.schedule]\nquiet_hours = []", "[defaults.schedule]\noverlap = \"skip\"", "[defaults.schedule]\ncatch_up = \"one\"",

@@ -177,4 +177,40 @@ import Testing
             #expect(attribute("{ type = \"\(type)\"\(entry) }").isEmpty, "\(type) \(value)")
         }
     }
+
+    private static let changed = """
+        [entity.Town]
+        renamed_from = "City"
+        key = ["id"]
+          [entity.Town.attributes]
+          id = { type = "int64", renamed_from = "code" }
+          mayor = { drop = true }
+          size = { type = "int64", drop = true }
+          [entity.Town.relationships]
+          country = { to = "Country", renamed_from = "nation" }
+          river = { drop = true }
+        [entity.River]
+        drop = true
+          [entity.River.attributes]
+          id = { type = "int64" }
+        [entity.Country.attributes]
+        id = { type = "int64" }
+        """
+
+    @Test func whatWasCalledOtherwiseAndWhatMayGoIsNoPartOfAnEntity() throws {
+        let model = try configuration(Self.changed).model
+        #expect(model.entities.map(\.name) == ["Town", "Country"])
+        #expect(model.entity(named: "Town")?.attributes.map(\.name) == ["id"])
+        #expect(model.entity(named: "Town")?.relationships.map(\.name) == ["country"])
+        #expect(model.renamed == ["Town": "City", "Town.id": "code", "Town.country": "nation"])
+        #expect(model.dropped == ["River", "Town.mayor", "Town.size", "Town.river"])
+        // Both change nothing of what a record becomes.
+        let plain = try configuration(Self.changed.replacing("renamed_from = \"City\"\n", with: "").replacing(", renamed_from = \"code\"", with: ""))
+            .model
+        #expect(plain.entities == model.entities)
+    }
+
+    @Test func anEntityThatIsDroppedCannotBeLedTo() {
+        #expect(found(Self.changed.replacing("river = { drop = true }", with: "river = { to = \"River\" }")).contains("River"))
+    }
 }

@@ -25,6 +25,7 @@ import Testing
                 }, wake: 1)
         }
         bench.pipeline.set(PipelineLiveness(forgotten: Example.countries))
+        bench.migration.withLock { $0 = "Store brought to the changed model: City.mayor is new" }
         let daemon = bench.daemon(watchdogTimeout: .milliseconds(30))
         async let status = daemon.run()
         var messages = bench.messages.makeAsyncIterator()

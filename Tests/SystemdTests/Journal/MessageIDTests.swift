@@ -36,7 +36,7 @@ struct MessageIDTests {
         let written = try catalogue().map(\.id)
         #expect(Set(written).count == written.count, "an id stands twice")
         #expect(Set(written) == Set(MessageID.allCases.map(\.rawValue)))
-        #expect(MessageID.allCases.count == 21)
+        #expect(MessageID.allCases.count == 22)
     }
 
     @Test func everyEntryExplainsItself() throws {
@@ -66,7 +66,7 @@ struct MessageIDTests {
         #expect(counted[.critical] == [.storeCorrupt, .diskLow, .watchdogMissed])
         #expect(counted[.error] == [.reloadFailed, .authRejected, .tlsFailed])
         #expect(counted[.warning]?.count == 6)
-        #expect(counted[.notice]?.count == 7)
+        #expect(counted[.notice]?.count == 8)
         #expect(counted[.info] == [.runFinished, .statusDump])
         for id in MessageID.allCases { #expect(JournalPriority(id.priority.level) == id.priority) }
     }

@@ -30,6 +30,9 @@ package final class SQLiteStore: NSPersistentStore, @unchecked Sendable {
     let files: SQLiteStoreFiles
     /// The version hashes of the model that the file had when it was opened.
     private let modelHashes: [String: Data]
+    /// How often the file had been migrated.
+    package override var migrations: Int { migrationCount }
+    private let migrationCount: Int
     /// The version of the file's schema that is known to be of that model.
     private let checkedSchema = Atomic<Int64>(-1)
     /// How many statements ran.
@@ -66,6 +69,7 @@ package final class SQLiteStore: NSPersistentStore, @unchecked Sendable {
         files = SQLiteStoreFiles(url.path)
         metadataState = Mutex(MetadataState(data: opened.metadata))
         modelHashes = StoreMetadataCoding.modelHashes(opened.metadata)
+        migrationCount = StoreMetadataCoding.migrations(StoreMetadataCoding.metadata(opened.metadata) ?? [:])
         super.init(entities: entities, configurationName: configurationName, url: url, options: options, uuid: opened.uuid)
         try prepareHistory()
     }
@@ -118,8 +122,7 @@ package final class SQLiteStore: NSPersistentStore, @unchecked Sendable {
     package override var metadata: [String: Any]! {
         get {
             var metadata = StoreMetadataCoding.metadata(metadataState.withLock { $0.data }) ?? [:]
-            metadata[StoreMetadataCoding.viewsKey] = nil
-            metadata[StoreMetadataCoding.pushMarkKey] = nil
+            for key in StoreMetadataCoding.hiddenKeys { metadata[key] = nil }
             metadata[NSStoreTypeKey] = type
             metadata[NSStoreUUIDKey] = identifier
             return metadata
@@ -141,12 +144,10 @@ package final class SQLiteStore: NSPersistentStore, @unchecked Sendable {
         }
     }
 
-    static let ownKeys: Set = [
-        NSStoreTypeKey, NSStoreUUIDKey, NSStoreModelVersionHashesKey, StoreMetadataCoding.viewsKey, StoreMetadataCoding.pushMarkKey,
-        StoreMetadataCoding.hashesVersionKey, StoreMetadataCoding.hashesDigestKey, StoreMetadataCoding.modelChecksumKey,
-        StoreMetadataCoding.autoVacuumLevelKey,
-        StoreMetadataCoding.frameworkVersionKey,
-    ]
+    static let ownKeys = StoreMetadataCoding.hiddenKeys.union([
+        NSStoreTypeKey, NSStoreUUIDKey, NSStoreModelVersionHashesKey, StoreMetadataCoding.hashesVersionKey, StoreMetadataCoding.hashesDigestKey,
+        StoreMetadataCoding.modelChecksumKey, StoreMetadataCoding.autoVacuumLevelKey, StoreMetadataCoding.frameworkVersionKey,
+    ])
 
     // From the file: another process may have moved it since the store was opened.
     package override var pushMark: UInt64 {

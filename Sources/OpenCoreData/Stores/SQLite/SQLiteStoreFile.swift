@@ -58,8 +58,7 @@ struct SQLiteStoreFile: StoreFile {
     /// What is kept about the store as a whole. Throws 134080 or 134000 for a file that is no store or is not there.
     package func metadata() throws -> [String: Any] {
         guard var metadata = isThere ? try opening(isReadOnly: true).probe()?.metadata : nil else { throw noStore }
-        metadata[StoreMetadataCoding.viewsKey] = nil
-        metadata[StoreMetadataCoding.pushMarkKey] = nil
+        for key in StoreMetadataCoding.hiddenKeys { metadata[key] = nil }
         return metadata
     }
 

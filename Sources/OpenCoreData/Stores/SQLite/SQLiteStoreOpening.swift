@@ -299,7 +299,7 @@ struct SQLiteStoreOpening {
     }
 
     /// A failure of SQLite as a sentence about this file.
-    private func described(_ error: any Error) -> any Error {
+    func described(_ error: any Error) -> any Error {
         let cause: SQLiteError
         switch error {
         case let error as SQLiteError: cause = error

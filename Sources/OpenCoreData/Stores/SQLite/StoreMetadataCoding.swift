@@ -13,6 +13,18 @@ enum StoreMetadataCoding {
     /// Through which entry of a push journal everything has been committed: not shown to callers.
     static let pushMarkKey = "_OpenCoreDataPushMark"
 
+    /// The largest keys of entity trees that are no more, by name of their root: should one come back, its keys go on from there, so that nobody takes a
+    /// new object for an old one. Not shown to callers.
+    static let formerKeysKey = "_OpenCoreDataFormerKeys"
+
+    /// How often the store was migrated: not shown to callers.
+    static let migrationsKey = "_OpenCoreDataMigrations"
+
+    /// What callers neither see nor set.
+    static let hiddenKeys: Set = [viewsKey, pushMarkKey, formerKeysKey, migrationsKey]
+
+    static func migrations(_ metadata: [String: Any]) -> Int { (metadata[migrationsKey] as? NSNumber)?.intValue ?? 0 }
+
     static func pushMark(_ data: Data) -> UInt64 {
         (metadata(data)?[pushMarkKey] as? NSNumber)?.uint64Value ?? 0
     }

@@ -20,15 +20,24 @@ extension Assembly {
                     at: node.place, layer.subject, "expected a table, found \(node.found)", "write [entity.\(tomlKey(name)).attributes]")
                 continue
             }
-            result.entities.append(assembleEntity(name, layer, &check))
+            if let entity = assembleEntity(name, layer, &check, &result) { result.entities.append(entity) }
         }
         check.finish(&result)
-        for entity in result.entities { addSections(entity, check) }
+        for entity in result.entities { addSections(entity, result, check) }
+        addDroppedEntities(result)
         return result
     }
 
-    private func assembleEntity(_ name: String, _ layer: Layer, _ check: inout ModelCheck) -> EntityConfiguration {
+    /// Nil for one that is dropped, whatever else is said of it.
+    private func assembleEntity(
+        _ name: String, _ layer: Layer, _ check: inout ModelCheck, _ model: inout ModelConfiguration
+    ) -> EntityConfiguration? {
         let (table, origins) = resolve(EntityTable.self, [layer])
+        if table.isDropped {
+            model.dropped.insert(name)
+            return nil
+        }
+        model.renamed[name] = table.renamedFrom
         var entity = EntityConfiguration(name: name, key: table.key ?? [])
         check.places[[name]] = layer.node?.place
         check.places[[name, "key"]] = origins["key"]
@@ -37,6 +46,11 @@ extension Assembly {
             check.places[[name, property]] = node.place
             guard isTable(node, inner, "{ type = \"string\" }") else { continue }
             let (values, _) = resolve(AttributeTable.self, [inner])
+            if values.isDropped {
+                model.dropped.insert("\(name).\(property)")
+                continue
+            }
+            model.renamed["\(name).\(property)"] = values.renamedFrom
             entity.attributes.append(attribute(property, values, inner))
         }
         for (property, node) in properties("relationships", layer) {
@@ -50,6 +64,11 @@ extension Assembly {
             check.places[[name, property]] = node.place
             guard isTable(node, inner, "{ to = \"…\" }") else { continue }
             let (values, origins) = resolve(RelationshipTable.self, [inner])
+            if values.isDropped {
+                model.dropped.insert("\(name).\(property)")
+                continue
+            }
+            model.renamed["\(name).\(property)"] = values.renamedFrom
             if let relationship = relationship(property, values, inner) {
                 entity.relationships.append(relationship)
                 for (key, place) in origins { check.places[[name, property, key]] = place }
@@ -135,18 +154,35 @@ extension Assembly {
         return relationship
     }
 
-    private mutating func addSections(_ entity: EntityConfiguration, _ check: ModelCheck) {
+    private mutating func addDroppedEntities(_ model: ModelConfiguration) {
+        for name in model.dropped.sorted() where !name.contains(".") {
+            let path = "entity.\(tomlKey(name))"
+            resolved.sections.append(.init(header: "[\(path)]", settings: [setting("drop", path: path, "true", .derived)]))
+        }
+    }
+
+    /// The table of a property with what it was called.
+    private func inline(_ toml: String, _ property: String, _ entity: EntityConfiguration, _ model: ModelConfiguration) -> String {
+        guard let former = model.renamed["\(entity.name).\(property)"] else { return toml }
+        return "\(toml.dropLast(2)), renamed_from = \(tomlQuoted(former)) }"
+    }
+
+    private mutating func addSections(_ entity: EntityConfiguration, _ model: ModelConfiguration, _ check: ModelCheck) {
         let path = "entity.\(tomlKey(entity.name))"
         func origin(_ names: [String]) -> ResolvedConfiguration.Origin {
             check.places[names].map(Self.origin) ?? .derived
         }
         let key = "[" + entity.key.map(tomlQuoted).joined(separator: ", ") + "]"
-        resolved.sections.append(.init(header: "[\(path)]", settings: [setting("key", path: path, key, origin([entity.name, "key"]))]))
-        let attributes = entity.attributes.map {
-            setting(tomlKey($0.name), path: "\(path).attributes", $0.toml, origin([entity.name, $0.name]))
-        }
+        let former = model.renamed[entity.name].map { [setting("renamed_from", path: path, tomlQuoted($0), .derived)] } ?? []
+        resolved.sections.append(
+            .init(header: "[\(path)]", settings: [setting("key", path: path, key, origin([entity.name, "key"]))] + former))
+        let dropped = model.dropped.filter { $0.hasPrefix(entity.name + ".") }.map { String($0.dropFirst(entity.name.count + 1)) }.sorted()
+        let attributes =
+            entity.attributes.map {
+                setting(tomlKey($0.name), path: "\(path).attributes", inline($0.toml, $0.name, entity, model), origin([entity.name, $0.name]))
+            } + dropped.map { setting(tomlKey($0), path: "\(path).attributes", "{ drop = true }", origin([entity.name, $0])) }
         let relationships = entity.relationships.map {
-            setting(tomlKey($0.name), path: "\(path).relationships", $0.toml, origin([entity.name, $0.name]))
+            setting(tomlKey($0.name), path: "\(path).relationships", inline($0.toml, $0.name, entity, model), origin([entity.name, $0.name]))
         }
         if !attributes.isEmpty { resolved.sections.append(.init(header: "[\(path).attributes]", settings: attributes)) }
         if !relationships.isEmpty { resolved.sections.append(.init(header: "[\(path).relationships]", settings: relationships)) }

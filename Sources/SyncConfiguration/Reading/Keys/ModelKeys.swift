@@ -19,9 +19,14 @@ extension ModelConfiguration: ConfigurationTable {
 /// `[entity.X]` as it stands in the files.
 struct EntityTable: ConfigurationTable {
     var key: [String]?
+    var renamedFrom: String?
+    var isDropped = false
 
     static var keys: [Key<Self>] {
-        [Key("key", Codec<[String]>.attributeNames.optional(), \.key)]
+        [
+            Key("key", Codec<[String]>.attributeNames.optional(), \.key), Key("renamed_from", .formerName("an entity"), \.renamedFrom),
+            Key("drop", .bool, \.isDropped),
+        ]
             + Key.structural("attributes", "relationships")
             + Key.later("abstract", "parent", "discriminator", "version_field")
     }
@@ -35,6 +40,8 @@ struct AttributeTable: ConfigurationTable {
     var defaultValue: DocumentNode?
     var isIndexed = false
     var format = DateFormat.rfc3339
+    var renamedFrom: String?
+    var isDropped = false
 
     static var keys: [Key<Self>] {
         [
@@ -44,6 +51,8 @@ struct AttributeTable: ConfigurationTable {
             Key("default", .anyScalar, \.defaultValue),
             Key("index", .bool, \.isIndexed),
             Key("format", .dateFormat, \.format),
+            Key("renamed_from", .formerName("an attribute"), \.renamedFrom),
+            Key("drop", .bool, \.isDropped),
         ] + Key.later("transform", "max", "sensitive")
     }
 }
@@ -57,6 +66,8 @@ struct RelationshipTable: ConfigurationTable {
     var inverse: String?
     var onDelete = RelationshipConfiguration.DeleteRule.nullify
     var match = RelationshipConfiguration.Match.auto
+    var renamedFrom: String?
+    var isDropped = false
 
     private enum Mode: String, CaseIterable {
         /// The targets are exactly those of the record.
@@ -78,9 +89,18 @@ struct RelationshipTable: ConfigurationTable {
             Key("inverse", Codec<String>.text("the name of a relationship of the target", maxLength: 128).optional(), \.inverse),
             Key("on_delete", .choice(RelationshipConfiguration.DeleteRule.self), \.onDelete),
             Key("match", .choice(RelationshipConfiguration.Match.self), \.match),
+            Key("renamed_from", .formerName("a relationship"), \.renamedFrom),
+            Key("drop", .bool, \.isDropped),
             Key("mode", .choice(Mode.self, later: ["merge", "append"]), always: .replace),
             Key("unresolved", .choice(Unresolved.self, later: ["defer", "null", "fail"]), always: .stub),
         ]
+    }
+}
+
+extension Codec where Value == String? {
+    /// What something was called when the store was written.
+    fileprivate static func formerName(_ what: String) -> Codec {
+        Codec<String>.text("the earlier name of \(what)", maxLength: 128).optional()
     }
 }
 

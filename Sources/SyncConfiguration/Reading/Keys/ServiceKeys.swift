@@ -53,7 +53,7 @@ extension StoreConfiguration: ConfigurationTable {
             Key("busy_timeout", .timeSpan(.zero ... .minutes(10)), \.busyTimeout),
             Key("integrity_check", .choice(IntegrityCheck.self, later: ["full-weekly"]), \.integrityCheck),
             Key("min_free_disk", .byteCount(.zero ... .gibibytes(1 << 20)), \.minFreeDisk),
-            .inForce("on_schema_change", "refuse"),
+            Key("on_schema_change", .choice(SchemaChangeRule.self), \.onSchemaChange),
             Key("persist_wal", .bool, \.persistWAL),
             Key("read_group", .text("the name of a group", isEmptyAllowed: true, maxLength: 64), \.readGroup),
         ] + Key.later("backup", "history", "postgresql")

@@ -7,15 +7,16 @@ struct SQLiteMigration {
     let url: URL
     /// What the file says of itself, read in the same transaction.
     let probe: SQLiteStoreOpening.Probe
-    let archive: ModelArchive
+    /// What the file's own model says that it keeps.
+    let source: SQLiteStoreOpening.SourceModel
     let entities: [NSEntityDescription]
     let model: NSManagedObjectModel?
     let sumsRows: Bool
 
     /// Inside a transaction.
     func run(in database: Database) throws {
-        let source = try sourceEntities(), change = try ModelChange(from: source, to: entities)
-        let old = try SchemaBuilder.schema(for: source, in: SQLiteDialect(), known: probe.numbers) { probe.summedTables.contains($0) }
+        let change = try ModelChange(from: source.entities, to: entities, looksAtObjects: true)
+        let old = try SchemaBuilder.schema(for: source.entities, in: SQLiteDialect(), known: probe.numbers) { probe.summedTables.contains($0) }
         let missing = try old.missing(in: database)
         if !missing.isEmpty { throw refusal(.migration, "it lacks what its own model says: \(missing.prefix(10).joined(separator: ", "))") }
         let new = try newSchema(change, old)
@@ -23,7 +24,7 @@ struct SQLiteMigration {
         for name in SQLiteStoreOpening.viewNames(in: metadata) + new.views().map(\.name) {
             try database.execute(sql: "DROP VIEW IF EXISTS \(name.sqlName)")
         }
-        let steps = try SchemaChange(from: old, to: new, change, largestKeys: probe.largestKeys)
+        let steps = try SchemaChange(from: old, to: new, change, largestKeys: probe.largestKeys, formerKeys: keepKeys(&metadata, change))
         for step in steps.steps {
             switch step {
             case .run(let sql): try database.execute(sql: sql)
@@ -35,6 +36,9 @@ struct SQLiteMigration {
         let views = new.views()
         for view in views { try database.execute(sql: view.sql) }
         metadata[StoreMetadataCoding.viewsKey] = SQLiteStoreOpening.viewsMark(views)
+        if StoreMetadataCoding.hashes(of: entities) != metadata[NSStoreModelVersionHashesKey] as? [String: Data] ?? [:] {
+            metadata[StoreMetadataCoding.migrationsKey] = StoreMetadataCoding.migrations(metadata) + 1
+        }
         StoreMetadataCoding.stamp(&metadata, entities: entities, model: model)
         try database.run("UPDATE Z_METADATA SET Z_PLIST = ?", [.blob(try StoreMetadataCoding.data(metadata))])
         try database.execute(sql: "DELETE FROM Z_MODELCACHE")
@@ -43,19 +47,6 @@ struct SQLiteMigration {
 
     private func refusal(_ code: CocoaError.Code, _ reason: String) -> NSError {
         .coreData(code, "\(url.path) can't be migrated: \(reason). Nothing was changed.", userInfo: ["reason": reason])
-    }
-
-    /// Of the model that the file was written with those that it keeps.
-    private func sourceEntities() throws -> [NSEntityDescription] {
-        let source: NSManagedObjectModel
-        do { source = try archive.model(hasClasses: false) } catch {
-            throw refusal(.migrationMissingSourceModel, "the model that it keeps makes no sense: \(error)")
-        }
-        source.freeze()
-        let kept = probe.metadata[NSStoreModelVersionHashesKey] as? [String: Data] ?? [:]
-        let found = source.entities.filter { kept[$0.name ?? ""] != nil }
-        // Entities belong to their model, which nobody else has.
-        return withExtendedLifetime(source) { found }
     }
 
     // MARK: Numbers
@@ -76,6 +67,21 @@ struct SQLiteMigration {
             next += 1
         }
         return try SchemaBuilder.schema(for: entities, in: SQLiteDialect(), known: numbers) { sumsRows || summed.contains($0) }
+    }
+
+    /// Notes how far the keys of a tree went that is no more, and takes out those of trees that are there again.
+    ///
+    /// - Returns: where new trees begin, by name of their root.
+    private func keepKeys(_ metadata: inout [String: Any], _ change: ModelChange) -> [String: Int64] {
+        var former = (metadata[StoreMetadataCoding.formerKeysKey] as? [String: Any] ?? [:]).compactMapValues { ($0 as? NSNumber)?.int64Value }
+        let known = former
+        for entity in change.entities where entity.destination == nil {
+            guard let source = entity.source, source.superentity == nil, let name = source.name, let number = probe.numbers[name] else { continue }
+            former[name] = max(former[name] ?? 0, probe.largestKeys[number] ?? 0)
+        }
+        for entity in entities where entity.superentity == nil { former[entity.name ?? ""] = nil }
+        metadata[StoreMetadataCoding.formerKeysKey] = former.isEmpty ? nil : former.mapValues { NSNumber(value: $0) }
+        return known
     }
 
     // MARK: History

@@ -13,7 +13,9 @@ extension SQLiteStoreOpening {
             // What no hash tells of: indexes, and what it is called in the next version.
             guard !isReadOnly, let archive = probe.model, archive != ModelArchive(entities) else { return probe }
             // Without that it is as good.
-            guard (try? ModelChange(from: archive.model(hasClasses: false).entities, to: entities)) != nil else { return probe }
+            guard let before = try? archive.model(hasClasses: false), (try? ModelChange(from: before.entities, to: entities)) != nil else {
+                return probe
+            }
             return try migrate()
         }
         guard options.migrates else {
@@ -30,7 +32,7 @@ extension SQLiteStoreOpening {
         return try migrate()
     }
 
-    private func isOfModel(_ probe: Probe) -> Bool {
+    func isOfModel(_ probe: Probe) -> Bool {
         probe.metadata[NSStoreModelVersionHashesKey] as? [String: Data] ?? [:] == StoreMetadataCoding.hashes(of: entities)
     }
 
@@ -62,14 +64,8 @@ extension SQLiteStoreOpening {
                 guard let probe = try read(database, checksFile: false) else { return .rollback }
                 found = probe
                 if isOfModel(probe), probe.model == ModelArchive(entities) { return .rollback }
-                guard let archive = probe.model else {
-                    throw NSError.coreData(
-                        .migrationMissingSourceModel,
-                        "\(url.path) was made with another version of the model and does not say with which. Open it with that model. Nothing was changed.",
-                        userInfo: ["metadata": probe.metadata])
-                }
                 try SQLiteMigration(
-                    url: url, probe: probe, archive: archive, entities: entities, model: model, sumsRows: options.sumsRows
+                    url: url, probe: probe, source: try source(of: probe), entities: entities, model: model, sumsRows: options.sumsRows
                 ).run(in: database)
                 found = try read(database, checksFile: false)
                 return .commit
@@ -77,5 +73,41 @@ extension SQLiteStoreOpening {
         }
         guard let found else { throw NSError.coreData(.persistentStoreOpen, "\(url.path) is empty now: another program emptied it. Open it again.") }
         return found
+    }
+
+    /// A model that a file was made with, and what the file keeps of it.
+    struct SourceModel {
+        /// Entities do not keep each other.
+        let model: NSManagedObjectModel
+        let entities: [NSEntityDescription]
+    }
+
+    /// What a file keeps, by the model that it was made with. Throws 134130 where it does not say, or not so that it makes sense.
+    func source(of probe: Probe) throws -> SourceModel {
+        let found: NSManagedObjectModel
+        do {
+            guard let archive = probe.model else { throw ModelArchive.Nonsense(description: "it does not say with which") }
+            found = try archive.model(hasClasses: false)
+        } catch {
+            throw NSError.coreData(
+                .migrationMissingSourceModel,
+                "\(url.path) was made with another version of the model, and its own makes no sense: \(error). Open it with the model it was made with. "
+                    + "Nothing was changed.",
+                userInfo: ["metadata": probe.metadata])
+        }
+        found.freeze()
+        let kept = probe.metadata[NSStoreModelVersionHashesKey] as? [String: Data] ?? [:]
+        return SourceModel(model: found, entities: found.entities.filter { kept[$0.name ?? ""] != nil })
+    }
+
+    /// Reads from the file while nobody has it open here.
+    func reading<T>(_ body: (Database) throws -> T) throws -> T {
+        do {
+            let queue = try DatabaseQueue(path: url.path, configuration: configuration(forProbe: true))
+            defer { try? queue.close() }
+            return try queue.read(body)
+        } catch {
+            throw described(error)
+        }
     }
 }

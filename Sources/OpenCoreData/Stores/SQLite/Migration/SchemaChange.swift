@@ -34,8 +34,10 @@ struct SchemaChange {
     private(set) var largestKeys: [Int64]
     private(set) var steps: [Step] = []
 
-    /// - Parameter largestKeys: by number of the root in the file.
-    init(from old: SQLSchema, to new: SQLSchema, _ change: ModelChange, largestKeys: [Int64: Int64]) throws {
+    /// - Parameters:
+    ///   - largestKeys: by number of the root in the file.
+    ///   - formerKeys: where the keys of new tables begin, by name of the root.
+    init(from old: SQLSchema, to new: SQLSchema, _ change: ModelChange, largestKeys: [Int64: Int64], formerKeys: [String: Int64]) throws {
         self.old = old
         self.new = new
         pairs = change.entities.compactMap { change in
@@ -47,6 +49,7 @@ struct SchemaChange {
         for table in new.tables.indices {
             let root = pairs.first { $0.new.number == new.tables[table].root }?.old.table
             let sources = Set(pairs.filter { $0.new.table == table }.map(\.old.table)).sorted { ($0 == root ? 0 : 1, $0) < ($1 == root ? 0 : 1, $1) }
+            if sources.isEmpty { largest[table] = new[file: new.tables[table].root].flatMap { formerKeys[$0.name] } ?? 0 }
             for source in sources {
                 shifts[[source, table]] = largest[table]
                 let (sum, overflows) = largest[table].addingReportingOverflow(largestKeys[old.tables[source].root] ?? 0)
@@ -76,6 +79,7 @@ struct SchemaChange {
 
     private mutating func plan() {
         checkAbstracts()
+        checkRequired()
         let changes = new.tables.indices.map { TableChange($0, of: self) }
         var altered: Set<Int> = [], fresh: [(temporary: String, name: String)] = []
         for change in changes where change.alteration == nil {
@@ -100,6 +104,18 @@ struct SchemaChange {
             let name = pair.new.name
             refuse(.migration, "SELECT count(*) FROM \(pair.old.tableName.sqlName) WHERE Z_ENT = \(pair.old.number)") {
                 "\(name) is abstract now, but there are \($0) objects of it. Delete them first, or leave it concrete"
+            }
+        }
+    }
+
+    private mutating func checkRequired() {
+        for pair in pairs {
+            for attribute in pair.change.attributes where attribute.needsValue {
+                let name = "\(pair.new.name).\(attribute.destination.name)"
+                let isMissing = attribute.source.flatMap { pair.column(of: $0) }.map { " AND \($0.name.sqlName) IS NULL" } ?? ""
+                refuse(.migration, "SELECT count(*) FROM \(pair.old.tableName.sqlName) WHERE Z_ENT = \(pair.old.number)\(isMissing)") {
+                    "\(name) is required now, but \($0) objects have none. Give it a default value, or leave it optional"
+                }
             }
         }
     }

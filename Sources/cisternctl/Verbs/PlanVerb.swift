@@ -1,0 +1,69 @@
+import ArgumentParser
+import Foundation
+import OpenCoreData
+import SyncConfiguration
+import SyncControl
+import SyncPipeline
+
+/// `plan --model`: what the next start does to the store, before it does so.
+struct PlanVerb: Verb {
+    static let configuration = CommandConfiguration(
+        commandName: "plan", abstract: "Say what a changed [entity] means for the store.",
+        discussion: """
+            Reads the configuration and the store, whether cisternd runs or not, and changes nothing. Ends with 0, or 78 if cisternd would not start \
+            with this configuration over this store.
+            """)
+
+    @OptionGroup var options: CommonOptions
+
+    @Flag(help: "Compare the model of the configuration with that of the store.")
+    var model = false
+
+    func validate() throws {
+        if !model { throw ValidationError("--model is required: nothing else is planned") }
+    }
+
+    private struct Report: Encodable {
+        var changes: [String]
+        var refused: [String]
+    }
+
+    func run(in surroundings: Surroundings) async throws -> ControlExitCode {
+        let configuration = try surroundings.configuration(options), store = configuration.document.path + "/StoreContent/persistentStore"
+        let changes: ModelChanges?
+        do {
+            changes = try ModelChanges(
+                store: URL(fileURLWithPath: store), model: SyncPipeline.model(for: configuration), dropped: configuration.model.dropped)
+        } catch {
+            throw ControlError(
+                error.localizedDescription, advice: "undo the change of [entity], or move the store away to have everything fetched again",
+                code: .configuration)
+        }
+        let refused = changes?.refused ?? []
+        if options.json {
+            try surroundings.console.json(Report(changes: changes?.all.map(\.words) ?? [], refused: refused.map(\.words)), pretty: true)
+        } else {
+            for line in Self.lines(changes, isThere: surroundings.exists(store), rule: configuration.store.onSchemaChange) {
+                surroundings.console.out(line)
+            }
+        }
+        return refused.isEmpty && (changes == nil || configuration.store.onSchemaChange != .refuse) ? .success : .configuration
+    }
+
+    static func lines(_ changes: ModelChanges?, isThere: Bool, rule: StoreConfiguration.SchemaChangeRule) -> [String] {
+        guard let changes else {
+            return [isThere ? "The store is of this model: nothing changes." : "There is no store yet: cisternd makes one of this model."]
+        }
+        var lines = changes.all.map { $0.words.prefix(1).uppercased() + $0.words.dropFirst() + "." }
+        if rule == .refuse {
+            lines.append("cisternd does not start: [store] on_schema_change is \"\(rule.rawValue)\".")
+        } else if !changes.refused.isEmpty {
+            let names = changes.refused.map(\.words).joined(separator: ", ")
+            lines.append("cisternd does not start: \(names). Say what it is called now (renamed_from) or that it may go (drop = true).")
+        } else {
+            let copy = changes.losses.isEmpty ? "" : " It keeps a copy of the store as it is."
+            lines.append("cisternd brings the store to this model at its next start.\(copy)")
+        }
+        return lines
+    }
+}

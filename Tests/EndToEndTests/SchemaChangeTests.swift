@@ -1,0 +1,206 @@
+import Foundation
+import Glibc
+import SyncReports
+import SyncTestSupport
+import Testing
+
+/// A changed `[entity]` over a store that is there, through the binaries: what was fetched stays, and nothing is lost that the configuration does not name.
+@Suite struct SchemaChangeTests {
+    /// One edit of the configuration after the other: text that stands in it, and what stands there then.
+    typealias Edit = (old: String, new: String)
+
+    private static let migrated = "2e713e9106db4b26aedd593d0d05a28c"
+
+    private static func text(_ edits: [Edit]) -> (String) -> String {
+        { text in edits.reduce(text) { $0.replacingOccurrences(of: $1.old, with: $1.new) } }
+    }
+
+    /// A store with everything in it, whose daemon has ended.
+    private static func filled() async throws -> (shop: Workshop, server: FixtureServer) {
+        let shop = try Workshop(), server = try await shop.server("pages.py", ["--pages", "3", "--records", "50"])
+        try shop.configure("pages.toml", ["API": server.address, "GRACE": "20s"])
+        #expect(try await shop.importEverything().values.allSatisfy { $0.isComplete })
+        return (shop, server)
+    }
+
+    private static func configure(_ shop: Workshop, _ server: FixtureServer, _ edits: [Edit]) throws {
+        try shop.configure("pages.toml", ["API": server.address, "GRACE": "20s"], edit: text(edits))
+    }
+
+    /// Starts the daemon with the changed configuration, looks, has everything polled and compares with a store that never knew another.
+    private static func expect(
+        _ shop: Workshop, _ server: FixtureServer, _ edits: [Edit], sameAs queries: [String], looking: () async throws -> Void = {}
+    ) async throws {
+        try configure(shop, server, edits)
+        let daemon = try await shop.daemon()
+        #expect((daemon.output + daemon.errors).contains { $0.contains(migrated) }, "nothing says that the store was migrated")
+        try await looking()
+        #expect(try await shop.sync().values.allSatisfy { $0.isComplete })
+        daemon.signal(SIGTERM)
+        #expect(await daemon.end() == 0)
+        #expect(try await shop.damage() == [])
+        #expect(try await shop.verify().status == 0)
+        let fresh = try Workshop()
+        defer { fresh.close() }
+        try configure(fresh, server, edits)
+        #expect(try await fresh.importEverything().values.allSatisfy { $0.isComplete })
+        let differences = try await shop.differences(queries, from: fresh)
+        #expect(differences == [])
+    }
+
+    private static let items = "SELECT id, name, page, version, pageCount, tagCount, amount, parent, category FROM @Item WHERE NOT _stub"
+
+    @Test(.timeLimit(.minutes(60))) func aNewAttributeIsFilledByTheNextPollAlthoughNothingChangedAtTheServer() async throws {
+        let (shop, server) = try await Self.filled()
+        defer { shop.close() }
+        let edits: [Edit] = [("  page = { type", "  owner = { path = \"$.parent_id\", type = \"int64\", index = true }\n  page = { type")]
+        try await Self.expect(shop, server, edits, sameAs: [Self.items, "SELECT id, owner FROM @Item WHERE NOT _stub"]) {
+            let empty = try await shop.number("SELECT count(*) FROM Item WHERE owner IS NULL AND NOT _stub")
+            #expect(empty == 150)
+        }
+        let owners = try #require(try await shop.number("SELECT count(owner) FROM Item"))
+        #expect(owners > 0)
+        #expect(try await shop.number("SELECT count(*) FROM sqlite_master WHERE name = 'Z_Item_owner'") == 1)
+    }
+
+    @Test(.timeLimit(.minutes(60))) func whatWouldBeLostNeedsAWordAndIsKeptInACopy() async throws {
+        let (shop, server) = try await Self.filled()
+        defer { shop.close() }
+        let amounts = try #require(try await shop.number("SELECT count(amount) FROM Item"))
+        try Self.configure(shop, server, [("  amount = { type = \"decimal\" }\n", "")])
+        let refused = try shop.launch()
+        #expect(await refused.end() == 78)
+        let words = (refused.output + refused.errors).joined()
+        #expect(words.contains("Item.amount goes with \(amounts) values"), "\(words)")
+        #expect(words.contains("drop = true"))
+        var plan = try await shop.plan()
+        #expect(plan.status == 78)
+        #expect(
+            plan.output == [
+                "Item.amount goes with \(amounts) values.",
+                "cisternd does not start: Item.amount goes with \(amounts) values. Say what it is called now (renamed_from) or that it may go (drop = true).",
+            ])
+        #expect(try await shop.number("SELECT count(amount) FROM Item") == amounts)
+
+        let edits: [Edit] = [("amount = { type", "amount = { drop = true, type")]
+        try Self.configure(shop, server, edits)
+        plan = try await shop.plan()
+        #expect(plan.status == 0)
+        #expect(plan.output.last == "cisternd brings the store to this model at its next start. It keeps a copy of the store as it is.")
+        let left = "SELECT id, name, page, version, pageCount, tagCount, parent, category FROM @Item WHERE NOT _stub"
+        try await Self.expect(shop, server, edits, sameAs: [left])
+        let folder = URL(fileURLWithPath: shop.store).deletingLastPathComponent()
+        let copies = try FileManager.default.contentsOfDirectory(atPath: folder.path).filter {
+            $0.hasPrefix("persistentStore.before-") && !$0.contains("-wal") && !$0.contains("-shm")
+        }
+        #expect(copies.count == 1)
+        let copy = folder.appendingPathComponent(copies.first ?? "").path
+        #expect(try await shop.sql("SELECT count(amount) FROM Item", store: copy) == ["\(amounts)"])
+        // The word may stay.
+        plan = try await shop.plan()
+        #expect(plan.status == 0 && plan.output == ["The store is of this model: nothing changes."])
+        let daemon = try await shop.daemon()
+        #expect(!(daemon.output + daemon.errors).contains { $0.contains(Self.migrated) })
+        daemon.signal(SIGTERM)
+        #expect(await daemon.end() == 0)
+    }
+
+    @Test(.timeLimit(.minutes(60))) func aRenamedAttributeKeepsItsValues() async throws {
+        let (shop, server) = try await Self.filled()
+        defer { shop.close() }
+        let names = try await shop.sql("SELECT id, name FROM Item ORDER BY id")
+        let edits: [Edit] = [
+            ("name = { type = \"string\", index = true }", "title = { path = \"$.name\", type = \"string\", renamed_from = \"name\" }")
+        ]
+        try await Self.expect(shop, server, edits, sameAs: ["SELECT id, title, amount FROM @Item WHERE NOT _stub"]) {
+            let titles = try await shop.sql("SELECT id, title FROM Item ORDER BY id")
+            #expect(titles == names)
+        }
+    }
+
+    @Test(.timeLimit(.minutes(60))) func anIntegerThatBecomesATextKeepsItsDigits() async throws {
+        let (shop, server) = try await Self.filled()
+        defer { shop.close() }
+        try Self.configure(shop, server, [("version = { type = \"int32\" }", "version = { type = \"string\" }")])
+        let daemon = try await shop.daemon()
+        #expect(try await shop.sql("SELECT DISTINCT typeof(version), version FROM Item WHERE NOT _stub") == ["text|1"])
+        daemon.signal(SIGTERM)
+        #expect(await daemon.end() == 0)
+        #expect(try await shop.verify().status == 0)
+    }
+
+    @Test(.timeLimit(.minutes(60))) func aToOneThatBecomesAManyToManyKeepsItsObject() async throws {
+        let (shop, server) = try await Self.filled()
+        defer { shop.close() }
+        let parents = try await shop.sql("SELECT id, parent FROM Item WHERE parent IS NOT NULL ORDER BY id")
+        try Self.configure(
+            shop, server,
+            [
+                (
+                    "parent = { to = \"Item\", path = \"$.parent_id\", match = \"key\"",
+                    "parent = { to = \"Item\", many = true, path = \"$.parent_id\", match = \"keys\""
+                )
+            ])
+        let daemon = try await shop.daemon()
+        let views = try await shop.sql("SELECT name FROM sqlite_master WHERE type = 'view' AND name IN ('Item_parent', 'Item_children')")
+        let view = try #require(views.first)
+        let pairs = Set(try await shop.sql("SELECT * FROM \(view)"))
+        #expect(pairs.count == parents.count && !parents.isEmpty)
+        #expect(parents.allSatisfy { pair in pairs.contains(pair) || pairs.contains(pair.split(separator: "|").reversed().joined(separator: "|")) })
+        daemon.signal(SIGTERM)
+        #expect(await daemon.end() == 0)
+    }
+
+    @Test(.timeLimit(.minutes(60))) func aSecondAttributeOfTheKeyNeedsNoOtherStore() async throws {
+        let (shop, server) = try await Self.filled()
+        defer { shop.close() }
+        let edits: [Edit] = [("[entity.Category]\nkey = [\"id\"]", "[entity.Category]\nkey = [\"id\", \"name\"]")]
+        let queries = [
+            "SELECT id, name FROM @Category WHERE NOT _stub", "SELECT i.id, c.name FROM @Item AS i LEFT JOIN @Category AS c ON c._pk = i.category",
+        ]
+        try await Self.expect(shop, server, edits, sameAs: Array(queries.prefix(1)))
+    }
+
+    @Test(.timeLimit(.minutes(60))) func aRenamedEntityKeepsItsRowsAndWhoVouchesForThem() async throws {
+        let (shop, server) = try await Self.filled()
+        defer { shop.close() }
+        let tags = try await shop.sql("SELECT _pk, id, name FROM Tag ORDER BY id")
+        let edits: [Edit] = [
+            ("entity = \"Tag\"", "entity = \"Label\""), ("to = \"Tag\"", "to = \"Label\""),
+            ("[entity.Tag]\n", "[entity.Label]\nrenamed_from = \"Tag\"\n"),
+            ("[entity.Tag.", "[entity.Label."),
+        ]
+        try await Self.expect(shop, server, edits, sameAs: [Self.items, "SELECT id, name FROM @Label WHERE NOT _stub"]) {
+            let labels = try await shop.sql("SELECT _pk, id, name FROM Label ORDER BY id")
+            #expect(labels == tags)
+            let mappings = try await shop.sql("SELECT DISTINCT substr(ZMAPPING, 1, 6) FROM ZCISTERNRESOURCE WHERE ZRESOURCE = 'tags'")
+            #expect(mappings == ["Label "])
+        }
+        #expect(try await shop.sql("SELECT _pk, id, name FROM Label ORDER BY id") == tags)
+    }
+
+    @Test(.timeLimit(.minutes(60))) func anEntityThatWasDroppedCanComeBack() async throws {
+        let (shop, server) = try await Self.filled()
+        defer { shop.close() }
+        let resource = "  [[source.resource]]\n  name = \"tags\"\n  entity = \"Tag\"\n  path = \"/tags\"\n"
+        let edits: [Edit] = [(resource, ""), ("[entity.Tag]\n", "[entity.Tag]\ndrop = true\n"), ("  tags = { to", "  tags = { drop = true, to")]
+        try await Self.expect(shop, server, edits, sameAs: [Self.items]) {
+            let tables = try await shop.sql("SELECT name FROM sqlite_master WHERE name LIKE '%tag%' AND type = 'table'")
+            #expect(tables == [])
+        }
+        try await Self.expect(shop, server, [], sameAs: [Self.items, "SELECT id, name FROM @Tag WHERE NOT _stub", "SELECT * FROM @Item_tags"])
+        let first = try #require(try await shop.number("SELECT min(_pk) FROM Tag"))
+        #expect(first > 1)
+    }
+
+    @Test(.timeLimit(.minutes(60))) func whereTheConfigurationSaysSoAChangedModelIsRefused() async throws {
+        let (shop, server) = try await Self.filled()
+        defer { shop.close() }
+        try Self.configure(
+            shop, server,
+            [("[store]\n", "[store]\non_schema_change = \"refuse\"\n"), ("  page = { type", "  owner = { type = \"int64\" }\n  page = { type")])
+        let refused = try shop.launch()
+        #expect(await refused.end() == 78)
+        #expect((refused.output + refused.errors).joined().contains("Item.owner is new"))
+    }
+}

@@ -203,4 +203,96 @@ import Testing
         #expect(await refused.end() == 78)
         #expect((refused.output + refused.errors).joined().contains("Item.owner is new"))
     }
+
+    // The real world: 58,220 cities, one change after the other on the same store, the daemon started and ended around each.
+    @Test(.enabled(if: GeoTests.hasData, "\(TestData.absent)"), .timeLimit(.minutes(60)))
+    func aWorldOfCitiesOutlivesOneChangeAfterTheOther() async throws {
+        let shop = try Workshop()
+        defer { shop.close() }
+        try await GeoTests.unpack(shop)
+        let server = try await shop.server("nginx.py", ["\(shop.folder)/www", "\(shop.folder)/nginx"])
+        try shop.configure("geo.toml", ["API": server.address])
+        #expect(try await shop.importEverything().values.allSatisfy { $0.outcome == .succeeded })
+        var edits: [Edit] = []
+        func change(_ more: [Edit], looking: () async throws -> Void) async throws {
+            edits += more
+            try shop.configure("geo.toml", ["API": server.address], edit: Self.text(edits))
+            let daemon = try await shop.daemon()
+            #expect((daemon.output + daemon.errors).contains { $0.contains(Self.migrated) })
+            try await looking()
+            daemon.signal(SIGTERM)
+            #expect(await daemon.end() == 0)
+            let damage = try await shop.damage()
+            #expect(damage == [])
+        }
+        func cities(_ condition: String, of entity: String = "City") async throws -> Int? {
+            try await shop.number("SELECT count(*) FROM \(entity) WHERE NOT _stub AND \(condition)")
+        }
+        // At once: a new attribute, a renamed one, one that goes, an integer that becomes a text, a to-one that becomes a many-to-many.
+        try await change([
+            ("[entity.City.attributes]", "[entity.City.attributes]\n  flag = { type = \"string\" }"),
+            ("native = { type = \"string\" }", "ownName = { path = \"$.native\", type = \"string\", renamed_from = \"native\" }"),
+            (
+                "  kind = { path = \"$.type\", type = \"string\" }\n  latitude = { type = \"decimal\" }\n  longitude = { type = \"decimal\" }\n  population = { type = \"int64\" }\n  timezone",
+                "  kind = { drop = true }\n  latitude = { type = \"decimal\" }\n  longitude = { type = \"decimal\" }\n  population = { type = \"string\" }\n  timezone"
+            ),
+            (
+                "parent = { to = \"City\", path = \"$.parent_id\", match = \"key\" }",
+                "parent = { to = \"City\", many = true, path = \"$.parent_id\", match = \"keys\" }"
+            ),
+        ]) {
+            let found = [
+                try await cities("ownName IS NOT NULL"), try await cities("flag IS NULL"), try await cities("typeof(population) = 'integer'"),
+            ]
+            #expect(found[0] ?? 0 > 50_000)
+            #expect(found[1...] == [58_220, 0])
+            let columns = try await shop.sql("SELECT name FROM pragma_table_info('City') WHERE name IN ('kind', 'native')")
+            #expect(columns == [])
+        }
+        // Another name.
+        try await change([
+            ("entity = \"City\"", "entity = \"Town\""), ("to = \"City\"", "to = \"Town\""),
+            ("[entity.City]\nkey = [\"id\"]", "[entity.Town]\nrenamed_from = \"City\"\nkey = [\"id\"]"), ("[entity.City.", "[entity.Town."),
+        ]) {
+            let found = try await cities("1", of: "Town")
+            #expect(found == 58_220)
+        }
+        // It goes, and comes back.
+        let resource =
+            "  [[source.resource]]\n  name = \"cities\"\n  entity = \"Town\"\n  path = \"/cities.json\"\n  deletion = { confirm_runs = 1 }\n"
+        let before = edits
+        try await change([
+            (resource, ""), ("renamed_from = \"City\"\n", "drop = true\n"), ("  cities = { to = \"Town\"", "  cities = { drop = true, to = \"Town\""),
+        ]) {}
+        edits = before
+        try await change([]) {
+            let found = [try await cities("1", of: "Town"), try await shop.number("SELECT count(*) FROM State WHERE NOT _stub")]
+            #expect(found == [0, 5308])
+            let runs = try await shop.sync()
+            #expect(runs.values.allSatisfy { $0.outcome == .succeeded })
+            let again = try await cities("1", of: "Town")
+            #expect(again == 58_220)
+        }
+        let verified = try await shop.verify()
+        #expect(verified.status == 0)
+    }
+
+    @Test(.timeLimit(.minutes(60))) func whatCannotBeCarriedOutIsRefusedBeforeAnythingIsCopied() async throws {
+        let (shop, server) = try await Self.filled()
+        defer { shop.close() }
+        try Self.configure(
+            shop, server,
+            [
+                ("amount = { type", "amount = { drop = true, type"), ("[entity.Tag]\nkey = [\"id\"]", "[entity.Tag]\nkey = [\"kind\"]"),
+                ("[entity.Tag.attributes]\n", "[entity.Tag.attributes]\n  kind = { type = \"string\", default = \"x\", optional = false }\n"),
+            ])
+        let plan = try await shop.plan()
+        #expect(plan.status == 78, "\(plan)")
+        let refused = try shop.launch()
+        #expect(await refused.end() == 78)
+        let folder = URL(fileURLWithPath: shop.store).deletingLastPathComponent()
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).allSatisfy { !$0.contains("before-") })
+        let damage = try await shop.damage()
+        #expect(damage == [])
+    }
 }

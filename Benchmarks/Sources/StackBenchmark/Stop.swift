@@ -27,6 +27,22 @@ final class Stop: NSManagedObject {
         return NSManagedObjectModel(entities: [entity])
     }
 
+    /// Another version of the model; nil for a change that is not known.
+    static func model(changed: String) -> NSManagedObjectModel? {
+        let model = model(), entity = model.entities[0]
+        switch changed {
+        case "same": break
+        case "attribute": entity.properties += [NSAttributeDescription(name: "added", type: .string)]
+        case "default": entity.properties += [NSAttributeDescription(name: "added", type: .integer64, isOptional: false, defaultValue: 7)]
+        case "rename":
+            entity.propertiesByName["name"]?.renamingIdentifier = "name"
+            entity.propertiesByName["name"]?.name = "title"
+        case "wider": entity.attributesByName["zone"]?.type = .double
+        default: return nil
+        }
+        return model
+    }
+
     func fill(_ number: Int) {
         identifier = Int64(number)
         name = "Stop at the corner number \(number)"

@@ -14,6 +14,7 @@ let usage = """
     usage: stack-benchmark import [--ids] DESIGN(1|2|3) COUNT SAVE-EVERY STORE
            stack-benchmark insert|fetch cistern|grdb COUNT STORE
            stack-benchmark discard CYCLES COUNT STORE
+           stack-benchmark migrate same|attribute|default|rename|wider|alter STORE
     """
 let arguments = CommandLine.arguments.dropFirst().filter { $0 != "--ids" }
 /// Notifications carry no objects.
@@ -114,6 +115,20 @@ let processorTime = Atomic<UInt64>(0)
             try close(coordinator)
         }
         if length == 0 { fail("\(arguments[3]) holds no stops; insert some first") }
+        return wall
+    case ("migrate", 3):
+        if arguments[1] == "alter" {
+            let pool = try openDatabase(arguments[2])
+            return try seconds { try pool.write { try $0.execute(sql: "ALTER TABLE ZSTOP ADD COLUMN ZADDED INTEGER DEFAULT 7") } }
+        }
+        guard let model = Stop.model(changed: arguments[1]) else { fail(usage) }
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
+        let wall = try seconds {
+            try coordinator.addPersistentStore(
+                ofType: NSSQLiteStoreType, configurationName: nil, at: URL(fileURLWithPath: arguments[2]),
+                options: [NSMigratePersistentStoresAutomaticallyOption: true, NSInferMappingModelAutomaticallyOption: true])
+        }
+        try close(coordinator)
         return wall
     case ("discard", 4):
         guard let cycles = Int(arguments[1]), let count = Int(arguments[2]) else { fail(usage) }

@@ -167,6 +167,7 @@ extension ModelArchive {
         }
         for entity in entities { made[entity.name]?.subentities = entities.filter { $0.parent == entity.name }.compactMap { made[$0.name] } }
         for entity in entities { try relate(entity, made) }
+        for entity in entities { try checkInverses(entity, made) }
         for entity in entities { try finish(entity, made) }
         return NSManagedObjectModel(entities: entities.compactMap { made[$0.name] })
     }
@@ -186,6 +187,17 @@ extension ModelArchive {
                 stored.inverse == property.name
             else { throw Nonsense(description: "\(entity.name).\(property.name) has no inverse \(name)") }
             mine.inverseRelationship = inverse
+        }
+    }
+
+    /// Each must be the other's, whatever was set since.
+    private func checkInverses(_ entity: Entity, _ made: [String: NSEntityDescription]) throws(Nonsense) {
+        for case let mine as NSRelationshipDescription in made[entity.name]?.declaredProperties ?? [] {
+            guard let inverse = mine.inverseRelationship else { continue }
+            guard inverse.inverseRelationship === mine, let owner = mine.entity, inverse.destinationEntity.map({ owner.isKindOf(entity: $0) }) == true
+            else {
+                throw Nonsense(description: "\(entity.name).\(mine.name) and its inverse are not each other's")
+            }
         }
     }
 
@@ -234,6 +246,7 @@ extension ModelArchive.Entity {
 
 extension ModelArchive.Property {
     fileprivate func unrelated(in entity: String) throws(ModelArchive.Nonsense) -> NSPropertyDescription {
+        guard !name.isEmpty else { throw ModelArchive.Nonsense(description: "a property of \(entity) has no name") }
         let made: NSPropertyDescription
         if let relationship {
             let mine = NSRelationshipDescription()
@@ -243,7 +256,7 @@ extension ModelArchive.Property {
             mine.isOrdered = relationship.isOrdered
             made = mine
         } else {
-            guard !name.isEmpty, let attribute, let type = NSAttributeType(rawValue: attribute.type) else {
+            guard let attribute, let type = NSAttributeType(rawValue: attribute.type) else {
                 throw ModelArchive.Nonsense(description: "\(entity).\(name) has no type")
             }
             let mine = NSAttributeDescription()

@@ -8,6 +8,16 @@ struct ModelChange {
     /// Those of the newer model in its order, then those that are no more.
     let entities: [EntityChange]
 
+    /// Whether anything has another name.
+    var renames: Bool {
+        entities.contains { change in
+            guard let source = change.source, let destination = change.destination else { return false }
+            return source.name != destination.name
+                || change.attributes.contains { $0.source.map { $0.name } ?? $0.destination.name != $0.destination.name }
+                || change.relationships.contains { $0.source.map { $0.name } ?? $0.destination.name != $0.destination.name }
+        }
+    }
+
     /// - Parameter looksAtObjects: whoever carries it out will see whether objects have what is required now; else that alone is refused.
     init(from old: [NSEntityDescription], to new: [NSEntityDescription], looksAtObjects: Bool = false) throws {
         var finder = ChangeFinder(old, new, looksAtObjects: looksAtObjects)
@@ -53,6 +63,10 @@ enum ColumnConversion {
     /// Nil if values could be lost.
     init?(from source: AttributeKind, to destination: AttributeKind) {
         guard let old = source.column, let new = destination.column else { return nil }
+        if old == new, source.name == destination.name {
+            self = .none
+            return
+        }
         switch (old, new) {
         case (.integer, .integer):
             if let most = destination.integers, source.integers.map({ most.contains($0.lowerBound) && most.contains($0.upperBound) }) != true {
@@ -62,17 +76,15 @@ enum ColumnConversion {
         case (.boolean, .integer): self = .none
         case (.double, .double):
             // A Double is not a Float.
-            if source.name != destination.name && source.form == .double { return nil }
+            if source.form == .double { return nil }
             self = .none
         // As Core Data, although integers beyond 2⁵³ become the nearest that there is.
         case (.integer, .double) where destination.form == .double, (.boolean, .double) where destination.form == .double: self = .double
         case (.integer, .decimal), (.boolean, .decimal): self = .decimal
         case (.uri, .string): self = .none
-        case (.integer, .string), (.decimal, .string): self = .text
+        case (.integer, .string): self = .text
         case (.uuid, .string): self = .uuidText
-        default:
-            guard old == new, source.name == destination.name else { return nil }
-            self = .none
+        default: return nil
         }
     }
 }
@@ -123,7 +135,7 @@ private struct ChangeFinder {
             }
         }
         // An identifier stays in the model long after the renaming: what has the name already, and the identifier, is meant by the name.
-        match { $0.name == $1.name && $0.identifier == $1.identifier }
+        match { $1.identifier != nil && $0.name == $1.name && $0.identifier == $1.identifier }
         match { $1.identifier != nil && $0.name == $1.identifier }
         match { $0.name == $1.name }
         match { $0.canonical == $1.canonical }
@@ -254,7 +266,7 @@ private struct ChangeFinder {
         let was = self.source(of: inverse, in: owner)
         if let was, was !== source.inverseRelationship {
             complain("\(name) and its inverse \(inverse.name) come from relationships that were not each other's inverse")
-        } else if was == nil, relationship.isKeptInMembers {
+        } else if was == nil, relationship.isKeptInMembers || !relationship.isToMany && !inverse.isToMany {
             complain("\(name) has an inverse, \(inverse.name), that is a to-one: a member may have had several owners")
         }
     }

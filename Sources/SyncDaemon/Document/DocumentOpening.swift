@@ -33,7 +33,8 @@ struct DocumentOpening: Sendable {
         } catch let failure as StartFailure {
             throw failure
         } catch {
-            throw Self.failure(error, package: package)
+            migration?.discardCopy()
+            throw Self.failure(error, package: package, isMigrating: migration != nil)
         }
         return OpenedDocument(document: document, lock: lock, migration: migration?.words)
     }
@@ -95,7 +96,9 @@ struct DocumentOpening: Sendable {
     }
 
     /// What an error of the store means for the process.
-    static func failure(_ error: any Error, package: String) -> StartFailure {
+    ///
+    /// - Parameter isMigrating: the store was to be brought to a changed model: what the disk and other programs have no part in, a restart does not mend.
+    static func failure(_ error: any Error, package: String, isMigrating: Bool = false) -> StartFailure {
         let error = error as NSError
         let underlying = error.userInfo[NSUnderlyingErrorKey] as? NSError
         let sqlite = (error.userInfo[NSSQLiteErrorDomain] as? Int) ?? (underlying?.domain == NSSQLiteErrorDomain ? underlying?.code : nil)
@@ -119,8 +122,8 @@ struct DocumentOpening: Sendable {
                 code: EACCES)
         default: break
         }
-        let schema = [134020, 134100, 134110, 134130, 134140, 134190]
-        if error.domain == NSCocoaErrorDomain, schema.contains(error.code) {
+        let schema = [134020, 134100, 134110, 134111, 134130, 134140, 134190]
+        if isMigrating || error.domain == NSCocoaErrorDomain && schema.contains(error.code) {
             return StartFailure(
                 .configuration,
                 "the store in \(package) was made for another model and cannot be converted: \(text); undo the change of [entity], or move "

@@ -39,6 +39,12 @@ struct StoreMigration {
             at: copy, withPersistentStoreFrom: url, ofType: NSSQLiteStoreType)
     }
 
+    /// The store is as it was, so nobody needs the copy.
+    func discardCopy() {
+        guard let copy else { return }
+        for suffix in ["", "-wal", "-shm"] { try? FileManager.default.removeItem(atPath: copy.path + suffix) }
+    }
+
     /// For the journal.
     var words: String {
         let kept = copy.map { "; the store as it was is kept as \($0.path)" } ?? ""

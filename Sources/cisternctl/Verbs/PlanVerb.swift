@@ -35,9 +35,11 @@ struct PlanVerb: Verb {
             changes = try ModelChanges(
                 store: URL(fileURLWithPath: store), model: SyncPipeline.model(for: configuration), dropped: configuration.model.dropped)
         } catch {
+            let isOfModel = [134100, 134110, 134111, 134130, 134190].contains((error as NSError).code)
             throw ControlError(
-                error.localizedDescription, advice: "undo the change of [entity], or move the store away to have everything fetched again",
-                code: .configuration)
+                error.localizedDescription,
+                advice: isOfModel ? "undo the change of [entity], or move the store away to have everything fetched again" : nil,
+                code: isOfModel ? .configuration : .ioError)
         }
         let refused = changes?.refused ?? []
         if options.json {

@@ -62,6 +62,8 @@ struct IndexMap: Sendable {
     let name: String
     let sql: String
     let isUnique: Bool
+    /// What it is over.
+    let columns: [String]
 }
 
 /// A uniqueness constraint of an entity, in columns.

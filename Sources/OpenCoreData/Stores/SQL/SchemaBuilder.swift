@@ -219,7 +219,7 @@ struct SchemaBuilder {
 
     private func indexes(of root: NSEntityDescription, members: [NSEntityDescription], table: String) -> [IndexMap] {
         var result: [IndexMap] = [], used: Set<String> = []
-        func add(_ wanted: String, unique: Bool, columns: [String], scope: [Int64]? = nil) {
+        func add(_ wanted: String, unique: Bool, columns: [String], over names: [String], scope: [Int64]? = nil) {
             let name = Self.unused(wanted, among: &used)
             let condition = scope.map { " WHERE Z_ENT IN (\($0.map(String.init).joined(separator: ", ")))" } ?? ""
             result.append(
@@ -227,25 +227,26 @@ struct SchemaBuilder {
                     name: name,
                     sql: "CREATE \(unique ? "UNIQUE " : "")INDEX \(name.sqlName) ON \(table.sqlName) "
                         + "(\(columns.joined(separator: ", ")))\(condition)",
-                    isUnique: unique))
+                    isUnique: unique, columns: names))
         }
-        if members.count > 1 { add("\(table)_Z_ENT_INDEX", unique: false, columns: ["Z_ENT"]) }
+        if members.count > 1 { add("\(table)_Z_ENT_INDEX", unique: false, columns: ["Z_ENT"], over: ["Z_ENT"]) }
         for entity in members {
             let own = entity.declaredProperties.sorted { $0.name < $1.name }
             for property in own {
                 guard let column = columns[ObjectIdentifier(property)] else { continue }
                 if column.coding == .reference {
-                    add("\(table)_\(column.name)_INDEX", unique: false, columns: [column.name.sqlName])
+                    add("\(table)_\(column.name)_INDEX", unique: false, columns: [column.name.sqlName], over: [column.name])
                 } else if property.isIndexed {
-                    add("Z_\(entity.name ?? "")_\(property.name)", unique: false, columns: [binary(column)])
+                    add("Z_\(entity.name ?? "")_\(property.name)", unique: false, columns: [binary(column)], over: [column.name])
                 }
             }
             for index in entity.indexes {
-                let parts = index.elements.compactMap { element -> String? in
+                let parts = index.elements.compactMap { element -> (column: String, term: String)? in
                     guard let property = element.property, let column = columns[ObjectIdentifier(property)] else { return nil }
-                    return binary(column) + (element.isAscending ? " ASC" : " DESC")
+                    return (column.name, binary(column) + (element.isAscending ? " ASC" : " DESC"))
                 }
-                if !parts.isEmpty { add("Z_\(entity.name ?? "")_\(index.name)", unique: false, columns: parts) }
+                if parts.isEmpty { continue }
+                add("Z_\(entity.name ?? "")_\(index.name)", unique: false, columns: parts.map(\.term), over: parts.map(\.column))
             }
             for constraint in entity.ownConstraintNames {
                 let parts = constraint.compactMap { name in
@@ -254,7 +255,7 @@ struct SchemaBuilder {
                 let scope = entity.superentity == nil ? nil : entity.withDescendants.map { number($0) }.sorted()
                 add(
                     "Z_\(entity.name ?? "")_UNIQUE_\(constraint.joined(separator: "_"))", unique: true, columns: parts.map { binary($0) },
-                    scope: scope)
+                    over: parts.map(\.name), scope: scope)
             }
         }
         return result

@@ -252,6 +252,7 @@ extension SQLiteStore: SummingStore {
             var found: Set<Int64> = []
             try pool.writeWithoutTransaction { database in
                 try database.inTransaction(.immediate) {
+                    try checkModel(in: database)
                     let statement = try database.prepared(
                         "UPDATE \(table.name.sqlName) SET Z_OPT = \(SaveOperation.nextVersion), \(column.sqlName) = NULL, \(RowSum.columnName) = \(sum.whole(values)) "
                             + "WHERE \(isChanged) RETURNING Z_PK")

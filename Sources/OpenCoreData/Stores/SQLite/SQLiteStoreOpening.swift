@@ -107,8 +107,9 @@ struct SQLiteStoreOpening {
         var numbers: [String: Int64] = [:], largest: [Int64: Int64] = [:]
         let entities = "SELECT Z_NAME, Z_ENT, CAST(Z_MAX AS INTEGER) FROM Z_PRIMARYKEY WHERE Z_ENT < \(SQLiteHistoryTables.firstNumber)"
         for row in try Row.fetchAll(database, sql: entities) {
-            numbers[row[0]] = row[1]
-            largest[row[1]] = row[2] ?? 0
+            guard let name = row[0] as String?, let number = Int64.fromDatabaseValue(row[1]) else { continue }
+            numbers[name] = number
+            largest[number] = row[2] ?? 0
         }
         let summed = try String.fetchAll(
             database,
@@ -240,11 +241,21 @@ struct SQLiteStoreOpening {
         metadata[StoreMetadataCoding.viewsKey] = mark
         try pool.writeWithoutTransaction { database in
             try database.inTransaction(.immediate) {
+                try checkIsStillOfModel(database)
                 for name in old + views.map(\.name) { try database.execute(sql: "DROP VIEW IF EXISTS \(name.sqlName)") }
                 for view in views { try database.execute(sql: view.sql) }
                 try changeMetadata(in: database) { $0[StoreMetadataCoding.viewsKey] = mark }
                 return .commit
             }
+        }
+    }
+
+    /// Another process may have migrated the file since it was looked at.
+    private func checkIsStillOfModel(_ database: Database) throws {
+        guard let probe = try read(database, checksFile: false), options.ignoresVersion || isOfModel(probe) else {
+            throw NSError.coreData(
+                .persistentStoreIncompatibleVersionHash,
+                "\(url.path) was brought to another version of the model while it was opened. Open it with that model.")
         }
     }
 
@@ -254,6 +265,7 @@ struct SQLiteStoreOpening {
         if tables.isEmpty { return }
         try pool.writeWithoutTransaction { database in
             try database.inTransaction(.immediate) {
+                try checkIsStillOfModel(database)
                 for table in tables {
                     guard let sum = table.sum else { continue }
                     // Another process may have been faster.

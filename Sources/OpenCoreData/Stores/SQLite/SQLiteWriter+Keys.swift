@@ -15,6 +15,7 @@ extension SQLiteWriter {
             return try store.pool.writeWithoutTransaction { database in
                 // Somebody may have reserved while this thread waited for the writer.
                 if let taken = store.keyPool.take(count, table: table) { return taken }
+                try store.checkModel(in: database)
                 let request = store.keyPool.request(count, table: table, root: number)
                 guard let reservation = try store.keyPool.reserve(request, in: database) else {
                     throw NSError.exhausted(
@@ -48,6 +49,7 @@ extension SQLiteWriter {
         let number = try counter(of: root)
         do {
             try store.pool.writeWithoutTransaction { database in
+                try store.checkModel(in: database)
                 _ = try database.run("UPDATE Z_PRIMARYKEY SET Z_MAX = ?1 WHERE Z_ENT = ?2 AND Z_MAX < ?1", [.integer(key), .integer(number)])
             }
         } catch {
@@ -63,6 +65,7 @@ extension SQLiteWriter {
 
     /// Lowers the counters again where nobody reserved more in the meantime.
     func releasePooledKeys(in database: Database) throws {
+        try store.checkModel(in: database)
         for reservation in store.keyPool.drain() {
             let root = schema.tables[reservation.table].root
             try database.run(

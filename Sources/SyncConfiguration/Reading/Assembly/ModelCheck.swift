@@ -13,6 +13,7 @@ struct ModelCheck {
     mutating func finish(_ model: inout ModelConfiguration) {
         index = ModelIndex(model)
         checkEntityNames(model)
+        checkFormerNames(model)
         for index in model.entities.indices {
             fillKey(&model.entities[index])
             checkPropertyNames(model.entities[index])
@@ -30,6 +31,22 @@ struct ModelCheck {
         index.relationship(property, of: entity.name) != nil
             ? subject(entity.name).element("relationship", property, keyed: "relationships")
             : subject(entity.name).element("attribute", property, keyed: "attributes")
+    }
+
+    /// Whose rows are meant by a name must be clear.
+    private func checkFormerNames(_ model: ModelConfiguration) {
+        var taken: [String: String] = [:]
+        for entity in model.entities {
+            guard let former = model.renamed[entity.name] else { continue }
+            let place = places[[entity.name]], subject = subject(entity.name)
+            if model.entity(named: former) != nil {
+                complaints.add(
+                    at: place, subject, key: "renamed_from", "\"\(former)\" is an entity of its own",
+                    "remove renamed_from once the store has been brought to the new name; exchange names in two steps")
+            } else if let other = taken.updateValue(entity.name, forKey: former) {
+                complaints.add(at: place, subject, key: "renamed_from", "\"\(other)\" was called \"\(former)\" as well", "say it of one of them")
+            }
+        }
     }
 
     private func checkEntityNames(_ model: ModelConfiguration) {

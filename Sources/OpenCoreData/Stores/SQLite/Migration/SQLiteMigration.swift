@@ -15,34 +15,56 @@ struct SQLiteMigration {
 
     /// Inside a transaction.
     func run(in database: Database) throws {
-        let change = try ModelChange(from: source.entities, to: entities, looksAtObjects: true)
-        let old = try SchemaBuilder.schema(for: source.entities, in: SQLiteDialect(), known: probe.numbers) { probe.summedTables.contains($0) }
-        let missing = try old.missing(in: database)
-        if !missing.isEmpty { throw refusal(.migration, "it lacks what its own model says: \(missing.prefix(10).joined(separator: ", "))") }
-        let new = try newSchema(change, old)
         var metadata = probe.metadata
-        for name in SQLiteStoreOpening.viewNames(in: metadata) + new.views().map(\.name) {
-            try database.execute(sql: "DROP VIEW IF EXISTS \(name.sqlName)")
-        }
-        let steps = try SchemaChange(from: old, to: new, change, largestKeys: probe.largestKeys, formerKeys: keepKeys(&metadata, change))
-        for step in steps.steps {
-            switch step {
-            case .run(let sql): try database.execute(sql: sql)
-            case .refuse(let code, let query, let sentence):
-                if let count = try database.integer(query), count > 0 { throw refusal(code, sentence(count)) }
-            }
-        }
+        let change = try ModelChange(from: source.entities, to: entities, looksAtObjects: true), steps = try prepared(change, &metadata, in: database)
+        try carryOut(steps.requirements, in: database)
+        let views = steps.new.views(), own = Set(SQLiteStoreOpening.viewNames(in: metadata) + views.map(\.name))
+        for name in own.sorted() { try database.execute(sql: "DROP VIEW IF EXISTS \(name.sqlName)") }
+        let others = try OthersObjects(besides: steps, in: database)
+        try others.takeOut(in: database)
+        try carryOut(steps.steps, in: database)
         try bringHistory(steps, in: database)
-        let views = new.views()
         for view in views { try database.execute(sql: view.sql) }
+        try others.putBack(in: database) { refusal(.migration, $0) }
         metadata[StoreMetadataCoding.viewsKey] = SQLiteStoreOpening.viewsMark(views)
         if StoreMetadataCoding.hashes(of: entities) != metadata[NSStoreModelVersionHashesKey] as? [String: Data] ?? [:] {
             metadata[StoreMetadataCoding.migrationsKey] = StoreMetadataCoding.migrations(metadata) + 1
         }
         StoreMetadataCoding.stamp(&metadata, entities: entities, model: model)
         try database.run("UPDATE Z_METADATA SET Z_PLIST = ?", [.blob(try StoreMetadataCoding.data(metadata))])
+        try Self.write(ModelArchive(entities), in: database)
+    }
+
+    /// Notes the model that the file is of.
+    static func write(_ archive: ModelArchive, in database: Database) throws {
         try database.execute(sql: "DELETE FROM Z_MODELCACHE")
-        try database.run("INSERT INTO Z_MODELCACHE (Z_CONTENT) VALUES (?)", [.blob(try ModelArchive(entities).encoded())])
+        try database.run("INSERT INTO Z_MODELCACHE (Z_CONTENT) VALUES (?)", [.blob(try archive.encoded())])
+    }
+
+    /// The statements; nothing is done yet.
+    private func prepared(_ change: ModelChange, _ metadata: inout [String: Any], in database: Database) throws -> SchemaChange {
+        let old = try SchemaBuilder.schema(for: source.entities, in: SQLiteDialect(), known: probe.numbers) { probe.summedTables.contains($0) }
+        let missing = try old.missing(in: database)
+        if !missing.isEmpty { throw refusal(.migration, "it lacks what its own model says: \(missing.prefix(10).joined(separator: ", "))") }
+        return try SchemaChange(
+            from: old, to: try newSchema(change, old), change, largestKeys: probe.largestKeys, formerKeys: keepKeys(&metadata, change))
+    }
+
+    /// Throws what would be thrown before anything is done.
+    func check(in database: Database) throws {
+        var metadata = probe.metadata
+        let change = try ModelChange(from: source.entities, to: entities, looksAtObjects: true)
+        try carryOut(prepared(change, &metadata, in: database).requirements, in: database)
+    }
+
+    private func carryOut(_ steps: [SchemaChange.Step], in database: Database) throws {
+        for step in steps {
+            switch step {
+            case .run(let sql): try database.execute(sql: sql)
+            case .refuse(let code, let query, let sentence):
+                if let count = try database.integer(query), count > 0 { throw refusal(code, sentence(count)) }
+            }
+        }
     }
 
     private func refusal(_ code: CocoaError.Code, _ reason: String) -> NSError {
@@ -122,8 +144,10 @@ struct SQLiteMigration {
                 "UPDATE Z_PRIMARYKEY SET Z_MAX = max(Z_MAX, (SELECT max(Z_PK) FROM ATRANSACTIONSTRING)) WHERE Z_ENT = ?",
                 [.integer(SQLiteHistoryTables.stringNumber)])
             try database.run(
-                "UPDATE ACHANGE SET ZNAMESTS = (SELECT Z_PK FROM ATRANSACTIONSTRING WHERE ZNAME = ?) WHERE ZENTITY = ? AND ZNAMESTS = ?",
+                "UPDATE ACHANGE SET ZNAMESTS = -(SELECT Z_PK FROM ATRANSACTIONSTRING WHERE ZNAME = ?) WHERE ZENTITY = ? AND ZNAMESTS = ?",
                 [.text(names), .integer(pair.old.number), .integer(number)])
         }
+        // Names that were exchanged are not exchanged back.
+        try database.run("UPDATE ACHANGE SET ZNAMESTS = -ZNAMESTS WHERE ZENTITY = ? AND ZNAMESTS < 0", [.integer(pair.old.number)])
     }
 }

@@ -9,15 +9,7 @@ extension SQLiteStoreOpening {
             throw NSError.coreData(.persistentStoreTypeMismatch, "\(url.path) is a store of type \(type), not \(NSSQLiteStoreType).")
         }
         if options.ignoresVersion { return probe }
-        if isOfModel(probe) {
-            // What no hash tells of: indexes, and what it is called in the next version.
-            guard !isReadOnly, let archive = probe.model, archive != ModelArchive(entities) else { return probe }
-            // Without that it is as good.
-            guard let before = try? archive.model(hasClasses: false), (try? ModelChange(from: before.entities, to: entities)) != nil else {
-                return probe
-            }
-            return try migrate()
-        }
+        if isOfModel(probe) { return refreshed(probe) }
         guard options.migrates else {
             throw otherModel(probe, "Open it with the model it was made with, migrate it, or move it away so that a new one is made.")
         }
@@ -30,6 +22,39 @@ extension SQLiteStoreOpening {
                 userInfo: ["metadata": probe.metadata])
         }
         return try migrate()
+    }
+
+    /// A store of this model, with what no hash tells of: indexes, and what is called otherwise in the next version. Without that it is as good, so
+    /// nothing that goes wrong here matters.
+    private func refreshed(_ probe: Probe) -> Probe {
+        let wanted = ModelArchive(entities)
+        guard !isReadOnly, probe.model != wanted else { return probe }
+        if let archive = probe.model, let before = try? archive.model(hasClasses: false),
+            let change = try? ModelChange(from: before.entities, to: entities), !change.renames, let migrated = try? migrate()
+        {
+            return migrated
+        }
+        // Its hashes say that it is of this model, whatever it says else.
+        return
+            (try? inTransaction { database in
+                guard let found = try read(database, checksFile: false), isOfModel(found) else { return nil }
+                try SQLiteMigration.write(wanted, in: database)
+                return found
+            }) ?? probe
+    }
+
+    /// On a connection of its own.
+    private func inTransaction<T>(_ body: (Database) throws -> T?) throws -> T? {
+        let queue = try DatabaseQueue(path: url.path, configuration: configuration(forProbe: false))
+        defer { try? queue.close() }
+        return try queue.inDatabase { database in
+            var result: T?
+            try database.inTransaction(.immediate) {
+                result = try body(database)
+                return .commit
+            }
+            return result
+        }
     }
 
     func isOfModel(_ probe: Probe) -> Bool {

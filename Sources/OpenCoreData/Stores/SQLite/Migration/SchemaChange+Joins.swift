@@ -11,6 +11,8 @@ extension SchemaChange {
         let column: String?
         /// The owners' entities.
         var owners: [Int64]
+        /// Seen from the other side: its owners are the table's members.
+        let isInverse: Bool
     }
 
     /// Makes and fills the tables that are not there as they must be. Returns the names of those that are.
@@ -30,7 +32,14 @@ extension SchemaChange {
         return kept
     }
 
+    /// Of the side that names the table, or of the other where that is new.
     private func origins(of relationship: NSRelationshipDescription) -> [Origin] {
+        let mine = origins(of: relationship, isInverse: false)
+        guard mine.isEmpty, let inverse = relationship.inverseRelationship, inverse !== relationship else { return mine }
+        return origins(of: inverse, isInverse: true)
+    }
+
+    private func origins(of relationship: NSRelationshipDescription, isInverse: Bool) -> [Origin] {
         var result: [Origin] = []
         for pair in pairs {
             guard let owner = relationship.entity, pair.new.entity.isKindOf(entity: owner), let source = pair.relationship(relationship.name)?.source
@@ -45,14 +54,14 @@ extension SchemaChange {
             result.append(
                 Origin(
                     pair: pair, source: source, place: number.flatMap { pair.old.toManys[$0] }, column: pair.column(of: source)?.name,
-                    owners: [pair.old.number]))
+                    owners: [pair.old.number], isInverse: isInverse))
         }
         return result
     }
 
     /// The name of a table that is what it has to be.
     private func unchanged(_ join: JoinTable, _ origins: [Origin]) -> String? {
-        guard origins.count == 1, case .pairs(let index, _, _, _, true)? = origins[0].place else { return nil }
+        guard origins.count == 1, !origins[0].isInverse, case .pairs(let index, _, _, _, true)? = origins[0].place else { return nil }
         let before = old.joins[index]
         guard before.name == join.name, before.ownerColumn == join.ownerColumn, before.memberColumn == join.memberColumn,
             before.ownerOrderColumn == join.ownerOrderColumn, before.memberOrderColumn == join.memberOrderColumn,
@@ -68,7 +77,7 @@ extension SchemaChange {
             let owner = join.relationship.entity.flatMap({ new[$0]?.table }),
             let member = join.relationship.destinationEntity.flatMap({ new[$0]?.table })
         else { return nil }
-        return ((origin.pair.old.table, owner), (members, member))
+        return origin.isInverse ? ((origin.pair.old.table, member), (members, owner)) : ((origin.pair.old.table, owner), (members, member))
     }
 
     private mutating func fill(_ table: String, _ join: JoinTable, from origin: Origin) {
@@ -86,9 +95,10 @@ extension SchemaChange {
             (from, owner, member, ownerOrder) = (origin.pair.old.tableName, "row.Z_PK", column(name), nil)
             memberOrder = TableChange.orderColumn(of: origin.source.inverseRelationship, in: old)
         }
-        var columns = [join.ownerColumn, join.memberColumn]
+        var columns = origin.isInverse ? [join.memberColumn, join.ownerColumn] : [join.ownerColumn, join.memberColumn]
+        let orders = origin.isInverse ? [join.memberOrderColumn, join.ownerOrderColumn] : [join.ownerOrderColumn, join.memberOrderColumn]
         var selected = [reference(owner, from: owners.old, to: owners.new), reference(member, from: members.old, to: members.new)]
-        for (name, known, group) in [(join.ownerOrderColumn, ownerOrder, owner), (join.memberOrderColumn, memberOrder, member)] {
+        for (name, known, group) in [(orders[0], ownerOrder, owner), (orders[1], memberOrder, member)] {
             guard let name else { continue }
             columns.append(name)
             selected.append(known.map(column) ?? "row_number() OVER (PARTITION BY \(group) ORDER BY row.rowid)")

@@ -32,7 +32,12 @@ struct SchemaChange {
     private let shifts: [[Int]: Int64]
     /// The largest key that each new table has counted.
     private(set) var largestKeys: [Int64]
+    /// What must hold before anything is done: refusals.
+    private(set) var requirements: [Step] = []
     private(set) var steps: [Step] = []
+    /// Columns that go from tables that stay, and tables that go: indexes of others over them go, too.
+    private(set) var goneColumns: [(table: String, columns: [String])] = []
+    private(set) var goneTables: Set<String> = []
 
     /// - Parameters:
     ///   - largestKeys: by number of the root in the file.
@@ -67,6 +72,14 @@ struct SchemaChange {
         steps.append(.refuse(code, query: query, sentence: sentence))
     }
 
+    mutating func require(_ code: CocoaError.Code, _ query: String, _ sentence: @escaping (Int64) -> String) {
+        requirements.append(.refuse(code, query: query, sentence: sentence))
+    }
+
+    mutating func lets(go columns: [String], of table: String) {
+        if !columns.isEmpty { goneColumns.append((table, columns)) }
+    }
+
     /// What is added to a key on its way from one table to another.
     func shift(_ source: Int, _ destination: Int) -> Int64 { shifts[[source, destination]] ?? 0 }
 
@@ -81,6 +94,7 @@ struct SchemaChange {
         checkAbstracts()
         checkRequired()
         let changes = new.tables.indices.map { TableChange($0, of: self) }
+        for change in changes { change.checkKeysBefore(&self) }
         var altered: Set<Int> = [], fresh: [(temporary: String, name: String)] = []
         for change in changes where change.alteration == nil {
             let name = new.tables[change.table].name, temporary = "ocd_new_\(change.table)"
@@ -90,7 +104,10 @@ struct SchemaChange {
         let keptJoins = writeJoins(&fresh)
         for join in old.joins where !keptJoins.contains(join.name) { run("DROP TABLE \(join.name.sqlName)") }
         for change in changes { if let alteration = change.alteration { altered.insert(alteration.source) } }
-        for (number, table) in old.tables.enumerated() where !altered.contains(number) { run("DROP TABLE \(table.name.sqlName)") }
+        for (number, table) in old.tables.enumerated() where !altered.contains(number) {
+            run("DROP TABLE \(table.name.sqlName)")
+            goneTables.insert(table.name)
+        }
         for change in changes { change.alter(&self) }
         for change in changes { change.nameFinally(&self) }
         for (temporary, name) in fresh { run("ALTER TABLE \(temporary.sqlName) RENAME TO \(name.sqlName)") }
@@ -102,7 +119,7 @@ struct SchemaChange {
     private mutating func checkAbstracts() {
         for pair in pairs where pair.new.entity.isAbstract && !pair.old.entity.isAbstract {
             let name = pair.new.name
-            refuse(.migration, "SELECT count(*) FROM \(pair.old.tableName.sqlName) WHERE Z_ENT = \(pair.old.number)") {
+            require(.migration, "SELECT count(*) FROM \(pair.old.tableName.sqlName) WHERE Z_ENT = \(pair.old.number)") {
                 "\(name) is abstract now, but there are \($0) objects of it. Delete them first, or leave it concrete"
             }
         }
@@ -113,7 +130,7 @@ struct SchemaChange {
             for attribute in pair.change.attributes where attribute.needsValue {
                 let name = "\(pair.new.name).\(attribute.destination.name)"
                 let isMissing = attribute.source.flatMap { pair.column(of: $0) }.map { " AND \($0.name.sqlName) IS NULL" } ?? ""
-                refuse(.migration, "SELECT count(*) FROM \(pair.old.tableName.sqlName) WHERE Z_ENT = \(pair.old.number)\(isMissing)") {
+                require(.migration, "SELECT count(*) FROM \(pair.old.tableName.sqlName) WHERE Z_ENT = \(pair.old.number)\(isMissing)") {
                     "\(name) is required now, but \($0) objects have none. Give it a default value, or leave it optional"
                 }
             }

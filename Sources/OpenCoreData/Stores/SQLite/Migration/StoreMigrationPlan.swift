@@ -33,7 +33,8 @@ package struct StoreMigrationPlan: Sendable, Equatable {
         let change = try ModelChange(from: source.entities, to: model.entities, looksAtObjects: true)
         let schema = try SchemaBuilder.schema(for: source.entities, in: SQLiteDialect(), known: probe.numbers) { _ in false }
         return try opening.reading { database in
-            Self(changes: try change.entities.sorted { $0.name < $1.name }.flatMap { try changes($0, schema, database) })
+            try SQLiteMigration(url: url, probe: probe, source: source, entities: model.entities, model: model, sumsRows: false).check(in: database)
+            return Self(changes: try change.entities.sorted { $0.name < $1.name }.flatMap { try changes($0, schema, database) })
         }
     }
 

@@ -3,7 +3,7 @@ import Foundation
 /// How one table of the new schema comes to be: out of which columns, and whether an old table can be altered into it.
 struct TableChange {
     /// What a column holds for the rows of one entity.
-    enum Value: Equatable {
+    enum Value: Hashable {
         /// What stood in an old column; where that is NULL, the constant.
         case column(String, ifNull: SQLParameter? = nil)
         case constant(SQLParameter)
@@ -177,7 +177,10 @@ struct TableChange {
         }
         let gone = before.members.filter { change.successors[$0] == nil }
         if !gone.isEmpty { change.run("DELETE FROM \(name) WHERE Z_ENT IN (\(gone.map(String.init).joined(separator: ", ")))") }
-        for index in before.indexes where !isKept(index, change) { change.run("DROP INDEX IF EXISTS \(index.name.sqlName)") }
+        for name in Set((before.indexes + after.indexes).filter { !isKept($0, change) }.map(\.name)).sorted() {
+            change.run("DROP INDEX IF EXISTS \(name.sqlName)")
+        }
+        change.lets(go: alteration.dropped, of: before.name)
         for column in alteration.dropped { change.run("ALTER TABLE \(name) DROP COLUMN \(column.sqlName)") }
         for (number, column) in alteration.renamed.enumerated() {
             change.run("ALTER TABLE \(name) RENAME COLUMN \(column.old.sqlName) TO ocd_column_\(number)")
@@ -194,9 +197,16 @@ struct TableChange {
         change.run("ALTER TABLE \(temporary.sqlName) RENAME TO \(change.new.tables[table].name.sqlName)")
     }
 
-    /// Whether an index of the old table is one of the new.
+    /// Whether an index of the old table is one of the new, over columns that have not changed: one that has follows its column to another name.
     private func isKept(_ index: IndexMap, _ change: SchemaChange) -> Bool {
-        alteration != nil && change.new.tables[table].indexes.contains { $0.name == index.name && $0.sql == index.sql }
+        guard let alteration else { return false }
+        let isSame = { (other: IndexMap) in other.name == index.name && other.sql == index.sql }
+        guard change.old.tables[alteration.source].indexes.contains(where: isSame), change.new.tables[table].indexes.contains(where: isSame) else {
+            return false
+        }
+        let touched =
+            alteration.dropped + alteration.renamed.flatMap { [$0.old, $0.new] } + alteration.added.map(\.column) + alteration.values.map(\.column)
+        return Set(touched).isDisjoint(with: index.columns)
     }
 
     private func isSummedAnew(_ change: SchemaChange) -> Bool {
@@ -256,24 +266,58 @@ struct TableChange {
             change.run("UPDATE \(name) SET \(sum.column) = \(sum.stored) WHERE \(sum.column) IS NOT NULL")
         }
         checkKeys(&change)
-        let known = alteration.map { change.old.tables[$0.source].indexes } ?? []
-        for index in after.indexes where !known.contains(where: { $0.name == index.name && $0.sql == index.sql }) { change.run(index.sql) }
+        for index in after.indexes where !isKept(index, change) { change.run(index.sql) }
     }
 
     /// What has one key now must not be two objects.
     private func checkKeys(_ change: inout SchemaChange) {
-        let known = alteration.map { change.old.tables[$0.source].indexes } ?? []
-        if change.new.tables[table].indexes.allSatisfy({ index in !index.isUnique || known.contains { $0.sql == index.sql } }) { return }
-        for map in change.new.entities where map.table == table {
-            for (constraint, columns) in zip(map.layout.constraints, map.constraints) where constraint.declarer === map.entity {
-                let names = columns.columns.map { $0.name.sqlName }, keys = columns.columns.map { map.layout.names[$0.slot] }
-                let scope = columns.scope.map { " AND Z_ENT IN (\($0.map(String.init).joined(separator: ", ")))" } ?? ""
-                let query =
-                    "SELECT count(*) FROM (SELECT 1 FROM \(map.tableName.sqlName) WHERE \(names.map { "\($0) IS NOT NULL" }.joined(separator: " AND "))"
-                    + "\(scope) GROUP BY \(names.map { "\($0) COLLATE BINARY" }.joined(separator: ", ")) HAVING count(*) > 1)"
-                change.refuse(.migrationConstraintViolation, query) {
-                    "\(map.name) is to be unique by \(keys.joined(separator: " and ")) now, but \($0 == 1 ? "one value is" : "\($0) values are") those of "
-                        + "several objects. Make them different first"
+        for key in keys(change) {
+            change.refuse(
+                .migrationConstraintViolation, Self.duplicates(in: key.map.tableName.sqlName, key.columns.map(\.name), key.scope), key.sentence)
+        }
+    }
+
+    /// The same before anything is changed, where the values stand in the old table as they will in the new.
+    func checkKeysBefore(_ change: inout SchemaChange) {
+        guard sources.count == 1, let source = sources.first else { return }
+        for key in keys(change) {
+            let members = change.pairs.filter { $0.old.table == source && $0.new.table == table && (key.scope?.contains($0.new.number) ?? true) }.map(
+                \.old.number)
+            let expressions = key.columns.compactMap { column -> String? in
+                let all = Set(members.map { values[column.name]?[$0]?.sql ?? "NULL" })
+                return all.count == 1 ? all.first : nil
+            }
+            guard expressions.count == key.columns.count, !members.isEmpty else { continue }
+            let named = expressions.enumerated().map { "\($0.element) AS k\($0.offset)" }.joined(separator: ", ")
+            let numbers = members.sorted().map(String.init).joined(separator: ", ")
+            let rows = "(SELECT \(named) FROM \(change.old.tables[source].name.sqlName) AS row WHERE row.Z_ENT IN (\(numbers)))"
+            change.require(.migrationConstraintViolation, Self.duplicates(in: rows, expressions.indices.map { "k\($0)" }, nil), key.sentence)
+        }
+    }
+
+    /// Which values of some columns several rows have.
+    private static func duplicates(in table: String, _ columns: [String], _ scope: [Int64]?) -> String {
+        let names = columns.map(\.sqlName), numbers = scope.map { " AND Z_ENT IN (\($0.map(String.init).joined(separator: ", ")))" } ?? ""
+        return "SELECT count(*) FROM (SELECT 1 FROM \(table) WHERE \(names.map { "\($0) IS NOT NULL" }.joined(separator: " AND "))\(numbers) "
+            + "GROUP BY \(names.map { "\($0) COLLATE BINARY" }.joined(separator: ", ")) HAVING count(*) > 1)"
+    }
+
+    private struct Key {
+        let map: EntityMap
+        let columns: [SlotColumn]
+        let scope: [Int64]?
+        let sentence: (Int64) -> String
+    }
+
+    /// The uniqueness constraints whose index is made.
+    private func keys(_ change: SchemaChange) -> [Key] {
+        if change.new.tables[table].indexes.allSatisfy({ !$0.isUnique || isKept($0, change) }) { return [] }
+        return change.new.entities.filter { $0.table == table }.flatMap { map in
+            zip(map.layout.constraints, map.constraints).filter { $0.0.declarer === map.entity }.map { _, columns in
+                let names = columns.columns.map { map.layout.names[$0.slot] }.joined(separator: " and ")
+                return Key(map: map, columns: columns.columns, scope: columns.scope) {
+                    "\(map.name) is to be unique by \(names) now, but \($0 == 1 ? "one value is" : "\($0) values are") those of several objects. "
+                        + "Make them different first"
                 }
             }
         }

@@ -126,7 +126,7 @@ extension MigrationSpec {
             if Bool.random(using: &random) { spec.entities[index].renamedFrom = nil }
         }
         for _ in 0..<Int.random(in: 1...5, using: &random) {
-            if let word = spec.change(Int.random(in: 0..<16, using: &random), using: &random) { words.append(word) }
+            if let word = spec.change(Int.random(in: 0..<19, using: &random), using: &random) { words.append(word) }
         }
         return (spec, words)
     }
@@ -172,7 +172,7 @@ extension MigrationSpec {
             guard let attribute else { return nil }
             return "no more \(entities[place].attributes.remove(at: attribute).name)"
         case 2:
-            guard let attribute, entities[place].attributes[attribute].renamedFrom == nil else { return nil }
+            guard let attribute, isOld(place, attribute) else { return nil }
             let old = entities[place].attributes[attribute].name
             entities[place].attributes[attribute].name = "n\(next())"
             entities[place].attributes[attribute].renamedFrom = old
@@ -227,6 +227,27 @@ extension MigrationSpec {
             pairs[pair].forth.isOrdered.toggle()
             pairs[pair].back?.isOrdered.toggle()
             return "\(pairs[pair].forth.name) in order or not"
+        case 15:
+            guard let pair, pairs[pair].back == nil else { return nil }
+            let name = (Bool.random(using: &random) ? "b" : "z") + "\(next())"
+            pairs[pair].back = End(owner: pairs[pair].target, name: name, isToMany: true, isOrdered: .random(using: &random))
+            return "an inverse \(name) of \(pairs[pair].forth.name)"
+        case 16:
+            guard let attribute, isOld(place, attribute) else { return nil }
+            let old = entities[place].attributes[attribute].name
+            entities[place].attributes[attribute].name = "n\(next())"
+            entities[place].attributes[attribute].renamedFrom = old
+            addAttribute(place, using: &random)
+            entities[place].attributes[entities[place].attributes.count - 1].name = old
+            return "\(old) renamed, and another \(old)"
+        case 17:
+            guard let attribute, let other = entities[place].attributes.indices.filter({ $0 != attribute }).randomElement(using: &random),
+                isOld(place, attribute), isOld(place, other)
+            else { return nil }
+            let names = (entities[place].attributes[attribute].name, entities[place].attributes[other].name)
+            (entities[place].attributes[attribute].name, entities[place].attributes[other].name) = (names.1, names.0)
+            (entities[place].attributes[attribute].renamedFrom, entities[place].attributes[other].renamedFrom) = names
+            return "\(names.0) and \(names.1) exchanged"
         default:
             guard let attribute, let parent = entities[place].parent, let above = entities.firstIndex(where: { $0.id == parent }) else { return nil }
             let moved = entities[place].attributes.remove(at: attribute)
@@ -235,6 +256,12 @@ extension MigrationSpec {
             entities[above].attributes.append(moved)
             return "\(moved.name) of \(entities[place].name) up to \(entities[above].name)"
         }
+    }
+
+    /// Whether it has its name since the last version, and nobody else had it then.
+    private func isOld(_ entity: Int, _ attribute: Int) -> Bool {
+        let this = entities[entity].attributes[attribute]
+        return this.renamedFrom == nil && !entities[entity].attributes.contains { $0.renamedFrom == this.name }
     }
 
     private mutating func widen(_ place: Int, _ attribute: Int?, using random: inout SeededGenerator) -> String? {

@@ -272,4 +272,142 @@ import Testing
         try fixture.open([StoreModels.entity("City", [StoreModels.attribute("name", .string), StoreModels.attribute("people", .double)])])
         #expect(try SQLiteStoreVerification.verify(fixture.file).entities.map(\.changed) == [1])
     }
+
+    // G2
+    @Test(arguments: ["Author", "Zebra"]) func aToManyThatGetsAnInverseKeepsItsMembers(_ member: String) throws {
+        func model(inverse: Bool) -> [NSEntityDescription] {
+            let post = StoreModels.entity("Post", [StoreModels.attribute("title", .string)])
+            let author = StoreModels.entity(member, [StoreModels.attribute("name", .string)])
+            if inverse {
+                StoreModels.relate(post, "authors", toMany: true, author, "posts", inverseToMany: true)
+            } else {
+                post.properties += [NSRelationshipDescription(name: "authors", destination: author, toMany: true)]
+            }
+            return [post, author]
+        }
+        let fixture = try MigrationFixture()
+        try fixture.open(model(inverse: false)) { context in
+            let authors = context.make(member, ["name": "Ada"], ["name": "Bo"])
+            context.make("Post", ["title": "1", "authors": Set(authors)], ["title": "2", "authors": Set([authors[1]])])
+            try context.save()
+        }
+        try fixture.open(model(inverse: true)) { context in
+            let counts = try context.all("Post", by: "title").map { ($0.value(forKey: "authors") as? Set<NSManagedObject>)?.count }
+            let posts = try context.all(member, by: "name").map { ($0.value(forKey: "posts") as? Set<NSManagedObject>)?.count }
+            #expect(counts == [2, 1] && posts == [1, 2])
+        }
+    }
+
+    // G2
+    @Test func aToOneWhoseNewInverseIsAToOneIsRefused() throws {
+        func model(inverse: Bool) -> [NSEntityDescription] {
+            let city = Self.city(), mayor = StoreModels.entity("Mayor")
+            if inverse {
+                StoreModels.relate(city, "mayor", toMany: false, mayor, "city", inverseToMany: false)
+            } else {
+                city.properties += [NSRelationshipDescription(name: "mayor", destination: mayor, toMany: false)]
+            }
+            return [city, mayor]
+        }
+        let fixture = try MigrationFixture()
+        try fixture.open(model(inverse: false))
+        #expect(try fixture.refusal(model(inverse: true)).code == NSInferredMappingModelError)
+    }
+
+    // G2
+    @Test func aKeyStandsOnTheAttributeOfItsName() throws {
+        let fixture = try MigrationFixture(), old = Self.city(), new = Self.city()
+        old.uniquenessConstraints = [["name"]]
+        try fixture.open([old]) { context in
+            context.make("City", ["name": "Bern"], ["name": "Chur"])
+            try context.save()
+        }
+        new.propertiesByName["name"]?.renamingIdentifier = "none"
+        let former = NSAttributeDescription(name: "formerName", type: .string)
+        former.renamingIdentifier = "name"
+        new.properties += [former]
+        new.uniquenessConstraints = [["name"]]
+        try fixture.open([new]) { context in
+            let former = try context.all("City", by: "formerName").map { $0.value(forKey: "formerName") as? String }
+            #expect(former == ["Bern", "Chur"])
+            context.make("City", ["name": "X", "formerName": "Bern"])
+            try context.save()
+        }
+        #expect(try fixture.shell.column("SELECT name FROM pragma_index_info('Z_City_UNIQUE_name')") == ["ZNAME"])
+    }
+
+    // G2
+    @Test func aStoreOfAnEarlierVersionWithIndexesOpensAndIsMigrated() throws {
+        let fixture = try MigrationFixture()
+        func city(_ isIndexed: Bool) -> NSEntityDescription {
+            let city = Self.city()
+            for name in ["name", "people"] { city.propertiesByName[name]?.isIndexed = isIndexed }
+            return city
+        }
+        try fixture.open([city(true)])
+        func forget() throws {
+            let words =
+                #"{"format":1,"entities":[{"name":"City","isAbstract":false,"constraints":[],"properties":{"name":"String, optional","people":"Integer 32, optional"}}]}"#
+            _ = try fixture.shell.rows("UPDATE Z_MODELCACHE SET Z_CONTENT = CAST('\(words)' AS BLOB)")
+        }
+        try forget()
+        try fixture.open([city(true)], [:])
+        let indexes = "SELECT name FROM sqlite_master WHERE type = 'index' AND name LIKE 'Z_City%' ORDER BY 1"
+        #expect(try fixture.shell.column(indexes) == ["Z_City_name", "Z_City_people"])
+        try forget()
+        let smaller = StoreModels.entity("City", [StoreModels.attribute("name", .string)])
+        smaller.propertiesByName["name"]?.isIndexed = true
+        try fixture.open([smaller])
+        #expect(try fixture.shell.column(indexes) == ["Z_City_name"])
+    }
+
+    // G2
+    @Test func aStoreThatForgotItsModelLearnsItFromOneWithItsHashes() throws {
+        let fixture = try Self.filled()
+        _ = try fixture.shell.rows("UPDATE Z_MODELCACHE SET Z_CONTENT = x'00'")
+        try fixture.open([Self.city()], [:])
+        try fixture.open([Self.city([StoreModels.attribute("mayor", .string)])])
+    }
+
+    // G2
+    @Test func whatOthersMadeInTheFileIsThereAfterwards() throws {
+        let fixture = try Self.filled()
+        _ = try fixture.shell.rows(
+            "CREATE VIEW big AS SELECT ZNAME FROM ZCITY; CREATE INDEX theirs ON ZCITY (ZNAME); CREATE TABLE log (name); CREATE TRIGGER watch AFTER INSERT ON ZCITY "
+                + "BEGIN INSERT INTO log VALUES (NEW.ZNAME); END")
+        let wider = StoreModels.entity("City", [StoreModels.attribute("name", .string), StoreModels.attribute("people", .double)])
+        try fixture.open([wider]) { context in
+            context.make("City", ["name": "Davos"])
+            try context.save()
+        }
+        #expect(
+            try fixture.shell.column("SELECT name FROM sqlite_master WHERE name IN ('big', 'theirs', 'watch') ORDER BY 1") == [
+                "big", "theirs", "watch",
+            ])
+        #expect(try fixture.shell.column("SELECT name FROM log") == ["Davos"])
+        // One column fewer: an index over it goes with it.
+        try fixture.open([StoreModels.entity("City", [StoreModels.attribute("people", .double)])])
+        #expect(try fixture.shell.column("SELECT name FROM sqlite_master WHERE name IN ('theirs', 'big') ORDER BY 1") == ["big"])
+    }
+
+    // G2
+    @Test func identifiersAloneExchangeNothing() throws {
+        let fixture = try MigrationFixture()
+        func pair(_ exchanges: Bool) -> NSEntityDescription {
+            let made = StoreModels.entity("Pair", [StoreModels.attribute("a", .string), StoreModels.attribute("b", .string)])
+            if exchanges {
+                made.propertiesByName["a"]?.renamingIdentifier = "b"
+                made.propertiesByName["b"]?.renamingIdentifier = "a"
+            }
+            return made
+        }
+        try fixture.open([pair(false)]) { context in
+            context.make("Pair", ["a": "1", "b": "2"])
+            try context.save()
+        }
+        try fixture.open([pair(true)]) { context in
+            let values = try context.all("Pair", by: "a").map { $0.value(forKey: "a") as? String }
+            #expect(values == ["1"])
+        }
+    }
 }

@@ -45,7 +45,7 @@ struct SQLiteStoreOpening {
     }
 
     /// To SQLite a file is damaged where the disk does not give it out. So it is looked at twice before that is said, and whether it can be read at all.
-    private func lookingTwice<T>(_ body: () throws -> T) throws -> T {
+    func lookingTwice<T>(_ body: () throws -> T) throws -> T {
         func attempt() throws -> T {
             do { return try body() } catch { throw described(error) }
         }

@@ -28,12 +28,20 @@ package struct StoreMigrationPlan: Sendable, Equatable {
     package static func plan(for url: URL, model: NSManagedObjectModel) throws -> StoreMigrationPlan? {
         model.freeze()
         let opening = SQLiteStoreOpening(url: url, entities: model.entities, model: model, options: try SQLiteStoreOptions(nil), isReadOnly: true)
-        guard FileManager.default.fileExists(atPath: url.path), let probe = try opening.probe(), !opening.isOfModel(probe) else { return nil }
+        guard FileManager.default.fileExists(atPath: url.path) else { return nil }
+        // As opening does: to SQLite a file is damaged where the disk does not give it out.
+        return try opening.lookingTwice { try plan(opening, model) }
+    }
+
+    private static func plan(_ opening: SQLiteStoreOpening, _ model: NSManagedObjectModel) throws -> StoreMigrationPlan? {
+        guard let probe = try opening.probe(), !opening.isOfModel(probe) else { return nil }
         let source = try opening.source(of: probe)
         let change = try ModelChange(from: source.entities, to: model.entities, looksAtObjects: true)
         let schema = try SchemaBuilder.schema(for: source.entities, in: SQLiteDialect(), known: probe.numbers) { _ in false }
         return try opening.reading { database in
-            try SQLiteMigration(url: url, probe: probe, source: source, entities: model.entities, model: model, sumsRows: false).check(in: database)
+            try SQLiteMigration(
+                url: opening.url, probe: probe, source: source, entities: model.entities, model: model, sumsRows: false
+            ).check(in: database)
             return Self(changes: try change.entities.sorted { $0.name < $1.name }.flatMap { try changes($0, schema, database) })
         }
     }

@@ -122,7 +122,7 @@ import Testing
         }
         // On the queue of its root, and not on one of a few threads that wait for nothing.
         let isOpen = await withCheckedContinuation { opened in second.open { opened.resume(returning: $0) } }
-        #expect(isOpen && first.documentState.contains(.closed))
+        #expect(isOpen && first.documentState.contains(.closed), "\(second.errors) \(first.errors)")
         try second.push { $0.make("Item", ["key": "d"]) }
         #expect(try fixture.recovered(second).look { try $0.values("Item", "key") } == ["a", "b", "c", "d"])
     }

@@ -295,4 +295,22 @@ import Testing
         let damage = try await shop.damage()
         #expect(damage == [])
     }
+
+    @Test(.timeLimit(.minutes(60))) func whatFailsOnTheWayLeavesNoCopyAndIsNotTriedAgain() async throws {
+        let (shop, server) = try await Self.filled()
+        defer { shop.close() }
+        let trigger = "CREATE TRIGGER watch AFTER INSERT ON ZTAG BEGIN SELECT 1; END"
+        #expect(try await shop.run("sqlite3", [shop.store, trigger]).status == 0)
+        let resource = "  [[source.resource]]\n  name = \"tags\"\n  entity = \"Tag\"\n  path = \"/tags\"\n"
+        try Self.configure(
+            shop, server, [(resource, ""), ("[entity.Tag]\n", "[entity.Tag]\ndrop = true\n"), ("  tags = { to", "  tags = { drop = true, to")])
+        let refused = try shop.launch()
+        #expect(await refused.end() == 78)
+        let words = (refused.output + refused.errors).joined()
+        #expect(words.contains("the trigger watch"), "\(words)")
+        let folder = URL(fileURLWithPath: shop.store).deletingLastPathComponent()
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).allSatisfy { !$0.contains("before-") })
+        let tags = try #require(try await shop.number("SELECT count(*) FROM Tag"))
+        #expect(tags > 0)
+    }
 }

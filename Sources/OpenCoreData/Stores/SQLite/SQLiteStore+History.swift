@@ -37,16 +37,15 @@ extension SQLiteStore: HistoryKeeping {
     }
 
     /// Inside the transaction of a save. Returns whether the file has a history that this store did not know of: it does once the save is committed.
-    func recordHistory(of plan: SavePlan, _ changes: ChangeSet, in database: Database) throws -> Bool {
+    func recordHistory(of plan: SavePlan, _ changes: ChangeSet, schemaVersion: Int64, in database: Database) throws -> Bool {
         let isKnown = keepsHistory
-        guard try isKnown || findsHistory(in: database) else { return false }
+        guard try isKnown || findsHistory(version: schemaVersion, in: database) else { return false }
         try SQLiteHistoryWriter(plan, of: changes, schema: schema, in: database)?.write(changes.origin)
         return !isKnown
     }
 
     /// Whether another store has begun a history since this one looked.
-    private func findsHistory(in database: Database) throws -> Bool {
-        let version = try database.integer("PRAGMA schema_version") ?? 0
+    private func findsHistory(version: Int64, in database: Database) throws -> Bool {
         if historyState.schemaVersion.load(ordering: .relaxed) == version { return false }
         guard try SQLiteHistoryTables.exist(in: database) else {
             historyState.schemaVersion.store(version, ordering: .relaxed)

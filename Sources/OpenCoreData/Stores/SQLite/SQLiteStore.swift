@@ -179,9 +179,12 @@ package final class SQLiteStore: NSPersistentStore, @unchecked Sendable {
 
     /// Inside a transaction that is going to write. Throws 134100 where another process has migrated the file since it was opened: what a store of the
     /// older model writes has no place in it.
-    func checkModel(in database: Database) throws {
+    ///
+    /// - Returns: the version of the file's schema.
+    @discardableResult
+    func checkModel(in database: Database) throws -> Int64 {
         let version = try database.integer("PRAGMA schema_version") ?? 0
-        if checkedSchema.load(ordering: .relaxed) == version { return }
+        if checkedSchema.load(ordering: .relaxed) == version { return version }
         guard let data = try Data.fetchOne(database, sql: "SELECT Z_PLIST FROM Z_METADATA"), StoreMetadataCoding.modelHashes(data) == modelHashes
         else {
             throw NSError.coreData(
@@ -190,6 +193,7 @@ package final class SQLiteStore: NSPersistentStore, @unchecked Sendable {
             )
         }
         checkedSchema.store(version, ordering: .relaxed)
+        return version
     }
 
     // MARK: Parts

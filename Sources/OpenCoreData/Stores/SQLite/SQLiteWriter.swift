@@ -43,9 +43,9 @@ final class SQLiteWriter: StoreWriting {
             defer { prepared.end() }
             do {
                 try database.beginTransaction(.immediate)
-                try store.checkModel(in: database)
+                let version = try store.checkModel(in: database)
                 // Before the rows are deleted of which something is kept.
-                prepared.beginsHistory = try store.recordHistory(of: plan, changes, in: database)
+                prepared.beginsHistory = try store.recordHistory(of: plan, changes, schemaVersion: version, in: database)
                 try operation.run(in: database)
                 if metadata != nil || mark != nil { try write(metadata: metadata?.data, mark: mark, in: database) }
                 // Where none are left, new objects get keys that no store was asked for; the save needs none.

@@ -16,9 +16,8 @@ struct SQLiteMigration {
     /// Inside a transaction.
     func run(in database: Database) throws {
         var metadata = probe.metadata
-        let change = try ModelChange(from: source.entities, to: entities, looksAtObjects: true), steps = try prepared(change, &metadata, in: database)
-        try carryOut(steps.requirements, in: database)
-        let views = steps.new.views(), own = Set(SQLiteStoreOpening.viewNames(in: metadata) + views.map(\.name))
+        let steps = try checked(&metadata, in: database).schema, views = steps.new.views(),
+            own = Set(SQLiteStoreOpening.viewNames(in: metadata) + views.map(\.name))
         for name in own.sorted() { try database.execute(sql: "DROP VIEW IF EXISTS \(name.sqlName)") }
         let others = try OthersObjects(besides: steps, in: database)
         try others.takeOut(in: database)
@@ -41,20 +40,16 @@ struct SQLiteMigration {
         try database.run("INSERT INTO Z_MODELCACHE (Z_CONTENT) VALUES (?)", [.blob(try archive.encoded())])
     }
 
-    /// The statements; nothing is done yet.
-    private func prepared(_ change: ModelChange, _ metadata: inout [String: Any], in database: Database) throws -> SchemaChange {
+    /// What changes, and the statements for it; nothing is done yet. Throws what stands against it.
+    func checked(_ metadata: inout [String: Any], in database: Database) throws -> (model: ModelChange, schema: SchemaChange) {
+        let change = try ModelChange(from: source.entities, to: entities, looksAtObjects: true)
         let old = try SchemaBuilder.schema(for: source.entities, in: SQLiteDialect(), known: probe.numbers) { probe.summedTables.contains($0) }
         let missing = try old.missing(in: database)
         if !missing.isEmpty { throw refusal(.migration, "it lacks what its own model says: \(missing.prefix(10).joined(separator: ", "))") }
-        return try SchemaChange(
+        let steps = try SchemaChange(
             from: old, to: try newSchema(change, old), change, largestKeys: probe.largestKeys, formerKeys: keepKeys(&metadata, change))
-    }
-
-    /// Throws what would be thrown before anything is done.
-    func check(in database: Database) throws {
-        var metadata = probe.metadata
-        let change = try ModelChange(from: source.entities, to: entities, looksAtObjects: true)
-        try carryOut(prepared(change, &metadata, in: database).requirements, in: database)
+        try carryOut(steps.requirements, in: database)
+        return (change, steps)
     }
 
     private func carryOut(_ steps: [SchemaChange.Step], in database: Database) throws {

@@ -35,14 +35,13 @@ package struct StoreMigrationPlan: Sendable, Equatable {
 
     private static func plan(_ opening: SQLiteStoreOpening, _ model: NSManagedObjectModel) throws -> StoreMigrationPlan? {
         guard let probe = try opening.probe(), !opening.isOfModel(probe) else { return nil }
-        let source = try opening.source(of: probe)
-        let change = try ModelChange(from: source.entities, to: model.entities, looksAtObjects: true)
-        let schema = try SchemaBuilder.schema(for: source.entities, in: SQLiteDialect(), known: probe.numbers) { _ in false }
+        let migration = SQLiteMigration(
+            url: opening.url, probe: probe, source: try opening.source(of: probe), entities: model.entities, model: model, sumsRows: false)
         return try opening.reading { database in
-            try SQLiteMigration(
-                url: opening.url, probe: probe, source: source, entities: model.entities, model: model, sumsRows: false
-            ).check(in: database)
-            return Self(changes: try change.entities.sorted { $0.name < $1.name }.flatMap { try changes($0, schema, database) })
+            var metadata = probe.metadata
+            let change = try migration.checked(&metadata, in: database)
+            return Self(
+                changes: try change.model.entities.sorted { $0.name < $1.name }.flatMap { try changes($0, change.schema.old, database) })
         }
     }
 

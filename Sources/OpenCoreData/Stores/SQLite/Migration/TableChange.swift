@@ -37,14 +37,12 @@ struct TableChange {
     /// By column, by number of the entity in the file; no value is NULL.
     private var values: [String: [Int64: Value]] = [:]
     private let sources: [Int]
-    private let entities: [Int64]
     private(set) var alteration: Alteration?
 
     init(_ table: Int, of change: SchemaChange) {
         self.table = table
         let pairs = change.pairs.filter { $0.new.table == table }
         sources = Set(pairs.map(\.old.table)).sorted { change.shift($0, table) < change.shift($1, table) }
-        entities = pairs.map(\.old.number).sorted()
         for pair in pairs {
             for column in pair.new.columns {
                 guard let column else { continue }

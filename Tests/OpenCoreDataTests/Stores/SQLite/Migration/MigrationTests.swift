@@ -410,4 +410,16 @@ import Testing
             #expect(values == ["1"])
         }
     }
+
+    // G2
+    @Test func aTriggerThatHasNoPlaceAnyMoreStopsTheMigration() throws {
+        let fixture = try Self.filled()
+        _ = try fixture.shell.rows("CREATE TRIGGER watch AFTER UPDATE OF ZPEOPLE ON ZCITY BEGIN SELECT 1; END")
+        let before = try fixture.dump()
+        let river = StoreModels.entity("River", [StoreModels.attribute("name", .string)])
+        let error = try fixture.refusal([river])
+        #expect(error.code == NSMigrationError)
+        #expect(error.localizedDescription.contains("the trigger watch, which somebody made in the file"))
+        #expect(try fixture.dump() == before)
+    }
 }

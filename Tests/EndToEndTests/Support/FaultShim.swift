@@ -60,9 +60,9 @@ struct FaultShim {
         guard result.status == 0 else { throw Child.Failure(description: result.errors.joined(separator: "\n")) }
     }
 
-    /// After how many seconds a daemon that does not end counts as hung. Whoever asks it to stop may come to their turn late, behind every test that
-    /// computes: only a life without an end may last so long.
-    private static let limit = 1200
+    /// After how many seconds the kernel ends a daemon that nobody else ends: those who look at it have given up by then (`timeLimit`). Whoever asks it
+    /// to stop may come to their turn late, behind every test that computes.
+    private static let limit = 4000
 
     /// Starts a daemon that lives under a fault, or one whose calls are counted.
     /// - Parameter variables: what its environment has besides.

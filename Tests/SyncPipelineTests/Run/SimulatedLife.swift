@@ -13,6 +13,7 @@ struct SimulatedLife {
     struct Process {
         let folder: URL
         let document: UIManagedDocument
+        let documentClock: ManualDocumentClock
         let pipeline: SyncPipeline
         let disk: SimulatedDisk
     }
@@ -74,7 +75,7 @@ struct SimulatedLife {
     func pass(_ duration: Duration) {
         simulation.tell("\(duration) pass")
         clock.advance(by: duration)
-        simulation.documentClock.advance(by: duration.inSeconds)
+        process?.documentClock.advance(by: duration.inSeconds)
     }
 
     private func passToNextDeadline() {
@@ -117,8 +118,9 @@ struct SimulatedLife {
 
     private mutating func reload(_ plan: Simulation.Plan) async throws {
         self.plan = plan
-        simulation.tell("reload: \(plan)") { $0.configure(plan) }
+        simulation.tell("reload: \(plan)") { $0.configure(plan, isReload: true) }
         try await process?.pipeline.reload(PipelineFixture.configuration(plan.configuration))
+        simulation.tell("") { $0.configure(plan) }
     }
 
     private func save() async throws {
@@ -132,9 +134,10 @@ struct SimulatedLife {
         let number = simulation.nextProcess(), simulation = simulation
         let configuration = try PipelineFixture.configuration(plan.configuration)
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        let documentClock = ManualDocumentClock()
         let document = UIManagedDocument(
             fileURL: folder, model: try SyncPipeline.model(for: configuration), autosavePolicy: AutosavePolicy(interval: 15),
-            clock: simulation.documentClock)
+            clock: documentClock)
         document.persistentStoreOptions = [
             NSPersistentStoreTimeoutOption: 0.0, SQLiteRowSumsOption: true, NSSQLitePragmasOption: ["synchronous": "off"],
         ]
@@ -146,7 +149,7 @@ struct SimulatedLife {
             document: document, configuration: configuration, transports: TransportPool { _ in transport }, clock: clock, secrets: .none,
             version: "test", random: RandomSource { 0.5 }
         ) { simulation.heard($0, from: number) }
-        process = Process(folder: folder, document: document, pipeline: pipeline, disk: disk)
+        process = Process(folder: folder, document: document, documentClock: documentClock, pipeline: pipeline, disk: disk)
         try await pipeline.start(armed: true)
         try await rest()
     }
@@ -259,7 +262,11 @@ struct SimulatedLife {
         let (wake, runs, isBusy) = process.pipeline.state.withLock { state in
             (state.machine.wakeTime, state.runs.mapValues(\.run.progress), state.isDelivering || !state.outbox.isEmpty || state.machine.isSaving)
         }
-        if process.document.status.withLock({ $0.isSaving }) { return false }
+        let (isSaving, alarms) = process.document.status.withLock { status in
+            (status.isSaving, [status.isBackingOff, status.isTimerArmed].count { $0 })
+        }
+        // A document that is to try again, or to save later, has been told so before its clock is.
+        if isSaving || process.documentClock.due.count < alarms { return false }
         if isBusy || wake.map({ $0 <= now }) ?? false { return false }
         let asked = simulation.pendingScopes, isUnsaved = process.document.hasUnsavedChanges
         var sleepers = asked.count + [wake != nil, process.pipeline.writer.waitsUntil != nil].count { $0 }
@@ -307,7 +314,6 @@ struct SimulatedLife {
     /// In the end nothing is in the way any more, and servers tell the truth: everything comes to what they have.
     mutating func settle(_ random: inout SeededNumbers) async throws {
         try mend()
-        // What begins now begins by the configuration of before.
         try await rest()
         try await reload(Simulation.Plan())
         for list in SimulatedServer.lists { try await resume(list.scope) }

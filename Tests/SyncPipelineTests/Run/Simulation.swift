@@ -32,7 +32,6 @@ final class Simulation: Sendable {
     }
 
     let clock = ManualClock()
-    let documentClock = ManualDocumentClock()
     let folder: URL
     private let world: Mutex<World>
 

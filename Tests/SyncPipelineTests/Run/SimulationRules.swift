@@ -15,6 +15,8 @@ struct SimulationRules {
         var answers: [String: SimulatedServer.Reply] = [:]
         /// What it takes for the name of a thing.
         let nameField: String
+        /// It began while a configuration was being read: by that one or the one before.
+        let isUnsure: Bool
         var isWild: Bool { pages.values.contains { $0.evidence == .lie } }
         var isProof: Bool { !pages.isEmpty && pages.values.allSatisfy { $0.evidence == .proof } }
         var listed: Set<Int> { pages.values.reduce(into: []) { $0.formUnion($1.listed) } }
@@ -56,6 +58,9 @@ struct SimulationRules {
     /// What runs that begin take for the name of a thing, and what the run did that read a page of a list last.
     private var nameField = "name"
     private var nameFields: [ResourceScope: String] = [:]
+    private var isReloading = false
+    /// The lists of which a page was read last by a run that nobody knows that of.
+    private var unsure: Set<ResourceScope> = []
     private var begun: Set<ResourceScope> = []
     private(set) var lastSuccess: [ResourceScope: Date] = [:]
     /// Complete runs of each list, all told.
@@ -69,8 +74,8 @@ struct SimulationRules {
 
     mutating func ask(_ scope: ResourceScope) { asked.insert(scope) }
 
-    /// A configuration is in force from now on.
-    mutating func configure(_ plan: Simulation.Plan) { nameField = plan.nameField }
+    /// A configuration is in force from now on, or comes into force some time during a reload: a run may end, and the next begin, before it does.
+    mutating func configure(_ plan: Simulation.Plan, isReload: Bool = false) { (nameField, isReloading) = (plan.nameField, isReload) }
 
     mutating func resume(_ scope: ResourceScope) {
         asked.insert(scope)
@@ -157,7 +162,7 @@ struct SimulationRules {
         if readings[scope] != nil { fail("\(scope) runs twice") }
         begun.insert(scope)
         lastStarted[scope] = now
-        readings[scope] = Reading(nameField: nameField)
+        readings[scope] = Reading(nameField: nameField, isUnsure: isReloading)
     }
 
     /// The page of this number, counted from 1 in the order of reading, is in the main context, or was there and is still what the server has.
@@ -166,6 +171,7 @@ struct SimulationRules {
         let address = number <= reading.addresses.count ? reading.addresses[number - 1] : ""
         guard let reply = reading.answers[address] else { return fail("\(scope) saved page \(number) that nobody gave it") }
         nameFields[scope] = reading.nameField
+        if reading.isUnsure { unsure.insert(scope) } else { unsure.remove(scope) }
         applied[list.entity, default: [:]].merge(reply.rows.mapValues(reading.name)) { $1 }
         testimonies[scope, default: Testimony()].vouched.formUnion(reply.listed)
         testimonies[scope, default: Testimony()].rows.formUnion(reply.rows.keys)
@@ -221,6 +227,7 @@ struct SimulationRules {
     /// Whether a list was read by the mapping of before a reload, and another by that of after it: which of them wrote a row last is nobody's business.
     private func readsInTwoWays(_ entity: String) -> Bool {
         let scopes = SimulatedServer.lists.filter { $0.entity == entity }.map(\.scope)
+        if scopes.contains(where: { unsure.contains($0) || readings[$0]?.isUnsure == true }) { return true }
         return Set(scopes.compactMap { nameFields[$0] } + scopes.compactMap { readings[$0]?.nameField } + [nameField]).count > 1
     }
 

@@ -75,6 +75,7 @@ LAYERS = [
     ["Incremental"],
     ["ResultsController"],
     ["Container"],
+    ["Migrating"],
     ["Document"],
 ]
 

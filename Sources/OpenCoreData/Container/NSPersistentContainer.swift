@@ -151,6 +151,7 @@ extension NSPersistentStoreDescription {
     private static func obeyedOptions(ofType type: String) -> Set<String>? {
         let everybody: Set = [
             NSReadOnlyPersistentStoreOption, NSMigratePersistentStoresAutomaticallyOption, NSInferMappingModelAutomaticallyOption,
+            NSPersistentStoreStagedMigrationManagerOptionKey, NSPersistentStoreDeferredLightweightMigrationOptionKey,
             NSPersistentStoreRemoteChangeNotificationPostOptionKey,
         ]
         return switch type {
@@ -184,6 +185,11 @@ extension NSManagedObjectModel {
     /// Makes a model known as the one of that name, for `NSPersistentContainer(name:)`: what a compiled model in the program's bundle is on Apple's
     /// platforms. Another that was known by the name before is forgotten; containers that were made with it keep it.
     public static func register(_ model: NSManagedObjectModel, named name: String) { named.withLock { $0[name] = model } }
+
+    /// The model of a version that was registered, under whatever name.
+    static func registered(versionChecksum: String) -> NSManagedObjectModel? {
+        named.withLock { Array($0.values) }.first { $0.versionChecksum == versionChecksum }
+    }
 
     /// The model that was registered under a name.
     static func registered(_ name: String) -> NSManagedObjectModel? { named.withLock { $0[name] } }

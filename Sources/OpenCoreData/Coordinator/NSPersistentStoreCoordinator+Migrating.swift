@@ -45,6 +45,37 @@ extension NSPersistentStoreCoordinator {
         try migratePersistentStore(store, to: storeURL, options: options, withType: storeType.rawValue)
     }
 
+    // MARK: When it is opened
+
+    /// Ends what a migration left for later: nothing, since a store is migrated as a whole when it is added.
+    public func finishDeferredLightweightMigration() throws {}
+
+    /// Ends one part of what a migration left for later: nothing, as above.
+    public func finishDeferredLightweightMigrationTask() throws {}
+
+    /// Opens a store, after it has been brought as far as the stages of a migration go, if its options have any.
+    func staged<T>(
+        _ options: [AnyHashable: Any]?, _ type: String, _ configuration: String?, _ url: URL?, _ open: ([AnyHashable: Any]?) throws -> T
+    ) throws -> T {
+        guard let value = options?[NSPersistentStoreStagedMigrationManagerOptionKey] else { return try open(options) }
+        guard let stages = value as? any StoreStages else {
+            throw NSError.coreData(
+                .persistentStoreOpen,
+                "\(NSPersistentStoreStagedMigrationManagerOptionKey) needs an NSStagedMigrationManager, not \(Swift.type(of: value)).")
+        }
+        var rest = options ?? [:]
+        rest[NSPersistentStoreStagedMigrationManagerOptionKey] = nil
+        // In memory there is never an earlier version; and what is only read is not migrated.
+        guard StoreTypes[type]?.destination?.file != nil, let url, (rest[NSReadOnlyPersistentStoreOption] as? Bool) != true else {
+            return try open(rest)
+        }
+        let store = StagedStore(type: type, url: url, model: managedObjectModel, configurationName: configuration, options: rest)
+        // What is left is between versions of one stage.
+        rest[NSMigratePersistentStoresAutomaticallyOption] = true
+        rest[NSInferMappingModelAutomaticallyOption] = true
+        return try stages.bring(store) { try open(rest) }
+    }
+
     private func checkCanMove(_ store: NSPersistentStore) throws {
         guard persistentStores.contains(store) else {
             throw NSError.coreData(
@@ -83,4 +114,21 @@ extension NSPersistentStoreCoordinator {
         old.persistentStoreCoordinator = nil
         followOthers(new)
     }
+}
+
+/// A store that is to be opened by stages.
+struct StagedStore {
+    let type: String
+    let url: URL
+    /// The model to which it is brought.
+    let model: NSManagedObjectModel
+    let configurationName: String?
+    /// Without the stages.
+    let options: [AnyHashable: Any]?
+}
+
+/// What brings a store to a model by the stages of a program, before it is opened.
+protocol StoreStages: AnyObject {
+    /// Nobody else does that with the store meanwhile, nor while it is opened.
+    func bring<T>(_ store: StagedStore, thenOpen open: () throws -> T) throws -> T
 }

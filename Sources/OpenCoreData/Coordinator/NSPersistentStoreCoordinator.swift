@@ -61,7 +61,8 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
 
     // MARK: Stores
 
-    /// Opens a store and adds it. Throws 134000 for an unknown type, 134010, 134080, 134090 or 134100 as the store says.
+    /// Opens a store and adds it. Throws 134000 for an unknown type, 134010, 134080, 134090 or 134100 as the store says, and as
+    /// `NSStagedMigrationManager` does, if there is one among the options.
     @discardableResult
     open func addPersistentStore(
         ofType type: String, configurationName configuration: String?, at url: URL?, options: [AnyHashable: Any]? = nil
@@ -75,10 +76,12 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
                 "Unknown store type \"\(type)\"; known are \(StoreTypes.all.keys.sorted().joined(separator: ", ")). Register the class of a "
                     + "store of your own with registerStoreClass(_:forStoreType:).")
         }
-        let store = try storeClass.open(
-            StoreOpening(
-                type: type, model: managedObjectModel, entities: entities, configurationName: configuration, url: url, options: options,
-                coordinator: self))
+        let store = try staged(options, type, configuration, url) { options in
+            try storeClass.open(
+                StoreOpening(
+                    type: type, model: managedObjectModel, entities: entities, configurationName: configuration, url: url, options: options,
+                    coordinator: self))
+        }
         add(store)
         return store
     }

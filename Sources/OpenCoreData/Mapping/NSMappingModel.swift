@@ -11,6 +11,11 @@ open class NSMappingModel: NSObject, @unchecked Sendable {
         super.init()
     }
 
+    /// The same by name.
+    open var entityMappingsByName: [String: NSEntityMapping] {
+        Dictionary((entityMappings ?? []).map { ($0.name ?? "", $0) }, uniquingKeysWith: { first, _ in first })
+    }
+
     /// What a migration without code of the program's does: entities and properties are recognised by their names, or by the renaming identifiers of
     /// the newer model; what is new has its default.
     ///
@@ -60,6 +65,13 @@ open class NSEntityMapping: NSObject, @unchecked Sendable {
     open var attributeMappings: [NSPropertyMapping]?
     /// Where the relationships of an object come from, by name; what has no mapping is empty.
     open var relationshipMappings: [NSPropertyMapping]?
+    /// Which objects it takes, where not all of its source entity: an expression that gives objects or a fetch request. `$manager` stands for the
+    /// `NSMigrationManager`, which answers `fetchRequestForSourceEntityNamed:predicateString:`.
+    open var sourceExpression: NSExpression?
+    /// The name of the subclass of `NSEntityMigrationPolicy` that does what is done, with its module: `App.CityPolicy`; nil: what the mapping says.
+    open var entityMigrationPolicyClassName: String?
+    /// The same as the class itself.
+    final var ownPolicyClass: AnyClass?
     /// Free annotations.
     open var userInfo: [AnyHashable: Any]?
 

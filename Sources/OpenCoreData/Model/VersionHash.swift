@@ -54,7 +54,16 @@ extension SHA256 {
     }
 }
 
+/// What tells one version of a model from others: a hash of the version hashes of its entities, in Base64.
+enum VersionChecksum {
+    static func of(_ hashes: [String: Data]) -> String { Data(SHA256.hash(ofVersionHashes: hashes)).base64EncodedString() }
+}
+
 extension NSManagedObjectModel {
+    /// Tells one version of the model from others, as the version hashes of its entities do: in Base64. Stores of the whole model have it in their metadata
+    /// under `NSStoreModelVersionChecksumKey`. Not that of Apple's framework, whose recipe is not published.
+    public var versionChecksum: String { VersionChecksum.of(entityVersionHashesByName) }
+
     /// The version hash of every entity.
     public var entityVersionHashesByName: [String: Data] { entitiesByName.mapValues(\.versionHash) }
 

@@ -114,10 +114,11 @@ public final class NSExpression: NSObject, Sendable {
         self.init(limiting: .function(name, arguments.map(Self.node)))
     }
 
-    /// `FUNCTION(target, 'selector', …)`, for the selectors it knows. Traps for others: there is no Objective-C to send them to.
+    /// `FUNCTION(target, 'selector', …)`, for the selectors it knows, and for any of a variable: what that stands for may answer, as the manager of a
+    /// migration does. Traps for others: there is no Objective-C to send them to.
     public convenience init(forFunction target: NSExpression, selectorName name: String, arguments: [Any]?) {
         let arguments = arguments ?? []
-        guard let message = PredicateMessage(rawValue: name), message.argumentCount == arguments.count else {
+        guard target.node.argumentCount(of: name) == arguments.count else {
             PredicateViolations.unknownFunction(name, argumentCount: arguments.count)
         }
         self.init(limiting: .message(target.node, name, arguments.map(Self.node)))

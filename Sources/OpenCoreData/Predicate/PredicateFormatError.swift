@@ -45,6 +45,8 @@ public enum PredicateEvaluationError: Error, Equatable, Sendable, CustomStringCo
     case costlyPattern(String)
     /// The predicate nests more than `PredicateEvaluationError.levels` levels deep.
     case tooDeep
+    /// The target of `FUNCTION(…)` does not know the selector.
+    case unansweredMessage(String)
 
     /// How deep a predicate may nest: each `NOT`, `AND` and `OR`, each comparison, function and subquery within another one is a level.
     public static let levels = 100
@@ -62,6 +64,9 @@ public enum PredicateEvaluationError: Error, Equatable, Sendable, CustomStringCo
                 + "the string. Change the pattern so that no repetition is directly inside another, as in (a+)+."
         case .tooDeep:
             "The predicate nests more than \(Self.levels) levels deep. Write it flatter: AND, OR and IN take any number of parts."
+        case .unansweredMessage(let selector):
+            "FUNCTION(…, '\(selector.prefix(200))') was sent to something that does not answer it: there is no Objective-C to send it to. Use a block, or a "
+                + "key path."
         }
     }
 

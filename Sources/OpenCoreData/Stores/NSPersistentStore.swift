@@ -39,6 +39,11 @@ public let NSMigratePersistentStoresAutomaticallyOption = "NSMigratePersistentSt
 /// Whether a migration may infer how the objects of one model become those of the other, as `NSMappingModel.inferredMappingModel` does. `Bool`, default
 /// false; a description says true.
 public let NSInferMappingModelAutomaticallyOption = "NSInferMappingModelAutomaticallyOption"
+/// The option whose value is the `NSStagedMigrationManager` that brings the store to the model. It goes before the two options of migration.
+public let NSPersistentStoreStagedMigrationManagerOptionKey = "NSPersistentStoreStagedMigrationManagerOptionKey"
+/// The option that lets a migration leave parts of its work for later. Accepted; there is nothing to gain: a migration in place is one transaction, in which
+/// a new attribute takes no time, and only a table whose columns change their types is written anew.
+public let NSPersistentStoreDeferredLightweightMigrationOptionKey = "NSPersistentStoreDeferredLightweightMigrationOptionKey"
 
 /// Where rows live. The coordinator speaks to it in values: fetch plans, row snapshots, change sets. Every method may be called from any
 /// thread; a store orders its own writes and lets reads pass beside them.

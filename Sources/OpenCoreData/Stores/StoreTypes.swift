@@ -71,6 +71,8 @@ package struct MigrationDestination: Sendable {
 package protocol StoreFile: Sendable {
     /// Whether both are one file, whatever it is called.
     func isSame(as other: URL) -> Bool
+    /// Whether there is a file with a store in it; a file without anything in it is as good as none. Throws as reading metadata does.
+    func holdsStore() throws -> Bool
     /// Takes everything out of it, so that it is as good as new. Where there is no file there is nothing to do.
     func empty() throws
     /// Puts what is in another file of its type in its place, in one transaction.
@@ -81,6 +83,10 @@ package protocol StoreFile: Sendable {
     func setMetadata(_ metadata: [String: Any]) throws
     /// The model that the store was made with, or migrated to; nil where it does not say. Throws as reading metadata does.
     func model() throws -> NSManagedObjectModel?
+    /// The stage of a migration that has begun and is not over, by the checksum of the version it leads to; nil: none.
+    func dueStage() throws -> String?
+    /// Keeps that.
+    func setDueStage(_ checksum: String?) throws
 }
 
 /// The types of stores that can be added, in the whole process.

@@ -103,7 +103,23 @@ extension PredicateValue {
     }
 }
 
-/// The selectors that `FUNCTION(target, 'selector', …)` understands. There is no Objective-C to send others to.
+/// An object that answers selectors of its own in `FUNCTION(target, 'selector', …)`: what a migration gives its expressions as variables.
+package protocol PredicateMessageReceiving: AnyObject {
+    /// - Parameter arguments: as a caller expects them: numbers, strings, objects, arrays.
+    /// - Throws: `PredicateEvaluationError.unansweredMessage` for a selector that it does not know.
+    func answer(to selector: String, _ arguments: [Any?]) throws(PredicateEvaluationError) -> Any?
+}
+
+extension ExpressionNode {
+    /// How many arguments a selector takes that is sent to this; nil where nobody could answer it.
+    func argumentCount(of selector: String) -> Int? {
+        if let known = PredicateMessage(rawValue: selector) { return known.argumentCount }
+        guard case .variable = self, !selector.isEmpty else { return nil }
+        return selector.count { $0 == ":" }
+    }
+}
+
+/// The selectors that `FUNCTION(target, 'selector', …)` understands whatever the target is. There is no Objective-C to send others to.
 package enum PredicateMessage: String, Sendable, CaseIterable {
     case valueForKey = "valueForKey:"
     case valueForKeyPath = "valueForKeyPath:"

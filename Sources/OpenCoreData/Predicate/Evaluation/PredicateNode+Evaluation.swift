@@ -56,8 +56,7 @@ extension ExpressionNode {
         case .aggregate(let elements): return .collection(PredicateCollection(try Self.values(elements, in: scope), kind: .array))
         case .function(let name, let arguments): return PredicateFunction(name)?.evaluate(try Self.values(arguments, in: scope)) ?? .null
         case .message(let target, let selector, let arguments):
-            return PredicateMessage(rawValue: selector)?
-                .evaluate(try target.evaluate(in: scope), try Self.values(arguments, in: scope)) ?? .null
+            return try Self.answer(of: try target.evaluate(in: scope), to: selector, try Self.values(arguments, in: scope))
         case .cast(let operand, let type): return Cast(type)?.evaluate(try operand.evaluate(in: scope)) ?? .null
         case .subquery(let collection, let variable, let predicate):
             return try Subquery.evaluate(
@@ -70,6 +69,17 @@ extension ExpressionNode {
         case .opaque(let opaque): return try Self.answer(of: opaque, in: scope)
         case .tooDeep: throw .tooDeep
         }
+    }
+
+    /// What is not among the selectors that are known, the target itself answers, if it can.
+    private static func answer(
+        of target: PredicateValue, to selector: String, _ arguments: [PredicateValue]
+    ) throws(PredicateEvaluationError) -> PredicateValue {
+        if let known = PredicateMessage(rawValue: selector) { return known.evaluate(target, arguments) }
+        guard case .opaque(let opaque) = target, let receiver = opaque.value as? any PredicateMessageReceiving else {
+            throw .unansweredMessage(selector)
+        }
+        return PredicateValue(try receiver.answer(to: selector, arguments.map(\.any)))
     }
 
     private static func values(

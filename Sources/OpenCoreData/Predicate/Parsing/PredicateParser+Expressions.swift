@@ -255,13 +255,13 @@ extension PredicateParser {
     private mutating func message() throws(PredicateFormatError) -> ExpressionNode {
         let target = try expression()
         try expect(symbol: ",")
-        guard case .string(let name) = token, let known = PredicateMessage(rawValue: name) else {
+        guard case .string(let name) = token, let argumentCount = target.argumentCount(of: name) else {
             throw error("one of the selectors " + PredicateMessage.allCases.map { "'\($0.rawValue)'" }.joined(separator: " "))
         }
         place += 1
         let arguments = take(symbol: ",") ? try list(closing: ")") : []
         if arguments.isEmpty { try expect(symbol: ")") }
-        if arguments.count != known.argumentCount { throw error("\(known.argumentCount) arguments for '\(name)' before this") }
+        if arguments.count != argumentCount { throw error("\(argumentCount) arguments for '\(name)' before this") }
         return .message(target, name, arguments)
     }
 }

@@ -15,6 +15,9 @@ struct SQLiteStoreFile: StoreFile {
         self.options = try SQLiteStoreOptions(options)
     }
 
+    /// Whether there is a store. Throws 134080 or 134000 for a file that is none.
+    package func holdsStore() throws -> Bool { try isThere && isStore }
+
     /// Takes everything out of a store's file, so that it is as good as new. Where there is no file there is nothing to do. Throws 134080 or 134000
     /// for a file that is no store.
     package func empty() throws {
@@ -76,6 +79,18 @@ struct SQLiteStoreFile: StoreFile {
     package func model() throws -> NSManagedObjectModel? {
         guard let probe = isThere ? try opening(isReadOnly: true).probe() : nil else { throw noStore }
         return try? probe.model?.model(hasClasses: true)
+    }
+
+    /// The stage of a migration that is not over, by the checksum of the version it leads to; nil: none. Throws as reading metadata does.
+    package func dueStage() throws -> String? {
+        guard let metadata = isThere ? try opening(isReadOnly: true).probe()?.metadata : nil else { throw noStore }
+        return metadata[StoreMetadataCoding.dueStageKey] as? String
+    }
+
+    /// Keeps that. Throws as setting metadata does.
+    package func setDueStage(_ checksum: String?) throws {
+        if try dueStage() == checksum { return }
+        try opening(isReadOnly: false).rewriteMetadata { $0[StoreMetadataCoding.dueStageKey] = checksum }
     }
 
     private var noStore: NSError { .coreData(.persistentStoreOpen, "There is no store at \(url.path).") }

@@ -20,8 +20,11 @@ enum StoreMetadataCoding {
     /// How often the store was migrated: not shown to callers.
     static let migrationsKey = "_OpenCoreDataMigrations"
 
+    /// The checksum of the version to which a stage has begun to bring the store, until that stage is over: not shown to callers.
+    static let dueStageKey = "_OpenCoreDataDueStage"
+
     /// What callers neither see nor set.
-    static let hiddenKeys: Set = [viewsKey, pushMarkKey, formerKeysKey, migrationsKey]
+    static let hiddenKeys: Set = [viewsKey, pushMarkKey, formerKeysKey, migrationsKey, dueStageKey]
 
     static func migrations(_ metadata: [String: Any]) -> Int { (metadata[migrationsKey] as? NSNumber)?.intValue ?? 0 }
 
@@ -54,7 +57,7 @@ enum StoreMetadataCoding {
     /// Stamps the hashes and identifiers of the model into metadata.
     static func stamp(_ metadata: inout [String: Any], entities: [NSEntityDescription], model: NSManagedObjectModel?) {
         let hashes = hashes(of: entities)
-        let digest = Data(SHA256.hash(ofVersionHashes: hashes)).base64EncodedString()
+        let digest = VersionChecksum.of(hashes)
         metadata[NSStoreModelVersionHashesKey] = hashes
         metadata[NSStoreModelVersionIdentifiersKey] = (model?.versionIdentifiers ?? []).map { "\($0.base)" }.sorted()
         metadata[hashesVersionKey] = 3

@@ -10,6 +10,10 @@ extension SQLiteStoreOpening {
         }
         if options.ignoresVersion { return probe }
         if isOfModel(probe) { return refreshed(probe) }
+        // What a stage was to do with the values would never be done.
+        if let due = probe.metadata[StoreMetadataCoding.dueStageKey] as? String, due != model?.versionChecksum {
+            throw otherModel(probe, "A stage of a migration to the version \(due) is not over: open it with its NSStagedMigrationManager.")
+        }
         guard options.migrates else {
             throw otherModel(probe, "Open it with the model it was made with, migrate it, or move it away so that a new one is made.")
         }

@@ -127,7 +127,7 @@ import Testing
 }
 
 /// Ends the process before a statement of SQLite's, whichever connection runs it.
-private enum DeadlyStatement {
+enum DeadlyStatement {
     private static let left = Atomic<Int>(0)
 
     static func arm(_ number: Int) {

@@ -6,7 +6,7 @@ import Testing
 
 /// A search: whatever a model was and becomes, what is stored is afterwards what it was, and the file is one of the new model.
 struct MigrationPropertyTests {
-    // G2
+    // G2, G4
     @Test(.longComputation, arguments: 0..<4) func whatIsStoredOutlivesAnyChangeThatCanBeInferred(_ part: Int) throws {
         try search(part * 20..<(part + 1) * 20)
     }
@@ -81,8 +81,10 @@ private struct MigrationRun {
         for _ in 0..<3 {
             let (next, changes) = spec.changed(using: &random)
             words += changes + ["|"]
+            let before = spec.model(constrained: isConstrained)
             carry(to: next)
             do {
+                if isByManager { try migrate(from: before) }
                 try inStore { try $0.compare($1) }
                 try checkFile()
                 try inStore { try $0.goOn($1) }
@@ -100,6 +102,18 @@ private struct MigrationRun {
         try context.performAndWait { try body(&copy, context) }
         self = copy
         try coordinator.remove(store)
+    }
+
+    /// One life in three goes object by object into new files.
+    private var isByManager: Bool { seed % 3 == 2 }
+
+    private func migrate(from before: NSManagedObjectModel) throws {
+        let made = folder.appendingPathComponent("made.sqlite")
+        try NSMigrationManager(sourceModel: before, destinationModel: spec.model(constrained: isConstrained)).migrateStore(
+            from: file, sourceType: NSSQLiteStoreType, options: options, with: nil, toDestinationURL: made, destinationType: NSSQLiteStoreType,
+            destinationOptions: options)
+        for suffix in ["", "-wal", "-shm"] { try? FileManager.default.removeItem(atPath: file.path + suffix) }
+        try FileManager.default.moveItem(at: made, to: file)
     }
 
     // MARK: Making

@@ -175,6 +175,14 @@ final class CitizenOfToday: NSManagedObject {
             ])
     }
 
+    // G4: as an inferred mapping of an entity that has left a tree.
+    @Test func whatHasBecomeSomethingElseIsNoMemberAnyMore() throws {
+        let fixture = try Fixture(), mapping = Self.written()
+        mapping.entityMappings[0].relationshipMappings = [Self.property("town", "city.people")]
+        try fixture.migrate(fixture.manager(), mapping)
+        #expect(try fixture.rows("SELECT count(*), count(town) FROM Citizen") == [["3", "0"]])
+    }
+
     // G4
     @Test func aSourceExpressionChoosesWhichObjectsAreTaken() throws {
         let fixture = try Fixture()

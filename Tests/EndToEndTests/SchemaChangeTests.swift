@@ -80,6 +80,10 @@ import Testing
                 "Item.amount goes with \(amounts) values.",
                 "cisternd does not start: Item.amount goes with \(amounts) values. Say what it is called now (renamed_from) or that it may go (drop = true).",
             ])
+        var check = try await shop.check()
+        #expect(check.status == 78)
+        #expect(check.output.contains { $0.contains("cisternd does not start: Item.amount goes with \(amounts) values.") }, "\(check)")
+        #expect(check.output.last == "Item.amount goes with \(amounts) values." && check.output.contains { $0.hasPrefix("1 error") })
         #expect(try await shop.number("SELECT count(amount) FROM Item") == amounts)
 
         let edits: [Edit] = [("amount = { type", "amount = { drop = true, type")]
@@ -87,6 +91,8 @@ import Testing
         plan = try await shop.plan()
         #expect(plan.status == 0)
         #expect(plan.output.last == "cisternd brings the store to this model at its next start. It keeps a copy of the store as it is.")
+        check = try await shop.check()
+        #expect(check.status == 0 && check.output.suffix(2) == plan.output.suffix(2), "\(check)")
         let left = "SELECT id, name, page, version, pageCount, tagCount, parent, category FROM @Item WHERE NOT _stub"
         try await Self.expect(shop, server, edits, sameAs: [left])
         let folder = URL(fileURLWithPath: shop.store).deletingLastPathComponent()
@@ -99,6 +105,8 @@ import Testing
         // The word may stay.
         plan = try await shop.plan()
         #expect(plan.status == 0 && plan.output == ["The store is of this model: nothing changes."])
+        check = try await shop.check()
+        #expect(check.status == 0 && check.output.last?.hasPrefix("The configuration can be used: ") == true, "\(check)")
         let daemon = try await shop.daemon()
         #expect(!(daemon.output + daemon.errors).contains { $0.contains(Self.migrated) })
         daemon.signal(SIGTERM)

@@ -8,7 +8,10 @@ import SyncPipeline
 struct CheckVerb: Verb {
     static let configuration = CommandConfiguration(
         commandName: "check", abstract: "Check the whole configuration and its model. Contacts no server and changes nothing.",
-        discussion: "Ends with 0, or 78 if the configuration cannot be used.")
+        discussion: """
+            Where the model is not that of the store, says what it means for what is in it, as the verb plan does. Ends with 0, or 78 if the \
+            configuration cannot be used, or not over this store.
+            """)
 
     @OptionGroup var options: CommonOptions
 
@@ -34,6 +37,24 @@ struct CheckVerb: Verb {
                 errors += 1
             }
         }
+        var planned: [String] = []
+        if errors == 0, let configuration = reading.configuration {
+            var refusal: String?
+            do {
+                let plan = try StorePlan(surroundings, configuration)
+                if plan.changes != nil { planned = plan.lines }
+                if !plan.startsOver { refusal = planned.popLast() }
+            } catch let error as ControlError where error.code == .configuration {
+                refusal = "\(error)"
+            } catch {
+                // Whoever checks may not be allowed to read the store, and the configuration is none the worse for it.
+                planned = ["The store was not looked at: \(error)"]
+            }
+            if let refusal {
+                problems.append(ConfigurationProblem(file: reading.files.first ?? "", message: refusal))
+                errors += 1
+            }
+        }
         if options.json {
             let rows = problems.map {
                 Problem(
@@ -44,6 +65,7 @@ struct CheckVerb: Verb {
         } else {
             for problem in problems { surroundings.console.out("\(problem)") }
             surroundings.console.out(Self.summary(reading, errors: errors, warnings: reading.warningCount))
+            for line in planned { surroundings.console.out(line) }
         }
         return errors == 0 ? .success : .configuration
     }

@@ -29,11 +29,31 @@ struct PlanVerb: Verb {
     }
 
     func run(in surroundings: Surroundings) async throws -> ControlExitCode {
-        let configuration = try surroundings.configuration(options), store = configuration.document.path + "/StoreContent/persistentStore"
-        let changes: ModelChanges?
+        let plan = try StorePlan(surroundings, try surroundings.configuration(options))
+        if options.json {
+            try surroundings.console.json(Report(changes: plan.changes?.all.map(\.words) ?? [], refused: plan.refused.map(\.words)), pretty: true)
+        } else {
+            for line in plan.lines { surroundings.console.out(line) }
+        }
+        return plan.startsOver ? .success : .configuration
+    }
+}
+
+/// What a configuration means for the store that is there.
+struct StorePlan {
+    /// Nil where the store is of the model, or is not there yet.
+    let changes: ModelChanges?
+    private let isThere: Bool
+    private let rule: StoreConfiguration.SchemaChangeRule
+
+    /// - Throws: `ControlError`: 78 for a model to which the store can't be brought, 74 for a store that can't be read.
+    init(_ surroundings: Surroundings, _ configuration: CisternConfiguration) throws {
+        let store = configuration.document.path + "/StoreContent/persistentStore"
+        isThere = surroundings.exists(store)
+        rule = configuration.store.onSchemaChange
         do {
-            changes = try ModelChanges(
-                store: URL(fileURLWithPath: store), model: SyncPipeline.model(for: configuration), dropped: configuration.model.dropped)
+            let model = try SyncPipeline.model(for: configuration)
+            changes = isThere ? try ModelChanges(store: URL(fileURLWithPath: store), model: model, dropped: configuration.model.dropped) : nil
         } catch {
             let isOfModel = [134100, 134110, 134111, 134130, 134190].contains((error as NSError).code)
             throw ControlError(
@@ -41,18 +61,14 @@ struct PlanVerb: Verb {
                 advice: isOfModel ? "undo the change of [entity], or move the store away to have everything fetched again" : nil,
                 code: isOfModel ? .configuration : .ioError)
         }
-        let refused = changes?.refused ?? []
-        if options.json {
-            try surroundings.console.json(Report(changes: changes?.all.map(\.words) ?? [], refused: refused.map(\.words)), pretty: true)
-        } else {
-            for line in Self.lines(changes, isThere: surroundings.exists(store), rule: configuration.store.onSchemaChange) {
-                surroundings.console.out(line)
-            }
-        }
-        return refused.isEmpty && (changes == nil || configuration.store.onSchemaChange != .refuse) ? .success : .configuration
     }
 
-    static func lines(_ changes: ModelChanges?, isThere: Bool, rule: StoreConfiguration.SchemaChangeRule) -> [String] {
+    var refused: [StoreMigrationPlan.Change] { changes?.refused ?? [] }
+
+    /// Whether cisternd starts over this store.
+    var startsOver: Bool { refused.isEmpty && (changes == nil || rule != .refuse) }
+
+    var lines: [String] {
         guard let changes else {
             return [isThere ? "The store is of this model: nothing changes." : "There is no store yet: cisternd makes one of this model."]
         }

@@ -23,6 +23,11 @@ extension Workshop {
         try await run(Self.binary("cisternctl"), ["plan", "--model", "--config", "\(folder)/cisternd.toml"])
     }
 
+    /// `cisternctl check`.
+    func check() async throws -> (status: Int32, output: [String], errors: [String]) {
+        try await run(Self.binary("cisternctl"), ["check", "--config", "\(folder)/cisternd.toml"])
+    }
+
     /// Rows that only one of two databases has, at most five a query and side: `main.` is this one's, `other.` the other's.
     ///
     /// - Parameter queries: what is compared; `@` stands for the name of the database in them.

@@ -144,12 +144,9 @@ struct StagedMigration {
     private func with(_ model: NSManagedObjectModel, _ stage: NSMigrationStage?, _ body: () throws -> Void) throws {
         let name = stage?.label ?? store.url.deletingPathExtension().lastPathComponent
         let container = NSPersistentContainer(name: name, managedObjectModel: model), coordinator = container.persistentStoreCoordinator
+        // For whoever asks the container what it has; a description has no place for every value of an option.
         let description = NSPersistentStoreDescription(url: store.url)
-        description.type = store.type
-        description.configuration = store.configurationName
-        for (key, value) in store.options ?? [:] { if let key = key as? String { description.setOption(value as? NSObject, forKey: key) } }
-        description.shouldMigrateStoreAutomatically = true
-        description.shouldInferMappingModelAutomatically = true
+        (description.type, description.configuration) = (store.type, store.configurationName)
         container.persistentStoreDescriptions = [description]
         let migrating = [NSMigratePersistentStoresAutomaticallyOption: true, NSInferMappingModelAutomaticallyOption: true]
         let opened = try coordinator.addPersistentStore(

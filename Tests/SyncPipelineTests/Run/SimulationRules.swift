@@ -111,7 +111,9 @@ struct SimulationRules {
     private func isToldUnheard(_ key: Int, of entity: String, _ name: String) -> Bool {
         cutOff.contains { scope, reading in
             guard SimulatedServer.list(scope)?.entity == entity else { return false }
-            return reading.pages.values.contains { $0.rows[key].map(reading.name) == name }
+            return reading.pages.values.contains { page in
+                page.rows[key].map { reading.name($0) == name || reading.isUnsure && [$0, SimulatedServer.title($0)].contains(name) } ?? false
+            }
         }
     }
 

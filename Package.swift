@@ -32,9 +32,10 @@ let package = Package(
         // The object graph.
         .systemLibrary(name: "CSwiftRuntime"),
         .systemLibrary(name: "CXXHash", providers: [.apt(["libxxhash-dev"])]),
+        .target(name: "ModelFiles", swiftSettings: strict),
         .target(
             name: "OpenCoreData",
-            dependencies: ["CSwiftRuntime", "CXXHash", "CZlib", .product(name: "GRDB", package: "GRDB.swift")],
+            dependencies: ["CSwiftRuntime", "CXXHash", "CZlib", "ModelFiles", .product(name: "GRDB", package: "GRDB.swift")],
             swiftSettings: strict),
         .target(name: "CoreData", dependencies: ["OpenCoreData"], swiftSettings: strict),
 
@@ -53,7 +54,7 @@ let package = Package(
             swiftSettings: strict),
 
         // The sync pipeline.
-        .target(name: "SyncConfiguration", dependencies: ["JSONPaths"], swiftSettings: strict),
+        .target(name: "SyncConfiguration", dependencies: ["JSONPaths", "ModelFiles"], swiftSettings: strict),
         .target(name: "Secrets", dependencies: ["SyncConfiguration"], swiftSettings: strict),
         .target(name: "SyncReports", swiftSettings: strict + [.enableUpcomingFeature("InternalImportsByDefault")]),
         .target(
@@ -123,12 +124,13 @@ let package = Package(
             ],
             path: "Tests/Support/SyncTestSupport", swiftSettings: strict),
         .testTarget(
-            name: "OpenCoreDataTests", dependencies: ["OpenCoreData", "CoreData", "OpenCoreDataTestSupport", "TestTraits"],
+            name: "OpenCoreDataTests", dependencies: ["OpenCoreData", "CoreData", "ModelFiles", "OpenCoreDataTestSupport", "TestTraits"],
             swiftSettings: strict),
         // Written by Apple's interface alone; without package access, what is ours and not public is out of its reach.
         .testTarget(name: "CoreDataTests", dependencies: ["CoreData"], packageAccess: false, swiftSettings: strict),
+        .testTarget(name: "ModelFilesTests", dependencies: ["ModelFiles"], swiftSettings: strict),
         .testTarget(name: "JSONPathsTests", dependencies: ["JSONPaths"], swiftSettings: strict),
-        .testTarget(name: "JSONReaderTests", dependencies: ["JSONReader"], swiftSettings: strict),
+        .testTarget(name: "JSONReaderTests", dependencies: ["JSONReader", "TestTraits"], swiftSettings: strict),
         .testTarget(
             name: "SystemdTests", dependencies: ["Systemd", .product(name: "Logging", package: "swift-log")], swiftSettings: strict),
         .testTarget(name: "SyncConfigurationTests", dependencies: ["JSONPaths", "SyncConfiguration"], swiftSettings: strict),

@@ -62,3 +62,18 @@ void swift_uregex_setTimeLimit(void *_Nonnull expression, int32_t ticks, int32_t
 void swift_uregex_setStackLimit(void *_Nonnull expression, int32_t bytes, int32_t *_Nonnull status);
 void swift_uregex_setText(void *_Nonnull expression, const uint16_t *_Nonnull text, int32_t length, int32_t *_Nonnull status);
 int8_t swift_uregex_matches(void *_Nonnull expression, int32_t start, int32_t *_Nonnull status);
+
+// Of Swift's runtime (swift/ABI/MetadataSections.h): what an image holds for the runtime. Only the beginning, up to what is read here.
+struct image_metadata {
+    uintptr_t version;
+    const void *_Nullable base;
+    uintptr_t unused[2];
+    uintptr_t protocols[2];
+    uintptr_t conformances[2];
+    // Relative references to the descriptors of all types: where they begin, and how many bytes they take.
+    const void *_Nullable types;
+    size_t types_length;
+};
+// Calls back for every image of the process, until the answer is false.
+void swift_enumerateAllMetadataSections(
+    bool (*_Nonnull body)(const struct image_metadata *_Nonnull image, void *_Nonnull context), void *_Nonnull context);

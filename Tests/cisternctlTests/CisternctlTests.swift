@@ -141,6 +141,40 @@ final class Outcome: Sendable {
         #expect(reading.errors == [])
     }
 
+    @Test func modelShowPrintsTablesThatAreTheModel() async {
+        let model = """
+            <model><entity name="A">
+            <attribute name="code" attributeType="String"><userInfo><entry key="sync.remoteKey" value="a.b"/></userInfo></attribute>
+            <attribute name="sum" optional="YES" attributeType="Integer 64" derived="YES" derivationExpression="code.length"/>
+            <uniquenessConstraints><uniquenessConstraint><constraint value="code"/></uniquenessConstraint></uniquenessConstraints>
+            </entity></model>
+            """
+        let files = ["/m/One.xcdatamodel/contents": model]
+        #expect(await run("model", "show", "/m/One.xcdatamodel", files: files) == .success)
+        #expect(
+            outcome.out == """
+                # One
+
+                [entity.A]
+                key = ["code"]
+
+                [entity.A.attributes]
+                code = { path = "$.a.b", type = "string", optional = false, index = false }
+
+                """)
+        #expect(outcome.error.contains("contents:3: warning: entity \"A\": attribute \"sum\": the attribute is derived"))
+        let json = Outcome()
+        #expect(
+            await Cisternctl.run(arguments: ["model", "show", "--json", "/m/One.xcdatamodel"], surroundings: json.surroundings(files)) == .success)
+        #expect(json.out.contains("\"entity.A.attributes.code\"") && json.out.contains("\"versions\""))
+    }
+
+    @Test func whatIsNoModelIs65() async {
+        #expect(await run("model", "show", "/m/None.xcdatamodeld") == .dataError)
+        #expect(outcome.error.contains("/m/None.xcdatamodeld: can't be read: no such file"))
+        #expect(await run("model") == .usage)
+    }
+
     @Test func tryNamesTheResourcesThereAre() async {
         #expect(await run("try", "iso/contries", "--config", "/c.toml", files: ["/c.toml": configuration]) == .usage)
         #expect(outcome.error == "cisternctl: there is no resource \"iso/contries\"; there are iso/countries\n")

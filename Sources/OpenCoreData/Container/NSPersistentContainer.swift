@@ -31,14 +31,23 @@ open class NSPersistentContainer: NSObject, @unchecked Sendable {
         persistentStoreDescriptions = [NSPersistentStoreDescription(url: file)]
     }
 
-    /// A container with the model that was registered under its name by `NSManagedObjectModel.register(_:named:)`. Stops the program if none was.
+    /// A container with the model that was registered under its name by `NSManagedObjectModel.register(_:named:)`, or else with the model
+    /// `NAME.xcdatamodeld` among the resources of the program. Stops the program, with a sentence, if there is none or it can't be read.
     public convenience init(name: String) {
-        guard let model = NSManagedObjectModel.registered(name) else {
+        self.init(name: name, managedObjectModel: NSManagedObjectModel.registered(name) ?? Self.model(inFileNamed: name))
+    }
+
+    private static func model(inFileNamed name: String) -> NSManagedObjectModel {
+        guard let file = Bundle.main.model(named: name) else {
             Violation.misuse(
-                "there is no model named \"\(name)\" for the container: call NSManagedObjectModel.register(_:named:) first, or use "
-                    + "init(name:managedObjectModel:)")
+                "there is no model named \"\(name)\" for the container: call NSManagedObjectModel.register(_:named:) first, put "
+                    + "\(name).xcdatamodeld among the program's resources, or use init(name:managedObjectModel:)")
         }
-        self.init(name: name, managedObjectModel: model)
+        do throws(ModelFileError) {
+            return try NSManagedObjectModel(readingContentsOf: file)
+        } catch {
+            Violation.misuse("the model \"\(name)\" for the container can't be read: \(error)")
+        }
     }
 
     /// Where stores are kept unless a description says otherwise: a directory named after the program in the user's directory for the data of

@@ -76,6 +76,7 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
                 "Unknown store type \"\(type)\"; known are \(StoreTypes.all.keys.sorted().joined(separator: ", ")). Register the class of a "
                     + "store of your own with registerStoreClass(_:forStoreType:).")
         }
+        try checkDerivedAttributes(of: entities)
         let store = try staged(options, type, configuration, url) { options in
             try storeClass.open(
                 StoreOpening(
@@ -92,6 +93,18 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
         type: NSPersistentStore.StoreType, configuration: String? = nil, at url: URL, options: [AnyHashable: Any]? = nil
     ) throws -> NSPersistentStore {
         try addPersistentStore(ofType: type.rawValue, configurationName: configuration, at: url, options: options)
+    }
+
+    /// A value that nobody computes is no value.
+    private func checkDerivedAttributes(of entities: [NSEntityDescription]) throws {
+        for entity in entities {
+            for case let attribute as NSDerivedAttributeDescription in entity.declaredProperties {
+                throw NSError.coreData(
+                    .persistentStoreIncompatibleSchema,
+                    "\(entity.name ?? "?").\(attribute.name) is a derived attribute, which no store computes yet. Make it a plain attribute and set it "
+                        + "in willSave(), or leave the entity out of the store's configuration.")
+            }
+        }
     }
 
     package func add(_ store: NSPersistentStore) {

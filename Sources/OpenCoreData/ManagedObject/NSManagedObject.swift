@@ -269,17 +269,32 @@ extension NSEntityDescription {
     var objectClass: NSManagedObject.Type {
         if let known = explicitClass as? NSManagedObject.Type { return known }
         guard let name = managedObjectClassName, name != "NSManagedObject" else { return NSManagedObject.self }
-        guard let found = NSClassFromString(name) as? NSManagedObject.Type else {
+        let found = Self.objectClasses(named: name)
+        guard let only = found.first, found.count == 1 else {
             Violation.misuse(
-                "entity \(self.name ?? "?") names the class \(name), which does not exist or is not an NSManagedObject; "
-                    + "write it as Module.Class")
+                found.isEmpty
+                    ? "entity \(self.name ?? "?") names the class \(name), which does not exist or is not an NSManagedObject; write it as Module.Class"
+                    : "entity \(self.name ?? "?") names the class \(name), which is "
+                        + "\(found.map { NSStringFromClass($0) }.joined(separator: " or ")); write it with its module")
         }
-        return found
+        return only
+    }
+
+    private static func objectClasses(named name: String) -> [NSManagedObject.Type] {
+        ClassNames.classes(named: name).compactMap { $0 as? NSManagedObject.Type }
+    }
+
+    /// Names the class as a model's file does. If the program has none or several of the name, objects are of `NSManagedObject`, as with Core Data.
+    func takeClass(named name: String) {
+        let found = Self.objectClasses(named: name)
+        managedObjectClassName = name.hasPrefix(".") ? String(name.dropFirst()) : name
+        if found.count == 1 { setManagedObjectClass(found[0]) } else { explicitClass = NSManagedObject.self }
     }
 
     /// Whether that is `type`: asked of an entity whose class may not be there.
     fileprivate func isOf(_ type: NSManagedObject.Type) -> Bool {
-        (explicitClass ?? managedObjectClassName.flatMap(NSClassFromString)).map { $0 == type } == true
+        if let explicitClass { return explicitClass == type }
+        return managedObjectClassName.map { Self.objectClasses(named: $0) }.map { $0.count == 1 && $0[0] == type } == true
     }
 
     /// Makes `type` the class of this entity's objects, without a look-up by name.

@@ -67,6 +67,16 @@ open class NSAttributeDescription: NSPropertyDescription, @unchecked Sendable {
     /// A regular expression that a string must match as a whole.
     open var regularExpression: String? { willSet { checkEditable() } }
 
+    /// The class of the values; nil where they may be of any. By the type, unless set: of a transformable attribute it says what the values are.
+    open var attributeValueClassName: String? {
+        get { ownValueClassName ?? attributeType.valueClassName }
+        set {
+            checkEditable()
+            ownValueClassName = newValue
+        }
+    }
+    private var ownValueClassName: String?
+
     /// The name of the transformer of a transformable attribute.
     open var valueTransformerName: String? { willSet { checkEditable() } }
     /// Whether large data may be kept beside the store's file.
@@ -88,8 +98,11 @@ open class NSAttributeDescription: NSPropertyDescription, @unchecked Sendable {
         self.defaultValue = defaultValue
     }
 
-    override func duplicate() -> NSPropertyDescription {
-        let copy = filled(NSAttributeDescription())
+    override func duplicate() -> NSPropertyDescription { filledAttribute(NSAttributeDescription()) }
+
+    /// `copy` with what all attributes have.
+    final func filledAttribute<Copy: NSAttributeDescription>(_ made: Copy) -> Copy {
+        let copy = filled(made)
         copy.attributeType = attributeType
         copy.defaultValue = defaultValue
         copy.minimumValue = minimumValue
@@ -97,6 +110,7 @@ open class NSAttributeDescription: NSPropertyDescription, @unchecked Sendable {
         copy.minimumDecimal = minimumDecimal
         copy.maximumDecimal = maximumDecimal
         copy.regularExpression = regularExpression
+        copy.ownValueClassName = ownValueClassName
         copy.valueTransformerName = valueTransformerName
         copy.allowsExternalBinaryDataStorage = allowsExternalBinaryDataStorage
         copy.preservesValueInHistoryOnDeletion = preservesValueInHistoryOnDeletion
@@ -139,4 +153,23 @@ public enum NSAttributeType: UInt, Sendable {
     case objectIDAttributeType = 2000
     /// Several attributes as one. A SQLite store does not keep it: the attribute must be transient there.
     case compositeAttributeType = 2100
+}
+
+extension NSAttributeType {
+    /// Apple's name of the class of its values.
+    fileprivate var valueClassName: String? {
+        switch self {
+        case .integer16AttributeType, .integer32AttributeType, .integer64AttributeType, .doubleAttributeType, .floatAttributeType,
+            .booleanAttributeType:
+            "NSNumber"
+        case .decimalAttributeType: "NSDecimalNumber"
+        case .stringAttributeType: "NSString"
+        case .dateAttributeType: "NSDate"
+        case .binaryDataAttributeType: "NSData"
+        case .UUIDAttributeType: "NSUUID"
+        case .URIAttributeType: "NSURL"
+        case .compositeAttributeType: "NSDictionary"
+        case .undefinedAttributeType, .transformableAttributeType, .objectIDAttributeType: nil
+        }
+    }
 }

@@ -16,6 +16,9 @@ extension NSPropertyDescription {
         case let attribute as NSAttributeDescription:
             lines.append("attribute=\(attribute.attributeType.rawValue)")
             if let transformer = attribute.valueTransformerName { lines.append("transformer=\(escaped(transformer))") }
+            if let derived = attribute as? NSDerivedAttributeDescription {
+                lines.append("derived=\(escaped(derived.derivationExpression?.description ?? ""))")
+            }
         case let relationship as NSRelationshipDescription:
             lines.append("relationship=\(escaped(relationship.destinationEntity?.name ?? ""))")
             lines.append("inverse=\(escaped(relationship.inverseRelationship?.name ?? ""))")

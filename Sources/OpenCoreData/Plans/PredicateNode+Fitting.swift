@@ -183,7 +183,7 @@ private struct ConstantFitting {
         case .index(_, .size): return Property(kind: .number)
         case .function(let name, let arguments):
             if Self.numeric.contains(name) { return Property(kind: .number) }
-            if name == "uppercase:" || name == "lowercase:" { return Property(kind: .string) }
+            if PredicateFunction.ofText.contains(name) { return Property(kind: .string) }
             if ["min:", "max:"].contains(name), arguments.count == 1 { return property(arguments[0]).map { Property(kind: $0.kind) } }
             return nil
         default: return nil

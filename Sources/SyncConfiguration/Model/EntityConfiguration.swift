@@ -188,7 +188,10 @@ public enum AttributeType: Sendable, Hashable, CustomStringConvertible {
 public struct ModelConfiguration: Sendable, Hashable {
     /// The number of the model. The store has it in its metadata, as the version identifier of the model that it was last opened with.
     public var version = 1
-    /// In the order of the files.
+    /// `file`: a package of Xcode's model editor whose entities were read before the tables `[entity.…]`, relative to the main file's directory; empty
+    /// without one.
+    public var file = ""
+    /// In the order of the files, that of the model first.
     public var entities: [EntityConfiguration] = []
     /// `renamed_from`: what entities and their properties were called when the store was written, by what they are called: `City`, or `City.name` for a
     /// property of it.

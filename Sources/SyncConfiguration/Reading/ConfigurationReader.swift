@@ -1,3 +1,5 @@
+import ModelFiles
+
 /// Reads the configuration: the main file and the drop-ins beside it, merged in the order of their names.
 ///
 /// It collects every complaint in one pass; it guesses nothing and ignores nothing. It looks only at the files and the environment it is given.
@@ -33,12 +35,18 @@ public struct ConfigurationReader: Sendable {
     /// Reads and checks everything.
     public func read() -> ConfigurationReading {
         let complaints = Complaints(mainFile: path)
-        let paths = [path] + dropIns(complaints)
+        var paths = [path] + dropIns(complaints)
         let documents = paths.enumerated().compactMap { rank, path in document(path, rank: rank, complaints) }
         var configuration: CisternConfiguration?
         var resolved: ResolvedConfiguration?
         if documents.count == paths.count {
-            var assembly = Assembly(document: DocumentNode.merged(documents), environment: environment, files: files, complaints: complaints)
+            var document = DocumentNode.merged(documents)
+            if let model = modelFile(document, complaints) {
+                // Whatever the files say comes after it.
+                document = DocumentNode.merged([ModelDocument(model, rank: -1, complaints: complaints).document(), document])
+                paths.append(model.path)
+            }
+            var assembly = Assembly(document: document, environment: environment, files: files, complaints: complaints)
             configuration = assembly.assemble()
             resolved = assembly.resolved
         }
@@ -55,6 +63,21 @@ public struct ConfigurationReader: Sendable {
         let reading = read()
         guard let configuration = reading.configuration else { throw ConfigurationError(problems: reading.problems) }
         return configuration
+    }
+
+    /// What `[model] file` names: relative to the main file's directory.
+    private func modelFile(_ document: DocumentNode, _ complaints: Complaints) -> ModelFile? {
+        guard let node = document.table?["model"]?.table?["file"], case .value(let name) = ModelConfiguration.fileName.read(node), !name.isEmpty
+        else {
+            return nil
+        }
+        let directory = path.lastIndex(of: "/").map { path[...$0] } ?? ""
+        do throws(ModelFileError) {
+            return try ModelPackage(name.hasPrefix("/") ? name : directory + name, in: files.modelFolders).current()
+        } catch {
+            complaints.add(ConfigurationProblem(error, namedAt: node.place))
+            return nil
+        }
     }
 
     private func dropIns(_ complaints: Complaints) -> [String] {

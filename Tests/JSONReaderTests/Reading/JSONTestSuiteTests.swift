@@ -1,4 +1,5 @@
 import JSONReader
+import TestTraits
 import Testing
 
 /// The public suite of documents every parser must accept (`y_`), must refuse (`n_`) or may decide about (`i_`).

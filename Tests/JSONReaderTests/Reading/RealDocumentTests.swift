@@ -1,5 +1,6 @@
 import Foundation
 import JSONReader
+import TestTraits
 import Testing
 
 /// Answers of public services and published data sets.

@@ -67,6 +67,7 @@ struct PredicateFunctionTests {
         #expect(try value("log(1000)") == .double(3))
         #expect(try value("uppercase('straße')") == .string("STRASSE"))
         #expect(try value("lowercase('É')") == .string("é"))
+        #expect(try value("canonical('Élan ÅB')") == .string("elan ab"))
         #expect(try value("length('日本')") == .integer(2))
         #expect(try value("UPPERCASE(name)", [:] as [String: Any]) == .null)
         #expect(try value("add:to:(1, 2)") == .integer(3))

@@ -110,7 +110,7 @@ struct RandomPredicateTexts {
             default:
                 return "( \(value(.number, depth: depth - 1)) \(numbers.pick(["+", "-", "*", "/"])) \(value(.number, depth: depth - 1)) )"
             }
-        case .text: return "\(numbers.pick(["uppercase", "lowercase"]))( \(value(.text, depth: depth - 1)) )"
+        case .text: return "\(numbers.pick(["uppercase", "lowercase", "canonical"]))( \(value(.text, depth: depth - 1)) )"
         case .flag: return "whole.whole.flag"
         }
     }

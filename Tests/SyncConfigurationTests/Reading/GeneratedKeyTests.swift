@@ -152,7 +152,7 @@ import Testing
         "[defaults.parse]\nkey_compare = \"bytes\"", "[defaults.schema]\ndrift_report = true", "[defaults.schema]\nraw = \"all\"",
         "[defaults.schema]\nraw_max = \"1MiB\"", "[defaults.deletion]\ndetect = \"field\"", "[defaults.deletion]\ndetect = \"endpoint\"",
         "[defaults.deletion]\ndetect = \"gone-status\"", "[defaults.deletion]\non_source_removed = \"keep\"",
-        "[defaults.deletion]\ncascade = \"model\"", "[model]\nfile = \"Model.xcdatamodeld\"", "[model]\nnaming = \"snake\"",
+        "[defaults.deletion]\ncascade = \"model\"", "[model]\nnaming = \"snake\"",
     ])
     func everythingOfLaterMilestonesIsRefused(text: String) {
         let found = errors(text)

@@ -66,6 +66,7 @@ package struct PredicateFunction: Sendable {
         // Of strings.
         PredicateFunction("uppercase:", 1) { text($0[0]) { .string($0.uppercased()) } },
         PredicateFunction("lowercase:", 1) { text($0[0]) { .string($0.lowercased()) } },
+        PredicateFunction("canonical:", 1) { text($0[0]) { .string(StringFolding.fold($0, [.caseInsensitive, .diacriticInsensitive])) } },
         PredicateFunction("length:", 1) { text($0[0]) { .integer(Int64($0.unicodeScalars.count)) } },
         // The rest.
         PredicateFunction("now", 0) { _ in .date(Date()) },
@@ -74,6 +75,9 @@ package struct PredicateFunction: Sendable {
             return Cast(type)?.evaluate(arguments[0]) ?? .null
         },
     ]
+
+    /// Those that make a text of a text.
+    package static let ofText: Set<String> = ["uppercase:", "lowercase:", "canonical:"]
 
     private static let byName = Dictionary(uniqueKeysWithValues: all.map { ($0.name, $0) })
     private static let bySpelling = Dictionary(uniqueKeysWithValues: all.map { ($0.name.lowercased(), $0) })

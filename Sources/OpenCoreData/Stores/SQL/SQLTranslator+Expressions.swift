@@ -163,7 +163,7 @@ extension SQLTranslator {
             return .value(try call(name, values, type: .decimal))
         }
         switch name {
-        case "uppercase:", "lowercase:": return .value(try call(name, values, type: .string))
+        case let name where PredicateFunction.ofText.contains(name): return .value(try call(name, values, type: .string))
         case "abs:": return .value(try call(name, values, type: values[0].type == .decimal ? .decimal : .number))
         case "castObject:toType:":
             guard case .string(let type)? = values[1].constant else { throw refusal("a cast to a type that is not constant") }

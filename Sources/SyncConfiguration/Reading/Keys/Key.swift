@@ -107,13 +107,6 @@ struct Key<Root> {
         names.map { Key($0, .later) }
     }
 
-    /// A key of a later version, and what to use until then.
-    static func later(_ name: String, insteadUse hint: String) -> Key {
-        var key = Key(name, .later)
-        key.hint = hint
-        return key
-    }
-
     /// Keys that are read elsewhere.
     static func structural(_ names: String...) -> [Key] {
         names.map { Key($0, .structural) }

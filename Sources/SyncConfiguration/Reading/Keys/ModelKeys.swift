@@ -7,11 +7,15 @@ extension ModelConfiguration: ConfigurationTable {
         case model
     }
 
+    static var fileName: Codec<String> {
+        .text("a package of Xcode's model editor, such as \"Model.xcdatamodeld\"", isEmptyAllowed: true, maxLength: 4096)
+    }
+
     static var keys: [Key<Self>] {
         [
             Key("naming", .choice(Naming.self, later: ["snake"]), always: .model),
             Key("version", .integer(1...1_000_000), \.version),
-            .later("file", insteadUse: "declare the entities in tables: [entity.NAME.attributes]"),
+            Key("file", fileName, \.file),
         ]
     }
 }

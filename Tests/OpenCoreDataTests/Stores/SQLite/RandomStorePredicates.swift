@@ -164,7 +164,7 @@ struct RandomStorePredicates {
             return .function(
                 numbers.pick(["add:to:", "from:subtract:", "multiply:by:"]), [scalar(.decimal, base: base, depth: 0), .constant(.integer(2))])
         case .string where base == nil && numbers.chance(40): return path(to, numbers.pick([.min, .max]), ["name"])
-        case .string: return .function(numbers.pick(["uppercase:", "lowercase:"]), [scalar(.string, base: base, depth: depth - 1)])
+        case .string: return .function(numbers.pick(["uppercase:", "lowercase:", "canonical:"]), [scalar(.string, base: base, depth: depth - 1)])
         case .date where base == nil: return path(to, numbers.pick([.min, .max]), ["born"])
         case .date: return .cast(scalar(.number, base: base, depth: 0), "NSDate")
         case .uuid, .data, .object: return scalar(kind, base: base, depth: 0)

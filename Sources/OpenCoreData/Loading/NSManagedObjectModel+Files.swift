@@ -1,0 +1,104 @@
+import Foundation
+// Of what is public in it, `ModelFileError`, everyone who reads a model may want the line.
+@_exported import ModelFiles
+
+/// Models that Xcode's model editor wrote. There is no compiler of models here: the packages themselves are read.
+extension NSManagedObjectModel {
+    /// The model in a file; nil if it can't be read, for which `init(readingContentsOf:)` gives the reason.
+    public convenience init?(contentsOf url: URL) {
+        try? self.init(readingContentsOf: url)
+    }
+
+    /// The model in a file: of a package `….xcdatamodeld` its current version, or one version, a folder `….xcdatamodel`.
+    ///
+    /// An entity's class is looked for by the name in the file: `Module.Class`, or `.Class` and `Class`, for which any module of the program will do.
+    /// If the program has none or several of the name, objects are of `NSManagedObject`; `setManagedObjectClass(_:)` says otherwise.
+    ///
+    /// - Throws: `ModelFileError`, which names file and line, for everything for which a coordinator would refuse the model.
+    public convenience init(readingContentsOf url: URL) throws(ModelFileError) {
+        try self.init(file: ModelPackage(url.path).current())
+    }
+
+    /// All versions in a package `….xcdatamodeld`, by name: `Model 2` for the folder `Model 2.xcdatamodel`.
+    public static func versions(inPackageAt url: URL) throws(ModelFileError) -> [String: NSManagedObjectModel] {
+        let package = try ModelPackage(url.path)
+        var models: [String: NSManagedObjectModel] = [:]
+        for name in package.versions.keys { models[name] = try NSManagedObjectModel(file: package.version(named: name)) }
+        return models
+    }
+
+    convenience init(file: ModelFile) throws(ModelFileError) {
+        self.init()
+        try ModelAssembly(file).fill(self)
+    }
+
+    /// One model of all packages `….xcdatamodeld`, and single versions `….xcdatamodel`, that bundles hold among their resources; for nil, the main
+    /// bundle.
+    /// Traps if two of them have different entities of one name.
+    /// - Returns: nil if there is none, or one can't be read.
+    public class func mergedModel(from bundles: [Bundle]?) -> NSManagedObjectModel? {
+        let urls = (bundles ?? [Bundle.main]).flatMap(\.modelURLs)
+        var models: [NSManagedObjectModel] = []
+        for url in urls {
+            guard let model = NSManagedObjectModel(contentsOf: url) else { return nil }
+            models.append(model)
+        }
+        return NSManagedObjectModel(byMerging: models)
+    }
+
+    /// Of the versions that bundles hold, one model of those whose entities are in a store with this metadata, as they are there; for nil, the main
+    /// bundle.
+    /// - Returns: nil if the store has an entity that none of them has in this version.
+    public class func mergedModel(from bundles: [Bundle]?, forStoreMetadata metadata: [String: Any]) -> NSManagedObjectModel? {
+        let urls = (bundles ?? [Bundle.main]).flatMap(\.modelURLs)
+        let models = urls.flatMap { url in
+            (try? versions(inPackageAt: url)).map { versions in versions.sorted { $0.key < $1.key }.map(\.value) } ?? []
+        }
+        return NSManagedObjectModel(byMerging: models, forStoreMetadata: metadata)
+    }
+
+    /// One model of those entities of these models, which stay as they are, that are in a store with this metadata.
+    /// - Returns: nil if the store has an entity that none of them has in this version.
+    public convenience init?(byMerging models: [NSManagedObjectModel], forStoreMetadata metadata: [String: Any]) {
+        guard let hashes = metadata[NSStoreModelVersionHashesKey] as? [String: Data] else { return nil }
+        // A version that has all of them is the one; entities of several versions may not fit each other.
+        if let whole = models.first(where: { model in hashes.allSatisfy { model.entitiesByName[$0.key]?.versionHash == $0.value } }) {
+            self.init(byMerging: [whole])
+            return
+        }
+        var chosen: [NSManagedObjectModel] = [], missing = hashes
+        for model in models {
+            let entities = model.entitiesByName
+            // Of a package's versions only one may be taken: the others have entities of the same names.
+            guard entities.keys.allSatisfy({ name in hashes[name] == nil || hashes[name] == entities[name]?.versionHash }),
+                entities.keys.contains(where: { missing[$0] != nil })
+            else { continue }
+            chosen.append(model)
+            for name in entities.keys { missing[name] = nil }
+        }
+        guard missing.isEmpty else { return nil }
+        self.init(byMerging: chosen)
+    }
+}
+
+extension Bundle {
+    /// Where models are in it, in the order of their paths: among its resources, and for a program also among those of the packages it was built
+    /// with, which SwiftPM puts into folders `….resources` beside it.
+    fileprivate var modelURLs: [URL] {
+        guard let root = resourceURL else { return [] }
+        let entries = Self.entries(of: root)
+        let packages = self == Bundle.main ? entries.filter { $0.pathExtension == "resources" } : []
+        return (entries + packages.flatMap(Self.entries)).filter { ["xcdatamodeld", "xcdatamodel"].contains($0.pathExtension) }
+    }
+
+    private static func entries(of folder: URL) -> [URL] {
+        // A folder that can't be read holds no model.
+        let entries = (try? FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)) ?? []
+        return entries.sorted { $0.path < $1.path }
+    }
+
+    /// The package, or the single version, of that name; nil if it holds none.
+    func model(named name: String) -> URL? {
+        modelURLs.first { $0.deletingPathExtension().lastPathComponent == name }
+    }
+}

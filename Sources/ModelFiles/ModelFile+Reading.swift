@@ -110,6 +110,8 @@ private struct ElementReader {
         relationship.isOrdered = try flag("ordered", element, what)
         relationship.minCount = try count("minCount", element, what) ?? 0
         relationship.maxCount = try count("maxCount", element, what) ?? (relationship.isToMany ? 0 : 1)
+        // As Core Data counts: one at most is a to-one, whatever else is said.
+        if relationship.maxCount == 1 { relationship.isToMany = false }
         if !relationship.isToMany, relationship.maxCount != 1 {
             throw fail(element, "\(what) has maxCount=\"\(relationship.maxCount)\" and no toMany", "write toMany=\"YES\", or maxCount=\"1\"")
         }

@@ -66,12 +66,22 @@ import Testing
         defer { shop.close() }
         try Self.configure(
             shop, server,
-            tables: "[entity.Item.attributes]\namount = { drop = true }\ncode = { path = \"$.parent_id\", type = \"string\", index = true }\n")
+            tables: """
+                [entity.Item.attributes]
+                amount = { drop = true }
+                code = { path = "$.parent_id", type = "string", index = true }
+                name = { read = false }
+                [entity.Item.relationships]
+                category = { read = false }
+
+                """)
         #expect(try await shop.importEverything().values.allSatisfy { $0.isComplete })
         let children = try #require(try await shop.number("SELECT count(parent) FROM Item WHERE NOT _stub"))
         #expect(children > 0)
         #expect(try await shop.number("SELECT count(*) FROM Item WHERE code IS NOT NULL AND NOT _stub") == children)
         #expect(try await shop.sql("SELECT name FROM pragma_table_info('Item') WHERE name = 'amount'").isEmpty)
+        // The record has both, and they are not read.
+        #expect(try await shop.sql("SELECT count(name), count(category), count(version) FROM Item WHERE NOT _stub") == ["0|0|20"])
     }
 
     @Test(.timeLimit(.minutes(60))) func aModelThatMakesNoSenseDoesNotStartTheDaemon() async throws {

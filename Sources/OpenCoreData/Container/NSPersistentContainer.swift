@@ -38,7 +38,13 @@ open class NSPersistentContainer: NSObject, @unchecked Sendable {
     }
 
     private static func model(inFileNamed name: String) -> NSManagedObjectModel {
-        guard let file = Bundle.main.model(named: name) else {
+        let files = Bundle.main.models(named: name)
+        guard let file = files.first, files.count == 1 else {
+            if files.count > 1 {
+                Violation.misuse(
+                    "there are \(files.count) models named \"\(name)\" for the container: \(files.map(\.path).joined(separator: ", ")); use "
+                        + "init(name:managedObjectModel:)")
+            }
             Violation.misuse(
                 "there is no model named \"\(name)\" for the container: call NSManagedObjectModel.register(_:named:) first, put "
                     + "\(name).xcdatamodeld among the program's resources, or use init(name:managedObjectModel:)")

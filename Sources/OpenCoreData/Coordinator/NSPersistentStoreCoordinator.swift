@@ -98,7 +98,7 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
     /// A value that nobody computes is no value.
     private func checkDerivedAttributes(of entities: [NSEntityDescription]) throws {
         for entity in entities {
-            for case let attribute as NSDerivedAttributeDescription in entity.declaredProperties {
+            for case let attribute as NSDerivedAttributeDescription in entity.properties {
                 throw NSError.coreData(
                     .persistentStoreIncompatibleSchema,
                     "\(entity.name ?? "?").\(attribute.name) is a derived attribute, which no store computes yet. Make it a plain attribute and set it "

@@ -51,8 +51,12 @@ extension NSManagedObjectModel {
     /// - Returns: nil if the store has an entity that none of them has in this version.
     public class func mergedModel(from bundles: [Bundle]?, forStoreMetadata metadata: [String: Any]) -> NSManagedObjectModel? {
         let urls = (bundles ?? [Bundle.main]).flatMap(\.modelURLs)
-        let models = urls.flatMap { url in
-            (try? versions(inPackageAt: url)).map { versions in versions.sorted { $0.key < $1.key }.map(\.value) } ?? []
+        var models: [NSManagedObjectModel] = []
+        for package in urls.compactMap({ try? ModelPackage($0.path) }) {
+            // A version that can't be read is not the one.
+            models += package.versions.keys.sorted().compactMap { name in
+                (try? package.version(named: name)).flatMap { try? NSManagedObjectModel(file: $0) }
+            }
         }
         return NSManagedObjectModel(byMerging: models, forStoreMetadata: metadata)
     }
@@ -82,8 +86,8 @@ extension NSManagedObjectModel {
 }
 
 extension Bundle {
-    /// Where models are in it, in the order of their paths: among its resources, and for a program also among those of the packages it was built
-    /// with, which SwiftPM puts into folders `….resources` beside it.
+    /// Where models are in it, in the order of their paths: among its resources, and for a program also in the folders `….resources` beside it, where
+    /// SwiftPM puts the resources of the targets that it builds there.
     fileprivate var modelURLs: [URL] {
         guard let root = resourceURL else { return [] }
         let entries = Self.entries(of: root)
@@ -97,8 +101,8 @@ extension Bundle {
         return entries.sorted { $0.path < $1.path }
     }
 
-    /// The package, or the single version, of that name; nil if it holds none.
-    func model(named name: String) -> URL? {
-        modelURLs.first { $0.deletingPathExtension().lastPathComponent == name }
+    /// The packages, and single versions, of that name.
+    func models(named name: String) -> [URL] {
+        modelURLs.filter { $0.deletingPathExtension().lastPathComponent == name }
     }
 }

@@ -271,6 +271,7 @@ extension NSEntityDescription {
         guard let name = managedObjectClassName, name != "NSManagedObject" else { return NSManagedObject.self }
         let found = Self.objectClasses(named: name)
         guard let only = found.first, found.count == 1 else {
+            if mayLackItsClass { return NSManagedObject.self }
             Violation.misuse(
                 found.isEmpty
                     ? "entity \(self.name ?? "?") names the class \(name), which does not exist or is not an NSManagedObject; write it as Module.Class"
@@ -288,7 +289,8 @@ extension NSEntityDescription {
     func takeClass(named name: String) {
         let found = Self.objectClasses(named: name)
         managedObjectClassName = name.hasPrefix(".") ? String(name.dropFirst()) : name
-        if found.count == 1 { setManagedObjectClass(found[0]) } else { explicitClass = NSManagedObject.self }
+        mayLackItsClass = true
+        if found.count == 1 { setManagedObjectClass(found[0]) }
     }
 
     /// Whether that is `type`: asked of an entity whose class may not be there.

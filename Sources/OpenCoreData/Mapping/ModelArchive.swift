@@ -235,6 +235,7 @@ extension ModelArchive.Entity {
         made.name = name
         made.isAbstract = isAbstract
         if hasClass, let className { made.managedObjectClassName = className }
+        made.mayLackItsClass = true
         made.renamingIdentifier = renamingIdentifier
         made.versionHashModifier = versionHashModifier
         var declared: [NSPropertyDescription] = []

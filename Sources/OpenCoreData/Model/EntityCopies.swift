@@ -71,6 +71,7 @@ extension NSEntityDescription {
         copy.name = name
         copy.managedObjectClassName = managedObjectClassName
         copy.explicitClass = explicitClass
+        copy.mayLackItsClass = mayLackItsClass
         copy.isAbstract = isAbstract
         copy.userInfo = userInfo
         copy.renamingIdentifier = renamingIdentifier

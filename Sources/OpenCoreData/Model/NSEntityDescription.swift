@@ -50,6 +50,8 @@ open class NSEntityDescription: NSObject, @unchecked Sendable {
     /// 1-based number, depth-first with roots in alphabetical order, as Core Data numbers `Z_ENT`. 0 until the model is frozen.
     package internal(set) var number: Int = 0
     var explicitClass: AnyClass?
+    /// Whether objects are of `NSManagedObject` where the program lacks the class that is named: the name comes from a file.
+    final var mayLackItsClass = false
 
     public override init() {
         super.init()

@@ -4,18 +4,18 @@ import Synchronization
 
 /// Classes by the name that a model gives them.
 enum ClassNames {
-    /// What was found, by the name asked for. Images may be loaded later, so what was not found is looked for again.
+    /// The full names of what was found, by the name asked for. What was not found is not looked for again: it takes a look at every type.
     private static let found = Mutex<[String: [String]]>([:])
 
     /// The classes of a name: of `Module.Class` that one; of `Class` and `.Class`, of which the module is not known, every class that a module of the
     /// process declares under this name by itself, not within another type.
     static func classes(named name: String) -> [AnyClass] {
         let name = name.hasPrefix(".") ? String(name.dropFirst()) : name
-        if name.contains(".") { return [NSClassFromString(name)].compactMap(\.self) }
         if let known = found.withLock({ $0[name] }) { return known.compactMap(NSClassFromString) }
-        let names = modules(declaring: name).sorted().map { "\($0).\(name)" }
-        if !names.isEmpty { found.withLock { $0[name] = names } }
-        return names.compactMap(NSClassFromString)
+        let names = name.contains(".") ? [name] : modules(declaring: name).sorted().map { "\($0).\(name)" }
+        let classes = names.compactMap(NSClassFromString)
+        found.withLock { $0[name] = classes.isEmpty ? [] : names }
+        return classes
     }
 
     private final class Search {

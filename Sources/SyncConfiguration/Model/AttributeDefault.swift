@@ -114,6 +114,26 @@ extension AttributeDefault {
         return Date(timeIntervalSince1970: Double(days * 86_400 + hour * 3600 + minute * 60 + second - offset) + fraction)
     }
 
+    /// RFC 3339, which ``date(_:)`` reads; by the calendar of today at any time. Nil for a moment outside of the years 1 to 9999.
+    static func text(of date: Date) -> String? {
+        let seconds = date.timeIntervalSince1970.rounded(.down)
+        guard (-62_135_596_800...253_402_300_799).contains(seconds) else { return nil }
+        let (days, second) = Int(seconds).quotientAndRemainder(dividingBy: 86_400)
+        let time = second < 0 ? second + 86_400 : second
+        // Days since 1 March of the year 0; the years begin in March, so that a leap day ends one.
+        let day = days - (second < 0 ? 1 : 0) + 719_468
+        let era = day / 146_097, ofEra = day % 146_097
+        let yearOfEra = (ofEra - ofEra / 1_460 + ofEra / 36_524 - ofEra / 146_096) / 365
+        let ofYear = ofEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
+        let month = (5 * ofYear + 2) / 153
+        let dayOfMonth = ofYear - (153 * month + 2) / 5 + 1
+        let year = yearOfEra + era * 400 + (month >= 10 ? 1 : 0)
+        func padded(_ number: Int, _ count: Int) -> String { String(repeating: "0", count: max(0, count - "\(number)".count)) + "\(number)" }
+        let milliseconds = Int((date.timeIntervalSince1970 - seconds) * 1_000)
+        return "\(padded(year, 4))-\(padded(month < 10 ? month + 3 : month - 9, 2))-\(padded(dayOfMonth, 2))T"
+            + "\(padded(time / 3600, 2)):\(padded(time / 60 % 60, 2)):\(padded(time % 60, 2)).\(padded(milliseconds, 3))Z"
+    }
+
     /// The value as TOML.
     var toml: String {
         switch self {
@@ -122,7 +142,7 @@ extension AttributeDefault {
         case .double(let value): "\(value)"
         case .bool(let value): "\(value)"
         case .string(let value): tomlQuoted(value)
-        case .date(let value): tomlQuoted(value.ISO8601Format(.iso8601(timeZone: .gmt, includingFractionalSeconds: true)))
+        case .date(let value): tomlQuoted(Self.text(of: value) ?? "")
         case .uuid(let value): tomlQuoted(value.uuidString)
         case .uri(let value): tomlQuoted(value.absoluteString)
         }

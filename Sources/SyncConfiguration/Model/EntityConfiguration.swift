@@ -41,6 +41,8 @@ public struct AttributeConfiguration: Sendable, Hashable {
     public var type: AttributeType
     /// Where its value stands in the record; the first path that exists counts. Empty: matched by name (``NameMatch``).
     public var paths: [JSONPath] = []
+    /// `read`, default true. False: records say nothing of it, whatever their keys are called; it keeps its default value.
+    public var isRead = true
     /// `optional`, default true. False: a record in which it is missing (with no default) or null is set aside.
     public var isOptional = true
     /// `default`: taken when a record has no value at any path; a `null` in the record stays null. `nil`: none.
@@ -107,6 +109,8 @@ public struct RelationshipConfiguration: Sendable, Hashable {
     public var destination: String
     /// Where the record holds the targets; the first path that exists counts. Empty: matched by name (``NameMatch``).
     public var paths: [JSONPath] = []
+    /// `read`, default true. False: records say nothing of it, whatever their keys are called; its inverse may.
+    public var isRead = true
     /// `many`, default false: several targets instead of at most one.
     public var isToMany = false
     /// `ordered`, default false: the order of the targets in the record is kept. Only with `many`.

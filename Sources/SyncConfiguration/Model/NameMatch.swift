@@ -23,8 +23,7 @@ public enum NameMatch {
     public static func candidates(for property: String, in entity: EntityConfiguration) -> [String] {
         let names = candidates(for: property, in: entity.name)
         guard property == "remoteID" || property == "remote_id" else { return names }
-        let others = entity.attributes.map { ($0.name, $0.paths) } + entity.relationships.map { ($0.name, $0.paths) }
-        let isTaken = others.contains { name, paths in
+        let isTaken = entity.readProperties.contains { name, paths in
             name != property && (paths.isEmpty ? candidates(for: name, in: entity.name) : paths.compactMap(\.singleKey)).contains("id")
         }
         return isTaken ? names : names + ["id"]
@@ -106,5 +105,12 @@ public enum NameMatch {
 
     private static func upperFirst(_ text: String) -> String {
         text.prefix(1).uppercased() + text.dropFirst()
+    }
+}
+
+extension EntityConfiguration {
+    /// What records say something of, with the paths that they name.
+    var readProperties: [(name: String, paths: [JSONPath])] {
+        attributes.filter(\.isRead).map { ($0.name, $0.paths) } + relationships.filter(\.isRead).map { ($0.name, $0.paths) }
     }
 }

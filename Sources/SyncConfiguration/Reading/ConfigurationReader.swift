@@ -43,7 +43,8 @@ public struct ConfigurationReader: Sendable {
             var document = DocumentNode.merged(documents)
             if let model = modelFile(document, complaints) {
                 // Whatever the files say comes after it.
-                document = DocumentNode.merged([ModelDocument(model, rank: -1, complaints: complaints).document(), document])
+                let tables = document.table?["entity"]?.table ?? [:]
+                document = DocumentNode.merged([ModelDocument(model, rank: -1, tables: tables, complaints: complaints).document(), document])
                 paths.append(model.path)
             }
             var assembly = Assembly(document: document, environment: environment, files: files, complaints: complaints)

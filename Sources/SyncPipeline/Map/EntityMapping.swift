@@ -64,7 +64,7 @@ final class EntityMapping: @unchecked Sendable {
         self.layout = layout
         plan = JSONFieldPlan()
         var attributes: [AttributeField] = []
-        for (index, attribute) in configuration.attributes.enumerated() {
+        for (index, attribute) in configuration.attributes.filter(\.isRead).enumerated() {
             guard let slot = layout.slot(of: attribute.name) else { continue }
             let paths = Self.paths(attribute.paths, attribute.name, entity: configuration)
             attributes.append(
@@ -84,13 +84,13 @@ final class EntityMapping: @unchecked Sendable {
 
     /// Completes the plan: relationships name the plans of other entities, and of this one.
     func connect(_ all: [String: EntityMapping]) {
-        var fields: [JSONField] = configuration.attributes.map { attribute in
+        var fields: [JSONField] = configuration.attributes.filter(\.isRead).map { attribute in
             let isRaw = attribute.type == .json
             return JSONField(
                 attribute.name, paths: Self.paths(attribute.paths, attribute.name, entity: configuration),
                 capture: isRaw ? .raw : .value)
         }
-        for relationship in configuration.relationships {
+        for relationship in configuration.relationships where relationship.isRead {
             guard let destination = all[relationship.destination], let place = layout.place(of: relationship.name) else { continue }
             let paths = Self.paths(relationship.paths, relationship.name, entity: configuration)
             var inverseSlot: Int?, isOrdered = false

@@ -41,6 +41,11 @@ import Testing
             #expect(NSManagedObjectModel(byMerging: [other], forStoreMetadata: metadata) == nil)
         }
         #expect(NSManagedObjectModel(byMerging: [other], forStoreMetadata: [:]) == nil)
+        // A version that can't be read is not the one.
+        try folder.add("<entity/>", version: "Model 0")
+        let metadata = try NSPersistentStoreCoordinator.metadataForPersistentStore(
+            ofType: NSSQLiteStoreType, at: folder.url.appending(path: "Model 2.sqlite"))
+        #expect(try NSManagedObjectModel.mergedModel(from: [bundle(folder)], forStoreMetadata: metadata) != nil)
     }
 
     // O1

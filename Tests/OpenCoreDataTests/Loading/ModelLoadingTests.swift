@@ -166,6 +166,16 @@ final class LoadedCity: NSManagedObject {
             let city = NSEntityDescription.insertNewObject(forEntityName: "City", into: context)
             #expect(type(of: city) == NSManagedObject.self && city.entity.managedObjectClassName == "Elsewhere.City")
         }
+        // Nor does the model that a store keeps stop the program.
+        let folder = try ModelFolder.empty(), file = folder.url.appending(path: "cities.sqlite")
+        try coordinator.remove(coordinator.addPersistentStore(type: .sqlite, at: file))
+        let kept = try NSPersistentStoreCoordinator.cachedModelForPersistentStore(at: file)
+        let other = NSPersistentStoreCoordinator(managedObjectModel: kept), again = NSManagedObjectContext(.privateQueueConcurrencyType)
+        try other.addPersistentStore(type: .sqlite, at: file)
+        again.persistentStoreCoordinator = other
+        again.performAndWait {
+            #expect(type(of: NSEntityDescription.insertNewObject(forEntityName: "City", into: again)) == NSManagedObject.self)
+        }
     }
 
     // A3
@@ -206,6 +216,17 @@ final class LoadedCity: NSManagedObject {
             try coordinator.addPersistentStore(ofType: NSInMemoryStoreType, configurationName: nil, at: nil)
         } throws: { error in
             (error as NSError).code == 134020 && error.localizedDescription.contains("A.d is a derived attribute")
+        }
+        // Inherited from an entity that the configuration does not name.
+        let part = try ModelFolder.model(
+            """
+            <entity name="A" isAbstract="YES"><attribute name="d" optional="YES" attributeType="Date" derived="YES" derivationExpression="now()"/></entity>
+            <entity name="B" parentEntity="A"/>
+            <configuration name="Part"><memberEntity name="B"/></configuration>
+            """)
+        #expect(throws: CocoaError.self) {
+            try NSPersistentStoreCoordinator(managedObjectModel: part).addPersistentStore(
+                ofType: NSInMemoryStoreType, configurationName: "Part", at: nil)
         }
     }
 }

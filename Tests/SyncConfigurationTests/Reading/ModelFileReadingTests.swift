@@ -94,7 +94,7 @@ import Testing
         #expect(b.attributes.map(\.name).sorted() == ["code", "x"] && b.key == ["code"] && b.relationship(named: "owner")?.inverse == .some(.none))
         #expect(model.entity(named: "D")?.attributes.map(\.name).sorted() == ["id", "more"])
         let warnings = reading.warnings.map(\.description)
-        #expect(warnings.contains { $0.contains("it leads to the abstract entity Base, which becomes no table: it is left out") })
+        #expect(warnings.contains { $0.contains("it leads to Base, which becomes no table: it is left out") })
         #expect(warnings.contains { $0.contains("D inherits from C, which has objects of its own") })
     }
 
@@ -134,12 +134,32 @@ import Testing
         #expect(model.entities[0].attribute(named: "x")?.paths.map(\.description) == ["$.a", "$.b", "$.c.d"])
     }
 
-    @Test func inAnEntityWithPathsWhatHasNoneIsLeftOut() throws {
+    @Test func anEntityThatNothingRecognisesIsLeftOutUnlessATableSaysHow() throws {
+        let elements =
+            entity("<relationship name=\"note\" maxCount=\"1\" destinationEntity=\"Note\"/>")
+            + "<entity name=\"Note\">\(attribute("attributeType=\"String\"", name: "text"))</entity>"
+        let reading = reading(elements)
+        #expect(reading.configuration?.model.entities.map(\.name) == ["A"])
+        #expect(reading.configuration?.model.entities[0].relationships.isEmpty == true)
+        #expect(reading.warnings.contains { $0.message == "nothing says by what its objects are recognised: it is left out" })
+        #expect(reading.warnings.contains { $0.message == "it leads to Note, which becomes no table: it is left out" })
+        let named = try model(elements, "[entity.Note]\nkey = [\"text\"]")
+        #expect(named.entities.map(\.name) == ["A", "Note"] && named.entity(named: "A")?.relationship(named: "note")?.destination == "Note")
+    }
+
+    @Test func inAnEntityWithPathsWhatHasNoneIsNotRead() throws {
         let reading = reading(
             "<entity name=\"A\">\(attribute("attributeType=\"Integer 64\"", ["JSONKeyPath": "id"], name: "id"))\(attribute("attributeType=\"String\""))</entity>"
         )
-        #expect(reading.configuration?.model.entities[0].attributes.map(\.name) == ["id"])
-        #expect(reading.warnings.contains { $0.message.contains("it has no JSONKeyPath, as others of its entity have") })
+        let a = try #require(reading.configuration?.model.entities[0], "\(reading.problems)")
+        #expect(a.attribute(named: "id")?.isRead == true && a.attribute(named: "x")?.isRead == false)
+        let elements =
+            "<entity name=\"A\">\(attribute("attributeType=\"Integer 64\"", ["JSONKeyPath": "id"], name: "id"))\(attribute("attributeType=\"String\""))"
+            + "<relationship name=\"others\" toMany=\"YES\" destinationEntity=\"A\"/></entity>"
+        #expect(try model(elements).entities[0].relationship(named: "others")?.isRead == false)
+        let said = try model(elements, "[entity.A]\nattributes.x = { path = \"$.y\" }\nrelationships.others = { path = \"$.z\" }").entities[0]
+        #expect(said.attribute(named: "x")?.isRead == true && said.relationship(named: "others")?.isRead == true)
+        #expect(said.attribute(named: "x")?.paths.map(\.description) == ["$.y"])
     }
 
     @Test(arguments: [
@@ -179,9 +199,88 @@ import Testing
         #expect(paths.errors.map(\.message) == ["sync.remoteKey leads to $.a, mappedKeyName to $.b"])
     }
 
+    @Test func whatATableSaysEndsADisagreement() throws {
+        let elements = entity(
+            attribute("attributeType=\"String\"", ["sync.isPrimaryKey": "YES", "sync.remoteKey": "a", "mappedKeyName": "b"])
+                + "<userInfo><entry key=\"relatedByAttribute\" value=\"id\"/></userInfo>")
+        let model = try model(elements, "[entity.A]\nkey = [\"x\"]\nattributes.x = { path = \"$.c\" }")
+        #expect(model.entities[0].key == ["x"] && model.entities[0].attribute(named: "x")?.paths.map(\.description) == ["$.c"])
+    }
+
+    @Test func aDateOfAnImporterMayBecomeSomethingElseHere() throws {
+        let elements = entity(attribute("attributeType=\"Date\"", ["dateFormat": "yyyy"]))
+        let text = try model(elements, "[entity.A.attributes]\nx = { type = \"string\" }").entities[0].attribute(named: "x")
+        #expect(text?.type == .string)
+        #expect(try model(elements, "[entity.A.attributes]\nx = { format = \"unix\" }").entities[0].attribute(named: "x")?.format == .unix)
+    }
+
+    @Test(arguments: [
+        ("-63113904000", "0001-01-01T00:00:00.000Z"), ("-978307200.5", "1969-12-31T23:59:59.500Z"), ("0", "2001-01-01T00:00:00.000Z"),
+        ("478137600", "2016-02-26T00:00:00.000Z"), ("478483199.25", "2016-02-29T23:59:59.250Z"), ("252423993599", "9999-12-31T23:59:59.000Z"),
+        ("-13197686400", "1582-10-14T00:00:00.000Z"),
+    ])
+    func aMomentIsTheSameWhicheverWayItIsWritten(_ seconds: String, _ text: String) throws {
+        let date = Date(timeIntervalSinceReferenceDate: try #require(Double(seconds)))
+        #expect(AttributeDefault.text(of: date) == text && AttributeDefault.date(text) == date)
+        let model = try model(entity(attribute("attributeType=\"Date\" defaultDateTimeInterval=\"\(seconds)\"")))
+        #expect(model.entities[0].attribute(named: "x")?.defaultValue == .date(date))
+    }
+
+    @Test(arguments: ["nan", "inf", "-inf", "1e300", "soon", "252423993600", "-63114076800"]) func aMomentThatIsNoneIsRefused(_ seconds: String) {
+        let reading = reading(entity(attribute("attributeType=\"Date\" defaultDateTimeInterval=\"\(seconds)\"")))
+        #expect(reading.errors.map(\.message) == ["expected a date, found the text \"\(seconds)\""])
+    }
+
+    @Test func twoPropertiesOfOneNameAreRefused() {
+        let twice = reading(entity(attribute("attributeType=\"Decimal\"") + attribute("attributeType=\"Double\"")))
+        #expect(twice.errors.map(\.message) == ["it has two properties named x"])
+        let inherited = reading(
+            "<entity name=\"P\" isAbstract=\"YES\">\(attribute("attributeType=\"String\""))</entity>"
+                + entity(attribute("attributeType=\"Double\""), "parentEntity=\"P\""))
+        #expect(inherited.errors.map(\.message) == ["it has two properties named x"])
+    }
+
+    @Test func anInverseThatIsLeftOutOrDroppedIsNone() throws {
+        func elements(_ words: String) -> String {
+            entity("<relationship name=\"bs\" \(words) toMany=\"YES\" destinationEntity=\"B\" inverseName=\"a\" inverseEntity=\"B\"/>")
+                + entity(
+                    "<relationship name=\"a\" maxCount=\"1\" destinationEntity=\"A\" inverseName=\"bs\" inverseEntity=\"A\"/>", name: "B")
+        }
+        let transient = try model(elements("transient=\"YES\""))
+        #expect(transient.entity(named: "B")?.relationship(named: "a")?.inverse == .some(.none))
+        let dropped = try model(elements(""), "[entity.A.relationships]\nbs = { drop = true }")
+        #expect(dropped.entity(named: "B")?.relationship(named: "a")?.inverse == .some(.none))
+    }
+
+    @Test func aConstraintThatIsNotTheKeyIsTold() {
+        func constraint(_ name: String) -> String { "<uniquenessConstraint><constraint value=\"\(name)\"/></uniquenessConstraint>" }
+        let reading = reading(
+            entity(attribute("attributeType=\"String\"") + "<uniquenessConstraints>\(constraint("id"))\(constraint("x"))</uniquenessConstraints>"))
+        #expect(reading.warnings.contains { $0.message == "that x is unique is not kept" && $0.suggestion == "the key is id" })
+        #expect(reading.warnings.count { $0.message.contains("is unique is not kept") } == 1)
+    }
+
+    @Test func anIndexOfASubentityOverWhatItInheritsIsOne() throws {
+        let model = try model(
+            "<entity name=\"P\" isAbstract=\"YES\">\(attribute("attributeType=\"String\""))</entity>"
+                + entity(
+                    "<fetchIndex name=\"i\"><fetchIndexElement property=\"x\" type=\"Binary\" order=\"ascending\"/></fetchIndex>",
+                    "parentEntity=\"P\""))
+        #expect(model.entities[0].attribute(named: "x")?.isIndexed == true)
+    }
+
+    @Test func whatIsNotReadHasNoPathAndIsNoKey() {
+        let text = "[entity.A]\n[entity.A.attributes]\nid = { type = \"int64\", read = false }\nx = { path = \"$.x\", type = \"bool\", read = false }"
+        let found = errors(text)
+        #expect(
+            found.contains { $0.contains("it has a path, and read = false") } && found.contains { $0.contains("\"id\" has read = false") }, "\(found)"
+        )
+    }
+
     @Test(
         arguments: [
-            ("UnixTime", "unix"), ("yyyy-MM-dd'T'HH:mm:ss'Z'", "%Y-%m-%dT%H:%M:%SZ"), ("EEE MMM dd HH:mm:ss ZZZ yyyy", "%a %b %d %H:%M:%S %z %Y"),
+            ("UnixTime", "unix-ms"), ("yyyy-MM-dd HH:mm:ssX", nil), ("yyyy-MM-dd HH:mm:ssXX", "%Y-%m-%d %H:%M:%S%z"),
+            ("yyyy-MM-dd'T'HH:mm:ss'Z'", "%Y-%m-%dT%H:%M:%SZ"), ("EEE MMM dd HH:mm:ss ZZZ yyyy", "%a %b %d %H:%M:%S %z %Y"),
             ("d. MMMM yy, h 'o''clock' a", "%d. %B %y, %I o'clock %p"), ("dd/MM/yyyy 100%", "%d/%m/%Y 100%%"), ("QQQ yyyy", nil), ("yyyy 'open", nil),
         ] as [(String, String?)])
     func datesOfAnImporterAreReadAsTheyAreWritten(_ cocoa: String, _ format: String?) throws {

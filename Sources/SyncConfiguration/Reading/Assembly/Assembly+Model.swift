@@ -102,6 +102,8 @@ extension Assembly {
         }
         var attribute = AttributeConfiguration(name: name, type: values.type ?? .string)
         attribute.paths = values.paths
+        attribute.isRead = values.isRead
+        checkRead(values.isRead, values.paths, layer)
         attribute.isOptional = values.isOptional
         attribute.isIndexed = values.isIndexed
         attribute.format = values.format
@@ -124,6 +126,12 @@ extension Assembly {
         return attribute
     }
 
+    private func checkRead(_ isRead: Bool, _ paths: [JSONPath], _ layer: Layer) {
+        guard !isRead, !paths.isEmpty else { return }
+        complaints.add(
+            at: layer.node?.table?["path"]?.place, layer.subject, key: "path", "it has a path, and read = false", "remove one of them")
+    }
+
     private func relationship(_ name: String, _ values: RelationshipTable, _ layer: Layer) -> RelationshipConfiguration? {
         let table = layer.node?.table ?? [:]
         guard let destination = values.destination else {
@@ -134,6 +142,8 @@ extension Assembly {
         }
         var relationship = RelationshipConfiguration(name: name, destination: destination)
         relationship.paths = values.paths
+        relationship.isRead = values.isRead
+        checkRead(values.isRead, values.paths, layer)
         relationship.isToMany = values.isToMany
         relationship.isOrdered = values.isOrdered
         relationship.inverse = values.inverse.map { .declared($0) } ?? .none
@@ -223,6 +233,7 @@ extension AttributeConfiguration {
     var toml: String {
         var entries: [String] = []
         if let paths = Codec<[JSONPath]>.jsonPaths.toml(paths) { entries.append("path = \(paths)") }
+        if !isRead { entries.append("read = false") }
         entries.append("type = \"\(type)\"")
         entries.append("optional = \(isOptional)")
         if let defaultValue { entries.append("default = \(defaultValue.toml)") }
@@ -236,6 +247,7 @@ extension RelationshipConfiguration {
     var toml: String {
         var entries = ["to = \(tomlQuoted(destination))"]
         if let paths = Codec<[JSONPath]>.jsonPaths.toml(paths) { entries.append("path = \(paths)") }
+        if !isRead { entries.append("read = false") }
         entries.append("many = \(isToMany)")
         entries.append("ordered = \(isOrdered)")
         if case .declared(let name) = inverse { entries.append("inverse = \(tomlQuoted(name))") }

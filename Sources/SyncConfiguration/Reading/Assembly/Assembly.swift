@@ -175,6 +175,9 @@ extension Assembly {
                         : suggestion(for: name, among: entity.attributes.map(\.name), kind: "known attributes"))
                 continue
             }
+            if !attribute.isRead {
+                complaints.add(at: place, subject, "\"\(name)\" has read = false, and records are recognised by it", "remove read = false")
+            }
             if !attribute.type.mayBeKey {
                 complaints.add(
                     at: place, subject, "\"\(name)\" has the type \(attribute.type), which cannot be a key",

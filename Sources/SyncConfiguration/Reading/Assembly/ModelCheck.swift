@@ -91,7 +91,7 @@ struct ModelCheck {
             if let name = ["id", "remoteID"].first(where: { index.attribute($0, of: entity.name) != nil }) {
                 entity.key = [name]
             } else {
-                let guess = entity.attributes.first.map { "[\"\($0.name)\"]" } ?? "[\"id\"], and declare the attribute"
+                let guess = entity.attributes.first { $0.type.mayBeKey }.map { "[\"\($0.name)\"]" } ?? "[\"id\"], and declare the attribute"
                 complaints.add(
                     at: places[[entity.name]], keySubject, "there is no key, and no attribute \"id\" or \"remoteID\"",
                     "write key = \(guess)")
@@ -136,7 +136,7 @@ struct ModelCheck {
     /// A property without a path may not match a key that another property takes.
     private func checkClaims(_ entity: EntityConfiguration) {
         var claims: [String: (property: String, byName: Bool)] = [:]
-        let properties = entity.attributes.map { ($0.name, $0.paths) } + entity.relationships.map { ($0.name, $0.paths) }
+        let properties = entity.readProperties
         var reported: Set<String> = []
         for (name, paths) in properties {
             let byName = paths.isEmpty

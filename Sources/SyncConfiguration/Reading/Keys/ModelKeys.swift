@@ -39,6 +39,7 @@ struct EntityTable: ConfigurationTable {
 /// An attribute as it stands in the files.
 struct AttributeTable: ConfigurationTable {
     var paths: [JSONPath] = []
+    var isRead = true
     var type: AttributeType?
     var isOptional = true
     var defaultValue: DocumentNode?
@@ -50,6 +51,7 @@ struct AttributeTable: ConfigurationTable {
     static var keys: [Key<Self>] {
         [
             Key("path", .jsonPaths, \.paths),
+            Key("read", .bool, \.isRead),
             Key("type", Codec<AttributeType>.attributeType.optional(), \.type),
             Key("optional", .bool, \.isOptional),
             Key("default", .anyScalar, \.defaultValue),
@@ -65,6 +67,7 @@ struct AttributeTable: ConfigurationTable {
 struct RelationshipTable: ConfigurationTable {
     var destination: String?
     var paths: [JSONPath] = []
+    var isRead = true
     var isToMany = false
     var isOrdered = false
     var inverse: String?
@@ -88,6 +91,7 @@ struct RelationshipTable: ConfigurationTable {
         [
             Key("to", Codec<String>.text("the name of an entity", maxLength: 128).optional(), \.destination),
             Key("path", .jsonPaths, \.paths),
+            Key("read", .bool, \.isRead),
             Key("many", .bool, \.isToMany),
             Key("ordered", .bool, \.isOrdered),
             Key("inverse", Codec<String>.text("the name of a relationship of the target", maxLength: 128).optional(), \.inverse),

@@ -17,14 +17,25 @@ struct ImporterKeys {
     private static let dateFormatKey = "dateFormat"
     /// Words of the same importers that are not read.
     private static let unreadKeys = [
-        "sync.valueTransformer", "hyper.valueTransformer", "JSONTransformerName", "entityMapperName", "importClassName",
+        "sync.valueTransformer", "hyper.valueTransformer", "JSONTransformerName", "entityMapperName", "importClassName", "excludeFromImport",
+        "useDefaultValueWhenNotPresent", "attributeValueClassName", "distinctAttribute", "dateFormat.1",
     ]
 
     /// Names of attributes, and the line that says so.
     typealias EntityKey = (names: [String], line: Int)
 
+    /// Whether the model says by what objects are recognised, or they have an attribute that is taken for that where nobody says.
+    func hasKey(_ entity: ModelFile.Entity, _ lineage: [ModelFile.Entity]) -> Bool {
+        key(of: entity, lineage, isSaid: true) != nil
+            || lineage.flatMap(\.attributes).contains {
+                ["id", "remoteID"].contains($0.property.name) && !$0.property.isTransient && $0.derivation == nil
+            }
+    }
+
     /// By what objects are recognised; nil if the model does not say.
-    func key(of entity: ModelFile.Entity, _ lineage: [ModelFile.Entity]) -> EntityKey? {
+    ///
+    /// - Parameter isSaid: whether the configuration says it, so that it does not matter what the model says.
+    func key(of entity: ModelFile.Entity, _ lineage: [ModelFile.Entity], isSaid: Bool = false) -> EntityKey? {
         let subject = Subject.root.element("entity", entity.name).key("key")
         var found: (word: String, key: EntityKey)?
         func take(_ word: String, _ names: [String], _ line: Int) {
@@ -33,7 +44,7 @@ struct ImporterKeys {
                 found = (word, (names, line))
                 return
             }
-            guard Set(first.key.names) != Set(names) else { return }
+            guard Set(first.key.names) != Set(names), !isSaid else { return }
             complaints.add(
                 at: place(line), subject,
                 "\(first.word) makes the key \(first.key.names.joined(separator: ", ")), \(word) makes it \(names.joined(separator: ", "))",
@@ -69,7 +80,9 @@ struct ImporterKeys {
     }
 
     /// The paths into a record, of which the first that exists counts; none if the model does not say.
-    func paths(_ property: ModelFile.Property, _ subject: Subject) -> [String] {
+    ///
+    /// - Parameter isSaid: whether the configuration says them.
+    func paths(_ property: ModelFile.Property, isSaid: Bool, _ subject: Subject) -> [String] {
         var found: (word: String, paths: [String])?
         func take(_ word: String, _ values: [String]) {
             guard !values.isEmpty else { return }
@@ -78,7 +91,7 @@ struct ImporterKeys {
                 found = (word, paths)
                 return
             }
-            guard first.paths != paths else { return }
+            guard first.paths != paths, !isSaid else { return }
             complaints.add(
                 at: place(property.line), subject.key("path"),
                 "\(first.word) leads to \(first.paths.joined(separator: ", ")), \(word) to \(paths.joined(separator: ", "))",
@@ -93,7 +106,8 @@ struct ImporterKeys {
     /// How a date is written, as the configuration says it; nil if the model does not say, or not in a way that can be said here.
     func dateFormat(_ property: ModelFile.Property, _ subject: Subject) -> String? {
         guard let text = property.userInfo[Self.dateFormatKey], !text.isEmpty else { return nil }
-        if text == "UnixTime" { return "unix" }
+        // MagicalRecord's word for milliseconds.
+        if text == "UnixTime" { return "unix-ms" }
         if let pattern = Self.directives(of: text) { return pattern }
         complaints.add(
             .warning, at: place(property.line), subject.key("format"),
@@ -150,7 +164,7 @@ struct ImporterKeys {
         case ("s", 1...2): "%S"
         case ("S", 1...9): "%f"
         case ("a", 1): "%p"
-        case ("Z", 1...3), ("Z", 5), ("X", 1...3), ("x", 1...3): "%z"
+        case ("Z", 1...3), ("Z", 5), ("X", 2...3), ("x", 2...3): "%z"
         default: nil
         }
     }

@@ -10,19 +10,36 @@ struct ModelDocument {
     private let rank: Int
     private let complaints: Complaints
     private let keys: ImporterKeys
+    /// The configuration's own tables.
+    private let tables: [String: DocumentNode]
+    /// The entities that become tables.
+    private var tabled: Set<String> = []
 
-    /// - Parameter rank: the place of the file in the order of merging.
-    init(_ file: ModelFile, rank: Int, complaints: Complaints) {
+    /// - Parameters:
+    ///   - rank: the place of the file in the order of merging.
+    ///   - tables: the configuration's own tables of entities, by name, which come after the model.
+    init(_ file: ModelFile, rank: Int, tables: [String: DocumentNode] = [:], complaints: Complaints) {
         self.file = file
         self.rank = rank
         self.complaints = complaints
+        self.tables = tables
         keys = ImporterKeys(file: file, rank: rank, complaints: complaints)
+        for entity in file.entities where !entity.isAbstract {
+            guard let lineage = lineage(of: entity) else { continue }
+            if tables[entity.name] != nil || keys.hasKey(entity, lineage) {
+                tabled.insert(entity.name)
+            } else {
+                warn(
+                    entity.line, subject(entity), "nothing says by what its objects are recognised: it is left out",
+                    "write [entity.\(tomlKey(entity.name))] with a key")
+            }
+        }
     }
 
     /// `{ entity = { … } }`. Mistakes go to the complaints.
     func document() -> DocumentNode {
         var entities: [String: DocumentNode] = [:]
-        for entity in file.entities where !entity.isAbstract {
+        for entity in file.entities where tabled.contains(entity.name) {
             guard let lineage = lineage(of: entity) else { continue }
             if entities[entity.name] != nil {
                 complain(entity.line, subject(entity), "two entities are named \(entity.name)", "rename one of them in the model")
@@ -56,23 +73,33 @@ struct ModelDocument {
 
     private func table(of entity: ModelFile.Entity, _ lineage: [ModelFile.Entity]) -> [String: DocumentNode] {
         var table: [String: DocumentNode] = [:]
-        if let key = keys.key(of: entity, lineage) { table["key"] = node(.array(key.names.map { node(.string($0), key.line) }), key.line) }
+        let isKeySaid = tables[entity.name]?.table?["key"] != nil
+        if let key = keys.key(of: entity, lineage, isSaid: isKeySaid) {
+            table["key"] = node(.array(key.names.map { node(.string($0), key.line) }), key.line)
+        }
         if let former = formerName(entity.renamingIdentifier, entity.name) { table["renamed_from"] = node(.string(former), entity.line) }
         var attributes: [String: DocumentNode] = [:], relationships: [String: DocumentNode] = [:]
         let isMappedByPaths = keys.mapsByPathsOnly(lineage)
+        let indexed = Set(lineage.flatMap(\.indexes).filter { $0.elements.count == 1 }.flatMap(\.elements).map(\.property))
+        var seen: Set<String> = []
+        checkConstraints(entity, lineage)
         for ancestor in lineage {
-            let indexed = Set(ancestor.indexes.filter { $0.elements.count == 1 }.flatMap(\.elements).map(\.property))
+            keys.warnOfOthers(ancestor.userInfo, ancestor.line, self.subject(entity))
+            for property in ancestor.attributes.map(\.property) + ancestor.relationships.map(\.property) where !seen.insert(property.name).inserted {
+                complain(property.line, self.subject(entity), "it has two properties named \(property.name)", "rename one of them in the model")
+            }
             for (number, attribute) in ancestor.attributes.enumerated() {
                 let subject = subject(entity).element("attribute", attribute.property.name, keyed: "attributes")
                 attributes[attribute.property.name] = self.attribute(
-                    attribute, isIndexed: attribute.property.isIndexed || indexed.contains(attribute.property.name), isMappedByPaths, subject)
+                    attribute, of: entity, isIndexed: attribute.property.isIndexed || indexed.contains(attribute.property.name), isMappedByPaths,
+                    subject)
                 // In one line they keep their order.
                 attributes[attribute.property.name]?.place.column = number
             }
             for (number, relationship) in ancestor.relationships.enumerated() {
                 let subject = subject(entity).element("relationship", relationship.property.name, keyed: "relationships")
                 relationships[relationship.property.name] = self.relationship(
-                    relationship, isInherited: ancestor.name != entity.name, entity, subject)
+                    relationship, isInherited: ancestor.name != entity.name, entity, isMappedByPaths, subject)
                 relationships[relationship.property.name]?.place.column = number
             }
         }
@@ -85,7 +112,7 @@ struct ModelDocument {
 
     /// Nil for what is left out.
     private func attribute(
-        _ attribute: ModelFile.Attribute, isIndexed: Bool, _ isMappedByPaths: Bool, _ subject: Subject
+        _ attribute: ModelFile.Attribute, of entity: ModelFile.Entity, isIndexed: Bool, _ isMappedByPaths: Bool, _ subject: Subject
     ) -> DocumentNode? {
         let property = attribute.property, line = property.line
         guard !property.isTransient else { return nil }
@@ -94,21 +121,19 @@ struct ModelDocument {
             warn(line, subject, "the attribute \(what), which no table can say: it is left out", nil)
             return nil
         }
-        let paths = keys.paths(property, subject)
-        if isMappedByPaths, paths.isEmpty {
-            warn(
-                line, subject, "it has no JSONKeyPath, as others of its entity have: it is left out",
-                "give it one in the model, or a path in a table of its own here")
-            return nil
-        }
+        let own = own(entity, "attributes", property.name), paths = keys.paths(property, isSaid: own["path"] != nil, subject)
         var table = ["type": node(.string(type.description), line), "optional": node(.boolean(property.isOptional), line)]
         if isIndexed, type.mayBeIndexed { table["index"] = node(.boolean(true), line) }
         if let former = formerName(property.renamingIdentifier, property.name) { table["renamed_from"] = node(.string(former), line) }
         if let path = pathNode(paths, line) { table["path"] = path }
+        if isMappedByPaths, paths.isEmpty, own["path"] == nil { table["read"] = node(.boolean(false), line) }
         if let text = attribute.defaultValue, !text.isEmpty || type == .string, let value = Self.defaultValue(text, type) {
             table["default"] = node(value, line)
         }
-        if type == .date, let format = keys.dateFormat(property, subject) { table["format"] = node(.string(format), line) }
+        // Of another type it has none.
+        if type == .date, own["type"]?.string ?? "date" == "date", own["format"] == nil, let format = keys.dateFormat(property, subject) {
+            table["format"] = node(.string(format), line)
+        }
         if attribute.minimum != nil || attribute.maximum != nil || attribute.regularExpression != nil {
             warn(line, subject, "the model bounds its values, which is not checked when records are read", nil)
         }
@@ -118,14 +143,14 @@ struct ModelDocument {
 
     /// Nil for what is left out.
     private func relationship(
-        _ relationship: ModelFile.Relationship, isInherited: Bool, _ entity: ModelFile.Entity, _ subject: Subject
+        _ relationship: ModelFile.Relationship, isInherited: Bool, _ entity: ModelFile.Entity, _ isMappedByPaths: Bool, _ subject: Subject
     ) -> DocumentNode? {
         let property = relationship.property, line = property.line
         guard !property.isTransient else { return nil }
-        if file.entities.contains(where: { $0.name == relationship.destination && $0.isAbstract }) {
+        if !tabled.contains(relationship.destination), file.entities.contains(where: { $0.name == relationship.destination }) {
             warn(
-                line, subject, "it leads to the abstract entity \(relationship.destination), which becomes no table: it is left out",
-                "lead it to one that is not abstract, in a table of its own here")
+                line, subject, "it leads to \(relationship.destination), which becomes no table: it is left out",
+                "lead it to another entity, in a table of its own here")
             return nil
         }
         var table = [
@@ -135,7 +160,9 @@ struct ModelDocument {
         if relationship.isOrdered, relationship.isToMany { table["ordered"] = node(.boolean(true), line) }
         if !isInherited, let inverse = inverse(of: relationship, entity) { table["inverse"] = node(.string(inverse), line) }
         if let former = formerName(property.renamingIdentifier, property.name) { table["renamed_from"] = node(.string(former), line) }
-        if let path = pathNode(keys.paths(property, subject), line) { table["path"] = path }
+        let own = own(entity, "relationships", property.name), paths = keys.paths(property, isSaid: own["path"] != nil, subject)
+        if let path = pathNode(paths, line) { table["path"] = path }
+        if isMappedByPaths, paths.isEmpty, own["path"] == nil { table["read"] = node(.boolean(false), line) }
         keys.warnOfOthers(property.userInfo, line, subject)
         return node(.table(table), line)
     }
@@ -146,7 +173,23 @@ struct ModelDocument {
             let target = file.entities.first(where: { $0.name == relationship.destination }),
             let inverse = target.relationships.first(where: { $0.property.name == name })
         else { return nil }
-        return inverse.destination == entity.name ? name : nil
+        let isDropped = if case .boolean(true)? = own(target, "relationships", name)["drop"]?.value { true } else { false }
+        return inverse.destination == entity.name && !inverse.property.isTransient && !isDropped ? name : nil
+    }
+
+    /// What the configuration says of a property itself.
+    private func own(_ entity: ModelFile.Entity, _ kind: String, _ name: String) -> [String: DocumentNode] {
+        tables[entity.name]?.table?[kind]?.table?[name]?.table ?? [:]
+    }
+
+    /// One key is kept unique.
+    private func checkConstraints(_ entity: ModelFile.Entity, _ lineage: [ModelFile.Entity]) {
+        let key = keys.key(of: entity, lineage, isSaid: true)?.names ?? []
+        for constraint in lineage.flatMap(\.constraints) where !constraint.isEmpty && Set(constraint) != Set(key) {
+            warn(
+                entity.line, subject(entity), "that \(constraint.joined(separator: ", ")) is unique is not kept",
+                "the key is \(key.joined(separator: ", "))")
+        }
     }
 
     // MARK: Values
@@ -177,9 +220,7 @@ struct ModelDocument {
         case .double: Double(text).map { .number($0) } ?? .string(text)
         case .bool: ["YES": true, "true": true, "1": true, "NO": false, "false": false, "0": false][text].map { .boolean($0) } ?? .string(text)
         case .date:
-            Double(text).map { seconds in
-                .string(Date(timeIntervalSinceReferenceDate: seconds).ISO8601Format(.iso8601(timeZone: .gmt, includingFractionalSeconds: true)))
-            } ?? .string(text)
+            Double(text).flatMap { AttributeDefault.text(of: Date(timeIntervalSinceReferenceDate: $0)) }.map { .string($0) } ?? .string(text)
         case .decimal, .string, .uuid, .uri: .string(text)
         case .data, .json: nil
         }

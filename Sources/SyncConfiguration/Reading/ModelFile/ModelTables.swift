@@ -48,7 +48,13 @@ extension ConfigurationFiles {
             }
             return Data(bytes)
         } names: { path in
-            try names(in: path)
+            do {
+                return try names(in: path)
+            } catch {
+                // A file has none.
+                if (try? contents(of: path)) != nil { return [] }
+                throw error
+            }
         }
     }
 }

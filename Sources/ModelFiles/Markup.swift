@@ -8,6 +8,8 @@ struct Markup {
     /// Of the end of its opening tag.
     let line: Int
     var children: [Markup] = []
+    /// What stands in it that is no element.
+    var text = ""
 
     /// The root element of a file.
     init(_ data: Data, path: String) throws(ModelFileError) {
@@ -72,6 +74,10 @@ private final class MarkupReader: NSObject, XMLParserDelegate {
         } else {
             open[open.count - 1].children.append(element)
         }
+    }
+
+    func parser(_ parser: XMLParser, foundCharacters string: String) {
+        if !open.isEmpty { open[open.count - 1].text += string }
     }
 
     /// The first is the cause, those after it its consequences.

@@ -33,7 +33,7 @@ package struct ModelFolders: Sendable {
         let description: String
     }
 
-    fileprivate func file(_ path: String) throws(ModelFileError) -> Data {
+    func file(_ path: String) throws(ModelFileError) -> Data {
         do {
             return try contents(path)
         } catch {
@@ -41,7 +41,7 @@ package struct ModelFolders: Sendable {
         }
     }
 
-    fileprivate func list(_ path: String) throws(ModelFileError) -> [String] {
+    func list(_ path: String) throws(ModelFileError) -> [String] {
         do {
             return try names(path)
         } catch {

@@ -109,6 +109,8 @@ open class NSPropertyMapping: NSObject, @unchecked Sendable {
     open var name: String?
     /// What is computed over the object it comes from: the key path of a property, in an inferred mapping.
     open var valueExpression: NSExpression?
+    /// Whether the expression follows from the name, as the mapping editor has it: where the source has no such property, there is no value.
+    final var isAutomatic = false
     /// Free annotations.
     open var userInfo: [AnyHashable: Any]?
 

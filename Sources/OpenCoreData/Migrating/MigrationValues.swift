@@ -10,6 +10,7 @@ struct MigrationValues {
         for property in propertyMappings(mapping.attributeMappings, { $0.attributesByName.keys }) {
             guard let name = property.name, let expression = property.valueExpression else { continue }
             guard let attribute = destination.entity.attributesByName[name] else { throw unknown(name, "attribute") }
+            if property.isAutomatic, source.entity.attributesByName[name] == nil { continue }
             let value = try evaluate(expression, property, source, destination)
             guard let fitting = Self.value(value, as: attribute.kind) else {
                 throw NSError.coreData(
@@ -29,6 +30,7 @@ struct MigrationValues {
         for property in propertyMappings(mapping.relationshipMappings, { $0.relationshipsByName.keys }) {
             guard let name = property.name, let expression = property.valueExpression else { continue }
             guard let relationship = destination.entity.relationshipsByName[name] else { throw unknown(name, "relationship") }
+            if property.isAutomatic, !sources.contains(where: { $0.entity.relationshipsByName[name] != nil }) { continue }
             // One that was made out of several has what any of them had.
             let found = distinct(try sources.flatMap { try objects(try evaluate(expression, property, $0, destination), for: relationship) })
             if !relationship.isToMany {

@@ -252,12 +252,35 @@ import Testing
         #expect(dropped.entity(named: "B")?.relationship(named: "a")?.inverse == .some(.none))
     }
 
+    @Test func aRelationshipThatATableLeadsElsewhereHasNoInverseOfTheModel() throws {
+        let elements =
+            entity("<relationship name=\"bs\" toMany=\"YES\" destinationEntity=\"B\" inverseName=\"a\" inverseEntity=\"B\"/>")
+            + entity("<relationship name=\"a\" maxCount=\"1\" destinationEntity=\"A\" inverseName=\"bs\" inverseEntity=\"A\"/>", name: "B")
+            + entity("", name: "C")
+        let model = try model(elements, "[entity.A.relationships]\nbs = { to = \"C\" }")
+        #expect(model.entity(named: "A")?.relationship(named: "bs")?.inverse == .some(.none))
+        #expect(model.entity(named: "B")?.relationship(named: "a")?.inverse == .some(.none))
+    }
+
+    @Test func anEntityThatATableDropsIsNone() throws {
+        let reading = reading(
+            entity("<relationship name=\"note\" maxCount=\"1\" destinationEntity=\"Note\"/>") + entity("", name: "Note"),
+            "[entity.Note]\ndrop = true")
+        let model = try #require(reading.configuration?.model, "\(reading.problems)")
+        #expect(model.entities.map(\.name) == ["A"] && model.dropped == ["Note"] && model.entities[0].relationships.isEmpty)
+        #expect(reading.warnings.contains { $0.message == "it leads to Note, which becomes no table: it is left out" })
+    }
+
     @Test func aConstraintThatIsNotTheKeyIsTold() {
         func constraint(_ name: String) -> String { "<uniquenessConstraint><constraint value=\"\(name)\"/></uniquenessConstraint>" }
         let reading = reading(
             entity(attribute("attributeType=\"String\"") + "<uniquenessConstraints>\(constraint("id"))\(constraint("x"))</uniquenessConstraints>"))
         #expect(reading.warnings.contains { $0.message == "that x is unique is not kept" && $0.suggestion == "the key is id" })
         #expect(reading.warnings.count { $0.message.contains("is unique is not kept") } == 1)
+        let said = self.reading(
+            entity(attribute("attributeType=\"String\"") + "<uniquenessConstraints>\(constraint("id"))</uniquenessConstraints>"),
+            "[entity.A]\nkey = [\"x\"]")
+        #expect(said.warnings.filter { $0.message.contains("is unique is not kept") }.map(\.suggestion) == ["the key is x"])
     }
 
     @Test func anIndexOfASubentityOverWhatItInheritsIsOne() throws {

@@ -25,7 +25,7 @@ struct ModelDocument {
         self.tables = tables
         keys = ImporterKeys(file: file, rank: rank, complaints: complaints)
         for entity in file.entities where !entity.isAbstract {
-            guard let lineage = lineage(of: entity) else { continue }
+            guard !Self.isDropped(tables[entity.name]?.table), let lineage = lineage(of: entity) else { continue }
             if tables[entity.name] != nil || keys.hasKey(entity, lineage) {
                 tabled.insert(entity.name)
             } else {
@@ -73,16 +73,14 @@ struct ModelDocument {
 
     private func table(of entity: ModelFile.Entity, _ lineage: [ModelFile.Entity]) -> [String: DocumentNode] {
         var table: [String: DocumentNode] = [:]
-        let isKeySaid = tables[entity.name]?.table?["key"] != nil
-        if let key = keys.key(of: entity, lineage, isSaid: isKeySaid) {
-            table["key"] = node(.array(key.names.map { node(.string($0), key.line) }), key.line)
-        }
+        let said = tables[entity.name]?.table?["key"]?.array?.compactMap(\.string), key = keys.key(of: entity, lineage, isSaid: said != nil)
+        if let key { table["key"] = node(.array(key.names.map { node(.string($0), key.line) }), key.line) }
+        checkConstraints(entity, lineage, key: said ?? key?.names)
         if let former = formerName(entity.renamingIdentifier, entity.name) { table["renamed_from"] = node(.string(former), entity.line) }
         var attributes: [String: DocumentNode] = [:], relationships: [String: DocumentNode] = [:]
         let isMappedByPaths = keys.mapsByPathsOnly(lineage)
         let indexed = Set(lineage.flatMap(\.indexes).filter { $0.elements.count == 1 }.flatMap(\.elements).map(\.property))
         var seen: Set<String> = []
-        checkConstraints(entity, lineage)
         for ancestor in lineage {
             keys.warnOfOthers(ancestor.userInfo, ancestor.line, self.subject(entity))
             for property in ancestor.attributes.map(\.property) + ancestor.relationships.map(\.property) where !seen.insert(property.name).inserted {
@@ -158,9 +156,10 @@ struct ModelDocument {
             "on_delete": node(.string(Self.deleteRule(relationship.deletionRule).rawValue), line),
         ]
         if relationship.isOrdered, relationship.isToMany { table["ordered"] = node(.boolean(true), line) }
-        if !isInherited, let inverse = inverse(of: relationship, entity) { table["inverse"] = node(.string(inverse), line) }
+        let own = own(entity, "relationships", property.name)
+        if !isInherited, own["to"] == nil, let inverse = inverse(of: relationship, entity) { table["inverse"] = node(.string(inverse), line) }
         if let former = formerName(property.renamingIdentifier, property.name) { table["renamed_from"] = node(.string(former), line) }
-        let own = own(entity, "relationships", property.name), paths = keys.paths(property, isSaid: own["path"] != nil, subject)
+        let paths = keys.paths(property, isSaid: own["path"] != nil, subject)
         if let path = pathNode(paths, line) { table["path"] = path }
         if isMappedByPaths, paths.isEmpty, own["path"] == nil { table["read"] = node(.boolean(false), line) }
         keys.warnOfOthers(property.userInfo, line, subject)
@@ -173,8 +172,12 @@ struct ModelDocument {
             let target = file.entities.first(where: { $0.name == relationship.destination }),
             let inverse = target.relationships.first(where: { $0.property.name == name })
         else { return nil }
-        let isDropped = if case .boolean(true)? = own(target, "relationships", name)["drop"]?.value { true } else { false }
-        return inverse.destination == entity.name && !inverse.property.isTransient && !isDropped ? name : nil
+        let isOther = own(target, "relationships", name)["to"] != nil || Self.isDropped(own(target, "relationships", name))
+        return inverse.destination == entity.name && !inverse.property.isTransient && !isOther ? name : nil
+    }
+
+    private static func isDropped(_ table: [String: DocumentNode]?) -> Bool {
+        if case .boolean(true)? = table?["drop"]?.value { true } else { false }
     }
 
     /// What the configuration says of a property itself.
@@ -183,12 +186,11 @@ struct ModelDocument {
     }
 
     /// One key is kept unique.
-    private func checkConstraints(_ entity: ModelFile.Entity, _ lineage: [ModelFile.Entity]) {
-        let key = keys.key(of: entity, lineage, isSaid: true)?.names ?? []
-        for constraint in lineage.flatMap(\.constraints) where !constraint.isEmpty && Set(constraint) != Set(key) {
+    private func checkConstraints(_ entity: ModelFile.Entity, _ lineage: [ModelFile.Entity], key: [String]?) {
+        for constraint in lineage.flatMap(\.constraints) where !constraint.isEmpty && Set(constraint) != Set(key ?? []) {
             warn(
                 entity.line, subject(entity), "that \(constraint.joined(separator: ", ")) is unique is not kept",
-                "the key is \(key.joined(separator: ", "))")
+                key.map { "the key is \($0.joined(separator: ", "))" })
         }
     }
 

@@ -1,0 +1,101 @@
+import Foundation
+
+/// An expression as Apple's Foundation archives it, put into words and parsed: variables, key paths, constants, functions and lists.
+// Decoded and read on one thread.
+final class ArchivedExpression: NSObject, NSSecureCoding, @unchecked Sendable {
+    static var supportsSecureCoding: Bool { true }
+
+    /// What an archive holds that is not understood, in words.
+    struct Unknown: Error, CustomStringConvertible {
+        let description: String
+    }
+
+    private let type: Int
+    private let operand: ArchivedExpression?
+    private let arguments: [ArchivedExpression]
+    private let elements: [ArchivedExpression]
+    private let selector: String?
+    private let keyPath: String?
+    private let variable: String?
+    private let constant: Any?
+
+    /// Foundation's classes of expressions, all of which archive themselves by the same keys.
+    private static let classNames = [
+        "NSExpression", "NSConstantValueExpression", "NSSelfExpression", "NSVariableExpression", "NSKeyPathExpression",
+        "NSKeyPathSpecifierExpression",
+        "NSFunctionExpression", "NSAggregateExpression",
+    ]
+
+    static func read(_ data: Data) throws -> NSExpression {
+        let decoder = try NSKeyedUnarchiver(forReadingFrom: data)
+        decoder.requiresSecureCoding = true
+        decoder.decodingFailurePolicy = .setErrorAndReturn
+        for name in classNames { decoder.setClass(ArchivedExpression.self, forClassName: name) }
+        defer { decoder.finishDecoding() }
+        guard let archived = decoder.decodeObject(of: ArchivedExpression.self, forKey: NSKeyedArchiveRootObjectKey) else {
+            throw Unknown(description: decoder.error.map { "\(($0 as NSError).localizedDescription)" } ?? "there is none in the archive")
+        }
+        var arguments: [Any?] = []
+        let format = try archived.format(&arguments)
+        return try NSExpression.parse(format, arguments: arguments)
+    }
+
+    init?(coder: NSCoder) {
+        func text(_ key: String) -> String? {
+            coder.containsValue(forKey: key) ? coder.decodeObject(of: NSString.self, forKey: key).map { String(describing: $0) } : nil
+        }
+        func expressions(_ key: String) -> [ArchivedExpression] {
+            guard coder.containsValue(forKey: key) else { return [] }
+            let found = coder.decodeObject(of: [NSArray.self, ArchivedExpression.self], forKey: key)
+            return (found as? NSArray)?.compactMap { $0 as? ArchivedExpression } ?? (found as? [ArchivedExpression]) ?? []
+        }
+        type = coder.decodeInteger(forKey: "NSExpressionType")
+        operand = coder.containsValue(forKey: "NSOperand") ? coder.decodeObject(of: ArchivedExpression.self, forKey: "NSOperand") : nil
+        arguments = expressions("NSArguments")
+        elements = expressions("NSCollection")
+        selector = text("NSSelectorName")
+        keyPath = text("NSKeyPath")
+        variable = text("NSVariable")
+        let values: [AnyClass] = [NSString.self, NSNumber.self, NSDate.self, NSData.self, NSArray.self, NSNull.self]
+        constant = coder.containsValue(forKey: "NSConstantValue") ? coder.decodeObject(of: values, forKey: "NSConstantValue") : nil
+    }
+
+    func encode(with coder: NSCoder) { Violation.misuse("an expression that was read from a mapping is not archived again") }
+
+    /// In the words of the predicate language; constants go to the arguments.
+    private func format(_ values: inout [Any?]) throws -> String {
+        switch NSExpression.ExpressionType(rawValue: UInt(type)) {
+        case .constantValue:
+            values.append(constant is NSNull ? nil : constant)
+            return "%@"
+        case .evaluatedObject: return "SELF"
+        case .variable:
+            guard let variable else { throw Unknown(description: "a variable has no name") }
+            return "$\(variable)"
+        case .aggregate: return try "{" + elements.map { try $0.format(&values) }.joined(separator: ", ") + "}"
+        case .keyPath where keyPath != nil: return keyPath ?? ""
+        case .function, .keyPath: return try function(&values)
+        default:
+            // 10 is Foundation's own number for a path within a key path expression.
+            guard let keyPath else { throw Unknown(description: "it is of the kind \(type)") }
+            return keyPath
+        }
+    }
+
+    private func function(_ values: inout [Any?]) throws -> String {
+        guard let selector else { throw Unknown(description: "a function has no name") }
+        if ["valueForKeyPath:", "valueForKey:"].contains(selector), let path = arguments.first {
+            let base = try operand?.format(&values) ?? "SELF", words = try path.format(&values)
+            return base == "SELF" ? words : "\(base).\(words)"
+        }
+        if PredicateFunction(selector) != nil {
+            return try selector + "(" + arguments.map { try $0.format(&values) }.joined(separator: ", ") + ")"
+        }
+        guard selector.allSatisfy({ $0.isASCII && ($0.isLetter || $0.isNumber || $0 == ":" || $0 == "_") }) else {
+            throw Unknown(description: "\"\(selector)\" is no selector")
+        }
+        let object = try operand?.format(&values) ?? "SELF"
+        let rest = try arguments.map { try ", " + $0.format(&values) }.joined()
+        return "FUNCTION(\(object), '\(selector)'\(rest))"
+    }
+}

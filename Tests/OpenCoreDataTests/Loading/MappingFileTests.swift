@@ -1,0 +1,166 @@
+import Foundation
+import ModelFiles
+import OpenCoreData
+import TestTraits
+import Testing
+
+/// Mappings of Xcode's editor: the ones that were collected, with the models they belong to.
+@Suite(.enabled(if: TestData.has("coredata/objcio-moody"), "needs the collected models of the test data (CISTERN_TEST_DATA)"))
+struct RealMappingTests {
+    private static let moody = TestData.directory.appending(path: "coredata/objcio-moody/Migrations/Migrations")
+
+    private func mapping(_ name: String) throws -> NSMappingModel {
+        try NSMappingModel(readingContentsOf: Self.moody.appending(path: "\(name).xcmappingmodel"))
+    }
+
+    // G4
+    @Test func everyMappingOfTheEditorIsRead() throws {
+        let root = TestData.directory.appending(path: "coredata")
+        let folders = try FileManager.default.subpathsOfDirectory(atPath: root.path).filter { $0.hasSuffix(".xcmappingmodel") }
+        #expect(folders.count == 6)
+        for folder in folders {
+            let model = try NSMappingModel(readingContentsOf: root.appending(path: folder))
+            #expect(!model.entityMappings.isEmpty && Set(model.entityMappings.map(\.name)).count == model.entityMappings.count)
+        }
+        let second = try mapping("Moody 2-Moody 3")
+        #expect(second.entityMappings.map(\.name) == ["MoodToMood", "CountryToCountry", "ContinentToContinent"])
+        let mood = try #require(second.entityMappingsByName["MoodToMood"])
+        #expect(mood.attributeMappings?.count == 9 && mood.mappingType == .transformEntityMappingType)
+        let fourth = try mapping("Moody 4-Moody 5")
+        let continent = fourth.entityMappingsByName["CountryToCountry"]?.attributeMappings?.first { $0.name == "isoContinent" }
+        #expect(continent?.valueExpression?.description == "$source.continent.numericISO3166Code")
+        let fifth = try mapping("Moody 5-Moody 6")
+        #expect(fifth.entityMappingsByName["CountryToCountry"]?.entityMigrationPolicyClassName == "Migrations.Country5ToCountry6Policy")
+        #expect(fifth.entityMappingsByName["Continent"]?.mappingType == .addEntityMappingType)
+    }
+
+    private func open(_ version: String, _ file: URL) throws -> (NSManagedObjectContext, NSPersistentStore) {
+        let models = try NSManagedObjectModel.versions(inPackageAt: Self.moody.appending(path: "Moody.xcdatamodeld"))
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: try #require(models[version]))
+        let store = try coordinator.addPersistentStore(type: .sqlite, at: file)
+        let context = NSManagedObjectContext(.privateQueueConcurrencyType)
+        context.persistentStoreCoordinator = coordinator
+        return (context, store)
+    }
+
+    /// What is there, by entity.
+    private func counts(_ context: NSManagedObjectContext) throws -> [String: Int] {
+        try context.performAndWait {
+            var counts: [String: Int] = [:]
+            for entity in context.persistentStoreCoordinator?.managedObjectModel.entities ?? [] where !entity.isAbstract {
+                counts[entity.name ?? ""] = try context.count(for: NSFetchRequest<NSManagedObject>(entityName: entity.name ?? ""))
+            }
+            return counts
+        }
+    }
+
+    // G4: as the program did that the models are of, from version to version.
+    @Test func theCollectedMappingsMigrate() throws {
+        let folder = try ModelFolder.empty(),
+            models = try NSManagedObjectModel.versions(inPackageAt: Self.moody.appending(path: "Moody.xcdatamodeld"))
+        var file = folder.url.appending(path: "2.sqlite")
+        let (context, store) = try open("Moody 2", file)
+        try context.performAndWait {
+            func insert(_ entity: String, _ values: [String: Any]) -> NSManagedObject {
+                let object = NSEntityDescription.insertNewObject(forEntityName: entity, into: context)
+                for (key, value) in values { object.setValue(value, forKey: key) }
+                return object
+            }
+            let now = Date(timeIntervalSinceReferenceDate: 0)
+            let europe = insert("Continent", ["numericISO3166Code": 150, "updatedAt": now])
+            for code in [276, 250] {
+                let country = insert("Country", ["numericISO3166Code": code, "updatedAt": now, "continent": europe])
+                for number in 0..<3 {
+                    _ = insert("Mood", ["date": now, "country": country, "remoteID": "\(code).\(number)", "rating": number, "latitude": 0.5])
+                }
+            }
+            try context.save()
+        }
+        try context.persistentStoreCoordinator?.remove(store)
+        for (old, new) in [("2", "3"), ("3", "4"), ("4", "5")] {
+            let manager = NSMigrationManager(
+                sourceModel: try #require(models["Moody \(old)"]), destinationModel: try #require(models["Moody \(new)"]))
+            let next = folder.url.appending(path: "\(new).sqlite")
+            try manager.migrateStore(
+                from: file, sourceType: NSSQLiteStoreType, options: nil, with: mapping("Moody \(old)-Moody \(new)"), toDestinationURL: next,
+                destinationType: NSSQLiteStoreType, destinationOptions: nil)
+            file = next
+            let (context, store) = try open("Moody \(new)", file)
+            let found = try counts(context)
+            #expect(found["Mood"] == 6 && found["Country"] == 2, "Moody \(new): \(found)")
+            try context.performAndWait {
+                let moods = try context.fetch(NSFetchRequest<NSManagedObject>(entityName: "Mood"))
+                #expect(Set(moods.compactMap { $0.value(forKey: "remoteID") as? String }).count == 6)
+                let related = moods.filter { ($0.value(forKeyPath: "country.numericISO3166Code") as? Int).map { [276, 250].contains($0) } == true }
+                #expect(related.count == 6, "Moody \(new)")
+                if new == "5" {
+                    let countries = try context.fetch(NSFetchRequest<NSManagedObject>(entityName: "Country"))
+                    #expect(countries.map { $0.value(forKey: "isoContinent") as? Int } == [150, 150])
+                }
+            }
+            try context.persistentStoreCoordinator?.remove(store)
+        }
+    }
+}
+
+/// What a file of mappings says, and what it gets wrong.
+@Suite struct MappingFileTests {
+    private func mapping(_ objects: String) throws(ModelFileError) -> MappingFile {
+        try MappingFile(Data("<?xml version=\"1.0\"?>\n<database>\n\(objects)\n</database>".utf8), path: "M/xcmapping.xml")
+    }
+
+    private func entity(_ attributes: String, _ references: String = "", id: String = "z1", model: String = "z9") -> String {
+        "<object type=\"XDDEVENTITYMAPPING\" id=\"\(id)\">\(attributes)<relationship name=\"mappingmodel\" idrefs=\"\(model)\"/>\(references)</object>"
+    }
+
+    private func attribute(_ name: String, _ value: String) -> String { "<attribute name=\"\(name)\" type=\"string\">\(value)</attribute>" }
+
+    // G4
+    @Test func mappingsAreInTheirOrderAndDeletedOnesAreNone() throws {
+        let file = try mapping(
+            entity(attribute("sourcename", "B") + attribute("mappingnumber", "2"), id: "z1")
+                + entity(attribute("destinationname", "A") + attribute("mappingnumber", "1"), id: "z2")
+                + entity(attribute("sourcename", "Gone"), id: "z3", model: ""))
+        #expect(file.entityMappings.map(\.name) == ["A", "B"])
+        #expect(file.entityMappings[0].source == nil && file.entityMappings[1].destination == nil)
+    }
+
+    // G4
+    @Test(arguments: [
+        ("", "maps no entity"),
+        (
+            "<object type=\"XDDEVENTITYMAPPING\" id=\"z1\"><relationship name=\"mappingmodel\" idrefs=\"z9\"/></object>",
+            "neither a source nor a destination"
+        ),
+        (
+            "<object type=\"XDDEVENTITYMAPPING\" id=\"z1\"><attribute name=\"sourcename\">A</attribute><relationship name=\"mappingmodel\" idrefs=\"z9\"/>"
+                + "<relationship name=\"attributemappings\" idrefs=\"z5\"/></object>", "refers to z5, which is no mapping of a property"
+        ),
+    ])
+    func aMistakeIsTold(_ objects: String, _ words: String) {
+        do throws(ModelFileError) {
+            _ = try mapping(objects)
+            Issue.record("it was read")
+        } catch {
+            #expect(error.description.contains(words) && error.path == "M/xcmapping.xml", "\(error)")
+        }
+    }
+
+    // G4
+    @Test func whatIsNoMappingIsToldSo() throws {
+        #expect(NSMappingModel(contentsOf: nil) == nil && NSMappingModel(contentsOf: URL(filePath: "/nowhere.xcmappingmodel")) == nil)
+        let folder = try ModelFolder.empty(), file = folder.url.appending(path: "M.xcmappingmodel")
+        try Data("<model/>".utf8).write(to: file)
+        #expect(throws: ModelFileError.self) { try NSMappingModel(readingContentsOf: file) }
+        let objects = entity(
+            attribute("sourcename", "A") + attribute("destinationname", "A"), "<relationship name=\"attributemappings\" idrefs=\"z5\"/>")
+        let junk = "<object type=\"XDDEVATTRIBUTEMAPPING\" id=\"z5\">\(attribute("name", "x"))\(attribute("valueexpressiondata", "QUJD"))</object>"
+        try Data("<database>\(objects)\(junk)</database>".utf8).write(to: file)
+        do throws(ModelFileError) {
+            _ = try NSMappingModel(readingContentsOf: file)
+            Issue.record("it was read")
+        } catch {
+            #expect(error.description.contains("the expression of x can't be read"), "\(error)")
+        }
+    }
+}

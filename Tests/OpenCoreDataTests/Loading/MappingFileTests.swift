@@ -146,6 +146,47 @@ struct RealMappingTests {
         }
     }
 
+    // G4: what the editor makes of a name alone.
+    @Test func whatTheSourceDoesNotHaveKeepsItsDefault() throws {
+        let folder = ModelFolder(), x = "<attribute name=\"x\" attributeType=\"Integer 64\"/>"
+        try folder.add("<entity name=\"A\">\(x)</entity>", version: "Model")
+        let package = try folder.add(
+            "<entity name=\"A\">\(x)<attribute name=\"y\" attributeType=\"Integer 64\" defaultValueString=\"7\"/>"
+                + "<relationship name=\"all\" optional=\"YES\" toMany=\"YES\" destinationEntity=\"A\"/></entity>", version: "Model 2")
+        let models = try NSManagedObjectModel.versions(inPackageAt: package)
+        let old = try #require(models["Model"]), new = try #require(models["Model 2"])
+        func property(_ id: String, _ type: String, _ name: String) -> String {
+            "<object type=\"XDDEV\(type)MAPPING\" id=\"\(id)\">\(attribute("name", name))</object>"
+        }
+        let objects = entity(
+            attribute("sourcename", "A") + attribute("destinationname", "A"),
+            "<relationship name=\"attributemappings\" idrefs=\"z5 z6\"/><relationship name=\"relationshipmappings\" idrefs=\"z7\"/>")
+        let file = folder.url.appending(path: "M.xcmappingmodel")
+        let properties = property("z5", "ATTRIBUTE", "x") + property("z6", "ATTRIBUTE", "y") + property("z7", "RELATIONSHIP", "all")
+        try Data("<database>\(objects)\(properties)</database>".utf8).write(to: file)
+        func open(_ model: NSManagedObjectModel, _ name: String) throws -> NSManagedObjectContext {
+            let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
+            try coordinator.addPersistentStore(type: .sqlite, at: folder.url.appending(path: name))
+            let context = NSManagedObjectContext(.privateQueueConcurrencyType)
+            context.persistentStoreCoordinator = coordinator
+            return context
+        }
+        let before = try open(old, "old.sqlite")
+        try before.performAndWait {
+            NSEntityDescription.insertNewObject(forEntityName: "A", into: before).setValue(3, forKey: "x")
+            try before.save()
+        }
+        try NSMigrationManager(sourceModel: old, destinationModel: new).migrateStore(
+            from: folder.url.appending(path: "old.sqlite"), sourceType: NSSQLiteStoreType, options: nil,
+            with: NSMappingModel(readingContentsOf: file),
+            toDestinationURL: folder.url.appending(path: "new.sqlite"), destinationType: NSSQLiteStoreType, destinationOptions: nil)
+        let after = try open(new, "new.sqlite")
+        try after.performAndWait {
+            let found = try after.fetch(NSFetchRequest<NSManagedObject>(entityName: "A"))
+            #expect(found.map { [$0.value(forKey: "x") as? Int, $0.value(forKey: "y") as? Int] } == [[3, 7]])
+        }
+    }
+
     // G4
     @Test func whatIsNoMappingIsToldSo() throws {
         #expect(NSMappingModel(contentsOf: nil) == nil && NSMappingModel(contentsOf: URL(filePath: "/nowhere.xcmappingmodel")) == nil)

@@ -69,6 +69,11 @@ package struct ModelFile: Equatable, Sendable {
         package var preservesAfterDeletion = false
     }
 
+    /// How a truth value is written; nil for another text.
+    package static func truth(_ text: String) -> Bool? {
+        ["YES": true, "true": true, "1": true, "NO": false, "false": false, "0": false][text]
+    }
+
     /// Named as the editor names them.
     package enum AttributeType: String, CaseIterable, Sendable {
         case integer16 = "Integer 16"

@@ -2,9 +2,7 @@ import Foundation
 
 /// An expression as Apple's Foundation archives it, put into words and parsed: variables, key paths, constants, functions and lists.
 // Decoded and read on one thread.
-final class ArchivedExpression: NSObject, NSSecureCoding, @unchecked Sendable {
-    static var supportsSecureCoding: Bool { true }
-
+final class ArchivedExpression: NSObject, NSCoding, @unchecked Sendable {
     /// What an archive holds that is not understood, in words.
     struct Unknown: Error, CustomStringConvertible {
         let description: String
@@ -22,17 +20,27 @@ final class ArchivedExpression: NSObject, NSSecureCoding, @unchecked Sendable {
     /// Foundation's classes of expressions, all of which archive themselves by the same keys.
     private static let classNames = [
         "NSExpression", "NSConstantValueExpression", "NSSelfExpression", "NSVariableExpression", "NSKeyPathExpression",
-        "NSKeyPathSpecifierExpression",
-        "NSFunctionExpression", "NSAggregateExpression",
+        "NSKeyPathSpecifierExpression", "NSFunctionExpression", "NSAggregateExpression",
+    ]
+
+    /// What else there may be in an archive. Foundation's own check of classes stops the process here, so it is made before.
+    private static let plainNames: Set<String> = [
+        "NSString", "NSMutableString", "NSNumber", "NSDecimalNumber", "NSDate", "NSData", "NSMutableData", "NSArray", "NSMutableArray", "NSNull",
     ]
 
     static func read(_ data: Data) throws -> NSExpression {
+        let list = try PropertyListSerialization.propertyList(from: data, format: nil) as? [String: Any]
+        for name in (list?["$objects"] as? [Any] ?? []).compactMap({ ($0 as? [String: Any])?["$classname"] as? String }) {
+            guard classNames.contains(name) || plainNames.contains(name) else {
+                throw Unknown(description: "it holds an object of the class \(name)")
+            }
+        }
         let decoder = try NSKeyedUnarchiver(forReadingFrom: data)
-        decoder.requiresSecureCoding = true
+        decoder.requiresSecureCoding = false
         decoder.decodingFailurePolicy = .setErrorAndReturn
         for name in classNames { decoder.setClass(ArchivedExpression.self, forClassName: name) }
         defer { decoder.finishDecoding() }
-        guard let archived = decoder.decodeObject(of: ArchivedExpression.self, forKey: NSKeyedArchiveRootObjectKey) else {
+        guard let archived = decoder.decodeObject(forKey: NSKeyedArchiveRootObjectKey) as? ArchivedExpression else {
             throw Unknown(description: decoder.error.map { "\(($0 as NSError).localizedDescription)" } ?? "there is none in the archive")
         }
         var arguments: [Any?] = []
@@ -41,30 +49,27 @@ final class ArchivedExpression: NSObject, NSSecureCoding, @unchecked Sendable {
     }
 
     init?(coder: NSCoder) {
-        func text(_ key: String) -> String? {
-            coder.containsValue(forKey: key) ? coder.decodeObject(of: NSString.self, forKey: key).map { String(describing: $0) } : nil
-        }
+        func object(_ key: String) -> Any? { coder.containsValue(forKey: key) ? coder.decodeObject(forKey: key) : nil }
+        func text(_ key: String) -> String? { (object(key) as? NSString).map { String(describing: $0) } ?? object(key) as? String }
         func expressions(_ key: String) -> [ArchivedExpression] {
-            guard coder.containsValue(forKey: key) else { return [] }
-            let found = coder.decodeObject(of: [NSArray.self, ArchivedExpression.self], forKey: key)
+            let found = object(key)
             return (found as? NSArray)?.compactMap { $0 as? ArchivedExpression } ?? (found as? [ArchivedExpression]) ?? []
         }
         type = coder.decodeInteger(forKey: "NSExpressionType")
-        operand = coder.containsValue(forKey: "NSOperand") ? coder.decodeObject(of: ArchivedExpression.self, forKey: "NSOperand") : nil
+        operand = object("NSOperand") as? ArchivedExpression
         arguments = expressions("NSArguments")
         elements = expressions("NSCollection")
         selector = text("NSSelectorName")
         keyPath = text("NSKeyPath")
         variable = text("NSVariable")
-        let values: [AnyClass] = [NSString.self, NSNumber.self, NSDate.self, NSData.self, NSArray.self, NSNull.self]
-        constant = coder.containsValue(forKey: "NSConstantValue") ? coder.decodeObject(of: values, forKey: "NSConstantValue") : nil
+        constant = object("NSConstantValue")
     }
 
     func encode(with coder: NSCoder) { Violation.misuse("an expression that was read from a mapping is not archived again") }
 
     /// In the words of the predicate language; constants go to the arguments.
     private func format(_ values: inout [Any?]) throws -> String {
-        switch NSExpression.ExpressionType(rawValue: UInt(type)) {
+        switch UInt(exactly: type).flatMap(NSExpression.ExpressionType.init) {
         case .constantValue:
             values.append(constant is NSNull ? nil : constant)
             return "%@"

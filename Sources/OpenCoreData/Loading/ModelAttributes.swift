@@ -71,7 +71,7 @@ struct ModelAttributes {
         case .double: Double(text).flatMap { $0.isNaN ? nil : $0 }
         case .float: Float(text).flatMap { $0.isNaN ? nil : $0 }
         case .string: text
-        case .boolean: ["YES": true, "true": true, "1": true, "NO": false, "false": false, "0": false][text]
+        case .boolean: ModelFile.truth(text)
         case .date: Double(text).flatMap { $0.isFinite ? Date(timeIntervalSinceReferenceDate: $0) : nil }
         case .uuid: UUID(uuidString: text)
         case .uri: URL(string: text)

@@ -269,6 +269,8 @@ extension NSEntityDescription {
     var objectClass: NSManagedObject.Type {
         if let known = explicitClass as? NSManagedObject.Type { return known }
         guard let name = managedObjectClassName, name != "NSManagedObject" else { return NSManagedObject.self }
+        // Asked for every object that is made: what is there under this very name is not looked for any further.
+        if !mayLackItsClass, let found = NSClassFromString(name) as? NSManagedObject.Type { return found }
         let found = Self.objectClasses(named: name)
         guard let only = found.first, found.count == 1 else {
             if mayLackItsClass { return NSManagedObject.self }

@@ -103,6 +103,12 @@ struct RealMappingTests {
     }
 }
 
+final class UnknownExpression: NSObject, NSCoding {
+    override init() { super.init() }
+    init?(coder: NSCoder) { nil }
+    func encode(with coder: NSCoder) { coder.encode(-1, forKey: "NSExpressionType") }
+}
+
 /// What a file of mappings says, and what it gets wrong.
 @Suite struct MappingFileTests {
     private func mapping(_ objects: String) throws(ModelFileError) -> MappingFile {
@@ -195,13 +201,28 @@ struct RealMappingTests {
         #expect(throws: ModelFileError.self) { try NSMappingModel(readingContentsOf: file) }
         let objects = entity(
             attribute("sourcename", "A") + attribute("destinationname", "A"), "<relationship name=\"attributemappings\" idrefs=\"z5\"/>")
-        let junk = "<object type=\"XDDEVATTRIBUTEMAPPING\" id=\"z5\">\(attribute("name", "x"))\(attribute("valueexpressiondata", "QUJD"))</object>"
-        try Data("<database>\(objects)\(junk)</database>".utf8).write(to: file)
-        do throws(ModelFileError) {
-            _ = try NSMappingModel(readingContentsOf: file)
-            Issue.record("it was read")
-        } catch {
-            #expect(error.description.contains("the expression of x can't be read"), "\(error)")
+        // An expression of a kind that there is not, an object of another class, one that is no expression, and no archive at all.
+        func archive(_ object: NSObject, as name: String?) -> Data {
+            let archiver = NSKeyedArchiver(requiringSecureCoding: false)
+            if let name { archiver.setClassName(name, for: UnknownExpression.self) }
+            archiver.encode(object, forKey: NSKeyedArchiveRootObjectKey)
+            archiver.finishEncoding()
+            return archiver.encodedData
+        }
+        let archives = [
+            archive(UnknownExpression(), as: "NSConstantValueExpression"), archive(UnknownExpression(), as: nil), archive(NSString("x"), as: nil),
+            Data("ABC".utf8),
+        ]
+        for data in archives {
+            let words = attribute("name", "x") + attribute("valueexpressiondata", data.base64EncodedString())
+            let junk = "<object type=\"XDDEVATTRIBUTEMAPPING\" id=\"z5\">\(words)</object>"
+            try Data("<database>\(objects)\(junk)</database>".utf8).write(to: file)
+            do throws(ModelFileError) {
+                _ = try NSMappingModel(readingContentsOf: file)
+                Issue.record("it was read")
+            } catch {
+                #expect(error.description.contains("the expression of x can't be read"), "\(error)")
+            }
         }
     }
 }

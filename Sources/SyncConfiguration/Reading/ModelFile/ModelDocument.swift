@@ -220,7 +220,7 @@ struct ModelDocument {
         case .int16, .int32, .int64:
             Int64(text).map { .integer($0) } ?? Double(text).flatMap { Int64(exactly: $0) }.map { .integer($0) } ?? .string(text)
         case .double: Double(text).map { .number($0) } ?? .string(text)
-        case .bool: ["YES": true, "true": true, "1": true, "NO": false, "false": false, "0": false][text].map { .boolean($0) } ?? .string(text)
+        case .bool: ModelFile.truth(text).map { .boolean($0) } ?? .string(text)
         case .date:
             Double(text).flatMap { AttributeDefault.text(of: Date(timeIntervalSinceReferenceDate: $0)) }.map { .string($0) } ?? .string(text)
         case .decimal, .string, .uuid, .uri: .string(text)

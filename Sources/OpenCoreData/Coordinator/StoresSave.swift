@@ -21,7 +21,7 @@ final class StoresSave {
     ///   - journaled: which entries of a push journal are settled when the whole save is.
     ///   - conflict: what was found in stores that take no save, and are asked nothing here.
     init(_ parts: [Part], journaled: ClosedRange<UInt64>?, conflict: StoreConflict?) {
-        var sorted = parts.sorted { Self.order($0) < Self.order($1) }
+        var sorted = parts.sorted { $0.store.placeInTurn < $1.store.placeInTurn }
         // Whoever reads the mark in a store takes all of the save for committed, so it goes with the last that outlives the process.
         func last(_ turn: CommitTurn) -> Int? { sorted.lastIndex { $0.store.commitTurn == turn } }
         if let last = last(.transaction) ?? last(.always) ?? last(.untilRefused) { sorted[last].changes.journaled = journaled }
@@ -29,10 +29,6 @@ final class StoresSave {
         conflicts = conflict.map { [$0] } ?? []
     }
 
-    /// Two stores of one UUID are copies of one file, in two places.
-    private static func order(_ part: Part) -> (Int, String, String) {
-        (part.store.commitTurn.rawValue, part.store.identifier ?? "", part.store.url?.absoluteString ?? "")
-    }
 
     /// Throws what kept the save, or the rest of it, from being committed: conflicts of all stores at once.
     func run() throws {
@@ -85,6 +81,11 @@ final class StoresSave {
     }
 }
 
+extension NSPersistentStore {
+    /// By what the stores of one save, or of one batch request, are ordered. Two stores of one UUID are copies of one file, in two places.
+    var placeInTurn: (Int, String, String) { (commitTurn.rawValue, identifier ?? "", url?.absoluteString ?? "") }
+}
+
 /// A part of a save is in its stores, and the rest could not be written. Nobody has to do it again; whoever sends the changes keeps the rest.
 package struct PartlySaved: Error {
     /// What is saved, with the versions that it has now.
@@ -108,7 +109,7 @@ package struct PartlySaved: Error {
 }
 
 extension NSError {
-    fileprivate static func incompleteSave(_ written: [NSPersistentStore], missing: [NSPersistentStore], because error: any Error) -> NSError {
+    static func incompleteSave(_ written: [NSPersistentStore], missing: [NSPersistentStore], because error: any Error) -> NSError {
         func names(_ stores: [NSPersistentStore]) -> String { stores.map { $0.url?.path ?? $0.identifier ?? "?" }.joined(separator: ", ") }
         let cause = error as NSError
         var info: [String: Any] = [NSAffectedStoresErrorKey: missing]

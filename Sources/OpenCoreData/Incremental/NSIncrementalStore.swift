@@ -89,11 +89,12 @@ open class NSIncrementalStore: NSPersistentStore, RegistrationKeeping, @unchecke
         metadata = [NSStoreTypeKey: type]
     }
 
-    /// Executes a fetch request or an `NSSaveChangesRequest`. Throws for requests that it does not know: this implementation throws 134091 for every
-    /// one.
+    /// Executes a fetch request, an `NSSaveChangesRequest` or, if the store can, a batch request. Throws for requests that it does not know: this
+    /// implementation throws 134091 for every one.
     ///
     /// - Returns: for a fetch of objects an array of objects of `context` (or their IDs), for one of IDs an array of IDs, for one that counts an
-    ///   array with a number. All of the request's predicate, order and window must have been applied. For a save an empty array.
+    ///   array with a number. All of the request's predicate, order and window must have been applied. For a save an empty array. For a batch request what
+    ///   its result type asks for: an array of IDs, or a number.
     open func execute(_ request: NSPersistentStoreRequest, with context: NSManagedObjectContext?) throws -> Any {
         throw NSError.coreData(
             .persistentStoreUnsupportedRequestType, "The store \(Swift.type(of: self)) can't execute \(Swift.type(of: request)).")
@@ -242,6 +243,8 @@ open class NSIncrementalStore: NSPersistentStore, RegistrationKeeping, @unchecke
     package override func save(_ changes: ChangeSet) throws -> SavedRows { try preparedAndCommitted(changes) }
 
     package override func prepare(_ changes: ChangeSet, _ body: (any PreparedSave) throws -> Void) throws { try write(changes, body) }
+
+    package override func prepare(_ batch: BatchPlan, _ body: (any PreparedBatch) throws -> Void) throws { try carryOut(batch, body) }
 
     package override var commitTurn: CommitTurn { .untilRefused }
 

@@ -10,6 +10,17 @@ extension PredicateNode {
     }
 }
 
+extension ExpressionNode {
+    /// The expression as a fetch of the entity could compute it: the predicates within it fitted, identities in place of objects. Throws 134060 for what
+    /// can't be computed of any object.
+    func fitted(to entity: NSEntityDescription) throws -> ExpressionNode {
+        let test = PredicateNode.comparison(PredicateComparison(left: self, right: .constant(.null), type: .equalTo))
+        try test.checkFetchable(entity.name)
+        guard case .comparison(let fitted) = try ConstantFitting(entity: entity, subject: "The expression").fit(test.frozen()) else { return self }
+        return fitted.left
+    }
+}
+
 extension ComparedKind {
     fileprivate var inWords: String {
         switch self {
@@ -67,6 +78,7 @@ extension ComparedKind {
 /// Brings constants into the types of what they are compared with.
 private struct ConstantFitting {
     let entity: NSEntityDescription
+    var subject = "The predicate"
     /// What the variables of subqueries stand for.
     var variables: [String: NSEntityDescription] = [:]
 
@@ -136,7 +148,7 @@ private struct ConstantFitting {
     }
 
     private func refusal(_ what: String) -> NSError {
-        NSError.coreData(.coreData, "The predicate does not fit \(entity.name ?? "?"): \(what) Change the constant.")
+        NSError.coreData(.coreData, "\(subject) does not fit \(entity.name ?? "?"): \(what) Change the constant.")
     }
 
     // MARK: What is compared
@@ -218,7 +230,7 @@ private struct ConstantFitting {
                 let known = current.propertiesByName.keys.sorted().joined(separator: ", ")
                 throw NSError.coreData(
                     .coreData,
-                    "The predicate names \(path) of \(start.name ?? "?"), but \(current.name ?? "?") has no property \"\(key)\"; it has \(known).")
+                    "\(subject) names \(path) of \(start.name ?? "?"), but \(current.name ?? "?") has no property \"\(key)\"; it has \(known).")
             }
             guard let destination = relationship?.destinationEntity else { return }
             current = destination

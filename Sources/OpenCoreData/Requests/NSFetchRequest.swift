@@ -105,10 +105,7 @@ open class NSFetchRequest<ResultType>: NSPersistentStoreRequest {
         guard let storedName else {
             throw NSError.coreData(.coreData, "A fetch request must name an entity.")
         }
-        guard let entity = model.entitiesByName[storedName] else {
-            throw NSError.coreData(
-                .coreData, "The model has no entity named \"\(storedName)\"; it has \(model.entitiesByName.keys.sorted().joined(separator: ", ")).")
-        }
+        let entity = try model.entity(named: storedName)
         storedEntity = entity
         return entity
     }

@@ -169,6 +169,14 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
 
     package func save(_ changes: ChangeSet) throws -> SavedRows { try requiredWriter.save(changes) }
     package func prepare(_ changes: ChangeSet, _ body: (any PreparedSave) throws -> Void) throws { try requiredWriter.prepare(changes, body) }
+    /// Carries a batch request out and then calls `body`, once: what that does not commit is taken back before this returns. Throws 134091 for a store
+    /// that knows no batch requests.
+    package func prepare(_ batch: BatchPlan, _ body: (any PreparedBatch) throws -> Void) throws {
+        throw NSError.coreData(
+            .persistentStoreUnsupportedRequestType,
+            "Stores of type \(type) know no batch requests; \(url?.path ?? "the store") can't execute \(Swift.type(of: batch.request)). "
+                + "Change objects, and save.")
+    }
     package func reserveKeys(for root: NSEntityDescription, count: Int) throws -> Range<Int64> {
         try requiredWriter.reserveKeys(for: root, count: count)
     }

@@ -59,6 +59,8 @@ extension NSManagedObjectContext {
     private func forgetCachedRows(of changes: ChangedObjectIDs) {
         guard let cache = endOfChain?.rowCache else { return }
         if changes.invalidatesAll { return cache.removeAll() }
+        // What somebody calls inserted may be stored objects that were given new values.
+        cache.remove(changes.inserted)
         cache.remove(changes.updated)
         cache.remove(changes.deleted)
     }

@@ -6,7 +6,7 @@ import Synchronization
 /// It answers by looking at every row of an entity; it is meant for tests, previews and small graphs.
 // What changes is guarded by one lock, which is never held while predicates or observers run.
 package class InMemoryStore: NSPersistentStore, RowSource, @unchecked Sendable {
-    private struct State: Sendable {
+    struct State: Sendable {
         var rows: [NSManagedObjectID: RowSnapshot] = [:]
         /// Members of to-manys that no foreign key tells: many-to-many, or without an inverse.
         var pairs: [RelationshipKey: [NSManagedObjectID]] = [:]
@@ -19,11 +19,11 @@ package class InMemoryStore: NSPersistentStore, RowSource, @unchecked Sendable {
     }
 
     // A property list that nobody changes.
-    private struct Metadata: @unchecked Sendable {
+    struct Metadata: @unchecked Sendable {
         let values: [String: Any]
     }
 
-    private let state = Mutex(State())
+    let state = Mutex(State())
 
     package init(entities: [NSEntityDescription], configurationName: String? = nil, url: URL? = nil, options: [AnyHashable: Any]? = nil) {
         super.init(entities: entities, configurationName: configurationName, url: url, options: options, uuid: UUID().uuidString)
@@ -55,7 +55,7 @@ package class InMemoryStore: NSPersistentStore, RowSource, @unchecked Sendable {
     /// How many rows there are.
     package var rowCount: Int { state.withLock { $0.rows.count } }
 
-    private func tell(_ request: StoreRequest) throws { try state.withLock { $0.observer }?(request) }
+    func tell(_ request: StoreRequest) throws { try state.withLock { $0.observer }?(request) }
 
     package override func fetch(_ plan: FetchPlan) throws -> [FetchedRow] {
         try tell(.fetch(plan))
@@ -142,6 +142,8 @@ package class InMemoryStore: NSPersistentStore, RowSource, @unchecked Sendable {
         state.withLock { $0.nextKeys[root.number] = max($0.nextKeys[root.number] ?? 1, key == .max ? key : key + 1) }
     }
 
+    package override func prepare(_ batch: BatchPlan, _ body: (any PreparedBatch) throws -> Void) throws { try carryOut(batch, body) }
+
     // MARK: Saving
 
     /// Puts rows and members of relationships in as they are, their versions too, as long as nobody else has the store.
@@ -206,7 +208,7 @@ package class InMemoryStore: NSPersistentStore, RowSource, @unchecked Sendable {
         if !conflicts.isEmpty { throw StoreConflict.versions(conflicts) }
     }
 
-    private static func checkConstraints(_ changes: ChangeSet, _ state: State) throws {
+    static func checkConstraints(_ changes: ChangeSet, _ state: State) throws {
         let conflicts = KeyClaims(changes, writesWholeRows: true).conflicts { constraint, keys in
             owners(of: keys, constraint, state)
         }
@@ -214,7 +216,7 @@ package class InMemoryStore: NSPersistentStore, RowSource, @unchecked Sendable {
     }
 
     /// Which rows have these keys, among those of the entity that declares the constraint and of its descendants.
-    private static func owners(of keys: [UniqueKey], _ constraint: UniquenessConstraint, _ state: State) -> [UniqueKey: FetchedRow] {
+    static func owners(of keys: [UniqueKey], _ constraint: UniquenessConstraint, _ state: State) -> [UniqueKey: FetchedRow] {
         let wanted = Set(keys), members = Set(constraint.declarer.withDescendants.map(\.number))
         var result: [UniqueKey: FetchedRow] = [:]
         for (id, row) in state.rows where members.contains(id.layout.number) {
@@ -252,7 +254,7 @@ package class InMemoryStore: NSPersistentStore, RowSource, @unchecked Sendable {
         if !conflicts.isEmpty { throw StoreConflict.references(conflicts) }
     }
 
-    private static func apply(_ changes: ChangeSet, _ state: inout State) -> SavedRows {
+    static func apply(_ changes: ChangeSet, _ state: inout State) -> SavedRows {
         var saved = SavedRows()
         var deleted: Set<NSManagedObjectID> = []
         var orders = state.orders
@@ -297,5 +299,6 @@ package enum StoreRequest: Sendable {
     case save(ChangeSet)
     /// Follows a save that several stores share, when all have prepared it.
     case commit
+    case batch(NSPersistentStoreRequestType)
     case reserveKeys(NSEntityDescription, Int)
 }

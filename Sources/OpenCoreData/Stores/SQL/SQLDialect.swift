@@ -70,6 +70,8 @@ enum SQLFunction: String, Sendable {
     case call
     /// (operator, tag, collected values): a collection operator.
     case aggregate
+    /// (tag, x, type, name): a computed value in the form of a column, for the attribute of that type and name; fails for what is no value of it.
+    case store
 }
 
 /// A value on its way into a statement.

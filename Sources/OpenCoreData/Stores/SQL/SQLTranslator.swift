@@ -22,7 +22,10 @@ final class SQLTranslator {
     }
 
     /// One SELECT over the plan's entity, joined, filtered, ordered and windowed. `columns` gets the alias of the entity's table.
-    func query(_ plan: FetchPlan, columns: (String) -> String) throws -> Query {
+    func query(_ plan: FetchPlan, columns: (String) -> String) throws -> Query { try computedQuery(plan) { columns($0.object.alias) } }
+
+    /// The same where columns are computed.
+    func computedQuery(_ plan: FetchPlan, columns: (SQLScope) throws -> String) throws -> Query {
         let map = try schema.map(of: plan.entity)
         let alias = newAlias(), source = SQLSource(tables: "\(map.tableName.sqlName) AS \(alias)")
         let scope = SQLScope(object: SQLObject(map: map, alias: alias, source: source))
@@ -32,7 +35,8 @@ final class SQLTranslator {
         }
         if let predicate = plan.predicate { source.conditions.append(try condition(predicate, scope)) }
         let order = try plan.sort.map { try sortTerm($0, scope) } + ["\(alias).Z_PK"]
-        var sql = "SELECT \(columns(alias)) FROM \(source.clause) ORDER BY \(order.joined(separator: ", "))"
+        let selected = try columns(scope)
+        var sql = "SELECT \(selected) FROM \(source.clause) ORDER BY \(order.joined(separator: ", "))"
         sql += window(plan)
         return Query(sql: sql, parameters: parameters)
     }

@@ -54,7 +54,7 @@ struct SavePlan {
     }
 
     /// The to-ones of an entity by which it is a member of an ordered to-many: their slots, and the columns of the order.
-    private static func orderedOwners(of map: EntityMap, schema: SQLSchema) throws -> [(slot: Int, column: String)] {
+    static func orderedOwners(of map: EntityMap, schema: SQLSchema) throws -> [(slot: Int, column: String)] {
         try map.layout.toOneSlots.compactMap { slot in
             guard let inverse = map.layout.relationship(atSlot: slot)?.inverseRelationship, inverse.isToMany, inverse.isOrdered,
                 let owner = try inverse.entity.map(schema.map(of:)), let number = owner.layout.toManyNumber(inverse),

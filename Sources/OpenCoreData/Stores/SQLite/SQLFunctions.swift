@@ -13,6 +13,7 @@ import GRDBSQLite
 /// - `ocd_decimal(x)`: a blob that sorts as the decimal does.
 /// - `ocd_call(name, tags, …)`: a function of predicates.
 /// - `ocd_aggregate(operator, tag, list)`: a collection operator over a JSON list of packed values.
+/// - `ocd_store(tag, x, type, name)`: a value in the form of a column, for the attribute of that type and name. Fails for what is no value of it.
 /// - `ocd_pack(x)`, `ocd_unpack(text)`: a value as text and back, exactly.
 /// - `ocd_sum(base, sign, shape, …)`: the sum of a row with, or without, these values; see `RowSum`.
 enum SQLFunctions {
@@ -52,6 +53,20 @@ enum SQLFunctions {
         try define("ocd_decimal", 1, on: connection) { context, arguments in
             guard case .decimal(let decimal) = value(arguments, 0, as: .decimal) else { return sqlite3_result_null(context) }
             result(context, .blob(Data(DecimalCoding.sortKey(decimal))))
+        }
+        try define("ocd_store", 4, on: connection) { context, arguments in
+            let value = value(arguments, 1, tag: 0)
+            guard let type = NSAttributeType(rawValue: UInt(sqlite3_value_int64(arguments?[2]))), let column = AttributeKind[type].column else {
+                return sqlite3_result_null(context)
+            }
+            let kind = AttributeKind[type]
+            if let coded = AttributeValue.coded(value.any, as: kind), kind.admits(coded),
+                let stored = try? ValueCoding.parameter(coded, column, attribute: text(arguments, 3) ?? "")
+            {
+                return result(context, stored)
+            }
+            let sentence = NSError.noValue(value.any, of: text(arguments, 3) ?? "?", kind: kind.name).localizedDescription
+            sqlite3_result_error(context, failureMark + sentence, -1)
         }
         try define("ocd_pack", 1, on: connection) { context, arguments in result(context, .text(packed(parameter(arguments?[0])))) }
         try define("ocd_unpack", 1, on: connection) { context, arguments in

@@ -38,10 +38,14 @@ extension SQLiteStore: HistoryKeeping {
 
     /// Inside the transaction of a save. Returns whether the file has a history that this store did not know of: it does once the save is committed.
     func recordHistory(of plan: SavePlan, _ changes: ChangeSet, schemaVersion: Int64, in database: Database) throws -> Bool {
-        let isKnown = keepsHistory
-        guard try isKnown || findsHistory(version: schemaVersion, in: database) else { return false }
+        guard try hasHistory(schemaVersion: schemaVersion, in: database) else { return false }
         try SQLiteHistoryWriter(plan, of: changes, schema: schema, in: database)?.write(changes.origin)
-        return !isKnown
+        return !keepsHistory
+    }
+
+    /// Inside a transaction that changes objects: whether it has to be recorded.
+    func hasHistory(schemaVersion: Int64, in database: Database) throws -> Bool {
+        try keepsHistory || findsHistory(version: schemaVersion, in: database)
     }
 
     /// Whether another store has begun a history since this one looked.
@@ -109,6 +113,7 @@ extension SQLiteStore: HistoryKeeping {
         guard !isReadOnly else {
             throw NSError.coreData(.persistentStoreSave, "\(path) was opened read-only; none of its history was deleted.")
         }
+        try checkNotAskingForRows()
         do {
             return try pool.writeWithoutTransaction { database in
                 var count = 0

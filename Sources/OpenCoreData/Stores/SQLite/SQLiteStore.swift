@@ -37,6 +37,8 @@ package final class SQLiteStore: NSPersistentStore, @unchecked Sendable {
     private let checkedSchema = Atomic<Int64>(-1)
     /// How many statements ran.
     package let statements = StatementCounter()
+    /// The thread that is asked for the rows of a batch insert; 0: none.
+    let askingThread = Atomic<UInt64>(0)
 
     struct MetadataState: Sendable {
         /// The property list as it is, or will be with the next save.
@@ -116,6 +118,8 @@ package final class SQLiteStore: NSPersistentStore, @unchecked Sendable {
     package override var reader: (any StoreReading)? { SQLiteReader(self) }
     package override var writer: (any StoreWriting)? { SQLiteWriter(self) }
     package override func pinned() throws -> (any StoreReading)? { try pinnedReader() }
+
+    package override func prepare(_ batch: BatchPlan, _ body: (any PreparedBatch) throws -> Void) throws { try carryOut(batch, body) }
 
     // MARK: Metadata
 
@@ -220,7 +224,7 @@ package final class SQLiteStore: NSPersistentStore, @unchecked Sendable {
         default: return error
         }
         if cause.primaryCode == SQLITE_ERROR, cause.message.hasPrefix(SQLFunctions.failureMark) {
-            return NSError.coreData(code, String(cause.message.dropFirst(SQLFunctions.failureMark.count)))
+            return NSError.coreData(.coreData, String(cause.message.dropFirst(SQLFunctions.failureMark.count)))
         }
         if cause.isTooDeep { return SQLTranslator.refusal("a predicate that nests as deep as this one", by: schema.dialect) }
         return cause.cocoaError(code, "Can't \(verb) \(path). \(cause.advice)")

@@ -1,0 +1,180 @@
+import Foundation
+
+/// Batch requests: from any context of a chain straight to the stores.
+extension NSBatchInsertRequest: ContextRequest {
+    func execute(in context: NSManagedObjectContext) throws -> NSPersistentStoreResult {
+        let coordinator = try context.stores(for: "insert")
+        let entity = try resolvedEntity(in: coordinator.managedObjectModel)
+        guard !entity.isAbstract else {
+            throw NSError.coreData(.coreData, "Entity \(entity.name ?? "?") is abstract; it has no objects that could be inserted.")
+        }
+        let work = BatchInsert(entity: entity, policy: context.mergePolicyOfStores.mergeType, next: source.rows(for: entity))
+        let outcome = try context.execute(.insert(work), of: self, tellsIDs: resultType == .objectIDs, in: coordinator)
+        switch resultType {
+        case .statusOnly: return NSBatchInsertResult(NSNumber(value: true), resultType)
+        case .objectIDs: return NSBatchInsertResult(outcome.ids, resultType)
+        case .count: return NSBatchInsertResult(NSNumber(value: outcome.count), resultType)
+        }
+    }
+}
+
+extension NSBatchUpdateRequest: ContextRequest {
+    func execute(in context: NSManagedObjectContext) throws -> NSPersistentStoreResult {
+        let coordinator = try context.stores(for: "update")
+        let entity = try resolvedEntity(in: coordinator.managedObjectModel)
+        let search = NSFetchRequest<NSManagedObjectID>()
+        search.entity = entity
+        search.predicate = predicate
+        search.includesSubentities = includesSubentities
+        let work = BatchUpdate(plan: try context.batchPlan(for: search), values: try values(for: entity))
+        let outcome = try context.execute(.update(work), of: self, tellsIDs: resultType == .updatedObjectIDsResultType, in: coordinator)
+        switch resultType {
+        case .statusOnlyResultType: return NSBatchUpdateResult(NSNumber(value: true), resultType)
+        case .updatedObjectIDsResultType: return NSBatchUpdateResult(outcome.ids, resultType)
+        case .updatedObjectsCountResultType: return NSBatchUpdateResult(NSNumber(value: outcome.count), resultType)
+        }
+    }
+
+    private func values(for entity: NSEntityDescription) throws -> [(slot: Int, value: BatchUpdate.Value)] {
+        guard let propertiesToUpdate, !propertiesToUpdate.isEmpty else {
+            throw NSError.coreData(.coreData, "A batch update of \(entity.name ?? "?") needs propertiesToUpdate: there is nothing to set.")
+        }
+        var values: [Int: BatchUpdate.Value] = [:]
+        for (key, value) in propertiesToUpdate {
+            guard let name = (key.base as? NSPropertyDescription)?.name ?? key.base as? String else {
+                throw NSError.coreData(.coreData, "A batch update is told properties by name or by NSPropertyDescription, not by \(key.base).")
+            }
+            let slot = try entity.layout.batchSlot(of: name)
+            if values[slot] != nil { throw NSError.coreData(.coreData, "A batch update sets \(entity.name ?? "?").\(name) twice.") }
+            values[slot] = try Self.value(value, slot, entity.layout)
+        }
+        return values.sorted { $0.key < $1.key }.map { (slot: $0.key, value: $0.value) }
+    }
+
+    private static func value(_ value: Any, _ slot: Int, _ layout: EntityLayout) throws -> BatchUpdate.Value {
+        guard let expression = value as? NSExpression else { return .constant(try layout.batchValue(value, atSlot: slot)) }
+        let node = try expression.node.fitted(to: layout.entity)
+        if node.isConstant { return .constant(try layout.batchValue(try node.computed(for: nil).any, atSlot: slot)) }
+        if layout.relationship(atSlot: slot) != nil {
+            throw NSError.coreData(
+                .coreData,
+                "A batch update can't compute \(layout.entity.name ?? "?").\(layout.names[slot]): a relationship is set to an object, its ID or nil.")
+        }
+        return .computed(node)
+    }
+}
+
+extension NSBatchDeleteRequest: ContextRequest {
+    func execute(in context: NSManagedObjectContext) throws -> NSPersistentStoreResult {
+        let coordinator = try context.stores(for: "delete")
+        let work: BatchDelete
+        switch selection {
+        case .fetch(let request): work = .found(try context.batchPlan(for: request))
+        case .ids(let ids):
+            let current = ids.map(\.current)
+            if let unsaved = current.first(where: \.isTemporaryID) {
+                throw NSError.coreData(.coreData, "A batch request can't delete \(unsaved), which no store has yet. Delete the object instead.")
+            }
+            work = .ids(current)
+        }
+        let outcome = try context.execute(.delete(work), of: self, tellsIDs: resultType == .resultTypeObjectIDs, in: coordinator)
+        switch resultType {
+        case .resultTypeStatusOnly: return NSBatchDeleteResult(NSNumber(value: true), resultType)
+        case .resultTypeObjectIDs: return NSBatchDeleteResult(outcome.ids, resultType)
+        case .resultTypeCount: return NSBatchDeleteResult(NSNumber(value: outcome.count), resultType)
+        }
+    }
+}
+
+extension NSManagedObjectContext {
+    fileprivate func stores(for verb: String) throws -> NSPersistentStoreCoordinator {
+        guard let coordinator = endOfChain else { Violation.noParent(diagnosticName, doing: "\(verb) by a batch request") }
+        return coordinator
+    }
+
+    /// The policy by which what goes into the stores is settled: that of the context which asks, as for what it saves into them.
+    fileprivate var mergePolicyOfStores: NSMergePolicy { mergePolicy }
+
+    /// What is found in the stores alone.
+    fileprivate func batchPlan<T>(for request: NSFetchRequest<T>) throws -> FetchPlan {
+        var plan = try plan(for: request)
+        plan.includesPendingChanges = false
+        plan.includesRows = false
+        return plan
+    }
+
+    fileprivate func execute(
+        _ work: BatchPlan.Work, of request: NSPersistentStoreRequest, tellsIDs: Bool, in coordinator: NSPersistentStoreCoordinator
+    ) throws -> BatchOutcome {
+        let origin = SaveOrigin(author: transactionAuthor, contextName: name)
+        return try coordinator.execute(BatchPlan(work: work, tellsIDs: tellsIDs, request: request, origin: origin))
+    }
+}
+
+extension NSBatchInsertRequest.Source {
+    /// What hands out row after row, and nil after the last.
+    fileprivate func rows(for entity: NSEntityDescription) -> () throws -> BatchInsert.Row? {
+        let layout = entity.layout
+        switch self {
+        case .dictionaries(let dictionaries):
+            var rest = dictionaries.makeIterator()
+            var slots = SlotsByName(layout)
+            return { try rest.next().map { try slots.row($0) } }
+        case .dictionaryHandler(let handler):
+            var slots = SlotsByName(layout)
+            return {
+                let dictionary = NSMutableDictionary()
+                if handler(dictionary) { return nil }
+                return try slots.row(dictionary.lazy.map { (key: $0.key as? String ?? "\($0.key)", value: $0.value) })
+            }
+        case .managedObjectHandler(let handler):
+            let object = entity.objectClass.init(entity: entity, insertInto: nil)
+            let refused = Set(layout.partnerSlots).union((0..<layout.count).filter { layout.isTransient[$0] })
+            let toOnes = layout.toOneSlots
+            return {
+                if handler(object) { return nil }
+                guard let row = object.row else { return nil }
+                let given = object.changed
+                for number in object.changedToManys.slots { _ = try layout.batchSlot(of: layout.toManys[number].name) }
+                for slot in refused where given.contains(slot) { _ = try layout.batchSlot(of: layout.names[slot]) }
+                for slot in toOnes where given.contains(slot) { _ = try layout.batchValue(row[slot].objectID, atSlot: slot) }
+                object.beginAnew()
+                return BatchInsert.Row(values: row, given: given)
+            }
+        }
+    }
+}
+
+extension NSManagedObject {
+    /// An object in no context takes the default values again.
+    fileprivate final func beginAnew() {
+        row = RowSnapshot.defaults(layout)
+        ownsRow = true
+        changed = SlotSet()
+    }
+}
+
+/// Rows out of dictionaries. Names are looked up once: those of the next dictionary are the same as a rule.
+private struct SlotsByName {
+    private let layout: EntityLayout
+    private var known: [String: Int] = [:]
+
+    init(_ layout: EntityLayout) { self.layout = layout }
+
+    mutating func row(_ pairs: some Sequence<(key: String, value: Any)>) throws -> BatchInsert.Row {
+        let row = RowSnapshot.defaults(layout)
+        var given = SlotSet()
+        for (name, value) in pairs {
+            let slot: Int
+            if let found = known[name] {
+                slot = found
+            } else {
+                slot = try layout.batchSlot(of: name)
+                known[name] = slot
+            }
+            row.update(slot, to: try layout.batchValue(value, atSlot: slot))
+            given.insert(slot)
+        }
+        return BatchInsert.Row(values: row, given: given)
+    }
+}

@@ -1,0 +1,84 @@
+import Foundation
+
+/// Batch requests: into the stores that keep the objects, all or nothing, past the contexts and past the rows that are remembered.
+extension NSPersistentStoreCoordinator {
+    /// Throws what a store says; then nothing of the request is in any, unless one of several stores could not commit when another had (134040).
+    func execute(_ plan: BatchPlan) throws -> BatchOutcome {
+        var written: [NSPersistentStore] = []
+        defer { for store in written { postRemoteChange(of: store) } }
+        return try queue.sync {
+            let asked = try stores(for: plan)
+            let run = BatchRun(plan, in: asked)
+            // Members that were fetched ahead count until something is committed.
+            defer { if !run.written.isEmpty { rowCache.relations.removeAll() } }
+            defer { written = run.written }
+            return try run.outcome()
+        }
+    }
+
+    private func stores(for plan: BatchPlan) throws -> [NSPersistentStore] {
+        let wanted = plan.request.affectedStores
+        func isWanted(_ store: NSPersistentStore) -> Bool { wanted?.contains { $0 === store } ?? true }
+        func keeping(_ entity: NSEntityDescription) throws -> [NSPersistentStore] {
+            let found = persistentStores.filter { isWanted($0) && $0.keeps(entity) }
+            if !found.isEmpty { return found }
+            throw NSError.coreData(
+                .coreData,
+                persistentStores.isEmpty
+                    ? "The coordinator has no persistent stores; add one before executing a batch request."
+                    : "No store of the coordinator\(wanted == nil ? "" : " that the request names") keeps entity \(entity.name ?? "?").")
+        }
+        switch plan.work {
+        case .insert(let insert):
+            let found = try keeping(insert.entity)
+            // As for new objects; where none can be written, the first says so.
+            return [found.first { !$0.isReadOnly } ?? found[0]]
+        case .update(let update): return try keeping(update.plan.entity)
+        case .delete(.found(let plan)): return try keeping(plan.entity)
+        case .delete(.ids(let ids)):
+            var found: [NSPersistentStore] = []
+            for id in ids {
+                guard let store = ownStore(of: id), isWanted(store), !found.contains(where: { $0 === store }) else { continue }
+                found.append(store)
+            }
+            return found
+        }
+    }
+}
+
+/// One batch request in several stores: carried out in all of them before it counts in any.
+private final class BatchRun {
+    private let plan: BatchPlan
+    private let stores: [NSPersistentStore]
+    private var result = BatchOutcome()
+    /// Where it counts.
+    private(set) var written: [NSPersistentStore] = []
+
+    init(_ plan: BatchPlan, in stores: [NSPersistentStore]) {
+        self.plan = plan
+        // One order, so that two processes can't wait for each other.
+        self.stores = stores.sorted { $0.placeInTurn < $1.placeInTurn }
+    }
+
+    func outcome() throws -> BatchOutcome {
+        do {
+            try prepare(stores[...], [])
+        } catch {
+            if written.isEmpty { throw error }
+            let missing = stores.filter { store in !written.contains { $0 === store } }
+            throw NSError.incompleteSave(written, missing: missing, because: error)
+        }
+        return result
+    }
+
+    private func prepare(_ rest: ArraySlice<NSPersistentStore>, _ prepared: [(NSPersistentStore, any PreparedBatch)]) throws {
+        guard let store = rest.first else {
+            for (store, batch) in prepared {
+                result.add(try batch.commit())
+                written.append(store)
+            }
+            return
+        }
+        try store.prepare(plan) { try prepare(rest.dropFirst(), prepared + [(store, $0)]) }
+    }
+}

@@ -1,0 +1,227 @@
+import Foundation
+import GRDB
+import GRDBSQLite
+
+/// New rows, as they come.
+struct SQLiteBatchInsert: SQLiteBatch {
+    private let insert: BatchInsert
+    private let tellsIDs: Bool
+    private let store: SQLiteStore
+    private let map: EntityMap
+    private let columns: [SlotColumn]
+    private(set) var counts = StatementCounts()
+
+    private var table: TableMap { store.schema.tables[map.table] }
+
+    init(_ insert: BatchInsert, tellsIDs: Bool, in store: SQLiteStore) throws {
+        self.insert = insert
+        self.tellsIDs = tellsIDs
+        self.store = store
+        map = try store.schema.map(of: insert.entity)
+        columns = map.columns.compactMap { $0 }
+    }
+
+    mutating func run(in database: Database, recordedAs origin: SaveOrigin?) throws -> BatchOutcome {
+        var first: [BatchInsert.Row] = []
+        while first.count <= SaveOperation.bulkThreshold, let row = try next() { first.append(row) }
+        if first.isEmpty { return BatchOutcome() }
+        let indexes = first.count > SaveOperation.bulkThreshold ? try takeIndexes(in: database) : []
+        var writer = try SQLiteRowInserter(map, policy: insert.policy, columns: columns, store: store, in: database)
+        for row in first { try writer.write(row) }
+        first = []
+        while let row = try next() { try writer.write(row) }
+        do {
+            for index in indexes { try database.execute(sql: index.sql) }
+        } catch let error as DatabaseError where error.extendedResultCode.rawValue == SQLiteError.uniqueViolation {
+            throw store.constraintError(SQLiteError(error, operation: "while inserting"), of: map, "insert")
+        }
+        try writer.finish()
+        counts.inserts += writer.inserted.count
+        counts.updates += writer.updated.count
+        var outcome = BatchOutcome()
+        outcome.count = writer.inserted.count + writer.updated.count
+        if outcome.count == 0 { return outcome }
+        if let origin { try record(writer, origin, in: database) }
+        if tellsIDs {
+            outcome.ids = (writer.updated.keys.sorted() + writer.inserted).map {
+                NSManagedObjectID(entity: insert.entity, key: $0, store: store.identity, isTemporary: false)
+            }
+        }
+        return outcome
+    }
+
+    private func next() throws -> BatchInsert.Row? { try store.askingForRows(insert.next) }
+
+    /// Building an index once over the whole costs a third of keeping it in random order. Those that say which keys are taken are needed while rows
+    /// may be others than new ones.
+    private func takeIndexes(in database: Database) throws -> [IndexMap] {
+        guard try database.integer("SELECT EXISTS (SELECT 1 FROM \(table.name.sqlName))") == 0 else { return [] }
+        let taken = table.indexes.filter { !$0.isUnique || insert.policy == .errorMergePolicyType }
+        for index in taken { try database.execute(sql: "DROP INDEX IF EXISTS \(index.name.sqlName)") }
+        return taken
+    }
+
+    private func record(_ writer: SQLiteRowInserter, _ origin: SaveOrigin, in database: Database) throws {
+        let entry = try SQLiteHistoryEntry(origin, changes: writer.inserted.count + writer.updated.count, schema: store.schema, in: database)
+        if !writer.inserted.isEmpty {
+            try entry.add(
+                .insert, of: map,
+                keys: "SELECT Z_PK AS key FROM \(table.name.sqlName) WHERE Z_PK BETWEEN \(writer.inserted.lowerBound) AND \(writer.inserted.upperBound - 1)")
+        }
+        if writer.updated.isEmpty { return }
+        let statement = try entry.insertion(), form = try entry.form(of: map)
+        for (key, slots) in writer.updated.sorted(by: { $0.key < $1.key }) {
+            try entry.add(statement, .update, entity: map.number, key: key, names: form.namesText, mask: form.mask(slots))
+        }
+    }
+}
+
+/// Writes row after row under ascending keys, and says what became of each.
+private struct SQLiteRowInserter {
+    private let map: EntityMap
+    private let policy: NSMergePolicyType
+    private let columns: [SlotColumn]
+    private let store: SQLiteStore
+    private let database: Database
+    private let binder: RowBinder
+    private var statements: [SlotSet: SQLStatement] = [:]
+    private var current: (given: SlotSet, statement: SQLStatement)?
+    private var checkedTargets: Set<NSManagedObjectID> = []
+    private let referenceSlots: SlotSet
+    private let firstKey: Int64
+    private var nextKey: Int64
+    /// Whether a row may be one that is there already.
+    private let mayMeetOthers: Bool
+    /// Stored rows that were given values, and which.
+    private(set) var updated: [Int64: SlotSet] = [:]
+    /// The keys of the rows that are new.
+    var inserted: Range<Int64> { firstKey..<nextKey }
+
+    init(_ map: EntityMap, policy: NSMergePolicyType, columns: [SlotColumn], store: SQLiteStore, in database: Database) throws {
+        self.map = map
+        self.policy = policy
+        self.columns = columns
+        self.store = store
+        self.database = database
+        binder = RowBinder(schema: store.schema, identity: store.identity)
+        referenceSlots = SlotSet(map.layout.toOneSlots)
+        mayMeetOthers = policy != .errorMergePolicyType && !map.constraints.isEmpty
+        let root = store.schema.tables[map.table].root
+        guard let largest = try database.integer("SELECT CAST(Z_MAX AS INTEGER) FROM Z_PRIMARYKEY WHERE Z_ENT = ?", [.integer(root)]) else {
+            throw SQLiteError(code: SQLITE_CORRUPT, message: "Z_PRIMARYKEY has no row for entity \(root)", operation: "while reserving keys")
+        }
+        firstKey = largest == .max ? largest : largest + 1
+        nextKey = firstKey
+    }
+
+    mutating func write(_ row: BatchInsert.Row) throws {
+        if nextKey == .max { throw exhausted() }
+        if row.given.intersects(referenceSlots) { try checkTargets(of: row) }
+        let statement = try statement(for: row.given)
+        sqlite3_bind_int64(statement.raw, 1, nextKey)
+        sqlite3_bind_int64(statement.raw, 2, map.number)
+        try binder.bind(row.values, columns: columns, to: statement, from: 3)
+        do {
+            guard mayMeetOthers else {
+                try statement.run()
+                nextKey += 1
+                return
+            }
+            defer { statement.reset() }
+            guard try statement.step() else {
+                if policy == .mergeByPropertyObjectTrumpMergePolicyType || policy == .overwriteMergePolicyType { throw ofAnotherEntity(row) }
+                return
+            }
+            let key = sqlite3_column_int64(statement.raw, 0)
+            while try statement.step() {}
+            if key == nextKey {
+                nextKey += 1
+            } else if key < firstKey {
+                updated[key, default: SlotSet()].formUnion(policy == .overwriteMergePolicyType ? SlotSet(overwritten(row).map(\.slot)) : row.given)
+            }
+        } catch let error as SQLiteError where error.code == SQLiteError.uniqueViolation {
+            throw store.constraintError(error, of: map, "insert")
+        }
+    }
+
+    /// Takes the keys out of circulation.
+    func finish() throws {
+        if inserted.isEmpty { return }
+        let root = store.schema.tables[map.table].root
+        guard case .raised = try database.raiseCounter(of: root, by: nextKey - firstKey) else { throw exhausted() }
+    }
+
+    private func exhausted() -> NSError {
+        .exhausted(
+            "the keys of \(map.name)", in: store.path, at: nextKey,
+            remedy: "Close the store and set Z_MAX of Z_ENT \(store.schema.tables[map.table].root) in Z_PRIMARYKEY to the largest Z_PK of \(map.tableName).")
+    }
+
+    private mutating func checkTargets(of row: BatchInsert.Row) throws {
+        for slot in map.layout.toOneSlots {
+            guard let id = row.values[slot].objectID, checkedTargets.insert(id).inserted else { continue }
+            try store.checkTarget(id, of: map.layout.fullName(slot), in: database)
+        }
+    }
+
+    /// A constraint holds for all of a tree, and values of one entity are none of another's.
+    private func ofAnotherEntity(_ row: BatchInsert.Row) -> NSError {
+        let names = map.layout.constraints.flatMap(\.slots).map { "\(map.layout.names[$0]) \(row.values[$0].inWords)" }
+        return .coreData(
+            .managedObjectConstraintMerge,
+            "Can't insert an object of \(map.name) (\(names.joined(separator: ", "))): its unique key is that of an object of another entity. "
+                + "Nothing was written.")
+    }
+
+    // MARK: Statements
+
+    private mutating func statement(for given: SlotSet) throws -> SQLStatement {
+        // Where no stored row is given anything it does not matter what was.
+        let given = policy == .mergeByPropertyObjectTrumpMergePolicyType || policy == .overwriteMergePolicyType ? given : SlotSet()
+        if let current, current.given == given { return current.statement }
+        let statement = try statements[given] ?? database.prepared(sql(given))
+        statements[given] = statement
+        current = (given, statement)
+        return statement
+    }
+
+    private func sql(_ given: SlotSet) -> String {
+        let names = ["Z_PK", "Z_ENT"] + columns.flatMap(\.names)
+        let values = names.enumerated().map { (column: $0.element, value: "?\($0.offset + 1)") }
+        let sum = store.schema.tables[map.table].sum
+        let sql =
+            "INSERT INTO \(map.tableName.sqlName) (\((names.map(\.sqlName) + ["Z_OPT"] + (sum.map { [$0.column] } ?? [])).joined(separator: ", "))) "
+            + "VALUES (\((values.map(\.value) + ["1"] + [sum?.whole(values)].compactMap { $0 }).joined(separator: ", ")))"
+        guard mayMeetOthers else { return sql }
+        let action = action(given)
+        return sql + map.constraints.map { " ON CONFLICT (\(target(of: $0))) DO \(action)" }.joined() + " RETURNING Z_PK"
+    }
+
+    /// What is done where a row with the key is there.
+    private func action(_ given: SlotSet) -> String {
+        let written: [SlotColumn]
+        switch policy {
+        case .mergeByPropertyObjectTrumpMergePolicyType: written = columns.filter { given.contains($0.slot) }
+        case .overwriteMergePolicyType: written = overwritten(given)
+        default: return "NOTHING"
+        }
+        let values = written.flatMap(\.names).map { (column: $0, value: "excluded.\($0.sqlName)") }
+        var terms = values.map { "\($0.column.sqlName) = \($0.value)" } + ["Z_OPT = \(SaveOperation.nextVersion)"]
+        if let sum = store.schema.tables[map.table].sum { terms.append("\(sum.column) = \(sum.replacing(values))") }
+        return "UPDATE SET \(terms.joined(separator: ", ")) WHERE Z_ENT = excluded.Z_ENT"
+    }
+
+    private func overwritten(_ given: SlotSet) -> [SlotColumn] { columns.filter { $0.coding != .reference || given.contains($0.slot) } }
+    private func overwritten(_ row: BatchInsert.Row) -> [SlotColumn] { overwritten(row.given) }
+
+    /// A constraint as its index says it.
+    private func target(of constraint: ConstraintMap) -> String {
+        let columns = constraint.columns.map { store.schema.dialect.bytewise($0.name.sqlName) }.joined(separator: ", ")
+        return columns + (constraint.scope.map { ") WHERE Z_ENT IN (\($0.map(String.init).joined(separator: ", "))" } ?? "")
+    }
+}
+
+extension SlotColumn {
+    /// Its columns in the table.
+    var names: [String] { [name, entityColumn].compactMap { $0 } }
+}

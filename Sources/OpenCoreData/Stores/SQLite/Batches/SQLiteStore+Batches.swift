@@ -1,0 +1,111 @@
+import Foundation
+import GRDB
+import GRDBSQLite
+import Synchronization
+
+/// Batch requests: each one transaction, in SQL, without a row in memory that need not be there.
+extension SQLiteStore {
+    /// Carries a request out in a transaction, which `body` commits or not.
+    func carryOut(_ batch: BatchPlan, _ body: (any PreparedBatch) throws -> Void) throws {
+        guard !isReadOnly else {
+            throw NSError.coreData(.persistentStoreSave, "\(path) was opened read-only; it can't execute \(Swift.type(of: batch.request)).")
+        }
+        try checkNotAskingForRows()
+        var operation: any SQLiteBatch =
+            switch batch.work {
+            case .insert(let insert): try SQLiteBatchInsert(insert, tellsIDs: batch.tellsIDs, in: self)
+            case .update(let update): try SQLiteBatchUpdate(update, tellsIDs: batch.tellsIDs, in: self)
+            case .delete(let delete): try SQLiteBatchDelete(delete, tellsIDs: batch.tellsIDs, in: self)
+            }
+        try pool.writeWithoutTransaction { database in
+            let prepared = SQLitePreparedBatch(self, database)
+            // Before anybody else gets the connection.
+            defer { prepared.save.end() }
+            do {
+                try database.beginTransaction(.immediate)
+                let isRecorded = try hasHistory(schemaVersion: try checkModel(in: database), in: database)
+                prepared.outcome = try operation.run(in: database, recordedAs: isRecorded ? .some(batch.origin) : nil)
+                prepared.save.beginsHistory = isRecorded && !keepsHistory
+                prepared.save.counts = operation.counts
+            } catch {
+                prepared.save.end()
+                throw storeError(error, .persistentStoreSave, doing: "write to")
+            }
+            try body(prepared)
+        }
+    }
+
+    /// Runs code of the program's that hands out rows, while the transaction is open.
+    func askingForRows<T>(_ body: () throws -> T) rethrows -> T {
+        askingThread.store(UInt64(pthread_self()), ordering: .relaxed)
+        defer { askingThread.store(0, ordering: .relaxed) }
+        return try body()
+    }
+
+    /// Throws 134030 where this thread is within such code: it would wait for itself.
+    func checkNotAskingForRows() throws {
+        guard askingThread.load(ordering: .relaxed) == UInt64(pthread_self()) else { return }
+        throw NSError.coreData(
+            .persistentStoreSave,
+            "A batch insert into \(path) is asking for its rows: its handler can't write to the store meanwhile. Save before the request, or after it.")
+    }
+
+    /// Drops a table of a transaction's own, if it is there.
+    static func dropTargets(in database: Database) throws { try database.execute(sql: "DROP TABLE IF EXISTS temp.ocd_targets") }
+
+    /// The IDs of rows that a SELECT of key and entity finds.
+    func ids(_ query: String, in database: Database) throws -> [NSManagedObjectID] {
+        var ids: [NSManagedObjectID] = []
+        try database.prepared(query).forEachRow { raw in
+            guard let entity = schema[file: sqlite3_column_int64(raw, 1)]?.entity else { return }
+            ids.append(NSManagedObjectID(entity: entity, key: sqlite3_column_int64(raw, 0), store: identity, isTemporary: false))
+        }
+        return ids
+    }
+}
+
+/// One kind of batch request against a file.
+protocol SQLiteBatch {
+    /// How many statements it ran, a row written being one.
+    var counts: StatementCounts { get }
+    /// Inside a transaction.
+    ///
+    /// - Parameter origin: who asked for it, where the file keeps a history.
+    mutating func run(in database: Database, recordedAs origin: SaveOrigin?) throws -> BatchOutcome
+}
+
+/// A transaction with all of a request in it, open on the connection that writes.
+private final class SQLitePreparedBatch: PreparedBatch {
+    let save: SQLitePreparedSave
+    var outcome = BatchOutcome()
+
+    init(_ store: SQLiteStore, _ database: Database) { save = SQLitePreparedSave(store, database, metadata: nil) }
+
+    func commit() throws -> BatchOutcome {
+        _ = try save.commit()
+        return outcome
+    }
+}
+
+extension SQLiteStore {
+    /// Throws where a to-one can't be set to this object: it is not in the file.
+    func checkTarget(_ id: NSManagedObjectID, of name: String, in database: Database) throws {
+        guard id.mayBe(in: identity) else {
+            throw NSError.coreData(.managedObjectExternalRelationship, "\(name) leads to \(id), which lives in another store.")
+        }
+        let map = try schema.map(of: id.entity)
+        let query = "SELECT 1 FROM \(map.tableName.sqlName) WHERE Z_PK = ?1 AND Z_ENT = ?2"
+        if try database.integer(query, [.integer(id.key), .integer(map.number)]) == nil {
+            throw NSError.noTarget(id, of: name)
+        }
+    }
+
+    /// 133021 for a request whose rows have keys that others have.
+    func constraintError(_ error: SQLiteError, of map: EntityMap, _ verb: String) -> NSError {
+        let names = map.layout.constraints.map { $0.slots.map { map.layout.names[$0] }.joined(separator: " and ") }
+        return error.cocoaError(
+            .managedObjectConstraintMerge,
+            "Can't \(verb) objects of \(map.name): two would have the same \(names.joined(separator: ", or the same ")), which a constraint of the model "
+                + "forbids. Nothing was written.")
+    }
+}

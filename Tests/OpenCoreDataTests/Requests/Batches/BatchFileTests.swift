@@ -1,0 +1,191 @@
+import Foundation
+import OpenCoreData
+import OpenCoreDataTestSupport
+import Synchronization
+import Testing
+
+import class OpenCoreData.NSExpression
+
+/// What batch requests mean for a file: its history, its keys, its indexes, and who else uses it meanwhile.
+@Suite struct BatchFileTests {
+    // B7, H1
+    @Test func theHistoryTellsWhatTheyDidAndWhoAsked() throws {
+        let model = Shops.model()
+        model.entitiesByName["Shop"]?.attributesByName["name"]?.preservesValueInHistoryOnDeletion = true
+        let world = try BatchWorld(.file, model), context = world.context
+        context.mergePolicy = .mergeByPropertyObjectTrump
+        context.transactionAuthor = "importer"
+        context.name = "batches"
+        try context.performAndWait { () throws in
+            try context.execute(NSBatchInsertRequest(entityName: "Shop", objects: [["name": "a"], ["name": "b"]]))
+            try context.execute(NSBatchInsertRequest(entityName: "Shop", objects: [["name": "a", "stars": 1], ["name": "c"]]))
+            let update = NSBatchUpdateRequest(entityName: "Shop")
+            update.predicate = NSPredicate(format: "name == 'b'")
+            update.propertiesToUpdate = ["revenue": 1.5, "stars": 2]
+            try context.execute(update)
+            // Nothing to do is nothing to tell.
+            update.predicate = NSPredicate(value: false)
+            try context.execute(update)
+            try context.execute(NSBatchDeleteRequest(fetchRequest: NSFetchRequest<NSManagedObject>(entityName: "Shop")))
+        }
+        let request = NSPersistentHistoryChangeRequest.fetchHistory(after: nil as NSPersistentHistoryToken?)
+        let found = try #require(try world.execute(request, as: NSPersistentHistoryResult.self).result as? [NSPersistentHistoryTransaction])
+        func inWords(_ change: NSPersistentHistoryChange) -> String {
+            let names = change.updatedProperties.map { " " + $0.map(\.name).sorted().joined(separator: " ") } ?? ""
+            let kept = change.tombstone?["name"].map { " \($0)" } ?? ""
+            return "\(["insert", "update", "delete"][change.changeType.rawValue]) \(change.changedObjectID.key)\(names)\(kept)"
+        }
+        #expect(
+            found.map { ($0.changes ?? []).map(inWords) } == [
+                ["insert 1", "insert 2"], ["insert 3", "update 1 name stars"], ["update 2 revenue stars"], ["delete 1 a", "delete 2 b", "delete 3 c"],
+            ])
+        #expect(Set(found.map(\.author)) == ["importer"] && Set(found.map(\.contextName)) == ["batches"])
+    }
+
+    // B7, T15
+    @Test func everyoneWhoFollowsTheFileIsTold() throws {
+        let world = try BatchWorld(.file, options: [NSPersistentStoreRemoteChangeNotificationPostOptionKey: true])
+        let count = Mutex(0)
+        let token = NotificationCenter.default.addObserver(forName: .NSPersistentStoreRemoteChange, object: world.coordinator, queue: nil) { _ in
+            count.withLock { $0 += 1 }
+        }
+        defer { NotificationCenter.default.removeObserver(token) }
+        try world.insert("Shop", [["name": "a"]])
+        #expect(count.withLock { $0 } == 1)
+        #expect(errorCode { try world.insert("Shop", [["name": "a"]]) } == 133_021)
+        #expect(count.withLock { $0 } == 1)
+    }
+
+    // H5
+    @Test func aContextThatIsPinnedStaysWhereItIs() throws {
+        let world = try BatchWorld(.file), context = world.context
+        try world.insert("Shop", [["name": "a", "number": 1]])
+        try context.performAndWait { () throws in
+            try context.setQueryGenerationFrom(.current)
+            #expect(try context.names("Shop") == ["a"])
+            try context.execute(NSBatchInsertRequest(entityName: "Shop", objects: [["name": "b"]]))
+            #expect(try context.names("Shop") == ["a"])
+            try context.setQueryGenerationFrom(nil)
+            #expect(try context.names("Shop") == ["a", "b"])
+        }
+    }
+
+    // I4
+    @Test func keysOfObjectsThatAreNotSavedYetAreNotUsed() throws {
+        let world = try BatchWorld(.file), context = world.context
+        try context.performAndWait { () throws in
+            let before = (0..<3).map { context.make("Tag", ["number": $0]) }
+            let request = NSBatchInsertRequest(entityName: "Tag", objects: (10..<2_010).map { ["number": $0] })
+            request.resultType = .objectIDs
+            let ids = try #require((try context.execute(request) as? NSBatchInsertResult)?.result as? [NSManagedObjectID])
+            let after = (3..<3_000).map { context.make("Tag", ["number": 10_000 + $0]) }
+            try context.save()
+            #expect(Set(ids.map(\.key)).union((before + after).map(\.objectID.key)).count == 5_000)
+        }
+        #expect(try world.shell.column("SELECT count(*) FROM ZTAG") == ["5000"])
+        #expect(try world.shell.column("SELECT Z_MAX >= (SELECT max(Z_PK) FROM ZTAG) FROM Z_PRIMARYKEY WHERE Z_NAME = 'Tag'") == ["1"])
+    }
+
+    // B1
+    @Test(arguments: [false, true]) func manyRowsIntoAnEmptyTableHaveAllIndexesAfterwards(collides: Bool) throws {
+        let world = try BatchWorld(.file)
+        let indexes = try world.shell.column("SELECT name FROM sqlite_master WHERE type = 'index' ORDER BY name")
+        var number = 0
+        let request = NSBatchInsertRequest(entityName: "Item") { (row: NSMutableDictionary) in
+            number += 1
+            if number > 25_000 { return true }
+            row["key"] = "k\(collides && number == 24_999 ? 7 : number)"
+            row["number"] = number
+            return false
+        }
+        if collides {
+            #expect(errorCode { try world.execute(request) } == 133_021)
+        } else {
+            try world.execute(request)
+        }
+        #expect(try world.shell.column("SELECT count(*) FROM ZITEM") == [collides ? "0" : "25000"])
+        #expect(try world.shell.column("SELECT name FROM sqlite_master WHERE type = 'index' ORDER BY name") == indexes)
+        #expect(try world.shell.column("PRAGMA integrity_check") == ["ok"])
+        #expect(try SQLiteStoreVerification.verify(try #require(world.store.url)).isSound)
+    }
+
+    // B1: a handler is the program's code, and runs while the file is locked
+    @Test func aHandlerReadsButDoesNotWrite() throws {
+        let world = try BatchWorld(.file), other = world.fresh()
+        try world.insert("Shop", [["name": "a", "number": 1]])
+        var number = 0, codes: [Int] = [], found = 0
+        let request = NSBatchInsertRequest(entityName: "Tag") { (row: NSMutableDictionary) in
+            number += 1
+            // Whether the first rows are asked for before the transaction begins or in it.
+            if number == 1 || number == 30_000 {
+                other.performAndWait {
+                    found += (try? other.all("Shop").count) ?? 0
+                    other.make("Shop", ["name": "b"])
+                    codes.append(errorCode { try other.save() })
+                    codes.append(errorCode { try other.execute(NSBatchInsertRequest(entityName: "Shop", objects: [["name": "c"]])) })
+                    codes.append(errorCode { try other.execute(NSPersistentHistoryChangeRequest.deleteHistory(before: .distantFuture)) })
+                    other.rollback()
+                }
+            }
+            row["number"] = number
+            return number > 30_000
+        }
+        try world.execute(request)
+        #expect(codes == [134_030, 134_030, 134_030, 134_030, 134_030, 134_030] && found == 2)
+        #expect(try world.shell.column("SELECT count(*) FROM ZTAG") == ["30000"])
+        try world.insert("Shop", [["name": "c", "number": 3]])
+        #expect(try world.shell.column("SELECT count(*) FROM ZSHOP") == ["2"])
+    }
+
+    // B1, S12
+    @Test func aHandlerThatGivesWhatIsNoValueLeavesNothing() throws {
+        let world = try BatchWorld(.file)
+        var number = 0
+        let request = NSBatchInsertRequest(entityName: "Tag") { (row: NSMutableDictionary) in
+            number += 1
+            row["number"] = number == 24_000 ? "twenty-four thousand" : number
+            return number > 30_000
+        }
+        let error = #expect(throws: NSError.self) { try world.execute(request) }
+        #expect(error?.code == 134_060 && error?.localizedDescription.contains("twenty-four thousand is no value of Tag.number") == true)
+        #expect(try world.shell.column("SELECT count(*) FROM ZTAG") == ["0"])
+        try world.insert("Tag", [["number": 1]])
+        #expect(try world.shell.column("SELECT Z_PK FROM ZTAG") == ["1"])
+    }
+
+    // B1
+    @Test func aPredicateThatSQLHasNoWordsForIsRefused() throws {
+        let world = try BatchWorld(.file)
+        let update = NSBatchUpdateRequest(entityName: "Shop")
+        update.predicate = NSPredicate { _, _ in true }
+        update.propertiesToUpdate = ["stars": 1]
+        let error = #expect(throws: NSError.self) { try world.execute(update) }
+        #expect(error?.code == 134_060 && error?.localizedDescription.contains("a block predicate") == true)
+        update.predicate = nil
+        update.propertiesToUpdate = ["stars": NSExpression(format: "FUNCTION(name, 'length')")]
+        #expect(errorCode { try world.execute(update) } == 134_060)
+    }
+
+    // B5: orders of members that are left
+    @Test func whatLosesItsOwnerLosesItsPlaceAmongTheMembers() throws {
+        let world = try BatchWorld(.file)
+        try world.save { context in
+            let shelves = (0..<3).map { context.make("Shelf", ["number": $0]) }
+            context.make("Shop", ["name": "a", "number": 9, "shelves": NSOrderedSet(array: shelves)])
+            context.make("Shop", ["name": "b", "number": 8])
+        }
+        let context = world.context
+        try context.performAndWait { () throws in
+            let target = try #require(try context.all("Shop", "name == 'b'").first)
+            let update = NSBatchUpdateRequest(entityName: "Shelf")
+            update.predicate = NSPredicate(format: "number > 0")
+            update.propertiesToUpdate = ["shop": target]
+            try context.execute(update)
+        }
+        #expect(try world.dump()["Shop 8"]?["shelves"] == "Shelf 1, Shelf 2" && world.dump()["Shop 9"]?["shelves"] == "Shelf 0")
+        let order = try #require(
+            try world.shell.column("SELECT name FROM pragma_table_info('ZSHELF') WHERE name LIKE 'Z_FOK%'").first)
+        #expect(try world.shell.column("SELECT count(\(order)) FROM ZSHELF") == ["1"])
+        #expect(try SQLiteStoreVerification.verify(try #require(world.store.url)).isSound)
+    }
+}

@@ -13,6 +13,8 @@ func fail(_ message: String) -> Never {
 let usage = """
     usage: stack-benchmark import [--ids] DESIGN(1|2|3) COUNT SAVE-EVERY STORE
            stack-benchmark insert|fetch cistern|grdb COUNT STORE
+           stack-benchmark batch objects|handler|dictionaries COUNT STORE
+           stack-benchmark find first|all STORE
            stack-benchmark discard CYCLES COUNT STORE
            stack-benchmark migrate same|attribute|default|rename|wider|alter STORE
     """
@@ -116,6 +118,29 @@ let processorTime = Atomic<UInt64>(0)
         }
         if length == 0 { fail("\(arguments[3]) holds no stops; insert some first") }
         return wall
+    case ("batch", 4):
+        guard let count = Int(arguments[2]), let request = batch(arguments[1], count) else { fail(usage) }
+        let coordinator = try openCoordinator(arguments[3])
+        let context = NSManagedObjectContext(.privateQueueConcurrencyType)
+        context.persistentStoreCoordinator = coordinator
+        let wall = try seconds { _ = try context.performAndWait { try context.execute(request) } }
+        try close(coordinator)
+        return wall
+    case ("find", 3):
+        let coordinator = try openCoordinator(arguments[2])
+        let context = NSManagedObjectContext(.privateQueueConcurrencyType)
+        context.persistentStoreCoordinator = coordinator
+        let request = NSFetchRequest<Stop>(entityName: "Stop")
+        request.predicate = NSPredicate(format: "zone == 1 AND identifier >= 400000 AND identifier < 430000")
+        request.sortDescriptors = [NSSortDescriptor(key: "latitude", ascending: true), NSSortDescriptor(key: "name", ascending: true)]
+        if arguments[1] == "first" { request.fetchLimit = 1 }
+        var length = 0
+        let wall = try seconds {
+            try context.performAndWait { for stop in try context.fetch(request) { length += stop.name.utf8.count + (stop.platform?.utf8.count ?? 0) } }
+        }
+        try close(coordinator)
+        if length == 0 { fail("\(arguments[2]) holds no stops; insert some first") }
+        return wall
     case ("migrate", 3):
         if arguments[1] == "alter" {
             let pool = try openDatabase(arguments[2])
@@ -145,6 +170,39 @@ let processorTime = Atomic<UInt64>(0)
         return wall
     default: fail(usage)
     }
+}
+
+/// That many stops: out of one object that is filled again and again, as dictionaries that a handler fills, or as dictionaries that are there.
+@Sendable func batch(_ source: String, _ count: Int) -> NSBatchInsertRequest? {
+    var number = 0
+    switch source {
+    case "objects":
+        return NSBatchInsertRequest(entityName: "Stop") { (object: NSManagedObject) in
+            if number == count { return true }
+            (object as? Stop)?.fill(number)
+            number += 1
+            return false
+        }
+    case "handler":
+        return NSBatchInsertRequest(entityName: "Stop") { (row: NSMutableDictionary) in
+            if number == count { return true }
+            row.addEntries(from: stopValues(number))
+            number += 1
+            return false
+        }
+    case "dictionaries": return NSBatchInsertRequest(entityName: "Stop", objects: (0..<count).map(stopValues))
+    default: return nil
+    }
+}
+
+@Sendable func stopValues(_ number: Int) -> [String: Any] {
+    var row: [String: Any] = [
+        "identifier": number, "name": "Stop at the corner number \(number)", "latitude": 52.3 + Double(number % 1000) / 2000,
+        "longitude": 13.1 + Double(number % 777) / 1000, "zone": number % 3, "isAccessible": number % 5 != 0,
+        "changed": Date(timeIntervalSinceReferenceDate: Double(number)),
+    ]
+    if number % 2 == 0 { row["platform"] = "platform \(number % 12)" }
+    return row
 }
 
 /// Imports into a worker above the root, pushes, and throws everything away at both levels.

@@ -17,8 +17,8 @@ extension NSPersistentStoreCoordinator {
     }
 
     private func stores(for plan: BatchPlan) throws -> [NSPersistentStore] {
-        let wanted = plan.request.affectedStores
-        func isWanted(_ store: NSPersistentStore) -> Bool { wanted?.contains { $0 === store } ?? true }
+        let wanted = plan.affectedStores
+        func isWanted(_ store: NSPersistentStore) -> Bool { wanted?.contains { $0.isSame(as: store.identity) } ?? true }
         func keeping(_ entity: NSEntityDescription) throws -> [NSPersistentStore] {
             let found = persistentStores.filter { isWanted($0) && $0.keeps(entity) }
             if !found.isEmpty { return found }

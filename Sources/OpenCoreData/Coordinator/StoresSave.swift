@@ -29,7 +29,6 @@ final class StoresSave {
         conflicts = conflict.map { [$0] } ?? []
     }
 
-
     /// Throws what kept the save, or the rest of it, from being committed: conflicts of all stores at once.
     func run() throws {
         if parts.count == 1 && conflicts.isEmpty {

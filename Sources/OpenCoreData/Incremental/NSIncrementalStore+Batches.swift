@@ -7,9 +7,10 @@ extension NSIncrementalStore {
             throw NSError.coreData(
                 .persistentStoreSave, "The store \(identifier ?? "?") was opened read-only; it can't execute \(Swift.type(of: batch.request)).")
         }
+        guard let request = batch.request as? NSPersistentStoreRequest else { return }
         try body(
             UnwrittenBatch { [self] in
-                try order.sync { () throws in try withContext { context in BatchOutcome(told: try execute(batch.request, with: context)) } }
+                try order.sync { () throws in try withContext { context in BatchOutcome(told: try execute(request, with: context)) } }
             })
     }
 }

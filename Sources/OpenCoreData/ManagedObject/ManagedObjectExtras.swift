@@ -78,6 +78,21 @@ extension NSManagedObject {
         extras.eventSlots.insert(slot)
     }
 
+    /// Sets a value of an object that fills rows.
+    @inline(__always)
+    final func fill(_ slot: Int, with value: AttributeValue) {
+        storedRow?.update(slot, to: value)
+        extras?.changed.insert(slot)
+    }
+
+    /// Takes the default values again, for the next row.
+    final func beginRow() {
+        storedRow = RowSnapshot.defaults(layout)
+        ownsRow = true
+        fillsRows = true
+        madeExtras.changed = SlotSet()
+    }
+
     /// To-manys that have been loaded, by number.
     final var members: [Int: [NSManagedObjectID]] {
         get { extras?.members ?? [:] }
@@ -120,6 +135,7 @@ extension NSManagedObject {
 
     /// The instance that is read and changed when this one is.
     final var standing: NSManagedObject {
+        if fillsRows { return self }
         // To read a fault is to hear what it turned out to be.
         if isFaulted, objectID.successor != nil { context?.readInbox() }
         guard context == nil, let other else { return self }

@@ -32,6 +32,7 @@ extension NSManagedObject {
 
     /// Sets an attribute's value or a to-one's target, without touching the other side, and notes the change.
     final func setValue(_ value: AttributeValue, atSlot slot: Int) {
+        if fillsRows { return fill(slot, with: value) }
         let current = realisedRow, me = standing
         if me !== self { return me.setValue(value, atSlot: slot) }
         if ignoresChanges {

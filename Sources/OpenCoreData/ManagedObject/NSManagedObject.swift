@@ -59,6 +59,7 @@ open class NSManagedObject: NSObject {
         static let isPublished = Flags(rawValue: 4)
         static let ignoresChanges = Flags(rawValue: 8)
         static let isBasedOnRow = Flags(rawValue: 16)
+        static let fillsRows = Flags(rawValue: 32)
     }
 
     @inline(__always)
@@ -93,6 +94,12 @@ open class NSManagedObject: NSObject {
     final var isBasedOnRow: Bool {
         get { flags.contains(.isBasedOnRow) }
         set { set(.isBasedOnRow, newValue) }
+    }
+
+    /// Whether the object stands for one row after another of a batch insert: it is in no context, and nobody but its row has to know what is set.
+    final var fillsRows: Bool {
+        get { flags.contains(.fillsRows) }
+        set { set(.fillsRows, newValue) }
     }
 
     /// Notes the chain's stamp when `row` was fetched.

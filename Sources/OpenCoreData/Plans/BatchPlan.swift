@@ -11,8 +11,10 @@ package struct BatchPlan {
     package let work: Work
     /// Whether the outcome is to name the objects.
     package var tellsIDs = false
-    /// The request itself, for stores that are programs of their own.
-    package let request: NSPersistentStoreRequest
+    /// The request itself, for stores of a program's own.
+    package let request: AnyObject
+    /// The places of the stores that it is for; nil: all.
+    package let affectedStores: [StoreIdentity]?
     /// Who asks for it.
     package let origin: SaveOrigin
 }
@@ -20,7 +22,7 @@ package struct BatchPlan {
 /// New rows for one entity.
 package struct BatchInsert {
     /// One row: the defaults of the entity, and what was given over them.
-    struct Row {
+    struct Row: Sendable {
         let values: RowSnapshot
         /// The slots that were given a value.
         let given: SlotSet
@@ -28,7 +30,21 @@ package struct BatchInsert {
 
     let entity: NSEntityDescription
     /// What becomes of a row whose unique key another row has.
-    let policy: NSMergePolicyType
+    enum TakenKey {
+        /// Nothing of the request is written.
+        case refuse
+        /// The other row stays as it is.
+        case keep
+        /// The other row takes the values that the new one was given.
+        case update
+        /// The other row takes all attributes of the new one, and the to-ones that it was given.
+        case replace
+
+        /// Whether the other row may change.
+        var writes: Bool { self == .update || self == .replace }
+    }
+
+    let takenKey: TakenKey
     /// The next row; nil after the last one.
     let next: () throws -> Row?
 }
@@ -103,7 +119,7 @@ extension EntityLayout {
         .coreData(.coreData, "A batch request can't set \(entity.name ?? "?").\(name): \(why). Set it on objects, and save.")
     }
 
-    /// A value of a property in the form of rows. Throws 134060 for what is no value of it.
+    /// A value of a property in the form of rows; a to-one's is an object ID. Throws 134060 for what is no value of it.
     func batchValue(_ value: Any?, atSlot slot: Int) throws -> AttributeValue {
         switch slots[slot] {
         case .attribute:
@@ -113,8 +129,9 @@ extension EntityLayout {
             return coded
         case .toOne(let relationship):
             guard let value, !(value is NSNull) else { return .null }
-            let id = (value as? NSManagedObject)?.objectID ?? value as? NSManagedObjectID
-            guard let id = id?.current, relationship.admits(id.entity) else { throw NSError.noValue(value, of: self, slot: slot) }
+            guard let id = (value as? NSManagedObjectID)?.current, relationship.admits(id.entity) else {
+                throw NSError.noValue(value, of: self, slot: slot)
+            }
             if id.isTemporaryID {
                 throw NSError.coreData(
                     .coreData,

@@ -14,11 +14,11 @@ public enum NSPersistentStoreRequestType: UInt, Sendable {
     case fetchRequestType = 1
     /// Asks to write the changes of a context, all or none: `NSSaveChangesRequest`.
     case saveRequestType = 2
-    /// Apple's number for many inserts without objects; no request of this library has it.
+    /// Asks for new rows without objects: `NSBatchInsertRequest`.
     case batchInsertRequestType = 5
-    /// Apple's number for many updates without objects; no request of this library has it.
+    /// Asks for new values of rows without objects: `NSBatchUpdateRequest`.
     case batchUpdateRequestType = 6
-    /// Apple's number for many deletions without objects; no request of this library has it.
+    /// Asks for rows to go without objects: `NSBatchDeleteRequest`.
     case batchDeleteRequestType = 7
 }
 

@@ -4,6 +4,8 @@ import OpenCoreDataTestSupport
 import Synchronization
 import Testing
 
+import class OpenCoreData.NSExpression
+
 /// The examples of the guide "Saving and merging".
 @Suite struct SavingGuideTests {
     // MARK: Saving
@@ -239,6 +241,37 @@ import Testing
             fromRemoteContextSave: [NSUpdatedObjectsKey: [id.uriRepresentation()]], into: [mine])
         // end
         #expect(mine.performAndWait { book.copies } == 4)
+    }
+
+    // B1, B2, B3, B4
+    @Test func manyRowsAreWrittenWithoutObjects() throws {
+        let library = try LibraryFixture(), coordinator = try library.coordinator()
+        let shown = context(on: coordinator), context = context(on: coordinator)
+        let rows: [[String: Any]] = [["isbn": "1", "title": "Emma"], ["isbn": "2", "title": "Shirley", "price": 4.0]]
+        // snippet: batch-requests
+        try context.performAndWait {
+            context.mergePolicy = .mergeByPropertyObjectTrump  // a row whose unique key is there updates it
+            let insert = NSBatchInsertRequest(entityName: "Book", objects: rows)
+            insert.resultType = .objectIDs
+            let inserted = try context.execute(insert) as? NSBatchInsertResult
+
+            let update = NSBatchUpdateRequest(entityName: "Book")
+            update.predicate = NSPredicate(format: "price > 0")
+            update.propertiesToUpdate = ["price": NSExpression(format: "price / 2"), "copies": 10]
+            try context.execute(update)
+
+            let old = NSFetchRequest<Book>(entityName: "Book")
+            old.predicate = NSPredicate(format: "copies == 0")
+            try context.execute(NSBatchDeleteRequest(fetchRequest: old))
+
+            let ids = inserted?.result as? [NSManagedObjectID] ?? []
+            NSManagedObjectContext.mergeChanges(fromRemoteContextSave: [NSInsertedObjectsKey: ids], into: [shown])
+        }
+        // end
+        try shown.performAndWait { () throws in
+            let books = try shown.fetch(NSFetchRequest<Book>(entityName: "Book"))
+            #expect(books.map(\.title) == ["Shirley"] && books.map(\.price) == [2] && books.map(\.copies) == [10])
+        }
     }
 
     // T1, T4, T6

@@ -100,7 +100,7 @@ extension StoreRequest {
         case .objects: "objects"
         case .save: "save"
         case .commit: "commit"
-        case .batch(let type): "batch \(type)"
+        case .batch: "batch"
         case .reserveKeys: "reserveKeys"
         }
     }

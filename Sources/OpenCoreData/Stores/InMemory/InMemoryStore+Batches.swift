@@ -7,9 +7,10 @@ extension InMemoryStore {
     /// committed.
     func carryOut(_ batch: BatchPlan, _ body: (any PreparedBatch) throws -> Void) throws {
         if isReadOnly {
-            throw NSError.coreData(.persistentStoreSave, "The store in memory was opened read-only; it can't execute \(Swift.type(of: batch.request)).")
+            throw NSError.coreData(
+                .persistentStoreSave, "The store in memory was opened read-only; it can't execute \(Swift.type(of: batch.request)).")
         }
-        try tell(.batch(batch.request.requestType))
+        try tell(.batch)
         var work = InMemoryBatch(self, before: state.withLock { $0 })
         switch batch.work {
         case .insert(let insert): try work.insert(insert)
@@ -82,8 +83,8 @@ private struct InMemoryBatch {
             for slot in layout.toOneSlots where row.given.contains(slot) {
                 if let id = row.values[slot].objectID { try checkTarget(id, layout.fullName(slot)) }
             }
-            if insert.policy != .errorMergePolicyType, let id = owner(of: row, new) {
-                try meet(id, row, insert.policy, &new)
+            if insert.takenKey != .refuse, let id = owner(of: row, new) {
+                try meet(id, row, insert.takenKey, &new)
                 continue
             }
             let key = try store.reserveKeys(for: insert.entity.rootEntity, count: 1).lowerBound
@@ -119,17 +120,18 @@ private struct InMemoryBatch {
 
     /// A row whose key another one has.
     private mutating func meet(
-        _ id: NSManagedObjectID, _ row: BatchInsert.Row, _ policy: NSMergePolicyType,
+        _ id: NSManagedObjectID, _ row: BatchInsert.Row, _ takenKey: BatchInsert.TakenKey,
         _ new: inout [UniquenessConstraint: [UniqueKey: NSManagedObjectID]]
     ) throws {
-        guard policy == .mergeByPropertyObjectTrumpMergePolicyType || policy == .overwriteMergePolicyType else { return }
+        guard takenKey.writes else { return }
         guard id.entity === row.values.entity, let there = changes[id]?.row ?? before.rows[id] else {
             throw NSError.coreData(
                 .managedObjectConstraintMerge,
-                "Can't insert an object of \(row.values.entity.name ?? "?"): its unique key is that of \(id), an object of another entity. Nothing was written.")
+                "Can't insert an object of \(row.values.entity.name ?? "?"): its unique key is that of \(id), an object of another entity. Nothing was written."
+            )
         }
         let layout = id.layout, references = SlotSet(layout.toOneSlots), merged = there.copy()
-        let isWhole = policy == .overwriteMergePolicyType
+        let isWhole = takenKey == .replace
         var slots = SlotSet()
         for slot in 0..<layout.count where !layout.isTransient[slot] && (row.given.contains(slot) || isWhole && !references.contains(slot)) {
             merged.update(slot, to: row.values[slot])
@@ -174,7 +176,8 @@ private struct InMemoryBatch {
         while !next.isEmpty {
             var found: [NSManagedObjectID] = []
             for id in next where before.rows[id] != nil && gone.insert(id).inserted {
-                for relationship in id.entity.relationshipsByName.values where relationship.deleteRule == .cascadeDeleteRule && !relationship.isTransient {
+                for relationship in id.entity.relationshipsByName.values
+                where relationship.deleteRule == .cascadeDeleteRule && !relationship.isTransient {
                     found += try related(to: id, by: relationship)
                 }
             }
@@ -197,7 +200,9 @@ private struct InMemoryBatch {
     private mutating func empty(_ gone: Set<NSManagedObjectID>) throws {
         for (id, row) in before.rows where !gone.contains(id) {
             for slot in id.layout.referenceSlots where !id.layout.isTransient[slot] {
-                guard let target = row[slot].objectID, gone.contains(target), let relationship = id.layout.relationship(atSlot: slot) else { continue }
+                guard let target = row[slot].objectID, gone.contains(target), let relationship = id.layout.relationship(atSlot: slot) else {
+                    continue
+                }
                 if !relationship.isOptional { throw NSError.requiredReference(id.layout.fullName(slot), of: id.key) }
                 let emptied = (changes[id]?.row ?? row).copy()
                 emptied.update(slot, to: .null)

@@ -299,6 +299,6 @@ package enum StoreRequest: Sendable {
     case save(ChangeSet)
     /// Follows a save that several stores share, when all have prepared it.
     case commit
-    case batch(NSPersistentStoreRequestType)
+    case batch
     case reserveKeys(NSEntityDescription, Int)
 }

@@ -124,7 +124,8 @@ final class SQLiteHistoryEntry {
         let source = kept.isEmpty ? "found" : "found JOIN \(map.tableName.sqlName) ON Z_PK = key"
         let statement = try database.prepared(
             "WITH found AS (\(keys)) INSERT INTO ACHANGE (\(Self.columns)\(Self.places(kept))) "
-                + "SELECT ?1 - 1 + row_number() OVER (ORDER BY key), 16001, 1, ?2, ?3, key, ?5, ?6, ?7\(Self.values(kept)) FROM \(source) WHERE ?4 IS NULL")
+                + "SELECT ?1 - 1 + row_number() OVER (ORDER BY key), 16001, 1, ?2, ?3, key, ?5, ?6, ?7\(Self.values(kept)) FROM \(source) WHERE ?4 IS NULL"
+        )
         try bind(statement, type, entity: map.number, names: names, mask: mask)
         for (index, parameter) in parameters.enumerated() { try statement.bind(parameter, at: Int32(index + 8)) }
         nextChange += Int64(try statement.run())

@@ -80,7 +80,8 @@ struct SQLiteBatchDelete: SQLiteBatch {
     private func cascade(in database: Database) throws {
         var statements: [String] = []
         for map in schema.entities {
-            for relationship in map.entity.relationshipsByName.values where relationship.deleteRule == .cascadeDeleteRule && !relationship.isTransient {
+            for relationship in map.entity.relationshipsByName.values where relationship.deleteRule == .cascadeDeleteRule && !relationship.isTransient
+            {
                 if let related = try related(by: relationship, of: map) { statements.append(related) }
             }
         }

@@ -5,6 +5,9 @@ import GRDBSQLite
 /// New rows, as they come.
 struct SQLiteBatchInsert: SQLiteBatch {
     private let insert: BatchInsert
+    private let feed: RowFeed
+    /// What is known before the transaction begins.
+    private var first: [BatchInsert.Row]
     private let tellsIDs: Bool
     private let store: SQLiteStore
     private let map: EntityMap
@@ -13,8 +16,11 @@ struct SQLiteBatchInsert: SQLiteBatch {
 
     private var table: TableMap { store.schema.tables[map.table] }
 
-    init(_ insert: BatchInsert, tellsIDs: Bool, in store: SQLiteStore) throws {
+    /// Asks for the first rows. Throws what the program's code throws.
+    init(_ insert: BatchInsert, _ feed: RowFeed, tellsIDs: Bool, in store: SQLiteStore) throws {
         self.insert = insert
+        self.feed = feed
+        first = try feed.rows(atMost: SaveOperation.bulkThreshold + 1)
         self.tellsIDs = tellsIDs
         self.store = store
         map = try store.schema.map(of: insert.entity)
@@ -22,14 +28,16 @@ struct SQLiteBatchInsert: SQLiteBatch {
     }
 
     mutating func run(in database: Database, recordedAs origin: SaveOrigin?) throws -> BatchOutcome {
-        var first: [BatchInsert.Row] = []
-        while first.count <= SaveOperation.bulkThreshold, let row = try next() { first.append(row) }
         if first.isEmpty { return BatchOutcome() }
         let indexes = first.count > SaveOperation.bulkThreshold ? try takeIndexes(in: database) : []
-        var writer = try SQLiteRowInserter(map, policy: insert.policy, columns: columns, store: store, in: database)
+        var writer = try SQLiteRowInserter(map, takenKey: insert.takenKey, columns: columns, store: store, in: database)
         for row in first { try writer.write(row) }
         first = []
-        while let row = try next() { try writer.write(row) }
+        while true {
+            let rows = try feed.chunk()
+            if rows.isEmpty { break }
+            for row in rows { try writer.write(row) }
+        }
         do {
             for index in indexes { try database.execute(sql: index.sql) }
         } catch let error as DatabaseError where error.extendedResultCode.rawValue == SQLiteError.uniqueViolation {
@@ -50,13 +58,11 @@ struct SQLiteBatchInsert: SQLiteBatch {
         return outcome
     }
 
-    private func next() throws -> BatchInsert.Row? { try store.askingForRows(insert.next) }
-
     /// Building an index once over the whole costs a third of keeping it in random order. Those that say which keys are taken are needed while rows
     /// may be others than new ones.
     private func takeIndexes(in database: Database) throws -> [IndexMap] {
         guard try database.integer("SELECT EXISTS (SELECT 1 FROM \(table.name.sqlName))") == 0 else { return [] }
-        let taken = table.indexes.filter { !$0.isUnique || insert.policy == .errorMergePolicyType }
+        let taken = table.indexes.filter { !$0.isUnique || insert.takenKey == .refuse }
         for index in taken { try database.execute(sql: "DROP INDEX IF EXISTS \(index.name.sqlName)") }
         return taken
     }
@@ -66,7 +72,9 @@ struct SQLiteBatchInsert: SQLiteBatch {
         if !writer.inserted.isEmpty {
             try entry.add(
                 .insert, of: map,
-                keys: "SELECT Z_PK AS key FROM \(table.name.sqlName) WHERE Z_PK BETWEEN \(writer.inserted.lowerBound) AND \(writer.inserted.upperBound - 1)")
+                keys:
+                    "SELECT Z_PK AS key FROM \(table.name.sqlName) WHERE Z_PK BETWEEN \(writer.inserted.lowerBound) AND \(writer.inserted.upperBound - 1)"
+            )
         }
         if writer.updated.isEmpty { return }
         let statement = try entry.insertion(), form = try entry.form(of: map)
@@ -79,7 +87,7 @@ struct SQLiteBatchInsert: SQLiteBatch {
 /// Writes row after row under ascending keys, and says what became of each.
 private struct SQLiteRowInserter {
     private let map: EntityMap
-    private let policy: NSMergePolicyType
+    private let takenKey: BatchInsert.TakenKey
     private let columns: [SlotColumn]
     private let store: SQLiteStore
     private let database: Database
@@ -97,15 +105,15 @@ private struct SQLiteRowInserter {
     /// The keys of the rows that are new.
     var inserted: Range<Int64> { firstKey..<nextKey }
 
-    init(_ map: EntityMap, policy: NSMergePolicyType, columns: [SlotColumn], store: SQLiteStore, in database: Database) throws {
+    init(_ map: EntityMap, takenKey: BatchInsert.TakenKey, columns: [SlotColumn], store: SQLiteStore, in database: Database) throws {
         self.map = map
-        self.policy = policy
+        self.takenKey = takenKey
         self.columns = columns
         self.store = store
         self.database = database
         binder = RowBinder(schema: store.schema, identity: store.identity)
         referenceSlots = SlotSet(map.layout.toOneSlots)
-        mayMeetOthers = policy != .errorMergePolicyType && !map.constraints.isEmpty
+        mayMeetOthers = takenKey != .refuse && !map.constraints.isEmpty
         let root = store.schema.tables[map.table].root
         guard let largest = try database.integer("SELECT CAST(Z_MAX AS INTEGER) FROM Z_PRIMARYKEY WHERE Z_ENT = ?", [.integer(root)]) else {
             throw SQLiteError(code: SQLITE_CORRUPT, message: "Z_PRIMARYKEY has no row for entity \(root)", operation: "while reserving keys")
@@ -129,7 +137,7 @@ private struct SQLiteRowInserter {
             }
             defer { statement.reset() }
             guard try statement.step() else {
-                if policy == .mergeByPropertyObjectTrumpMergePolicyType || policy == .overwriteMergePolicyType { throw ofAnotherEntity(row) }
+                if takenKey.writes { throw ofAnotherEntity(row) }
                 return
             }
             let key = sqlite3_column_int64(statement.raw, 0)
@@ -137,7 +145,7 @@ private struct SQLiteRowInserter {
             if key == nextKey {
                 nextKey += 1
             } else if key < firstKey {
-                updated[key, default: SlotSet()].formUnion(policy == .overwriteMergePolicyType ? SlotSet(overwritten(row).map(\.slot)) : row.given)
+                updated[key, default: SlotSet()].formUnion(takenKey == .replace ? SlotSet(replaced(row).map(\.slot)) : row.given)
             }
         } catch let error as SQLiteError where error.code == SQLiteError.uniqueViolation {
             throw store.constraintError(error, of: map, "insert")
@@ -154,7 +162,9 @@ private struct SQLiteRowInserter {
     private func exhausted() -> NSError {
         .exhausted(
             "the keys of \(map.name)", in: store.path, at: nextKey,
-            remedy: "Close the store and set Z_MAX of Z_ENT \(store.schema.tables[map.table].root) in Z_PRIMARYKEY to the largest Z_PK of \(map.tableName).")
+            remedy:
+                "Close the store and set Z_MAX of Z_ENT \(store.schema.tables[map.table].root) in Z_PRIMARYKEY to the largest Z_PK of \(map.tableName)."
+        )
     }
 
     private mutating func checkTargets(of row: BatchInsert.Row) throws {
@@ -177,7 +187,7 @@ private struct SQLiteRowInserter {
 
     private mutating func statement(for given: SlotSet) throws -> SQLStatement {
         // Where no stored row is given anything it does not matter what was.
-        let given = policy == .mergeByPropertyObjectTrumpMergePolicyType || policy == .overwriteMergePolicyType ? given : SlotSet()
+        let given = takenKey.writes ? given : SlotSet()
         if let current, current.given == given { return current.statement }
         let statement = try statements[given] ?? database.prepared(sql(given))
         statements[given] = statement
@@ -200,10 +210,10 @@ private struct SQLiteRowInserter {
     /// What is done where a row with the key is there.
     private func action(_ given: SlotSet) -> String {
         let written: [SlotColumn]
-        switch policy {
-        case .mergeByPropertyObjectTrumpMergePolicyType: written = columns.filter { given.contains($0.slot) }
-        case .overwriteMergePolicyType: written = overwritten(given)
-        default: return "NOTHING"
+        switch takenKey {
+        case .update: written = columns.filter { given.contains($0.slot) }
+        case .replace: written = replaced(given)
+        case .keep, .refuse: return "NOTHING"
         }
         let values = written.flatMap(\.names).map { (column: $0, value: "excluded.\($0.sqlName)") }
         var terms = values.map { "\($0.column.sqlName) = \($0.value)" } + ["Z_OPT = \(SaveOperation.nextVersion)"]
@@ -211,8 +221,8 @@ private struct SQLiteRowInserter {
         return "UPDATE SET \(terms.joined(separator: ", ")) WHERE Z_ENT = excluded.Z_ENT"
     }
 
-    private func overwritten(_ given: SlotSet) -> [SlotColumn] { columns.filter { $0.coding != .reference || given.contains($0.slot) } }
-    private func overwritten(_ row: BatchInsert.Row) -> [SlotColumn] { overwritten(row.given) }
+    private func replaced(_ given: SlotSet) -> [SlotColumn] { columns.filter { $0.coding != .reference || given.contains($0.slot) } }
+    private func replaced(_ row: BatchInsert.Row) -> [SlotColumn] { replaced(row.given) }
 
     /// A constraint as its index says it.
     private func target(of constraint: ConstraintMap) -> String {

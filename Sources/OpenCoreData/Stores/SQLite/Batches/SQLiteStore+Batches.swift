@@ -11,12 +11,19 @@ extension SQLiteStore {
             throw NSError.coreData(.persistentStoreSave, "\(path) was opened read-only; it can't execute \(Swift.type(of: batch.request)).")
         }
         try checkNotAskingForRows()
-        var operation: any SQLiteBatch =
-            switch batch.work {
-            case .insert(let insert): try SQLiteBatchInsert(insert, tellsIDs: batch.tellsIDs, in: self)
-            case .update(let update): try SQLiteBatchUpdate(update, tellsIDs: batch.tellsIDs, in: self)
-            case .delete(let delete): try SQLiteBatchDelete(delete, tellsIDs: batch.tellsIDs, in: self)
-            }
+        switch batch.work {
+        case .insert(let insert):
+            let feed = RowFeed { [self] in try askingForRows(insert.next) }
+            let operation = try SQLiteBatchInsert(insert, feed, tellsIDs: batch.tellsIDs, in: self)
+            if feed.isOver { return try carryOut(operation, for: batch.origin, body) }
+            try feed.feed { try carryOut(operation, for: batch.origin, body) }
+        case .update(let update): try carryOut(try SQLiteBatchUpdate(update, tellsIDs: batch.tellsIDs, in: self), for: batch.origin, body)
+        case .delete(let delete): try carryOut(try SQLiteBatchDelete(delete, tellsIDs: batch.tellsIDs, in: self), for: batch.origin, body)
+        }
+    }
+
+    private func carryOut(_ operation: some SQLiteBatch, for origin: SaveOrigin, _ body: (any PreparedBatch) throws -> Void) throws {
+        var operation = operation
         try pool.writeWithoutTransaction { database in
             let prepared = SQLitePreparedBatch(self, database)
             // Before anybody else gets the connection.
@@ -24,7 +31,7 @@ extension SQLiteStore {
             do {
                 try database.beginTransaction(.immediate)
                 let isRecorded = try hasHistory(schemaVersion: try checkModel(in: database), in: database)
-                prepared.outcome = try operation.run(in: database, recordedAs: isRecorded ? .some(batch.origin) : nil)
+                prepared.outcome = try operation.run(in: database, recordedAs: isRecorded ? .some(origin) : nil)
                 prepared.save.beginsHistory = isRecorded && !keepsHistory
                 prepared.save.counts = operation.counts
             } catch {
@@ -35,7 +42,7 @@ extension SQLiteStore {
         }
     }
 
-    /// Runs code of the program's that hands out rows, while the transaction is open.
+    /// Runs code of the program's that hands out rows, while the file may be locked for them.
     func askingForRows<T>(_ body: () throws -> T) rethrows -> T {
         askingThread.store(UInt64(pthread_self()), ordering: .relaxed)
         defer { askingThread.store(0, ordering: .relaxed) }
@@ -47,7 +54,8 @@ extension SQLiteStore {
         guard askingThread.load(ordering: .relaxed) == UInt64(pthread_self()) else { return }
         throw NSError.coreData(
             .persistentStoreSave,
-            "A batch insert into \(path) is asking for its rows: its handler can't write to the store meanwhile. Save before the request, or after it.")
+            "A batch insert into \(path) is asking for its rows: its handler can't write to the store meanwhile. Save before the request, or after it."
+        )
     }
 
     /// Drops a table of a transaction's own, if it is there.

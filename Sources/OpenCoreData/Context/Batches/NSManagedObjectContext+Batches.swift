@@ -8,7 +8,7 @@ extension NSBatchInsertRequest: ContextRequest {
         guard !entity.isAbstract else {
             throw NSError.coreData(.coreData, "Entity \(entity.name ?? "?") is abstract; it has no objects that could be inserted.")
         }
-        let work = BatchInsert(entity: entity, policy: context.mergePolicyOfStores.mergeType, next: source.rows(for: entity))
+        let work = BatchInsert(entity: entity, takenKey: BatchInsert.TakenKey(context.mergePolicy), next: source.rows(for: entity))
         let outcome = try context.execute(.insert(work), of: self, tellsIDs: resultType == .objectIDs, in: coordinator)
         switch resultType {
         case .statusOnly: return NSBatchInsertResult(NSNumber(value: true), resultType)
@@ -52,7 +52,7 @@ extension NSBatchUpdateRequest: ContextRequest {
     }
 
     private static func value(_ value: Any, _ slot: Int, _ layout: EntityLayout) throws -> BatchUpdate.Value {
-        guard let expression = value as? NSExpression else { return .constant(try layout.batchValue(value, atSlot: slot)) }
+        guard let expression = value as? NSExpression else { return .constant(try layout.batchValue(identity(value), atSlot: slot)) }
         let node = try expression.node.fitted(to: layout.entity)
         if node.isConstant { return .constant(try layout.batchValue(try node.computed(for: nil).any, atSlot: slot)) }
         if layout.relationship(atSlot: slot) != nil {
@@ -92,9 +92,6 @@ extension NSManagedObjectContext {
         return coordinator
     }
 
-    /// The policy by which what goes into the stores is settled: that of the context which asks, as for what it saves into them.
-    fileprivate var mergePolicyOfStores: NSMergePolicy { mergePolicy }
-
     /// What is found in the stores alone.
     fileprivate func batchPlan<T>(for request: NSFetchRequest<T>) throws -> FetchPlan {
         var plan = try plan(for: request)
@@ -107,7 +104,23 @@ extension NSManagedObjectContext {
         _ work: BatchPlan.Work, of request: NSPersistentStoreRequest, tellsIDs: Bool, in coordinator: NSPersistentStoreCoordinator
     ) throws -> BatchOutcome {
         let origin = SaveOrigin(author: transactionAuthor, contextName: name)
-        return try coordinator.execute(BatchPlan(work: work, tellsIDs: tellsIDs, request: request, origin: origin))
+        return try coordinator.execute(
+            BatchPlan(
+                work: work, tellsIDs: tellsIDs, request: request, affectedStores: request.affectedStores.map { $0.map(\.identity) }, origin: origin))
+    }
+}
+
+/// What a row knows an object by.
+private func identity(_ value: Any) -> Any { (value as? NSManagedObject)?.objectID ?? value }
+
+extension BatchInsert.TakenKey {
+    fileprivate init(_ policy: NSMergePolicy) {
+        switch policy.mergeType {
+        case .errorMergePolicyType: self = .refuse
+        case .mergeByPropertyStoreTrumpMergePolicyType, .rollbackMergePolicyType: self = .keep
+        case .mergeByPropertyObjectTrumpMergePolicyType: self = .update
+        case .overwriteMergePolicyType: self = .replace
+        }
     }
 }
 
@@ -129,6 +142,7 @@ extension NSBatchInsertRequest.Source {
             }
         case .managedObjectHandler(let handler):
             let object = entity.objectClass.init(entity: entity, insertInto: nil)
+            object.beginRow()
             let refused = Set(layout.partnerSlots).union((0..<layout.count).filter { layout.isTransient[$0] })
             let toOnes = layout.toOneSlots
             return {
@@ -138,19 +152,10 @@ extension NSBatchInsertRequest.Source {
                 for number in object.changedToManys.slots { _ = try layout.batchSlot(of: layout.toManys[number].name) }
                 for slot in refused where given.contains(slot) { _ = try layout.batchSlot(of: layout.names[slot]) }
                 for slot in toOnes where given.contains(slot) { _ = try layout.batchValue(row[slot].objectID, atSlot: slot) }
-                object.beginAnew()
+                object.beginRow()
                 return BatchInsert.Row(values: row, given: given)
             }
         }
-    }
-}
-
-extension NSManagedObject {
-    /// An object in no context takes the default values again.
-    fileprivate final func beginAnew() {
-        row = RowSnapshot.defaults(layout)
-        ownsRow = true
-        changed = SlotSet()
     }
 }
 
@@ -172,7 +177,7 @@ private struct SlotsByName {
                 slot = try layout.batchSlot(of: name)
                 known[name] = slot
             }
-            row.update(slot, to: try layout.batchValue(value, atSlot: slot))
+            row.update(slot, to: try layout.batchValue(identity(value), atSlot: slot))
             given.insert(slot)
         }
         return BatchInsert.Row(values: row, given: given)

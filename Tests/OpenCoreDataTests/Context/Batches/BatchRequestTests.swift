@@ -12,21 +12,6 @@ import class OpenCoreData.NSExpression
         try world.dump().values.filter { $0["stars"] != nil }.map { "\($0["name"] ?? "") \($0["stars"] ?? "")" }.sorted()
     }
 
-    private func update(_ entity: String, _ format: String? = nil, _ values: [AnyHashable: Any]) -> NSBatchUpdateRequest {
-        let request = NSBatchUpdateRequest(entityName: entity)
-        request.predicate = format.map { NSPredicate(format: $0) }
-        request.propertiesToUpdate = values
-        return request
-    }
-
-    private func deletion(_ entity: String, _ format: String? = nil) -> NSBatchDeleteRequest {
-        let fetch = NSFetchRequest<any NSFetchRequestResult>(entityName: entity)
-        fetch.predicate = format.map { NSPredicate(format: $0) }
-        return NSBatchDeleteRequest(fetchRequest: fetch)
-    }
-
-    private func code(_ body: () throws -> Void) -> Int { errorCode(body) }
-
     // MARK: Inserting
 
     // B1
@@ -75,7 +60,7 @@ import class OpenCoreData.NSExpression
         let update = NSBatchUpdateRequest(entity: entity)
         #expect(update.entityName == "Shop" && update.includesSubentities && update.resultType == .statusOnlyResultType && update.predicate == nil)
         #expect(update.requestType == .batchUpdateRequestType)
-        let deletion = deletion("Shop", "stars == 1")
+        let deletion = batchDelete("Shop", "stars == 1")
         #expect(deletion.fetchRequest.entityName == "Shop" && deletion.fetchRequest.predicate == NSPredicate(format: "stars == 1"))
         #expect(deletion.resultType == .resultTypeStatusOnly && deletion.requestType == .batchDeleteRequestType)
     }
@@ -99,13 +84,13 @@ import class OpenCoreData.NSExpression
             let names = try made.map { try context.existingObject(with: $0).value(forKey: "name") as? String }
             #expect(names == ["d", "e", "f"])
         }
-        let update = update("Shop", "name > 'c'", ["stars": 1])
+        let update = batchUpdate("Shop", "name > 'c'", ["stars": 1])
         #expect(try world.execute(update, as: NSBatchUpdateResult.self).result as? Bool == true)
         update.resultType = .updatedObjectsCountResultType
         #expect(try world.execute(update, as: NSBatchUpdateResult.self).result as? Int == 3)
         update.resultType = .updatedObjectIDsResultType
         #expect(try world.execute(update, as: NSBatchUpdateResult.self).result as? [NSManagedObjectID] == made)
-        let deletion = deletion("Shop", "name IN {'a', 'b'}")
+        let deletion = batchDelete("Shop", "name IN {'a', 'b'}")
         deletion.resultType = .resultTypeCount
         #expect(try world.execute(deletion, as: NSBatchDeleteResult.self).result as? Int == 2)
         let rest = NSBatchDeleteRequest(objectIDs: made)
@@ -128,7 +113,7 @@ import class OpenCoreData.NSExpression
         try context.performAndWait { () throws in
             let shop = try #require(try context.all("Shop", "name == 'a'").first)
             #expect(shop.value(forKey: "stars") as? Int == 9)
-            try context.execute(update("Shop", nil, ["stars": 100]))
+            try context.execute(batchUpdate("Shop", nil, ["stars": 100]))
             #expect(recorder.count == 0 && !context.hasChanges)
             // Stale until it is merged.
             #expect(shop.value(forKey: "stars") as? Int == 9)
@@ -136,7 +121,7 @@ import class OpenCoreData.NSExpression
             try other.performAndWait { () throws in #expect(try other.all("Shop", "stars == 100").count == 2) }
             NSManagedObjectContext.mergeChanges(fromRemoteContextSave: [NSUpdatedObjectsKey: [shop.objectID]], into: [context])
             #expect(shop.value(forKey: "stars") as? Int == 100)
-            try context.execute(deletion("Shop"))
+            try context.execute(batchDelete("Shop"))
             #expect(!shop.isDeleted)
             NSManagedObjectContext.mergeChanges(fromRemoteContextSave: [NSDeletedObjectsKey: [shop.objectID]], into: [context])
             #expect(shop.isDeleted)
@@ -153,14 +138,14 @@ import class OpenCoreData.NSExpression
             let shop = try #require(try context.all("Shop").first)
             shop.setValue(1, forKey: "stars")
             let unsaved = context.make("Shop", ["name": "unsaved", "number": 7])
-            let request = update("Shop", nil, ["stars": 2])
+            let request = batchUpdate("Shop", nil, ["stars": 2])
             request.resultType = .updatedObjectIDsResultType
             #expect((try context.execute(request) as? NSBatchUpdateResult)?.result as? [NSManagedObjectID] == [shop.objectID])
             #expect(shop.value(forKey: "stars") as? Int == 1)
-            #expect(code { try context.save() } == 133_020)
+            #expect(errorCode { try context.save() } == 133_020)
             context.mergePolicy = .mergeByPropertyObjectTrump
             try context.save()
-            #expect(code { try context.execute(NSBatchDeleteRequest(objectIDs: [context.make("Shop").objectID])) } == 134_060)
+            #expect(errorCode { try context.execute(NSBatchDeleteRequest(objectIDs: [context.make("Shop").objectID])) } == 134_060)
             #expect(!unsaved.objectID.isTemporaryID)
             context.rollback()
         }
@@ -193,7 +178,7 @@ import class OpenCoreData.NSExpression
             try world.insert("Shop", [["name": "a", "stars": 5], ["name": "b", "number": 2], ["name": "b", "revenue": 1.5]], policy: policy)
             return try world.dump().mapValues { "\($0["name"] ?? "") \($0["stars"] ?? "") \($0["revenue"] ?? "")" }
         }
-        #expect(code { _ = try outcome(.error) } == 133_021)
+        #expect(errorCode { _ = try outcome(.error) } == 133_021)
         #expect(try outcome(.mergeByPropertyObjectTrump) == ["Shop 1": "a 5 2.5", "Shop 2": "b 3 1.5"])
         #expect(try outcome(.mergeByPropertyStoreTrump) == ["Shop 1": "a 1 2.5", "Shop 2": "b 3 nil"])
         #expect(try outcome(.rollback) == ["Shop 1": "a 1 2.5", "Shop 2": "b 3 nil"])
@@ -228,7 +213,8 @@ import class OpenCoreData.NSExpression
         try context.performAndWait { () throws in
             let shops = try context.all("Shop", sort: "name"), ids = shops.map(\.objectID)
             try context.execute(
-                NSBatchInsertRequest(entityName: "Item", objects: [["number": 10, "shop": ids[0]], ["number": 11, "shop": shops[1], "supplier": ids[1]]]))
+                NSBatchInsertRequest(
+                    entityName: "Item", objects: [["number": 10, "shop": ids[0]], ["number": 11, "shop": shops[1], "supplier": ids[1]]]))
             var done = false
             try context.execute(
                 NSBatchInsertRequest(entityName: "Item") { (object: NSManagedObject) in
@@ -237,14 +223,13 @@ import class OpenCoreData.NSExpression
                     object.setValue(12, forKey: "number")
                     return false
                 })
-            try context.execute(update("Item", "number == 12", ["shop": ids[0], "supplier": shops[0]]))
+            try context.execute(batchUpdate("Item", "number == 12", ["shop": ids[0], "supplier": shops[0]]))
             try context.execute(NSBatchDeleteRequest(objectIDs: [ids[1]]))
-            func refused(_ body: () throws -> Void) -> Int { code(body) }
-            #expect(refused { try context.execute(update("Item", nil, ["shop": ids[1]])) } == 133_000)
-            #expect(refused { try context.execute(NSBatchInsertRequest(entityName: "Item", objects: [["supplier": ids[1]]])) } == 133_000)
-            #expect(refused { try context.execute(update("Item", nil, ["shop": context.make("Shop")])) } == 134_060)
-            #expect(refused { try context.execute(update("Item", nil, ["shop": "s0"])) } == 134_060)
-            #expect(refused { try context.execute(update("Item", nil, ["shop": try #require(context.all("Item").first)])) } == 134_060)
+            #expect(errorCode { try context.execute(batchUpdate("Item", nil, ["shop": ids[1]])) } == 133_000)
+            #expect(errorCode { try context.execute(NSBatchInsertRequest(entityName: "Item", objects: [["supplier": ids[1]]])) } == 133_000)
+            #expect(errorCode { try context.execute(batchUpdate("Item", nil, ["shop": context.make("Shop")])) } == 134_060)
+            #expect(errorCode { try context.execute(batchUpdate("Item", nil, ["shop": "s0"])) } == 134_060)
+            #expect(errorCode { try context.execute(batchUpdate("Item", nil, ["shop": try #require(context.all("Item").first)])) } == 134_060)
             context.reset()
         }
         let dump = try world.dump()
@@ -261,7 +246,7 @@ import class OpenCoreData.NSExpression
         try world.insert("Shop", [["name": "a", "number": 1]])
         func words(_ values: [String: Any]) -> [String] {
             let inserting = #expect(throws: NSError.self) { try world.insert("Shop", [values]) }
-            let updating = #expect(throws: NSError.self) { try world.execute(update("Shop", nil, values)) }
+            let updating = #expect(throws: NSError.self) { try world.execute(batchUpdate("Shop", nil, values)) }
             #expect(inserting?.code == 134_060 && updating?.code == 134_060)
             return [inserting, updating].map { $0?.localizedDescription ?? "" }
         }
@@ -280,11 +265,12 @@ import class OpenCoreData.NSExpression
         #expect(refused(NSBatchUpdateRequest(entityName: "Shop")).contains("needs propertiesToUpdate"))
         #expect(refused(NSBatchUpdateRequest(entityName: "Shed")).contains("no entity named \"Shed\""))
         #expect(refused(NSBatchInsertRequest(entityName: "Shed", objects: [])).contains("no entity named \"Shed\""))
-        #expect(refused(deletion("Shed")).contains("no entity named \"Shed\""))
-        #expect(refused(update("Shop", nil, [1: 2])).contains("by name or by NSPropertyDescription"))
-        #expect(refused(update("Shop", nil, ["stars": NSExpression(format: "stores + 1")])).contains("\"stores\""))
-        #expect(refused(update("Shop", nil, ["stars": NSExpression(format: "name")])).contains("a is no value of Shop.stars, which is Integer 16"))
-        #expect(refused(update("Item", nil, ["shop": NSExpression(format: "supplier")])).contains("a relationship is set to an object"))
+        #expect(refused(batchDelete("Shed")).contains("no entity named \"Shed\""))
+        #expect(refused(batchUpdate("Shop", nil, [1: 2])).contains("by name or by NSPropertyDescription"))
+        #expect(refused(batchUpdate("Shop", nil, ["stars": NSExpression(format: "stores + 1")])).contains("\"stores\""))
+        #expect(
+            refused(batchUpdate("Shop", nil, ["stars": NSExpression(format: "name")])).contains("a is no value of Shop.stars, which is Integer 16"))
+        #expect(refused(batchUpdate("Item", nil, ["shop": NSExpression(format: "supplier")])).contains("a relationship is set to an object"))
         #expect(try shops(world) == ["a 3"])
     }
 
@@ -298,11 +284,12 @@ import class OpenCoreData.NSExpression
         }
         let entity = try #require(world.coordinator.managedObjectModel.entitiesByName["Shop"])
         let stars = try #require(entity.propertiesByName["stars"])
-        try world.execute(update("Shop", nil, [stars: NSExpression(format: "stars * 2"), "revenue": NSExpression(format: "revenue / stars")]))
-        let items = update("Item", nil, ["count": NSExpression(format: "shop.stars"), "price": NSExpression(format: "price + price"), "key": "k"])
+        try world.execute(batchUpdate("Shop", nil, [stars: NSExpression(format: "stars * 2"), "revenue": NSExpression(format: "revenue / stars")]))
+        let items = batchUpdate(
+            "Item", nil, ["count": NSExpression(format: "shop.stars"), "price": NSExpression(format: "price + price"), "key": "k"])
         items.includesSubentities = false
         try world.execute(items)
-        let books = update("Book", nil, ["count": NSExpression(format: "shop.stars + count"), "title": NSExpression(format: "uppercase:(key)")])
+        let books = batchUpdate("Book", nil, ["count": NSExpression(format: "shop.stars + count"), "title": NSExpression(format: "uppercase:(key)")])
         try world.execute(books)
         let dump = try world.dump()
         #expect(dump["Shop 1"]?["stars"] == "4" && dump["Shop 1"]?["revenue"] == "5.0")
@@ -316,10 +303,10 @@ import class OpenCoreData.NSExpression
         try world.save { context in
             for index in 0..<4 { context.make("Toy", ["key": "k\(index)", "label": "l", "age": index, "number": index]) }
         }
-        try world.execute(update("Toy", nil, ["age": NSExpression(format: "age + 1")]))
-        try world.execute(update("Toy", nil, ["age": NSExpression(format: "4 - age")]))
+        try world.execute(batchUpdate("Toy", nil, ["age": NSExpression(format: "age + 1")]))
+        try world.execute(batchUpdate("Toy", nil, ["age": NSExpression(format: "4 - age")]))
         #expect(try world.dump().sorted { $0.key < $1.key }.map { $0.value["age"] } == ["3", "2", "1", "0"])
-        let error = #expect(throws: NSError.self) { try world.execute(update("Toy", nil, ["age": 1])) }
+        let error = #expect(throws: NSError.self) { try world.execute(batchUpdate("Toy", nil, ["age": 1])) }
         #expect(error?.code == 133_021)
         #expect(try world.dump().sorted { $0.key < $1.key }.map { $0.value["age"] } == ["3", "2", "1", "0"])
     }
@@ -332,12 +319,13 @@ import class OpenCoreData.NSExpression
         try world.save { context in
             let shop = context.make("Shop", ["name": "s", "number": 1]), branch = context.make("Shop", ["name": "b", "number": 2, "parent": shop])
             let owner = context.make("Owner", ["number": 3, "shop": shop])
-            let item = context.make("Item", ["key": "i", "number": 4, "shop": branch]), other = context.make("Item", ["key": "o", "number": 5, "supplier": shop])
+            let item = context.make("Item", ["key": "i", "number": 4, "shop": branch]),
+                other = context.make("Item", ["key": "o", "number": 5, "supplier": shop])
             context.make("Tag", ["number": 6, "items": Set([item, other])])
             context.make("Loan", ["number": 7, "shop": shop, "archiveShop": shop])
             context.make("Licence", ["number": 8, "owner": owner])
         }
-        let request = deletion("Shop", "name == 's'")
+        let request = batchDelete("Shop", "name == 's'")
         request.resultType = .resultTypeCount
         // The shop, its branch, and what the branch has.
         #expect(try world.execute(request, as: NSBatchDeleteResult.self).result as? Int == 3)
@@ -346,7 +334,7 @@ import class OpenCoreData.NSExpression
         #expect(dump["Owner 3"]?["shop"] == "" && dump["Item 5"]?["supplier"] == "" && dump["Tag 6"]?["items"] == "Item 5")
         // Deny counts as nullify; no action leaves what leads to it alone.
         #expect(dump["Loan 7"]?["shop"] == "" && dump["Loan 7"]?["archiveShop"] == "?")
-        let error = #expect(throws: NSError.self) { try world.execute(deletion("Owner")) }
+        let error = #expect(throws: NSError.self) { try world.execute(batchDelete("Owner")) }
         #expect(error?.code == 1570 && error?.localizedDescription.contains("Licence.owner") == true)
         #expect(try world.dump() == dump)
         // With what must lead to it, it goes.
@@ -355,108 +343,5 @@ import class OpenCoreData.NSExpression
             _ = try context.execute(NSBatchDeleteRequest(objectIDs: (context.all("Owner") + context.all("Licence")).map(\.objectID)))
         }
         #expect(try world.dump().keys.sorted() == ["Item 5", "Loan 7", "Tag 6"])
-    }
-
-    // MARK: Stores
-
-    // B6
-    @Test func aStoreThatKnowsNoneSaysSo() throws {
-        let stack = try IncrementalStack(), context = IncrementalStack.context(try #require(stack.store.persistentStoreCoordinator))
-        context.performAndWait {
-            #expect(code { try context.execute(NSBatchInsertRequest(entityName: "Item", objects: [["key": "a"]])) } == 134_091)
-            #expect(code { try context.execute(update("Item", nil, ["key": "a"])) } == 134_091)
-            #expect(code { try context.execute(deletion("Item")) } == 134_091)
-        }
-    }
-
-    /// Knows batch deletes.
-    // Has no state of its own.
-    private final class Deleting: NSIncrementalStore, @unchecked Sendable {
-        override func execute(_ request: NSPersistentStoreRequest, with context: NSManagedObjectContext?) throws -> Any {
-            guard let request = request as? NSBatchDeleteRequest, request.requestType == .batchDeleteRequestType,
-                let entity = context?.persistentStoreCoordinator?.managedObjectModel.entitiesByName["Item"]
-            else { return try super.execute(request, with: context) }
-            return request.resultType == .resultTypeCount ? 3 : [newObjectID(for: entity, referenceObject: "x")]
-        }
-    }
-
-    // B6, S8
-    @Test func aStoreOfOnesOwnIsHandedTheRequest() throws {
-        NSPersistentStoreCoordinator.registerStoreClass(Deleting.self, forStoreType: "Deleting")
-        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: Company.model())
-        try coordinator.addPersistentStore(ofType: "Deleting", configurationName: nil, at: nil)
-        let context = IncrementalStack.context(coordinator), request = deletion("Item")
-        try context.performAndWait { () throws in
-            request.resultType = .resultTypeCount
-            #expect((try context.execute(request) as? NSBatchDeleteResult)?.result as? Int == 3)
-            request.resultType = .resultTypeObjectIDs
-            let ids = (try context.execute(request) as? NSBatchDeleteResult)?.result as? [NSManagedObjectID]
-            #expect(ids?.first?.uriRepresentation().absoluteString.hasSuffix("/Item/px") == true)
-            #expect(code { try context.execute(update("Item", nil, ["key": "a"])) } == 134_091)
-        }
-    }
-
-    // GB24
-    @Test(arguments: BatchWorld.Kind.allCases) func aChildExecutesThemToo(_ kind: BatchWorld.Kind) throws {
-        let world = try BatchWorld(kind)
-        let middle = NSManagedObjectContext(.privateQueueConcurrencyType), child = NSManagedObjectContext(.privateQueueConcurrencyType)
-        middle.parent = world.context
-        child.parent = middle
-        try child.performAndWait { () throws in
-            try child.execute(NSBatchInsertRequest(entityName: "Shop", objects: [["name": "a", "number": 1]]))
-            try child.execute(update("Shop", nil, ["stars": 2]))
-            #expect(try child.all("Shop", "stars == 2").count == 1)
-        }
-        #expect(try shops(world) == ["a 2"])
-    }
-
-    // F14, S9
-    @Test func theyGoToTheStoresThatAreNamedAllOrNothing() throws {
-        let world = try BatchWorld(.file), second = try BatchWorld(.file)
-        let url = try #require(second.store.url)
-        try second.coordinator.remove(second.store)
-        let other = try world.coordinator.addPersistentStore(ofType: NSSQLiteStoreType, configurationName: nil, at: url, options: nil)
-        func count() throws -> [Int] {
-            try [world.store, other].map { store in
-                let request = NSFetchRequest<NSManagedObject>(entityName: "Toy"), context = world.fresh()
-                request.affectedStores = [store]
-                return try context.performAndWait { () throws in try context.count(for: request) }
-            }
-        }
-        for store in [world.store, other] {
-            let request = NSBatchInsertRequest(entityName: "Toy", objects: [["label": "l", "age": 1], ["label": "l", "age": 2]])
-            request.affectedStores = [store]
-            try world.execute(request)
-        }
-        try world.insert("Toy", [["label": "l", "age": 3]])
-        #expect(try count() == [3, 2])
-        let one = deletion("Toy", "age == 1")
-        one.affectedStores = [other]
-        try world.execute(one)
-        #expect(try count() == [3, 1])
-        // In the second it would be one row, and well; the first refuses.
-        #expect(code { try world.execute(update("Toy", nil, ["age": 9])) } == 133_021)
-        let context = world.fresh()
-        try context.performAndWait { () throws in #expect(try context.all("Toy", "age == 9").isEmpty) }
-        try world.execute(deletion("Toy"))
-        #expect(try count() == [0, 0])
-    }
-
-    // S6
-    @Test func aStoreThatWasOpenedForReadingOnlyRefusesThem() throws {
-        let world = try BatchWorld(.file)
-        try world.insert("Shop", [["name": "a", "number": 1]])
-        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: Shops.model())
-        let store = try coordinator.addPersistentStore(
-            ofType: NSSQLiteStoreType, configurationName: nil, at: world.store.url, options: [NSReadOnlyPersistentStoreOption: true])
-        defer { try? store.close() }
-        let context = NSManagedObjectContext(.privateQueueConcurrencyType)
-        context.persistentStoreCoordinator = coordinator
-        context.performAndWait {
-            #expect(code { try context.execute(NSBatchInsertRequest(entityName: "Shop", objects: [["name": "b"]])) } == 134_030)
-            #expect(code { try context.execute(update("Shop", nil, ["stars": 1])) } == 134_030)
-            #expect(code { try context.execute(deletion("Shop")) } == 134_030)
-        }
-        #expect(try shops(world) == ["a 3"])
     }
 }

@@ -37,7 +37,8 @@ import class OpenCoreData.NSExpression
         }
         #expect(
             found.map { ($0.changes ?? []).map(inWords) } == [
-                ["insert 1", "insert 2"], ["insert 3", "update 1 name stars"], ["update 2 revenue stars"], ["delete 1 a", "delete 2 b", "delete 3 c"],
+                ["insert 1", "insert 2"], ["insert 3", "update 1 name stars"], ["update 2 revenue stars"],
+                ["delete 1 a", "delete 2 b", "delete 3 c"],
             ])
         #expect(Set(found.map(\.author)) == ["importer"] && Set(found.map(\.contextName)) == ["batches"])
     }

@@ -37,7 +37,8 @@ import class OpenCoreData.NSExpression
 
     /// Every object that came, went or changed is in the history, and nothing else came or went.
     private func checkHistory(
-        of world: BatchWorld, since token: NSPersistentHistoryToken?, before: [String: [String: String]], after: [String: [String: String]], _ label: String
+        of world: BatchWorld, since token: NSPersistentHistoryToken?, before: [String: [String: String]], after: [String: [String: String]],
+        _ label: String
     ) throws {
         let request = NSPersistentHistoryChangeRequest.fetchHistory(after: token)
         let transactions = try #require(try world.execute(request, as: NSPersistentHistoryResult.self).result as? [NSPersistentHistoryTransaction])
@@ -93,7 +94,9 @@ private struct RandomBatches {
         }
         for index in 0..<24 {
             let entity = numbers.pick(["Item", "Book", "Toy"])
-            var values: [String: Any] = ["key": "k\(index)", "count": numbers.pick([0, 1, 2, 3]), "price": NSDecimalNumber(string: numbers.pick(["0.1", "2.5", "7"]))]
+            var values: [String: Any] = [
+                "key": "k\(index)", "count": numbers.pick([0, 1, 2, 3]), "price": NSDecimalNumber(string: numbers.pick(["0.1", "2.5", "7"])),
+            ]
             if entity == "Toy" { values.merge(["label": "l\(index % 3)", "age": index]) { $1 } }
             add(entity, values)
         }
@@ -112,7 +115,9 @@ private struct RandomBatches {
             graph.links.append((shop, "branches", (places["Shop"] ?? []).filter { $0 > shop && numbers.chance(15) }))
             graph.links.append((shop, "shelves", some(["Shelf"], 40).shuffled(using: &numbers)))
         }
-        for (shop, owner) in zip(places["Shop"] ?? [], places["Owner"] ?? []) where numbers.chance(60) { graph.links.append((shop, "owner", [owner])) }
+        for (shop, owner) in zip(places["Shop"] ?? [], places["Owner"] ?? []) where numbers.chance(60) {
+            graph.links.append((shop, "owner", [owner]))
+        }
         for licence in places["Licence"] ?? [] { graph.links.append((licence, "owner", one(["Owner"], 100))) }
         for loan in places["Loan"] ?? [] {
             graph.links.append((loan, "shop", one(["Shop"], 60)))
@@ -127,7 +132,9 @@ private struct RandomBatches {
         for link in graph.links where !link.to.isEmpty {
             let object = objects[link.from], targets = link.to.map { objects[$0] }
             guard let relationship = object.entity.relationshipsByName[link.name] else { continue }
-            let value: Any = !relationship.isToMany ? targets[0] : relationship.isOrdered ? NSOrderedSet(array: targets) as Any : Set<NSManagedObject>(targets) as Any
+            let value: Any =
+                !relationship.isToMany
+                ? targets[0] : relationship.isOrdered ? NSOrderedSet(array: targets) as Any : Set<NSManagedObject>(targets) as Any
             object.setValue(value, forKey: link.name)
         }
     }
@@ -143,7 +150,8 @@ private struct RandomBatches {
         var description: String {
             switch self {
             case .insert(let entity, let rows, let policy): "insert \(entity) \(rows) by \(policy.mergeType)"
-            case .update(let entity, let format, let values, let subentities): "update \(entity) where \(format) to \(values), subentities \(subentities)"
+            case .update(let entity, let format, let values, let subentities):
+                "update \(entity) where \(format) to \(values), subentities \(subentities)"
             case .delete(let entity, let format, let sort, let offset, let limit):
                 "delete \(entity) where \(format) by \(sort ?? "nothing"), \(limit) after \(offset)"
             case .deleteIDs(let entity, let format): "delete IDs of \(entity) where \(format)"
@@ -152,11 +160,18 @@ private struct RandomBatches {
     }
 
     private static let conditions: [String: [String]] = [
-        "Shop": ["TRUEPREDICATE", "stars > 1", "name IN {'s1', 's4'}", "items.@count > 2", "owner != nil", "ANY items.count == 0", "parent == nil", "isOpen == YES"],
-        "Item": ["TRUEPREDICATE", "count < 2", "price > 1", "shop == nil", "shop.stars == 2", "key ENDSWITH '3'", "tags.@count == 0", "supplier.name == 's2'"],
+        "Shop": [
+            "TRUEPREDICATE", "stars > 1", "name IN {'s1', 's4'}", "items.@count > 2", "owner != nil", "ANY items.count == 0", "parent == nil",
+            "isOpen == YES",
+        ],
+        "Item": [
+            "TRUEPREDICATE", "count < 2", "price > 1", "shop == nil", "shop.stars == 2", "key ENDSWITH '3'", "tags.@count == 0",
+            "supplier.name == 's2'",
+        ],
         "Book": ["TRUEPREDICATE", "count < 2", "shelves.@count > 0"], "Toy": ["TRUEPREDICATE", "label == 'l1'", "age < 12"],
         "Tag": ["TRUEPREDICATE", "items.@count > 3"], "Owner": ["shop == nil", "licences.@count == 0", "TRUEPREDICATE", "number % 2 == 0"],
-        "Licence": ["owner.shop == nil", "TRUEPREDICATE"], "Loan": ["shop == nil", "TRUEPREDICATE"], "Shelf": ["shop.stars > 1", "books.@count == 0"],
+        "Licence": ["owner.shop == nil", "TRUEPREDICATE"], "Loan": ["shop == nil", "TRUEPREDICATE"],
+        "Shelf": ["shop.stars > 1", "books.@count == 0"],
     ]
 
     mutating func next() -> Request {
@@ -208,7 +223,8 @@ private struct RandomBatches {
         case "Shop":
             choices = [
                 ("stars", 4), ("stars", expression("stars + 1")), ("stars", expression("stars * 20000")), ("revenue", expression("revenue / 2")),
-                ("revenue", expression("items.@sum.count")), ("isOpen", expression("stars")), ("opened", NSNull()), ("site", URL(fileURLWithPath: "/x")),
+                ("revenue", expression("items.@sum.count")), ("isOpen", expression("stars")), ("opened", NSNull()),
+                ("site", URL(fileURLWithPath: "/x")),
                 ("name", expression("uppercase:(name)")), ("name", "same"), ("stars", "many"), ("name", expression("stars")), ("token", UUID()),
                 ("opened", Date(timeIntervalSinceReferenceDate: 9)),
             ]
@@ -217,7 +233,8 @@ private struct RandomBatches {
             choices = [
                 ("count", 7), ("count", expression("count + 1")), ("count", expression("tags.@count")), ("price", expression("price + 1")),
                 ("price", expression("price * price")), ("weight", expression("count / 3")), ("weight", 0.1), ("key", expression("lowercase:(key)")),
-                ("shop", NSNull()), ("supplier", NSNull()), ("count", expression("shop.stars")), ("key", NSNull()), ("price", NSDecimalNumber(string: "3.25")),
+                ("shop", NSNull()), ("supplier", NSNull()), ("count", expression("shop.stars")), ("key", NSNull()),
+                ("price", NSDecimalNumber(string: "3.25")),
                 ("count", expression("TERNARY(count > 1, 0, 5)")),
             ]
         }

@@ -21,8 +21,13 @@ enum Shops {
                 attribute("site", .uri), attribute("token", .uuid),
             ])
         let item = StoreModels.entity(
-            "Item", [attribute("number", .integer64), attribute("key", .string), attribute("count", .integer32), attribute("price", .decimal), attribute("weight", .float)])
-        let book = StoreModels.entity("Book", [attribute("title", .string)]), toy = StoreModels.entity("Toy", [attribute("label", .string), attribute("age", .integer64)])
+            "Item",
+            [
+                attribute("number", .integer64), attribute("key", .string), attribute("count", .integer32), attribute("price", .decimal),
+                attribute("weight", .float),
+            ])
+        let book = StoreModels.entity("Book", [attribute("title", .string)]),
+            toy = StoreModels.entity("Toy", [attribute("label", .string), attribute("age", .integer64)])
         item.subentities = [book, toy]
         shop.uniquenessConstraints = [["name"]]
         item.uniquenessConstraints = [["key"]]
@@ -71,7 +76,8 @@ final class BatchWorld {
         case .memory: store = try coordinator.addPersistentStore(ofType: NSInMemoryStoreType, configurationName: nil, at: nil, options: nil)
         case .file:
             let all: [AnyHashable: Any] = [NSPersistentHistoryTrackingKey: true, SQLiteRowSumsOption: true].merging(options) { $1 }
-            store = try coordinator.addPersistentStore(ofType: NSSQLiteStoreType, configurationName: nil, at: folder.appendingPathComponent("s.sqlite"), options: all)
+            store = try coordinator.addPersistentStore(
+                ofType: NSSQLiteStoreType, configurationName: nil, at: folder.appendingPathComponent("s.sqlite"), options: all)
         }
         context = NSManagedObjectContext(.privateQueueConcurrencyType)
         context.persistentStoreCoordinator = coordinator
@@ -154,4 +160,18 @@ final class BatchWorld {
         let rows = try store.rows(for: ids)
         return ids.map { "\($0.entity.name ?? "") \(rows[$0].map { $0["number"].plain.map { "\($0)" } ?? "nil" } ?? "gone")" }
     }
+}
+
+/// Requests in one line.
+func batchUpdate(_ entity: String, _ format: String? = nil, _ values: [AnyHashable: Any]) -> NSBatchUpdateRequest {
+    let request = NSBatchUpdateRequest(entityName: entity)
+    request.predicate = format.map { NSPredicate(format: $0) }
+    request.propertiesToUpdate = values
+    return request
+}
+
+func batchDelete(_ entity: String, _ format: String? = nil) -> NSBatchDeleteRequest {
+    let fetch = NSFetchRequest<any NSFetchRequestResult>(entityName: entity)
+    fetch.predicate = format.map { NSPredicate(format: $0) }
+    return NSBatchDeleteRequest(fetchRequest: fetch)
 }

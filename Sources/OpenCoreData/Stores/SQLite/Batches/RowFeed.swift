@@ -1,0 +1,134 @@
+import Foundation
+import Synchronization
+
+/// Rows on their way from the program's code into a transaction.
+///
+/// The code runs on the thread that executes the request. Where there are many rows the transaction runs on a thread of its own: one row is made while
+/// another is written.
+// What both threads use is under the lock; `next` is called on the thread that made the feed.
+final class RowFeed: @unchecked Sendable {
+    private struct State: Sendable {
+        var chunks: [[BatchInsert.Row]] = []
+        var failure: (any Error)?
+        var isStopped = false
+    }
+
+    private static let chunkSize = 512
+    private let next: () throws -> BatchInsert.Row?
+    private let state = Mutex(State())
+    private let room = DispatchSemaphore(value: 4)
+    private let ready = DispatchSemaphore(value: 0)
+    /// Whether the rows are written by another thread than they are made by.
+    private var isApart = false
+    /// Whether there is no further row to be asked for.
+    private(set) var isOver = false
+
+    init(_ next: @escaping () throws -> BatchInsert.Row?) { self.next = next }
+
+    /// The next rows, at most that many; fewer only if they are the last. On the thread that made the feed.
+    func rows(atMost count: Int) throws -> [BatchInsert.Row] {
+        var rows: [BatchInsert.Row] = []
+        while rows.count < count {
+            guard let row = try next() else {
+                isOver = true
+                break
+            }
+            rows.append(row)
+        }
+        return rows
+    }
+
+    /// The next rows; none after the last. On the thread that writes.
+    func chunk() throws -> [BatchInsert.Row] {
+        if !isApart { return isOver ? [] : try rows(atMost: Self.chunkSize) }
+        ready.wait()
+        defer { room.signal() }
+        return try state.withLock { state throws in
+            if !state.chunks.isEmpty { return state.chunks.removeFirst() }
+            if let failure = state.failure { throw failure }
+            return []
+        }
+    }
+
+    /// Runs `write`, which takes chunk after chunk, on a thread of its own, and hands out rows on this one until it ends. Throws what `write` throws.
+    func feed(_ write: () throws -> Void) throws {
+        try withoutActuallyEscaping(write) { write in
+            let outcome = Mutex<Result<Void, any Error>?>(nil), isDone = DispatchSemaphore(value: 0), work = Writing(write)
+            isApart = true
+            let isStarted = OneThread.start { [self] in
+                let result = work.run()
+                outcome.withLock { $0 = result }
+                state.withLock { $0.isStopped = true }
+                room.signal()
+                isDone.signal()
+            }
+            guard isStarted else {
+                isApart = false
+                return try write()
+            }
+            handOut()
+            isDone.wait()
+            try outcome.withLock { $0 }?.get()
+        }
+    }
+
+    private func handOut() {
+        var isLast = false
+        while !isLast {
+            room.wait()
+            if state.withLock({ $0.isStopped }) { return }
+            let made = Result { try isOver ? [] : rows(atMost: Self.chunkSize) }
+            state.withLock { state in
+                switch made {
+                case .success(let rows):
+                    state.chunks.append(rows)
+                    isLast = rows.isEmpty
+                case .failure(let error):
+                    state.failure = error
+                    isLast = true
+                }
+            }
+            ready.signal()
+        }
+    }
+}
+
+/// What is run once, and let go of before anybody hears that it ended.
+// Used by the thread that writes, after it was made and before the feed goes on.
+private final class Writing: @unchecked Sendable {
+    private var body: (() throws -> Void)?
+
+    init(_ body: @escaping () throws -> Void) { self.body = body }
+
+    func run() -> Result<Void, any Error> {
+        defer { body = nil }
+        return Result { try body?() }
+    }
+}
+
+/// A thread that does one thing.
+private enum OneThread {
+    private final class Work {
+        let body: @Sendable () -> Void
+
+        init(_ body: @escaping @Sendable () -> Void) { self.body = body }
+    }
+
+    /// Whether the system gave a thread for it.
+    static func start(_ body: @escaping @Sendable () -> Void) -> Bool {
+        let work = Unmanaged.passRetained(Work(body))
+        var thread = pthread_t()
+        let code = pthread_create(
+            &thread, nil,
+            { work in
+                if let work { Unmanaged<Work>.fromOpaque(work).takeRetainedValue().body() }
+                return nil
+            }, work.toOpaque())
+        guard code == 0 else {
+            work.release()
+            return false
+        }
+        pthread_detach(thread)
+        return true
+    }
+}

@@ -1,0 +1,108 @@
+import Foundation
+import OpenCoreData
+import OpenCoreDataTestSupport
+import Testing
+
+/// Which stores answer batch requests, and what becomes of one that several have to.
+@Suite struct BatchStoreTests {
+    // B6
+    @Test func aStoreThatKnowsNoneSaysSo() throws {
+        let stack = try IncrementalStack(), context = IncrementalStack.context(try #require(stack.store.persistentStoreCoordinator))
+        context.performAndWait {
+            #expect(errorCode { try context.execute(NSBatchInsertRequest(entityName: "Item", objects: [["key": "a"]])) } == 134_091)
+            #expect(errorCode { try context.execute(batchUpdate("Item", nil, ["key": "a"])) } == 134_091)
+            #expect(errorCode { try context.execute(batchDelete("Item")) } == 134_091)
+        }
+    }
+
+    /// Knows batch deletes.
+    // Has no state of its own.
+    private final class Deleting: NSIncrementalStore, @unchecked Sendable {
+        override func execute(_ request: NSPersistentStoreRequest, with context: NSManagedObjectContext?) throws -> Any {
+            guard let request = request as? NSBatchDeleteRequest, request.requestType == .batchDeleteRequestType,
+                let entity = context?.persistentStoreCoordinator?.managedObjectModel.entitiesByName["Item"]
+            else { return try super.execute(request, with: context) }
+            return request.resultType == .resultTypeCount ? 3 : [newObjectID(for: entity, referenceObject: "x")]
+        }
+    }
+
+    // B6, S8
+    @Test func aStoreOfOnesOwnIsHandedTheRequest() throws {
+        NSPersistentStoreCoordinator.registerStoreClass(Deleting.self, forStoreType: "Deleting")
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: Company.model())
+        try coordinator.addPersistentStore(ofType: "Deleting", configurationName: nil, at: nil)
+        let context = IncrementalStack.context(coordinator), request = batchDelete("Item")
+        try context.performAndWait { () throws in
+            request.resultType = .resultTypeCount
+            #expect((try context.execute(request) as? NSBatchDeleteResult)?.result as? Int == 3)
+            request.resultType = .resultTypeObjectIDs
+            let ids = (try context.execute(request) as? NSBatchDeleteResult)?.result as? [NSManagedObjectID]
+            #expect(ids?.first?.uriRepresentation().absoluteString.hasSuffix("/Item/px") == true)
+            #expect(errorCode { try context.execute(batchUpdate("Item", nil, ["key": "a"])) } == 134_091)
+        }
+    }
+
+    // GB24
+    @Test(arguments: BatchWorld.Kind.allCases) func aChildExecutesThemToo(_ kind: BatchWorld.Kind) throws {
+        let world = try BatchWorld(kind)
+        let middle = NSManagedObjectContext(.privateQueueConcurrencyType), child = NSManagedObjectContext(.privateQueueConcurrencyType)
+        middle.parent = world.context
+        child.parent = middle
+        try child.performAndWait { () throws in
+            try child.execute(NSBatchInsertRequest(entityName: "Shop", objects: [["name": "a", "number": 1]]))
+            try child.execute(batchUpdate("Shop", nil, ["stars": 2]))
+            #expect(try child.all("Shop", "stars == 2").count == 1)
+        }
+        #expect(try world.dump().values.map { $0["stars"] } == ["2"])
+    }
+
+    // F14, S9
+    @Test func theyGoToTheStoresThatAreNamedAllOrNothing() throws {
+        let world = try BatchWorld(.file), second = try BatchWorld(.file)
+        let url = try #require(second.store.url)
+        try second.coordinator.remove(second.store)
+        let other = try world.coordinator.addPersistentStore(ofType: NSSQLiteStoreType, configurationName: nil, at: url, options: nil)
+        func count() throws -> [Int] {
+            try [world.store, other].map { store in
+                let request = NSFetchRequest<NSManagedObject>(entityName: "Toy"), context = world.fresh()
+                request.affectedStores = [store]
+                return try context.performAndWait { () throws in try context.count(for: request) }
+            }
+        }
+        for store in [world.store, other] {
+            let request = NSBatchInsertRequest(entityName: "Toy", objects: [["label": "l", "age": 1], ["label": "l", "age": 2]])
+            request.affectedStores = [store]
+            try world.execute(request)
+        }
+        try world.insert("Toy", [["label": "l", "age": 3]])
+        #expect(try count() == [3, 2])
+        let one = batchDelete("Toy", "age == 1")
+        one.affectedStores = [other]
+        try world.execute(one)
+        #expect(try count() == [3, 1])
+        // In the second it would be one row, and well; the first refuses.
+        #expect(errorCode { try world.execute(batchUpdate("Toy", nil, ["age": 9])) } == 133_021)
+        let context = world.fresh()
+        try context.performAndWait { () throws in #expect(try context.all("Toy", "age == 9").isEmpty) }
+        try world.execute(batchDelete("Toy"))
+        #expect(try count() == [0, 0])
+    }
+
+    // S6
+    @Test func aStoreThatWasOpenedForReadingOnlyRefusesThem() throws {
+        let world = try BatchWorld(.file)
+        try world.insert("Shop", [["name": "a", "number": 1]])
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: Shops.model())
+        let store = try coordinator.addPersistentStore(
+            ofType: NSSQLiteStoreType, configurationName: nil, at: world.store.url, options: [NSReadOnlyPersistentStoreOption: true])
+        defer { try? store.close() }
+        let context = NSManagedObjectContext(.privateQueueConcurrencyType)
+        context.persistentStoreCoordinator = coordinator
+        context.performAndWait {
+            #expect(errorCode { try context.execute(NSBatchInsertRequest(entityName: "Shop", objects: [["name": "b"]])) } == 134_030)
+            #expect(errorCode { try context.execute(batchUpdate("Shop", nil, ["stars": 1])) } == 134_030)
+            #expect(errorCode { try context.execute(batchDelete("Shop")) } == 134_030)
+        }
+        #expect(try world.dump().values.map { $0["stars"] } == ["3"])
+    }
+}

@@ -7,13 +7,23 @@ extension NSPersistentStoreCoordinator {
         var written: [NSPersistentStore] = []
         defer { for store in written { postRemoteChange(of: store) } }
         return try queue.sync {
-            let asked = try stores(for: plan)
+            let (plan, asked) = try places(of: plan)
             let run = BatchRun(plan, in: asked)
             // Members that were fetched ahead count until something is committed.
             defer { if !run.written.isEmpty { rowCache.relations.removeAll() } }
             defer { written = run.written }
             return try run.outcome()
         }
+    }
+
+    /// In which stores it is carried out. What is cut out of the whole of several stores is found before.
+    private func places(of plan: BatchPlan) throws -> (BatchPlan, [NSPersistentStore]) {
+        let asked = try stores(for: plan)
+        guard case .delete(.found(var search)) = plan.work, asked.count > 1, search.limit > 0 || search.offset > 0 else { return (plan, asked) }
+        search.affectedStores = asked.map(\.identity)
+        var named = plan
+        named.work = .delete(.ids(try fetch(search).map(\.id)))
+        return (named, try stores(for: named))
     }
 
     private func stores(for plan: BatchPlan) throws -> [NSPersistentStore] {
@@ -34,7 +44,7 @@ extension NSPersistentStoreCoordinator {
             // As for new objects; where none can be written, the first says so.
             return [found.first { !$0.isReadOnly } ?? found[0]]
         case .update(let update): return try keeping(update.plan.entity)
-        case .delete(.found(let plan)): return try keeping(plan.entity)
+        case .delete(.found(let search)): return try keeping(search.entity).filter { search.asks($0.identity) }
         case .delete(.ids(let ids)):
             var found: [NSPersistentStore] = []
             for id in ids {
@@ -66,7 +76,7 @@ private final class BatchRun {
         } catch {
             if written.isEmpty { throw error }
             let missing = stores.filter { store in !written.contains { $0 === store } }
-            throw NSError.incompleteSave(written, missing: missing, because: error)
+            throw NSError.incompleteBatch(written, missing: missing, because: error)
         }
         return result
     }

@@ -127,6 +127,7 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
 
     /// Closes a store and removes it.
     open func remove(_ store: NSPersistentStore) throws {
+        try store.asking.check(store)
         NotificationCenter.default.post(name: .NSPersistentStoreCoordinatorWillRemoveStore, object: store)
         keys.release(to: store)
         store.willRemove(from: self)

@@ -108,8 +108,19 @@ package struct PartlySaved: Error {
 }
 
 extension NSError {
-    static func incompleteSave(_ written: [NSPersistentStore], missing: [NSPersistentStore], because error: any Error) -> NSError {
-        func names(_ stores: [NSPersistentStore]) -> String { stores.map { $0.url?.path ?? $0.identifier ?? "?" }.joined(separator: ", ") }
+    private static func names(_ stores: [NSPersistentStore]) -> String { stores.map { $0.url?.path ?? $0.identifier ?? "?" }.joined(separator: ", ") }
+
+    /// A batch request is done in some stores, and could not be in others.
+    static func incompleteBatch(_ written: [NSPersistentStore], missing: [NSPersistentStore], because error: any Error) -> NSError {
+        let cause = error as NSError
+        return .coreData(
+            .persistentStoreIncompleteSave,
+            "The batch request is carried out in \(names(written)) and not in \(names(missing)). Execute it again with those as its affectedStores. "
+                + cause.localizedDescription,
+            underlying: cause, userInfo: [NSAffectedStoresErrorKey: missing])
+    }
+
+    fileprivate static func incompleteSave(_ written: [NSPersistentStore], missing: [NSPersistentStore], because error: any Error) -> NSError {
         let cause = error as NSError
         var info: [String: Any] = [NSAffectedStoresErrorKey: missing]
         info[NSSQLiteErrorDomain] = cause.userInfo[NSSQLiteErrorDomain]

@@ -30,7 +30,9 @@ final class ArchivedExpression: NSObject, NSCoding, @unchecked Sendable {
 
     static func read(_ data: Data) throws -> NSExpression {
         let list = try PropertyListSerialization.propertyList(from: data, format: nil) as? [String: Any]
-        for name in (list?["$objects"] as? [Any] ?? []).compactMap({ ($0 as? [String: Any])?["$classname"] as? String }) {
+        let objects = list?["$objects"] as? [Any] ?? []
+        try checkDepth(objects)
+        for name in objects.compactMap({ ($0 as? [String: Any])?["$classname"] as? String }) {
             guard classNames.contains(name) || plainNames.contains(name) else {
                 throw Unknown(description: "it holds an object of the class \(name)")
             }
@@ -46,6 +48,33 @@ final class ArchivedExpression: NSObject, NSCoding, @unchecked Sendable {
         var arguments: [Any?] = []
         let format = try archived.format(&arguments)
         return try NSExpression.parse(format, arguments: arguments)
+    }
+
+    private static let deepest = 100
+
+    /// Foundation follows what an object holds for as long as there is anything: one that holds itself has no end.
+    private static func checkDepth(_ objects: [Any]) throws {
+        let held = try objects.map(references)
+        // How deep what an object holds nests; nil while it is being found out.
+        var depths: [Int: Int?] = [:]
+        func depth(of object: Int, at level: Int) throws -> Int {
+            guard level <= deepest, depths[object] != .some(nil) else { throw Unknown(description: "it nests too deep, or holds itself") }
+            if let known = depths[object] ?? nil { return known }
+            depths[object] = .some(nil)
+            let found = try (held.indices.contains(object) ? held[object] : []).map { try depth(of: $0, at: level + 1) }.max().map { $0 + 1 } ?? 0
+            depths[object] = found
+            return found
+        }
+        for object in held.indices where try depth(of: object, at: 0) > deepest {
+            throw Unknown(description: "it nests too deep, or holds itself")
+        }
+    }
+
+    /// The numbers of the objects that one holds. Foundation shows them only where it writes them.
+    private static func references(in object: Any) throws -> [Int] {
+        guard object is [String: Any] || object is [Any] else { return [] }
+        let text = String(decoding: try PropertyListSerialization.data(fromPropertyList: object, format: .xml, options: 0), as: UTF8.self)
+        return text.matches(of: /<key>CF\$UID<\/key>\s*<integer>(\d+)<\/integer>/).compactMap { Int($0.1) }
     }
 
     init?(coder: NSCoder) {

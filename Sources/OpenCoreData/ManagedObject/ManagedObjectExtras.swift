@@ -91,6 +91,7 @@ extension NSManagedObject {
         ownsRow = true
         fillsRows = true
         madeExtras.changed = SlotSet()
+        madeExtras.changedToManys = SlotSet()
     }
 
     /// To-manys that have been loaded, by number.

@@ -4,6 +4,7 @@ import Foundation
 extension NSManagedObject {
     /// Points a to-one at `target`; the old target, the new one and its previous partner follow.
     final func setToOne(_ relationship: NSRelationshipDescription, slot: Int, to target: NSManagedObject?) {
+        if fillsRows { return fill(slot, with: target.map { .objectID($0.objectID) } ?? .null) }
         let me = standing, target = target?.standing
         if me !== self { return me.setToOne(relationship, slot: slot, to: target) }
         if let target { checkSameContext(target) }
@@ -18,6 +19,7 @@ extension NSManagedObject {
     /// Replaces the members of a to-many. What has become a member elsewhere, or has gone, since they were shown here is not edited: whoever set this
     /// has not seen it.
     final func setToMany(_ number: Int, to objects: [NSManagedObject]) {
+        if fillsRows { return changedToManys.insert(number) }
         let shown = memberIDs(number)
         context?.hearOfReplacements()
         standing.setToMany(number, to: objects, shown: Set(shown.map(\.current)))

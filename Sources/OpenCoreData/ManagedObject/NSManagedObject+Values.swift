@@ -51,6 +51,7 @@ extension NSManagedObject {
 
     /// Sets a value past all tracking.
     final func writeUntracked(_ value: AttributeValue, atSlot slot: Int) {
+        if fillsRows { return fill(slot, with: value) }
         let current = realisedRow, me = standing
         if me !== self { return me.writeUntracked(value, atSlot: slot) }
         if !ownsRow {

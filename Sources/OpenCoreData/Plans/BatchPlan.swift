@@ -8,7 +8,7 @@ package struct BatchPlan {
         case delete(BatchDelete)
     }
 
-    package let work: Work
+    package var work: Work
     /// Whether the outcome is to name the objects.
     package var tellsIDs = false
     /// The request itself, for stores of a program's own.

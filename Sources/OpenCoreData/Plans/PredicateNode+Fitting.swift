@@ -11,6 +11,19 @@ extension PredicateNode {
 }
 
 extension ExpressionNode {
+    /// Throws 134060 for a key that an object on the way does not have.
+    ///
+    /// - Parameters:
+    ///   - entity: that of the object which is asked.
+    ///   - variables: what variables stand for.
+    ///   - isKnown: whether an object of an entity has a key that the model knows nothing of.
+    func checkKeys(
+        of entity: NSEntityDescription, variables: [String: NSEntityDescription], besides isKnown: @escaping (NSEntityDescription, String) -> Bool
+    ) throws {
+        let checking = ConstantFitting(entity: entity, subject: "The expression", isKnown: isKnown, variables: variables)
+        _ = try checking.inside(self)
+    }
+
     /// The expression as a fetch of the entity could compute it: the predicates within it fitted, identities in place of objects. Throws 134060 for what
     /// can't be computed of any object.
     func fitted(to entity: NSEntityDescription) throws -> ExpressionNode {
@@ -79,6 +92,8 @@ extension ComparedKind {
 private struct ConstantFitting {
     let entity: NSEntityDescription
     var subject = "The predicate"
+    /// Whether an object of an entity has a key that the model knows nothing of.
+    var isKnown: (NSEntityDescription, String) -> Bool = { _, _ in false }
     /// What the variables of subqueries stand for.
     var variables: [String: NSEntityDescription] = [:]
 
@@ -160,7 +175,7 @@ private struct ConstantFitting {
     }
 
     /// Predicates inside of an expression.
-    private func inside(_ node: ExpressionNode) throws -> ExpressionNode {
+    fileprivate func inside(_ node: ExpressionNode) throws -> ExpressionNode {
         switch node {
         case .subquery(let collection, let variable, let predicate):
             let collection = try inside(collection)
@@ -180,6 +195,7 @@ private struct ConstantFitting {
         case .function(let name, let arguments): return .function(name, try arguments.map(inside))
         case .setOperation(let operation, let left, let right): return .setOperation(operation, try inside(left), try inside(right))
         case .conditional(let condition, let yes, let no): return .conditional(try fit(condition), try inside(yes), try inside(no))
+        case .message(let target, let selector, let arguments): return .message(try inside(target), selector, try arguments.map(inside))
         default: return node
         }
     }
@@ -226,6 +242,7 @@ private struct ConstantFitting {
             switch current.layout.place(of: key) {
             case .slot(let slot)?: relationship = current.layout.relationship(atSlot: slot)
             case .toMany(let number)?: relationship = current.layout.toManys[number]
+            case nil where isKnown(current, key): return
             case nil:
                 let known = current.propertiesByName.keys.sorted().joined(separator: ", ")
                 throw NSError.coreData(

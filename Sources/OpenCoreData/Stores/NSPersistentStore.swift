@@ -81,6 +81,8 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
     /// Changed only before anybody else has the store, so there is nothing to check when it is read.
     @exclusivity(unchecked)
     package final private(set) var identity: StoreIdentity
+    /// Who is asked for the rows of a batch insert.
+    package final let asking = AskingThread()
     /// The UUID of a store that gave its place, and with it its identity, to another.
     private let formerIdentifier = Mutex<String?>(nil)
 

@@ -209,10 +209,29 @@ final class UnknownExpression: NSObject, NSCoding {
             archiver.finishEncoding()
             return archiver.encodedData
         }
-        let archives = [
-            archive(UnknownExpression(), as: "NSConstantValueExpression"), archive(UnknownExpression(), as: nil), archive(NSString("x"), as: nil),
-            Data("ABC".utf8),
+        // One that is its own operand, a list that is an element of itself, and lists in lists.
+        func archive(_ objects: [Any]) throws -> Data {
+            let list: [String: Any] = [
+                "$version": 100_000, "$archiver": "NSKeyedArchiver", "$top": ["root": ["CF$UID": 1]], "$objects": ["$null"] + objects,
+            ]
+            return try PropertyListSerialization.data(fromPropertyList: list, format: .xml, options: 0)
+        }
+        let function: [String: Any] = ["$classname": "NSFunctionExpression", "$classes": ["NSFunctionExpression", "NSExpression", "NSObject"]]
+        let array: [String: Any] = ["$classname": "NSArray", "$classes": ["NSArray", "NSObject"]]
+        let endless = try [
+            archive([
+                ["$class": ["CF$UID": 2], "NSExpressionType": 4, "NSSelectorName": ["CF$UID": 3], "NSOperand": ["CF$UID": 1]] as [String: Any],
+                function,
+                "valueForKey:",
+            ]),
+            archive([["$class": ["CF$UID": 2], "NS.objects": [["CF$UID": 1]]] as [String: Any], array]),
+            archive((1...5_000).map { ["$class": ["CF$UID": 5_001], "NS.objects": [["CF$UID": $0 % 5_000 + 1]]] as [String: Any] } + [array]),
         ]
+        let archives =
+            endless + [
+                archive(UnknownExpression(), as: "NSConstantValueExpression"), archive(UnknownExpression(), as: nil), archive(NSString("x"), as: nil),
+                Data("ABC".utf8),
+            ]
         for data in archives {
             let words = attribute("name", "x") + attribute("valueexpressiondata", data.base64EncodedString())
             let junk = "<object type=\"XDDEVATTRIBUTEMAPPING\" id=\"z5\">\(words)</object>"
@@ -222,6 +241,7 @@ final class UnknownExpression: NSObject, NSCoding {
                 Issue.record("it was read")
             } catch {
                 #expect(error.description.contains("the expression of x can't be read"), "\(error)")
+                #expect(error.description.contains("holds itself") == endless.contains(data), "\(error)")
             }
         }
     }

@@ -44,6 +44,20 @@ import class OpenCoreData.NSExpression
         #expect(try fixture.rows("SELECT count(*) FROM Citizen WHERE first = 'P' || years") == [["2500"]])
     }
 
+    // G4: an object that is asked for what it does not have stops the process
+    @Test(arguments: [
+        "nickname", "$source.nickname", "city.mayor", "$destination.age", "uppercase:($source.nickname)",
+        "SUBQUERY(city.people, $p, $p.nickname == 'x').@count",
+    ])
+    func aMappingThatAsksForAKeyThatIsNotThereIsRefused(_ expression: String) throws {
+        let fixture = try Citizens.Fixture()
+        let mapping = Citizens.model(Citizens.mapping("Citizens", "Person", "Citizen", [Citizens.property("first", expression)]))
+        let error = #expect(throws: NSError.self) { try fixture.migrate(fixture.manager(), mapping) }
+        let words = error?.localizedDescription ?? ""
+        #expect(error?.code == 134_110 && words.contains("\"Citizens\" can't tell Citizen.first") && words.contains("has no property"), "\(words)")
+        #expect(!FileManager.default.fileExists(atPath: fixture.made.path))
+    }
+
     // G4: what the objects of the source have become is what a relationship gets.
     @Test(arguments: ["people", #"FUNCTION($manager, "destinationInstancesForSourceRelationshipNamed:sourceInstances:", "people", $source.people)"#])
     func aRelationshipTakesWhatItsMembersHaveBecome(_ expression: String) throws {

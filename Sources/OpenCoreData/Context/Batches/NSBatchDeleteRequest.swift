@@ -30,13 +30,14 @@ open class NSBatchDeleteRequest: NSPersistentStoreRequest {
         super.init()
     }
 
-    /// What it deletes, as a request: where it was made of IDs, one for those.
+    /// What it deletes, as a request: where it was made of IDs, one for those, if they are of one entity or of one tree.
     open var fetchRequest: NSFetchRequest<any NSFetchRequestResult> {
         switch selection {
         case .fetch(let request): return request
         case .ids(let ids):
             let request = NSFetchRequest<any NSFetchRequestResult>()
-            request.entity = ids.first?.entity
+            let entities = Set(ids.map(\.entity))
+            request.entity = entities.count == 1 ? entities.first : entities.first?.rootEntity
             request.predicate = NSPredicate(format: "SELF IN %@", ids)
             return request
         }

@@ -144,7 +144,7 @@ extension NSBatchInsertRequest.Source {
             let object = entity.objectClass.init(entity: entity, insertInto: nil)
             object.beginRow()
             let refused = Set(layout.partnerSlots).union((0..<layout.count).filter { layout.isTransient[$0] })
-            let toOnes = layout.toOneSlots
+            let toOnes = layout.toOneSlots, checked = (0..<layout.count).filter { layout.kinds[$0].isChecked }
             return {
                 if handler(object) { return nil }
                 guard let row = object.row else { return nil }
@@ -152,6 +152,9 @@ extension NSBatchInsertRequest.Source {
                 for number in object.changedToManys.slots { _ = try layout.batchSlot(of: layout.toManys[number].name) }
                 for slot in refused where given.contains(slot) { _ = try layout.batchSlot(of: layout.names[slot]) }
                 for slot in toOnes where given.contains(slot) { _ = try layout.batchValue(row[slot].objectID, atSlot: slot) }
+                for slot in checked where given.contains(slot) && !layout.kinds[slot].admits(row[slot]) {
+                    throw NSError.noValue(row[slot].plain, of: layout, slot: slot)
+                }
                 object.beginRow()
                 return BatchInsert.Row(values: row, given: given)
             }

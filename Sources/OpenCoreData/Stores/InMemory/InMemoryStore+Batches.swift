@@ -10,6 +10,7 @@ extension InMemoryStore {
             throw NSError.coreData(
                 .persistentStoreSave, "The store in memory was opened read-only; it can't execute \(Swift.type(of: batch.request)).")
         }
+        try asking.check(self)
         try tell(.batch)
         var work = InMemoryBatch(self, before: state.withLock { $0 })
         switch batch.work {
@@ -48,6 +49,8 @@ private struct InMemoryBatch {
     private(set) var changes = ChangeSet()
     /// What was asked to be inserted, updated or deleted, in the order in which it was met.
     private(set) var affected: [NSManagedObjectID] = []
+    private var updated: Set<NSManagedObjectID> = []
+    private var storedKeys: [UniquenessConstraint: [UniqueKey: NSManagedObjectID]] = [:]
 
     init(_ store: InMemoryStore, before: InMemoryStore.State) {
         self.store = store
@@ -79,7 +82,7 @@ private struct InMemoryBatch {
     mutating func insert(_ insert: BatchInsert) throws {
         let layout = insert.entity.layout
         var new: [UniquenessConstraint: [UniqueKey: NSManagedObjectID]] = [:]
-        while let row = try insert.next() {
+        while let row = try store.asking.asking(insert.next) {
             for slot in layout.toOneSlots where row.given.contains(slot) {
                 if let id = row.values[slot].objectID { try checkTarget(id, layout.fullName(slot)) }
             }
@@ -103,12 +106,24 @@ private struct InMemoryBatch {
         }
     }
 
+    /// Which rows had which keys before: looked at once a request.
+    private mutating func stored(_ constraint: UniquenessConstraint) -> [UniqueKey: NSManagedObjectID] {
+        if let known = storedKeys[constraint] { return known }
+        let members = Set(constraint.declarer.withDescendants.map(\.number))
+        var found: [UniqueKey: NSManagedObjectID] = [:]
+        for (id, row) in before.rows where members.contains(id.layout.number) {
+            if let key = row.layout.constraints[constraint.number].key(of: row) { found[key] = id }
+        }
+        storedKeys[constraint] = found
+        return found
+    }
+
     /// Who has a key that the row has.
-    private func owner(of row: BatchInsert.Row, _ new: [UniquenessConstraint: [UniqueKey: NSManagedObjectID]]) -> NSManagedObjectID? {
+    private mutating func owner(of row: BatchInsert.Row, _ new: [UniquenessConstraint: [UniqueKey: NSManagedObjectID]]) -> NSManagedObjectID? {
         for constraint in row.values.layout.constraints {
             guard let key = constraint.key(of: row.values) else { continue }
-            if let id = new[constraint]?[key] { return id }
-            if let stored = InMemoryStore.owners(of: [key], constraint, before)[key], keeps(stored.id, key, constraint) { return stored.id }
+            if let id = new[constraint]?[key], keeps(id, key, constraint) { return id }
+            if let id = stored(constraint)[key], keeps(id, key, constraint) { return id }
         }
         return nil
     }
@@ -138,7 +153,7 @@ private struct InMemoryBatch {
             slots.insert(slot)
         }
         change(id, merged, slots)
-        if !affected.contains(id) { affected.append(id) }
+        if !id.isTemporaryID, updated.insert(id).inserted { affected.append(id) }
         note(merged, id, &new)
     }
 

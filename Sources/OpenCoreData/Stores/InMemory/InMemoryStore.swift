@@ -158,6 +158,7 @@ package class InMemoryStore: NSPersistentStore, RowSource, @unchecked Sendable {
     package override var pushMark: UInt64 { get throws { state.withLock { $0.pushMark } } }
 
     package override func save(_ changes: ChangeSet) throws -> SavedRows {
+        try asking.check(self)
         try tell(.save(changes))
         return try state.withLock { state throws in
             try Self.checkVersions(changes, state)
@@ -172,6 +173,7 @@ package class InMemoryStore: NSPersistentStore, RowSource, @unchecked Sendable {
 
     // The coordinator has one save after the other, so the rows stay as they are until this one is committed.
     package override func prepare(_ changes: ChangeSet, _ body: (any PreparedSave) throws -> Void) throws {
+        try asking.check(self)
         try tell(.save(changes))
         let (next, saved) = try state.withLock { state throws in
             var next = state

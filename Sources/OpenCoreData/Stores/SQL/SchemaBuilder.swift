@@ -50,14 +50,18 @@ struct SchemaBuilder {
         }
     }
 
-    /// The name itself, or the name with the first number that makes it new.
+    /// The name itself, or the name with the first number that makes it new: another one also to SQL, to which the case of ASCII letters is nothing.
     private static func unused(_ wanted: String, among used: inout Set<String>) -> String {
         var name = wanted, suffix = 1
-        while !used.insert(name).inserted {
+        while !used.insert(inSQL(name)).inserted {
             name = wanted + String(suffix)
             suffix += 1
         }
         return name
+    }
+
+    private static func inSQL(_ name: String) -> String {
+        String(decoding: name.utf8.map { $0 >= UInt8(ascii: "a") && $0 <= UInt8(ascii: "z") ? $0 - 32 : $0 }, as: UTF8.self)
     }
 
     private func number(_ entity: NSEntityDescription) -> Int64 { numbers[entity.number] ?? 0 }
@@ -156,6 +160,8 @@ struct SchemaBuilder {
 
     private func build(_ isSummed: (String) -> Bool) throws -> SQLSchema {
         var tables: [TableMap] = [], maps: [EntityMap] = []
+        // A file has one name for one thing, whatever it is.
+        var used = Set((tableNames.values + joins.map(\.name)).map(Self.inSQL))
         for (index, root) in roots.enumerated() {
             let tableName = tableNames[root.number] ?? ""
             let members = root.withDescendants.filter { numbers[$0.number] != nil }.sorted { number($0) < number($1) }
@@ -171,7 +177,7 @@ struct SchemaBuilder {
                 TableMap(
                     name: tableName, members: members.map { number($0) },
                     root: numbers[root.number] ?? members.map { number($0) }.min() ?? 0, columns: columns,
-                    indexes: indexes(of: root, members: members, table: tableName), joins: joined,
+                    indexes: indexes(of: root, members: members, table: tableName, used: &used), joins: joined,
                     sum: isSummed(tableName) ? dialect.sum(of: [("Z_PK", "INTEGER"), ("Z_ENT", "INTEGER")] + columns) : nil))
         }
         return SQLSchema(dialect: dialect, tables: tables, joins: joins, entities: maps.sorted { $0.number < $1.number })
@@ -217,8 +223,10 @@ struct SchemaBuilder {
 
     // MARK: Indexes
 
-    private func indexes(of root: NSEntityDescription, members: [NSEntityDescription], table: String) -> [IndexMap] {
-        var result: [IndexMap] = [], used: Set<String> = []
+    private func indexes(
+        of root: NSEntityDescription, members: [NSEntityDescription], table: String, used: inout Set<String>
+    ) -> [IndexMap] {
+        var result: [IndexMap] = []
         func add(_ wanted: String, unique: Bool, columns: [String], over names: [String], scope: [Int64]? = nil) {
             let name = Self.unused(wanted, among: &used)
             let condition = scope.map { " WHERE Z_ENT IN (\($0.map(String.init).joined(separator: ", ")))" } ?? ""

@@ -113,7 +113,7 @@ extension SQLiteStore: HistoryKeeping {
         guard !isReadOnly else {
             throw NSError.coreData(.persistentStoreSave, "\(path) was opened read-only; none of its history was deleted.")
         }
-        try checkNotAskingForRows()
+        try asking.check(self)
         do {
             return try pool.writeWithoutTransaction { database in
                 var count = 0

@@ -37,8 +37,6 @@ package final class SQLiteStore: NSPersistentStore, @unchecked Sendable {
     private let checkedSchema = Atomic<Int64>(-1)
     /// How many statements ran.
     package let statements = StatementCounter()
-    /// The thread that is asked for the rows of a batch insert; 0: none.
-    let askingThread = Atomic<UInt64>(0)
 
     struct MetadataState: Sendable {
         /// The property list as it is, or will be with the next save.

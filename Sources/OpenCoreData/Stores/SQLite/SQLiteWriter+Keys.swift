@@ -11,7 +11,7 @@ extension SQLiteWriter {
         guard !store.isReadOnly else {
             throw NSError.coreData(.persistentStoreSave, "\(store.path) was opened for reading only; it has no keys for new objects.")
         }
-        try store.checkNotAskingForRows()
+        try store.asking.check(store)
         do {
             return try store.pool.writeWithoutTransaction { database in
                 // Somebody may have reserved while this thread waited for the writer.
@@ -48,7 +48,7 @@ extension SQLiteWriter {
 
     func raiseLargestKey(for root: NSEntityDescription, to key: Int64) throws {
         let number = try counter(of: root)
-        try store.checkNotAskingForRows()
+        try store.asking.check(store)
         do {
             try store.pool.writeWithoutTransaction { database in
                 try store.checkModel(in: database)

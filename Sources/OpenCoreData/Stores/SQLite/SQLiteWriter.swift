@@ -18,7 +18,7 @@ final class SQLiteWriter: StoreWriting {
         guard !store.isReadOnly else {
             throw NSError.coreData(.persistentStoreSave, "\(store.path) was opened read-only; nothing was saved.")
         }
-        try store.checkNotAskingForRows()
+        try store.asking.check(store)
         let plan = try SavePlan(changes, schema: schema)
         let metadata = store.metadataState.withLock { $0.isDirty ? SQLitePreparedSave.Metadata(data: $0.data, generation: $0.generation) : nil }
         if plan.isEmpty && metadata == nil && changes.journaled == nil { return try body(UnwrittenSave { SavedRows() }) }

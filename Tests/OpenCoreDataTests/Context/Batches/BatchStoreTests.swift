@@ -88,6 +88,65 @@ import Testing
         #expect(try count() == [0, 0])
     }
 
+    /// Two stores that keep toys of these ages.
+    private func twoStores(_ ages: [[Int]]) throws -> (BatchWorld, [NSPersistentStore]) {
+        let world = try BatchWorld(.file)
+        let other = try world.coordinator.addPersistentStore(ofType: NSInMemoryStoreType, configurationName: nil, at: nil, options: nil)
+        for (store, ages) in zip([world.store, other], ages) {
+            let request = NSBatchInsertRequest(entityName: "Toy", objects: ages.map { ["label": "l", "age": $0, "number": $0] })
+            request.affectedStores = [store]
+            try world.execute(request)
+        }
+        return (world, [world.store, other])
+    }
+
+    // B1, F14
+    @Test func aDeleteCutsItsWindowFromTheWholeAndKeepsToTheStoresOfItsFetch() throws {
+        let (world, stores) = try twoStores([[1, 3, 5, 7], [2, 4, 6, 8]])
+        let fetch = NSFetchRequest<NSManagedObject>(entityName: "Toy")
+        fetch.sortDescriptors = [NSSortDescriptor(key: "age", ascending: true)]
+        fetch.fetchOffset = 1
+        fetch.fetchLimit = 2
+        let request = NSBatchDeleteRequest(fetchRequest: fetch)
+        request.resultType = .resultTypeCount
+        #expect(try world.execute(request, as: NSBatchDeleteResult.self).result as? Int == 2)
+        #expect(try world.dump().keys.sorted() == ["Toy 1", "Toy 4", "Toy 5", "Toy 6", "Toy 7", "Toy 8"])
+        let one = NSFetchRequest<NSManagedObject>(entityName: "Toy")
+        one.affectedStores = [stores[1]]
+        try world.execute(NSBatchDeleteRequest(fetchRequest: one))
+        #expect(try world.dump().keys.sorted() == ["Toy 1", "Toy 5", "Toy 7"])
+    }
+
+    // B5, S9
+    @Test func aRuleThatLeadsIntoAnotherStoreStopsNothing() throws {
+        let model = Shops.model()
+        model.setEntities(
+            ["Shop", "Tag", "Owner", "Loan", "Licence", "Shelf"].compactMap { model.entitiesByName[$0] }, forConfigurationName: "Shops")
+        model.setEntities(["Item", "Book", "Toy"].compactMap { model.entitiesByName[$0] }, forConfigurationName: "Items")
+        // Whose to-ones are kept at the other end, so that the tables of the first need nothing of the second.
+        for name in ["tags", "supplier", "shelves"] {
+            for entity in model.entities { entity.properties.removeAll { $0.name == name && ($0 as? NSRelationshipDescription) != nil } }
+        }
+        for (entity, name) in [("Tag", "items"), ("Shelf", "books")] {
+            model.entitiesByName[entity]?.properties.removeAll { $0.name == name }
+        }
+        model.entitiesByName["Item"]?.relationshipsByName["shop"]?.isTransient = true
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("batch-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let store = try coordinator.addPersistentStore(
+            ofType: NSSQLiteStoreType, configurationName: "Shops", at: folder.appendingPathComponent("s.sqlite"), options: nil)
+        defer { try? store.close() }
+        let context = NSManagedObjectContext(.privateQueueConcurrencyType)
+        context.persistentStoreCoordinator = coordinator
+        try context.performAndWait { () throws in
+            try context.execute(NSBatchInsertRequest(entityName: "Tag", objects: [["number": 1], ["number": 2]]))
+            try context.execute(batchDelete("Tag", "number == 1"))
+            #expect(try context.all("Tag").count == 1)
+        }
+    }
+
     // S6
     @Test func aStoreThatWasOpenedForReadingOnlyRefusesThem() throws {
         let world = try BatchWorld(.file)

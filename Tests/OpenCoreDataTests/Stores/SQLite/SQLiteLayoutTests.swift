@@ -96,6 +96,23 @@ struct SQLiteLayoutTests {
             ])
     }
 
+    // X4: a file has one name for one thing, in whatever letters
+    @Test func indexesWhoseNamesAreOneToSQLAreAllMade() throws {
+        let name = StoreModels.attribute("name", .string), attribute = StoreModels.attribute("b_c", .string)
+        name.isIndexed = true
+        attribute.isIndexed = true
+        let person = StoreModels.entity("A_b", [name]), other = StoreModels.entity("A", [attribute])
+        let code = StoreModels.attribute("c", .string)
+        code.isIndexed = true
+        person.properties += [code]
+        person.indexes = [NSFetchIndexDescription(name: "Name", elements: [NSFetchIndexElementDescription(property: name)])]
+        let fixture = try StoreFixture(NSManagedObjectModel(entities: [person, other]))
+        #expect(
+            try fixture.shell.column("SELECT name FROM sqlite_master WHERE type='index' ORDER BY name") == [
+                "Z_A_b_Name1", "Z_A_b_c", "Z_A_b_c1", "Z_A_b_name",
+            ])
+    }
+
     // X5
     @Test func theFileHasCoreDatasSettingsAndMetadata() throws {
         let fixture = try StoreFixture(StoreModels.animals())

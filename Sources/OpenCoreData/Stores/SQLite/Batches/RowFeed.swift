@@ -16,14 +16,18 @@ final class RowFeed: @unchecked Sendable {
     private static let chunkSize = 512
     private let next: () throws -> BatchInsert.Row?
     private let state = Mutex(State())
-    private let room = DispatchSemaphore(value: 4)
+    private let room = DispatchSemaphore(value: 0)
     private let ready = DispatchSemaphore(value: 0)
     /// Whether the rows are written by another thread than they are made by.
     private var isApart = false
     /// Whether there is no further row to be asked for.
     private(set) var isOver = false
 
-    init(_ next: @escaping () throws -> BatchInsert.Row?) { self.next = next }
+    init(_ next: @escaping () throws -> BatchInsert.Row?) {
+        self.next = next
+        // Not as its first value: whoever stops early leaves less, and the process would be stopped when it goes.
+        for _ in 0..<4 { room.signal() }
+    }
 
     /// The next rows, at most that many; fewer only if they are the last. On the thread that made the feed.
     func rows(atMost count: Int) throws -> [BatchInsert.Row] {

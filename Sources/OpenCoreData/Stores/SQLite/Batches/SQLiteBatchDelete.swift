@@ -59,6 +59,7 @@ struct SQLiteBatchDelete: SQLiteBatch {
         try database.execute(
             sql: """
                 CREATE TEMP TABLE ocd_targets (place INTEGER, key INTEGER, entity INTEGER, round INTEGER, PRIMARY KEY (place, key)) WITHOUT ROWID;
+                CREATE INDEX temp.ocd_rounds ON ocd_targets (round, place, entity);
                 DROP TABLE IF EXISTS temp.ocd_touched;
                 CREATE TEMP TABLE ocd_touched (entity INTEGER, key INTEGER, names TEXT, PRIMARY KEY (entity, key)) WITHOUT ROWID;
                 """)
@@ -96,8 +97,9 @@ struct SQLiteBatchDelete: SQLiteBatch {
 
     /// The statement that adds what one relationship of one entity leads to from the rows that were found in round `?1`.
     private func related(by relationship: NSRelationshipDescription, of map: EntityMap) throws -> String? {
-        guard let destination = relationship.destinationEntity else { return nil }
-        let table = try schema.map(of: destination).table, rows = schema.tables[table].name.sqlName
+        // What leads into another store's entities is kept there, at the other end.
+        guard let table = relationship.destinationEntity.flatMap({ schema[$0] })?.table else { return nil }
+        let rows = schema.tables[table].name.sqlName
         let owners = "temp.ocd_targets AS o WHERE o.place = \(map.table) AND o.entity = \(map.number) AND o.round = ?1"
         let members: String
         switch map.layout.place(of: relationship.name) {

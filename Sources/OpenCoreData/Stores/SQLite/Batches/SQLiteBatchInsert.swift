@@ -41,7 +41,7 @@ struct SQLiteBatchInsert: SQLiteBatch {
         do {
             for index in indexes { try database.execute(sql: index.sql) }
         } catch let error as DatabaseError where error.extendedResultCode.rawValue == SQLiteError.uniqueViolation {
-            throw store.constraintError(SQLiteError(error, operation: "while inserting"), of: map, "insert")
+            throw store.constraintError(SQLiteError(error, operation: "while inserting"), of: [map], "insert")
         }
         try writer.finish()
         counts.inserts += writer.inserted.count
@@ -85,7 +85,7 @@ struct SQLiteBatchInsert: SQLiteBatch {
 }
 
 /// Writes row after row under ascending keys, and says what became of each.
-private struct SQLiteRowInserter {
+struct SQLiteRowInserter {
     private let map: EntityMap
     private let takenKey: BatchInsert.TakenKey
     private let columns: [SlotColumn]
@@ -96,6 +96,8 @@ private struct SQLiteRowInserter {
     private var current: (given: SlotSet, statement: SQLStatement)?
     private var checkedTargets: Set<NSManagedObjectID> = []
     private let referenceSlots: SlotSet
+    /// The to-ones by which a row has a place among the members of its owner, and the columns that say which.
+    private let places: [(slot: Int, column: String)]
     private let firstKey: Int64
     private var nextKey: Int64
     /// Whether a row may be one that is there already.
@@ -113,6 +115,7 @@ private struct SQLiteRowInserter {
         self.database = database
         binder = RowBinder(schema: store.schema, identity: store.identity)
         referenceSlots = SlotSet(map.layout.toOneSlots)
+        places = try SavePlan.orderedOwners(of: map, schema: store.schema)
         mayMeetOthers = takenKey != .refuse && !map.constraints.isEmpty
         let root = store.schema.tables[map.table].root
         guard let largest = try database.integer("SELECT CAST(Z_MAX AS INTEGER) FROM Z_PRIMARYKEY WHERE Z_ENT = ?", [.integer(root)]) else {
@@ -148,7 +151,7 @@ private struct SQLiteRowInserter {
                 updated[key, default: SlotSet()].formUnion(takenKey == .replace ? SlotSet(replaced(row).map(\.slot)) : row.given)
             }
         } catch let error as SQLiteError where error.code == SQLiteError.uniqueViolation {
-            throw store.constraintError(error, of: map, "insert")
+            throw store.constraintError(error, of: [map], "insert")
         }
     }
 
@@ -215,10 +218,20 @@ private struct SQLiteRowInserter {
         case .replace: written = replaced(given)
         case .keep, .refuse: return "NOTHING"
         }
-        let values = written.flatMap(\.names).map { (column: $0, value: "excluded.\($0.sqlName)") }
+        var values = written.flatMap(\.names).map { (column: $0, value: "excluded.\($0.sqlName)") }
+        for column in written {
+            for place in places where place.slot == column.slot {
+                values.append((place.column, Self.place(place.column, keptWhere: column.name, is: "excluded.\(column.name.sqlName)")))
+            }
+        }
         var terms = values.map { "\($0.column.sqlName) = \($0.value)" } + ["Z_OPT = \(SaveOperation.nextVersion)"]
         if let sum = store.schema.tables[map.table].sum { terms.append("\(sum.column) = \(sum.replacing(values))") }
         return "UPDATE SET \(terms.joined(separator: ", ")) WHERE Z_ENT = excluded.Z_ENT"
+    }
+
+    /// Where a row stood among the members of one owner says nothing of another's order.
+    static func place(_ column: String, keptWhere owner: String, is value: String) -> String {
+        "CASE WHEN \(owner.sqlName) IS \(value) THEN \(column.sqlName) END"
     }
 
     private func replaced(_ given: SlotSet) -> [SlotColumn] { columns.filter { $0.coding != .reference || given.contains($0.slot) } }

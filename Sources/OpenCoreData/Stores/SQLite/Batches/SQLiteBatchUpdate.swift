@@ -79,19 +79,21 @@ struct SQLiteBatchUpdate: SQLiteBatch {
                 }
             }
         }
-        // Where rows stood among the members of one owner says nothing of another's order.
         for (slot, order) in try SavePlan.orderedOwners(of: map, schema: store.schema) where update.slots.contains(slot) {
-            assignments.set(order, to: .null)
+            guard let owner = map.columns[slot]?.name, let value = assignments.values.first(where: { $0.column == owner })?.value else { continue }
+            assignments.values.append((order, SQLiteRowInserter.place(order, keptWhere: owner, is: value)))
         }
+        let members = update.plan.members.compactMap { store.schema[$0] }
         do {
             try write(assignments, in: database)
         } catch let error as SQLiteError where error.code == SQLiteError.uniqueViolation {
             // The keys may be right in the end and collide on the way: rows exchange them.
-            let cleared = map.constraints.flatMap(\.columns).filter { update.slots.contains($0.slot) }
-            if cleared.isEmpty { throw store.constraintError(error, of: map, "update") }
-            try write(Assignments(values: cleared.map { ($0.name, "NULL") }), raisesVersion: false, in: database)
+            let keys = members.flatMap(\.constraints).flatMap(\.columns).filter { update.slots.contains($0.slot) }
+            if keys.isEmpty { throw store.constraintError(error, of: members, "update") }
+            let cleared = Set(keys.map(\.name)).sorted().map { (column: $0, value: "NULL") }
+            try write(Assignments(values: cleared), raisesVersion: false, in: database)
             do { try write(assignments, in: database) } catch let error as SQLiteError where error.code == SQLiteError.uniqueViolation {
-                throw store.constraintError(error, of: map, "update")
+                throw store.constraintError(error, of: members, "update")
             }
         }
     }

@@ -1,7 +1,6 @@
 import Foundation
 import GRDB
 import GRDBSQLite
-import Synchronization
 
 /// Batch requests: each one transaction, in SQL, without a row in memory that need not be there.
 extension SQLiteStore {
@@ -10,10 +9,10 @@ extension SQLiteStore {
         guard !isReadOnly else {
             throw NSError.coreData(.persistentStoreSave, "\(path) was opened read-only; it can't execute \(Swift.type(of: batch.request)).")
         }
-        try checkNotAskingForRows()
+        try asking.check(self)
         switch batch.work {
         case .insert(let insert):
-            let feed = RowFeed { [self] in try askingForRows(insert.next) }
+            let feed = RowFeed { [self] in try asking.asking(insert.next) }
             let operation = try SQLiteBatchInsert(insert, feed, tellsIDs: batch.tellsIDs, in: self)
             if feed.isOver { return try carryOut(operation, for: batch.origin, body) }
             try feed.feed { try carryOut(operation, for: batch.origin, body) }
@@ -40,22 +39,6 @@ extension SQLiteStore {
             }
             try body(prepared)
         }
-    }
-
-    /// Runs code of the program's that hands out rows, while the file may be locked for them.
-    func askingForRows<T>(_ body: () throws -> T) rethrows -> T {
-        askingThread.store(UInt64(pthread_self()), ordering: .relaxed)
-        defer { askingThread.store(0, ordering: .relaxed) }
-        return try body()
-    }
-
-    /// Throws 134030 where this thread is within such code: it would wait for itself.
-    func checkNotAskingForRows() throws {
-        guard askingThread.load(ordering: .relaxed) == UInt64(pthread_self()) else { return }
-        throw NSError.coreData(
-            .persistentStoreSave,
-            "A batch insert into \(path) is asking for its rows: its handler can't write to the store meanwhile. Save before the request, or after it."
-        )
     }
 
     /// Drops a table of a transaction's own, if it is there.
@@ -109,11 +92,17 @@ extension SQLiteStore {
     }
 
     /// 133021 for a request whose rows have keys that others have.
-    func constraintError(_ error: SQLiteError, of map: EntityMap, _ verb: String) -> NSError {
-        let names = map.layout.constraints.map { $0.slots.map { map.layout.names[$0] }.joined(separator: " and ") }
+    func constraintError(_ error: SQLiteError, of maps: [EntityMap], _ verb: String) -> NSError {
+        var names: [String] = []
+        for map in maps {
+            for constraint in map.layout.constraints {
+                let name = constraint.slots.map { map.layout.names[$0] }.joined(separator: " and ")
+                if !names.contains(name) { names.append(name) }
+            }
+        }
         return error.cocoaError(
             .managedObjectConstraintMerge,
-            "Can't \(verb) objects of \(map.name): two would have the same \(names.joined(separator: ", or the same ")), which a constraint of the model "
-                + "forbids. Nothing was written.")
+            "Can't \(verb) objects of \(maps.first?.name ?? "?"): two would have the same \(names.joined(separator: ", or the same ")), which a constraint of "
+                + "the model forbids. Nothing was written.")
     }
 }

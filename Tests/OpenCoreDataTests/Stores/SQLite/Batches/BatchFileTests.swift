@@ -110,34 +110,6 @@ import class OpenCoreData.NSExpression
         #expect(try SQLiteStoreVerification.verify(try #require(world.store.url)).isSound)
     }
 
-    // B1: a handler is the program's code, and runs while the file is locked
-    @Test func aHandlerReadsButDoesNotWrite() throws {
-        let world = try BatchWorld(.file), other = world.fresh()
-        try world.insert("Shop", [["name": "a", "number": 1]])
-        var number = 0, codes: [Int] = [], found = 0
-        let request = NSBatchInsertRequest(entityName: "Tag") { (row: NSMutableDictionary) in
-            number += 1
-            // Whether the first rows are asked for before the transaction begins or in it.
-            if number == 1 || number == 30_000 {
-                other.performAndWait {
-                    found += (try? other.all("Shop").count) ?? 0
-                    other.make("Shop", ["name": "b"])
-                    codes.append(errorCode { try other.save() })
-                    codes.append(errorCode { try other.execute(NSBatchInsertRequest(entityName: "Shop", objects: [["name": "c"]])) })
-                    codes.append(errorCode { try other.execute(NSPersistentHistoryChangeRequest.deleteHistory(before: .distantFuture)) })
-                    other.rollback()
-                }
-            }
-            row["number"] = number
-            return number > 30_000
-        }
-        try world.execute(request)
-        #expect(codes == [134_030, 134_030, 134_030, 134_030, 134_030, 134_030] && found == 2)
-        #expect(try world.shell.column("SELECT count(*) FROM ZTAG") == ["30000"])
-        try world.insert("Shop", [["name": "c", "number": 3]])
-        #expect(try world.shell.column("SELECT count(*) FROM ZSHOP") == ["2"])
-    }
-
     // B1, S12
     @Test func aHandlerThatGivesWhatIsNoValueLeavesNothing() throws {
         let world = try BatchWorld(.file)
@@ -165,28 +137,5 @@ import class OpenCoreData.NSExpression
         update.predicate = nil
         update.propertiesToUpdate = ["stars": NSExpression(format: "FUNCTION(name, 'length')")]
         #expect(errorCode { try world.execute(update) } == 134_060)
-    }
-
-    // B5: orders of members that are left
-    @Test func whatLosesItsOwnerLosesItsPlaceAmongTheMembers() throws {
-        let world = try BatchWorld(.file)
-        try world.save { context in
-            let shelves = (0..<3).map { context.make("Shelf", ["number": $0]) }
-            context.make("Shop", ["name": "a", "number": 9, "shelves": NSOrderedSet(array: shelves)])
-            context.make("Shop", ["name": "b", "number": 8])
-        }
-        let context = world.context
-        try context.performAndWait { () throws in
-            let target = try #require(try context.all("Shop", "name == 'b'").first)
-            let update = NSBatchUpdateRequest(entityName: "Shelf")
-            update.predicate = NSPredicate(format: "number > 0")
-            update.propertiesToUpdate = ["shop": target]
-            try context.execute(update)
-        }
-        #expect(try world.dump()["Shop 8"]?["shelves"] == "Shelf 1, Shelf 2" && world.dump()["Shop 9"]?["shelves"] == "Shelf 0")
-        let order = try #require(
-            try world.shell.column("SELECT name FROM pragma_table_info('ZSHELF') WHERE name LIKE 'Z_FOK%'").first)
-        #expect(try world.shell.column("SELECT count(\(order)) FROM ZSHELF") == ["1"])
-        #expect(try SQLiteStoreVerification.verify(try #require(world.store.url)).isSound)
     }
 }

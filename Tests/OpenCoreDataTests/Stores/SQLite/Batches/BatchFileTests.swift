@@ -138,4 +138,24 @@ import class OpenCoreData.NSExpression
         update.propertiesToUpdate = ["stars": NSExpression(format: "FUNCTION(name, 'length')")]
         #expect(errorCode { try world.execute(update) } == 134_060)
     }
+
+    // B5: pairs that nobody would ever see again
+    @Test func whatWasDeletedIsInNoPair() throws {
+        let world = try BatchWorld(.file)
+        try world.save { context in
+            let items = (0..<3).map { context.make("Book", ["key": "k\($0)", "number": $0]) }
+            for number in 3..<5 { context.make("Tag", ["number": number, "items": Set(items)]) }
+            context.make("Shelf", ["number": 9, "books": Set(items)])
+        }
+        let tables = try world.shell.column("SELECT name FROM sqlite_master WHERE type = 'table' AND name GLOB 'Z_[0-9]*'")
+        func pairs() throws -> [Int] { try tables.map { try #require(Int(try world.shell.column("SELECT count(*) FROM \($0)")[0])) }.sorted() }
+        #expect(try pairs() == [3, 6])
+        try world.execute(batchDelete("Book", "number == 0"))
+        #expect(try pairs() == [2, 4])
+        try world.execute(batchDelete("Tag"))
+        #expect(try pairs() == [0, 2])
+        try world.execute(batchDelete("Shelf"))
+        #expect(try pairs() == [0, 0])
+        #expect(try world.dump().isEmpty)
+    }
 }

@@ -14,8 +14,9 @@ import class OpenCoreData.NSExpression
         shelf.uniquenessConstraints = [["code"]]
         let world = try BatchWorld(kind, model)
         try world.save { context in
-            let shelves = [2, 0, 1].map { context.make("Shelf", ["number": $0, "code": "c\($0)"]) }
-            context.make("Shop", ["name": "a", "number": 9, "shelves": NSOrderedSet(array: shelves)])
+            let shelves = (0..<3).map { context.make("Shelf", ["number": $0, "code": "c\($0)"]) }
+            // Not in the order of their keys.
+            context.make("Shop", ["name": "a", "number": 9, "shelves": NSOrderedSet(array: [shelves[2], shelves[0], shelves[1]])])
             context.make("Shop", ["name": "b", "number": 8, "shelves": NSOrderedSet(array: [context.make("Shelf", ["number": 5, "code": "c5"])])])
         }
         return world

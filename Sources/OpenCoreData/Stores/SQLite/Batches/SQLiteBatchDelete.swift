@@ -5,7 +5,7 @@ import GRDBSQLite
 /// Rows that go, with what the model's delete rules take along, and the references to them, which are emptied.
 struct SQLiteBatchDelete: SQLiteBatch {
     private enum Selection {
-        case found(SQLTranslator.Query, table: Int)
+        case found(SQLTranslator.Query)
         /// Keys by table, as JSON.
         case keys([Int: String])
     }
@@ -25,7 +25,7 @@ struct SQLiteBatchDelete: SQLiteBatch {
         case .found(let plan):
             let table = try store.schema.map(of: plan.entity).table
             let query = try SQLTranslator(schema: store.schema, identity: store.identity).query(plan) { "\(table), \($0).Z_PK, \($0).Z_ENT, 0" }
-            selection = .found(query, table: table)
+            selection = .found(query)
         case .ids(let ids):
             var keys: [Int: [Int64]] = [:]
             for id in ids where id.mayBe(in: store.identity) { keys[try store.schema.map(of: id.entity).table, default: []].append(id.key) }
@@ -43,8 +43,11 @@ struct SQLiteBatchDelete: SQLiteBatch {
         var outcome = BatchOutcome()
         outcome.count = Int(try database.integer("SELECT count(*) FROM temp.ocd_targets") ?? 0)
         if outcome.count == 0 { return outcome }
-        try touch(in: database)
-        if let origin { try record(outcome.count, origin, in: database) }
+        try checkReferences(in: database)
+        if let origin {
+            try noteTouched(in: database)
+            try record(outcome.count, origin, in: database)
+        }
         if tellsIDs { outcome.ids = try store.ids("SELECT key, entity FROM temp.ocd_targets ORDER BY place, key", in: database) }
         try empty(in: database)
         try delete(in: database)
@@ -64,7 +67,7 @@ struct SQLiteBatchDelete: SQLiteBatch {
                 CREATE TEMP TABLE ocd_touched (entity INTEGER, key INTEGER, names TEXT, PRIMARY KEY (entity, key)) WITHOUT ROWID;
                 """)
         switch selection {
-        case .found(let query, _):
+        case .found(let query):
             let statement = try database.prepared("INSERT INTO temp.ocd_targets \(query.sql)")
             try statement.bindNumbered(query.parameters)
             try statement.run()
@@ -77,7 +80,7 @@ struct SQLiteBatchDelete: SQLiteBatch {
         }
     }
 
-    /// A to-one, or one side of pairs, that leads from rows of one entity to rows of a table.
+    /// Adds what the rule takes along, round after round: what the rows of one round lead to is the next.
     private func cascade(in database: Database) throws {
         var statements: [String] = []
         for map in schema.entities {
@@ -148,31 +151,35 @@ struct SQLiteBatchDelete: SQLiteBatch {
             + "AND Z_PK NOT IN (SELECT key FROM temp.ocd_targets WHERE place = \(reference.map.table))"
     }
 
-    /// Notes which rows that stay are changed, and in which properties. Throws where one may not be.
-    private func touch(in database: Database) throws {
+    private func rows(_ reference: Reference) -> String { "FROM \(reference.map.tableName.sqlName) WHERE \(remaining(reference))" }
+
+    /// Throws where a reference would be emptied that may not be empty.
+    private func checkReferences(in database: Database) throws {
+        try references { reference in
+            guard !reference.relationship.isOptional, let key = try database.integer("SELECT Z_PK \(rows(reference))") else { return }
+            throw NSError.requiredReference(reference.map.layout.fullName(reference.column.slot), of: key)
+        }
+    }
+
+    /// Notes which rows that stay are changed, and in which properties.
+    private func noteTouched(in database: Database) throws {
         func note(_ name: String, _ query: String) throws {
             try database.run(
                 "INSERT INTO temp.ocd_touched SELECT f.Z_ENT, f.Z_PK, ?1 FROM (\(query)) AS f WHERE true "
                     + "ON CONFLICT (entity, key) DO UPDATE SET names = names || ',' || excluded.names", [.text(name)])
         }
-        try references { reference in
-            let rows = "FROM \(reference.map.tableName.sqlName) WHERE \(remaining(reference))"
-            if !reference.relationship.isOptional, let key = try database.integer("SELECT Z_PK \(rows)") {
-                throw NSError.requiredReference(reference.map.layout.fullName(reference.column.slot), of: key)
-            }
-            try note(reference.relationship.name, "SELECT Z_ENT, Z_PK \(rows)")
-        }
+        try references { try note($0.relationship.name, "SELECT Z_ENT, Z_PK \(rows($0))") }
         for map in schema.entities {
             for (number, place) in map.toManys.enumerated() {
-                guard case .pairs(let join, let mine, let theirs, _, _)? = place, let relationship = Optional(map.layout.toManys[number]),
-                    let destination = relationship.destinationEntity
+                let relationship = map.layout.toManys[number]
+                guard case .pairs(let join, let mine, let theirs, _, _)? = place,
+                    let target = relationship.destinationEntity.flatMap({ schema[$0] })?.table
                 else { continue }
-                let target = try schema.map(of: destination).table, pairs = schema.joins[join].name.sqlName
                 try note(
                     relationship.name,
                     "SELECT Z_ENT, Z_PK FROM \(map.tableName.sqlName) WHERE Z_ENT = \(map.number) AND Z_PK NOT IN "
-                        + "(SELECT key FROM temp.ocd_targets WHERE place = \(map.table)) AND Z_PK IN (SELECT \(mine.sqlName) FROM \(pairs) "
-                        + "WHERE \(theirs.sqlName) IN (SELECT key FROM temp.ocd_targets WHERE place = \(target)))")
+                        + "(SELECT key FROM temp.ocd_targets WHERE place = \(map.table)) AND Z_PK IN (SELECT \(mine.sqlName) FROM "
+                        + "\(schema.joins[join].name.sqlName) WHERE \(theirs.sqlName) IN (SELECT key FROM temp.ocd_targets WHERE place = \(target)))")
             }
         }
     }

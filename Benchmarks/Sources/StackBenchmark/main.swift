@@ -136,7 +136,9 @@ let processorTime = Atomic<UInt64>(0)
         if arguments[1] == "first" { request.fetchLimit = 1 }
         var length = 0
         let wall = try seconds {
-            try context.performAndWait { for stop in try context.fetch(request) { length += stop.name.utf8.count + (stop.platform?.utf8.count ?? 0) } }
+            try context.performAndWait {
+                for stop in try context.fetch(request) { length += stop.name.utf8.count + (stop.platform?.utf8.count ?? 0) }
+            }
         }
         try close(coordinator)
         if length == 0 { fail("\(arguments[2]) holds no stops; insert some first") }

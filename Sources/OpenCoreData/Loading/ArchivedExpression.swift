@@ -50,23 +50,34 @@ final class ArchivedExpression: NSObject, NSCoding, @unchecked Sendable {
         return try NSExpression.parse(format, arguments: arguments)
     }
 
-    private static let deepest = 100
+    /// A level of an expression is two objects: itself, and the list of its arguments.
+    private static let deepest = 2 * PredicateEvaluationError.levels + 10
+    private static let largest = 100_000
 
-    /// Foundation follows what an object holds for as long as there is anything: one that holds itself has no end.
+    /// Foundation follows what an object holds for as long as there is anything, and one that holds itself has no end; what is held twice is written out
+    /// twice.
     private static func checkDepth(_ objects: [Any]) throws {
-        let held = try objects.map(references)
-        // How deep what an object holds nests; nil while it is being found out.
-        var depths: [Int: Int?] = [:]
-        func depth(of object: Int, at level: Int) throws -> Int {
-            guard level <= deepest, depths[object] != .some(nil) else { throw Unknown(description: "it nests too deep, or holds itself") }
-            if let known = depths[object] ?? nil { return known }
-            depths[object] = .some(nil)
-            let found = try (held.indices.contains(object) ? held[object] : []).map { try depth(of: $0, at: level + 1) }.max().map { $0 + 1 } ?? 0
-            depths[object] = found
-            return found
+        let held = try objects.map(references), refusal = Unknown(description: "it nests too deep, or holds itself")
+        // How deep an object nests, and how many it is when all is written out; nil while that is being found out.
+        var known: [Int: (depth: Int, size: Int)?] = [:]
+        func measure(_ object: Int, at level: Int) throws -> (depth: Int, size: Int) {
+            if let found = known[object] {
+                guard let found else { throw refusal }
+                return found
+            }
+            guard level <= deepest else { throw refusal }
+            known[object] = .some(nil)
+            var result = (depth: 0, size: 1)
+            for next in held.indices.contains(object) ? held[object] : [] {
+                let part = try measure(next, at: level + 1)
+                result = (max(result.depth, part.depth + 1), min(result.size + part.size, largest + 1))
+            }
+            known[object] = result
+            return result
         }
-        for object in held.indices where try depth(of: object, at: 0) > deepest {
-            throw Unknown(description: "it nests too deep, or holds itself")
+        for object in held.indices {
+            let (depth, size) = try measure(object, at: 0)
+            guard depth <= deepest, size <= largest else { throw refusal }
         }
     }
 

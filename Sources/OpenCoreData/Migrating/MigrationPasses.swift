@@ -51,32 +51,10 @@ struct MigrationPasses {
         if manager.mappingModel.entityMappings.count(where: { $0.name == mapping.name }) > 1 {
             throw NSError.coreData(.migration, "Two entity mappings are named \"\(name)\"; each needs a name of its own.")
         }
-        try checkKeys(of: mapping)
         if hasPolicy(mapping) { return true }
         switch mapping.mappingType {
         case .addEntityMappingType, .removeEntityMappingType: return false
         default: return mapping.sourceEntityName != nil || mapping.sourceExpression != nil
-        }
-    }
-
-    /// An object that is asked for what it does not have stops the process: a mapping that would do so is refused before anything is made.
-    private func checkKeys(of mapping: NSEntityMapping) throws {
-        let source = manager.sourceEntity(for: mapping), destination = manager.destinationEntity(for: mapping)
-        var variables: [String: NSEntityDescription] = [:]
-        variables[NSMigrationSourceObjectKey] = source
-        variables[NSMigrationDestinationObjectKey] = destination
-        for property in (mapping.attributeMappings ?? []) + (mapping.relationshipMappings ?? []) where !property.isAutomatic {
-            guard let expression = property.valueExpression, let entity = source ?? destination else { continue }
-            do {
-                try expression.node.checkKeys(of: entity, variables: variables) { entity, key in
-                    entity.propertiesByName[key] != nil || KeyedMembers.other(entity.objectClass).accessors[key] != nil
-                }
-            } catch {
-                throw NSError.coreData(
-                    .migration,
-                    "The mapping \"\(mapping.name ?? "")\" can't tell \(mapping.destinationEntityName ?? "?").\(property.name ?? "?"). "
-                        + "\((error as NSError).localizedDescription)", underlying: error)
-            }
         }
     }
 

@@ -74,15 +74,32 @@ struct MigrationValues {
             NSMigrationEntityPolicyKey: PolicyAnswers(policy: policy, manager: manager),
         ])
         do {
+            try checkKeys(expression, property, source.entity, destination.entity)
             return try expression.value(for: source, context: variables)
         } catch {
             defer { manager.failureOfAnswer = nil }
             if let failure = manager.failureOfAnswer { throw failure }
             throw NSError.coreData(
                 .migration,
-                "The mapping \"\(mapping.name ?? "")\" can't tell \(mapping.destinationEntityName ?? "?").\(property.name ?? "?"): \(error)",
+                "The mapping \"\(mapping.name ?? "")\" can't tell \(mapping.destinationEntityName ?? "?").\(property.name ?? "?"): "
+                    + ((error as? PredicateEvaluationError)?.description ?? (error as NSError).localizedDescription),
                 underlying: error)
         }
+    }
+
+    /// An object that is asked for what it does not have stops the process.
+    private func checkKeys(
+        _ expression: NSExpression, _ property: NSPropertyMapping, _ source: NSEntityDescription, _ destination: NSEntityDescription
+    ) throws {
+        let check = NSMigrationManager.KeyCheck(
+            property: ObjectIdentifier(property), source: ObjectIdentifier(source), destination: ObjectIdentifier(destination))
+        if manager.checkedKeys.contains(check) { return }
+        try expression.node.checkKeys(
+            of: source, variables: [NSMigrationSourceObjectKey: source, NSMigrationDestinationObjectKey: destination]
+        ) { entity, key in
+            entity.withDescendants.contains { $0.propertiesByName[key] != nil }
+        }
+        manager.checkedKeys.insert(check)
     }
 
     /// The objects of the destination that an expression means: those it gives, and what the objects of the source that it gives have become.

@@ -67,6 +67,7 @@ open class NSMigrationManager: NSObject, @unchecked Sendable {
     private func start() {
         reset()
         failureOfAnswer = nil
+        checkedKeys = []
         currentEntityMapping = NSEntityMapping()
         state.withLock { $0 = State() }
         sourceContext = Self.context(sourceModel, "source")
@@ -77,6 +78,15 @@ open class NSMigrationManager: NSObject, @unchecked Sendable {
 
     /// How far the migration is, from 0 to 1. May be read from any thread.
     open var migrationProgress: Float { state.withLock { $0.progress } }
+
+    /// An expression that asks objects of two entities for nothing that they do not have.
+    struct KeyCheck: Hashable {
+        let property: ObjectIdentifier
+        let source: ObjectIdentifier
+        let destination: ObjectIdentifier
+    }
+
+    final var checkedKeys: Set<KeyCheck> = []
 
     func progressed(to progress: Float) { state.withLock { $0.progress = progress } }
 

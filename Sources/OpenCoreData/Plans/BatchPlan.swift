@@ -17,6 +17,8 @@ package struct BatchPlan {
     package let affectedStores: [StoreIdentity]?
     /// Who asks for it.
     package let origin: SaveOrigin
+    /// The coordinator's queue, which is held while it is carried out.
+    package let queue: ContextQueue
 }
 
 /// New rows for one entity.

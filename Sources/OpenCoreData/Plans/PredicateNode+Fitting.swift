@@ -20,7 +20,7 @@ extension ExpressionNode {
     func checkKeys(
         of entity: NSEntityDescription, variables: [String: NSEntityDescription], besides isKnown: @escaping (NSEntityDescription, String) -> Bool
     ) throws {
-        let checking = ConstantFitting(entity: entity, subject: "The expression", isKnown: isKnown, variables: variables)
+        let checking = ConstantFitting(entity: entity, subject: "The expression", checksKeysOnly: true, isKnown: isKnown, variables: variables)
         _ = try checking.inside(self)
     }
 
@@ -92,6 +92,8 @@ extension ComparedKind {
 private struct ConstantFitting {
     let entity: NSEntityDescription
     var subject = "The predicate"
+    /// Whether constants stay as they are, whatever they are compared with.
+    var checksKeysOnly = false
     /// Whether an object of an entity has a key that the model knows nothing of.
     var isKnown: (NSEntityDescription, String) -> Bool = { _, _ in false }
     /// What the variables of subqueries stand for.
@@ -111,6 +113,7 @@ private struct ConstantFitting {
         var result = comparison
         result.left = try inside(comparison.left)
         result.right = try inside(comparison.right)
+        if checksKeysOnly { return result }
         if let left = property(result.left) { result.right = try fit(result.right, to: left, isOnTheLeft: true, result) }
         if let right = property(result.right) { result.left = try fit(result.left, to: right, isOnTheLeft: false, result) }
         return result
@@ -195,7 +198,13 @@ private struct ConstantFitting {
         case .function(let name, let arguments): return .function(name, try arguments.map(inside))
         case .setOperation(let operation, let left, let right): return .setOperation(operation, try inside(left), try inside(right))
         case .conditional(let condition, let yes, let no): return .conditional(try fit(condition), try inside(yes), try inside(no))
-        case .message(let target, let selector, let arguments): return .message(try inside(target), selector, try arguments.map(inside))
+        case .message(let target, let selector, let arguments):
+            if selector.hasPrefix("valueForKey"), case .constant(.string(let text))? = arguments.first, let path = PredicateKeyPath(text),
+                let start = destination(target)
+            {
+                try checkKeys(path, from: start)
+            }
+            return .message(try inside(target), selector, try arguments.map(inside))
         default: return node
         }
     }

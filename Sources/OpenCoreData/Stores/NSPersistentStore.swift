@@ -82,7 +82,7 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
     @exclusivity(unchecked)
     package final private(set) var identity: StoreIdentity
     /// Who is asked for the rows of a batch insert.
-    package final let asking = AskingThread()
+    package final let asking = AskingForRows()
     /// The UUID of a store that gave its place, and with it its identity, to another.
     private let formerIdentifier = Mutex<String?>(nil)
 

@@ -218,7 +218,7 @@ final class UnknownExpression: NSObject, NSCoding {
         }
         let function: [String: Any] = ["$classname": "NSFunctionExpression", "$classes": ["NSFunctionExpression", "NSExpression", "NSObject"]]
         let array: [String: Any] = ["$classname": "NSArray", "$classes": ["NSArray", "NSObject"]]
-        let endless = try [
+        var endless = try [
             archive([
                 ["$class": ["CF$UID": 2], "NSExpressionType": 4, "NSSelectorName": ["CF$UID": 3], "NSOperand": ["CF$UID": 1]] as [String: Any],
                 function,
@@ -227,6 +227,16 @@ final class UnknownExpression: NSObject, NSCoding {
             archive([["$class": ["CF$UID": 2], "NS.objects": [["CF$UID": 1]]] as [String: Any], array]),
             archive((1...5_000).map { ["$class": ["CF$UID": 5_001], "NS.objects": [["CF$UID": $0 % 5_000 + 1]]] as [String: Any] } + [array]),
         ]
+        // Lists that hold the next list twice, fifty deep.
+        let aggregate: [String: Any] = ["$classname": "NSAggregateExpression", "$classes": ["NSAggregateExpression", "NSExpression", "NSObject"]]
+        let doubled = (0..<50).flatMap { level -> [Any] in
+            let next = ["CF$UID": 2 * level + 3]
+            return [
+                ["$class": ["CF$UID": 102], "NSExpressionType": 14, "NSCollection": ["CF$UID": 2 * level + 2]] as [String: Any],
+                ["$class": ["CF$UID": 103], "NS.objects": [next, next]] as [String: Any],
+            ]
+        }
+        endless.append(try archive(doubled + ["end", aggregate, array]))
         let archives =
             endless + [
                 archive(UnknownExpression(), as: "NSConstantValueExpression"), archive(UnknownExpression(), as: nil), archive(NSString("x"), as: nil),
@@ -244,5 +254,36 @@ final class UnknownExpression: NSObject, NSCoding {
                 #expect(error.description.contains("holds itself") == endless.contains(data), "\(error)")
             }
         }
+    }
+
+    // G4
+    @Test func aLongExpressionIsRead() throws {
+        // x + 1 + 1 …, forty-nine times, which is as deep as the parser goes: each level is an expression and the list of its arguments.
+        let levels = 49, first = 2 * levels + 1
+        func id(_ number: Int) -> [String: Any] { ["CF$UID": number] }
+        var objects: [Any] = ["$null"]
+        for level in 0..<levels {
+            objects += [
+                ["$class": id(first + 3), "NSExpressionType": 4, "NSSelectorName": id(first + 2), "NSArguments": id(2 * level + 2)] as [String: Any],
+                ["$class": id(first + 4), "NS.objects": [id(2 * level + 3), id(first + 1)]] as [String: Any],
+            ]
+        }
+        func kind(_ name: String) -> [String: Any] { ["$classname": name, "$classes": [name, "NSExpression", "NSObject"]] }
+        objects += [
+            ["$class": id(first + 5), "NSExpressionType": 3, "NSKeyPath": id(first + 6)] as [String: Any],
+            ["$class": id(first + 7), "NSExpressionType": 0, "NSConstantValue": id(first + 8)] as [String: Any], "add:to:",
+            kind("NSFunctionExpression"),
+            ["$classname": "NSArray", "$classes": ["NSArray", "NSObject"]] as [String: Any], kind("NSKeyPathExpression"), "x",
+            kind("NSConstantValueExpression"), 1,
+        ]
+        let list: [String: Any] = ["$version": 100_000, "$archiver": "NSKeyedArchiver", "$top": ["root": id(1)], "$objects": objects]
+        let data = try PropertyListSerialization.data(fromPropertyList: list, format: .xml, options: 0)
+        let folder = try ModelFolder.empty(), file = folder.url.appending(path: "M.xcmappingmodel")
+        let words = attribute("name", "y") + attribute("valueexpressiondata", data.base64EncodedString())
+        let mapped = entity(
+            attribute("sourcename", "A") + attribute("destinationname", "A"), "<relationship name=\"attributemappings\" idrefs=\"z5\"/>")
+        try Data("<database>\(mapped)<object type=\"XDDEVATTRIBUTEMAPPING\" id=\"z5\">\(words)</object></database>".utf8).write(to: file)
+        let read = try NSMappingModel(readingContentsOf: file).entityMappings.first?.attributeMappings?.first?.valueExpression
+        #expect(read?.description.components(separatedBy: "1").count == levels + 1, "\(read?.description ?? "")")
     }
 }

@@ -47,7 +47,8 @@ import class OpenCoreData.NSExpression
     // G4: an object that is asked for what it does not have stops the process
     @Test(arguments: [
         "nickname", "$source.nickname", "city.mayor", "$destination.age", "uppercase:($source.nickname)",
-        "SUBQUERY(city.people, $p, $p.nickname == 'x').@count",
+        "SUBQUERY(city.people, $p, $p.nickname == 'x').@count", "FUNCTION($source, 'valueForKey:', 'nickname')",
+        "FUNCTION($source, 'valueForKeyPath:', 'city.mayor')",
     ])
     func aMappingThatAsksForAKeyThatIsNotThereIsRefused(_ expression: String) throws {
         let fixture = try Citizens.Fixture()
@@ -56,6 +57,29 @@ import class OpenCoreData.NSExpression
         let words = error?.localizedDescription ?? ""
         #expect(error?.code == 134_110 && words.contains("\"Citizens\" can't tell Citizen.first") && words.contains("has no property"), "\(words)")
         #expect(!FileManager.default.fileExists(atPath: fixture.made.path))
+    }
+
+    /// Makes nothing, whatever its mapping says.
+    // Has no state of its own.
+    private final class Nothing: NSEntityMigrationPolicy, @unchecked Sendable {
+        override func createDestinationInstances(
+            forSource source: NSManagedObject, in mapping: NSEntityMapping, manager: NSMigrationManager
+        ) throws {}
+    }
+
+    // G4: keys are looked at where they are asked for, and nothing else is
+    @Test func aMappingIsRefusedForNothingElse() throws {
+        let fixture = try Citizens.Fixture()
+        let mapping = Citizens.model(
+            Citizens.mapping("Nobody", "City", "Town", [Citizens.property("title", "mayor")], [], Nothing.self),
+            Citizens.mapping(
+                "Citizens", "Person", "Citizen",
+                [
+                    Citizens.property("first", "TERNARY(age == 'x', 'a', name)"),
+                    Citizens.property("years", "FUNCTION($source, 'valueForKey:', 'age')"),
+                ]))
+        try fixture.migrate(fixture.manager(), mapping)
+        #expect(try fixture.rows("SELECT first, years FROM Citizen ORDER BY 1") == [["P0", "0"], ["P1", "1"], ["P2", "2"]])
     }
 
     // G4: what the objects of the source have become is what a relationship gets.

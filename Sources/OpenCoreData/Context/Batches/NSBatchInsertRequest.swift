@@ -134,12 +134,3 @@ enum RequestedEntity {
         return try model.entity(named: name)
     }
 }
-
-extension NSManagedObjectModel {
-    /// Throws 134060 if there is no entity of that name.
-    func entity(named name: String) throws -> NSEntityDescription {
-        if let entity = entitiesByName[name] { return entity }
-        throw NSError.coreData(
-            .coreData, "The model has no entity named \"\(name)\"; it has \(entitiesByName.keys.sorted().joined(separator: ", ")).")
-    }
-}

@@ -106,7 +106,8 @@ extension NSManagedObjectContext {
         let origin = SaveOrigin(author: transactionAuthor, contextName: name)
         return try coordinator.execute(
             BatchPlan(
-                work: work, tellsIDs: tellsIDs, request: request, affectedStores: request.affectedStores.map { $0.map(\.identity) }, origin: origin))
+                work: work, tellsIDs: tellsIDs, request: request, affectedStores: request.affectedStores.map { $0.map(\.identity) }, origin: origin,
+                queue: coordinator.queue))
     }
 }
 
@@ -146,12 +147,16 @@ extension NSBatchInsertRequest.Source {
             let refused = Set(layout.partnerSlots).union((0..<layout.count).filter { layout.isTransient[$0] })
             let toOnes = layout.toOneSlots, checked = (0..<layout.count).filter { layout.kinds[$0].isChecked }
             return {
-                if handler(object) { return nil }
-                guard let row = object.row else { return nil }
+                guard !handler(object), let row = object.row else {
+                    object.fillsRows = false
+                    return nil
+                }
                 let given = object.changed
                 for number in object.changedToManys.slots { _ = try layout.batchSlot(of: layout.toManys[number].name) }
                 for slot in refused where given.contains(slot) { _ = try layout.batchSlot(of: layout.names[slot]) }
-                for slot in toOnes where given.contains(slot) { _ = try layout.batchValue(row[slot].objectID, atSlot: slot) }
+                for slot in toOnes where given.contains(slot) {
+                    row.update(slot, to: try layout.batchValue(row[slot].objectID, atSlot: slot))
+                }
                 for slot in checked where given.contains(slot) && !layout.kinds[slot].admits(row[slot]) {
                     throw NSError.noValue(row[slot].plain, of: layout, slot: slot)
                 }

@@ -79,6 +79,7 @@ extension NSManagedObjectContext {
     /// Adds a new object. Done by its initialiser; needed for objects made in no context. Traps for an object of another context.
     public func insert(_ object: NSManagedObject) {
         checkQueue()
+        if object.fillsRows { Violation.misuse("an object that fills the rows of a batch insert is inserted into a context; make one of your own") }
         if let owner = object.context, owner !== self { Violation.insertedElsewhere("\(object.objectID)", owner.diagnosticName) }
         if object.context === self && object.state != .detached { return }
         // An object made in no context keeps the identity it was made with: others made there may name it already.

@@ -14,7 +14,7 @@ extension InMemoryStore {
         try tell(.batch)
         var work = InMemoryBatch(self, before: state.withLock { $0 })
         switch batch.work {
-        case .insert(let insert): try work.insert(insert)
+        case .insert(let insert): try work.insert(insert, on: batch.queue)
         case .update(let update): try work.update(update)
         case .delete(let delete): try work.delete(delete)
         }
@@ -79,10 +79,10 @@ private struct InMemoryBatch {
 
     // MARK: Inserting
 
-    mutating func insert(_ insert: BatchInsert) throws {
+    mutating func insert(_ insert: BatchInsert, on queue: ContextQueue) throws {
         let layout = insert.entity.layout
         var new: [UniquenessConstraint: [UniqueKey: NSManagedObjectID]] = [:]
-        while let row = try store.asking.asking(insert.next) {
+        while let row = try store.asking.asking(on: queue, insert.next) {
             for slot in layout.toOneSlots where row.given.contains(slot) {
                 if let id = row.values[slot].objectID { try checkTarget(id, layout.fullName(slot)) }
             }

@@ -50,8 +50,18 @@ struct SchemaBuilder {
         }
     }
 
-    /// The name itself, or the name with the first number that makes it new: another one also to SQL, to which the case of ASCII letters is nothing.
+    /// The name itself, or the name with the first number that makes it new.
     private static func unused(_ wanted: String, among used: inout Set<String>) -> String {
+        var name = wanted, suffix = 1
+        while !used.insert(name).inserted {
+            name = wanted + String(suffix)
+            suffix += 1
+        }
+        return name
+    }
+
+    /// The same for an index, whose letters may be small: to SQL the case of ASCII letters is nothing, and other bytes are what they are.
+    private static func unusedIndex(_ wanted: String, among used: inout Set<[UInt8]>) -> String {
         var name = wanted, suffix = 1
         while !used.insert(inSQL(name)).inserted {
             name = wanted + String(suffix)
@@ -60,8 +70,8 @@ struct SchemaBuilder {
         return name
     }
 
-    private static func inSQL(_ name: String) -> String {
-        String(decoding: name.utf8.map { $0 >= UInt8(ascii: "a") && $0 <= UInt8(ascii: "z") ? $0 - 32 : $0 }, as: UTF8.self)
+    private static func inSQL(_ name: String) -> [UInt8] {
+        name.utf8.map { $0 >= UInt8(ascii: "a") && $0 <= UInt8(ascii: "z") ? $0 - 32 : $0 }
     }
 
     private func number(_ entity: NSEntityDescription) -> Int64 { numbers[entity.number] ?? 0 }
@@ -224,11 +234,11 @@ struct SchemaBuilder {
     // MARK: Indexes
 
     private func indexes(
-        of root: NSEntityDescription, members: [NSEntityDescription], table: String, used: inout Set<String>
+        of root: NSEntityDescription, members: [NSEntityDescription], table: String, used: inout Set<[UInt8]>
     ) -> [IndexMap] {
         var result: [IndexMap] = []
         func add(_ wanted: String, unique: Bool, columns: [String], over names: [String], scope: [Int64]? = nil) {
-            let name = Self.unused(wanted, among: &used)
+            let name = Self.unusedIndex(wanted, among: &used)
             let condition = scope.map { " WHERE Z_ENT IN (\($0.map(String.init).joined(separator: ", ")))" } ?? ""
             result.append(
                 IndexMap(

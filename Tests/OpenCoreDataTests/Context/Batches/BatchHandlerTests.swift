@@ -89,6 +89,59 @@ import Testing
         }
     }
 
+    // B1: what waits for the handler is lent to the main thread with the queue
+    @Test(arguments: BatchWorld.Kind.allCases) func aHandlerDoesNotWriteByTheMainQueueEither(_ kind: BatchWorld.Kind) async throws {
+        let world = try BatchWorld(kind)
+        let main = NSManagedObjectContext(.mainQueueConcurrencyType)
+        main.persistentStoreCoordinator = world.coordinator
+        let context = world.fresh()
+        let codes = try await context.perform {
+            var number = 0, codes: [Int] = []
+            try context.execute(
+                NSBatchInsertRequest(entityName: "Tag") { (row: NSMutableDictionary) in
+                    number += 1
+                    if number == 1 || number == 30_000 {
+                        main.performAndWait {
+                            main.make("Shop", ["name": "b"])
+                            codes.append(errorCode { try main.save() })
+                            main.rollback()
+                        }
+                    }
+                    row["number"] = number
+                    return number > 30_000
+                })
+            return codes
+        }
+        #expect(codes == [134_030, 134_030])
+        try await main.perform {
+            main.make("Shop", ["name": "b", "number": 1])
+            try main.save()
+        }
+        #expect(try world.dump()["Shop 1"] != nil)
+    }
+
+    // B1
+    @Test func theObjectThatFilledRowsIsAnObjectOfItsOwnAfterwards() throws {
+        let world = try BatchWorld(.memory), context = world.context
+        try context.performAndWait { () throws in
+            var kept: NSManagedObject?, number = 0
+            try context.execute(
+                NSBatchInsertRequest(entityName: "Shop") { (object: NSManagedObject) in
+                    number += 1
+                    kept = object
+                    object.setValue(number, forKey: "number")
+                    return number > 2
+                })
+            let object = try #require(kept)
+            context.insert(object)
+            object.setValue(9, forKey: "number")
+            try context.save()
+            object.setValue(10, forKey: "number")
+            try context.save()
+        }
+        #expect(try world.dump().keys.sorted() == ["Shop 1", "Shop 10", "Shop 2"])
+    }
+
     // B1, S12: the one that writes ends before the one that hands out
     @Test(arguments: ["key", "target", "other entity"]) func aRowThatCannotBeWrittenEndsItWhileMoreAreHandedOut(_ fault: String) throws {
         let world = try BatchWorld(.file)

@@ -90,7 +90,9 @@ struct SQLiteBatchUpdate: SQLiteBatch {
             // The keys may be right in the end and collide on the way: rows exchange them.
             let keys = members.flatMap(\.constraints).flatMap(\.columns).filter { update.slots.contains($0.slot) }
             if keys.isEmpty { throw store.constraintError(error, of: members, "update") }
-            let cleared = Set(keys.map(\.name)).sorted().map { (column: $0, value: "NULL") }
+            // An owner stays where it can: who keeps it keeps his place.
+            let plain = keys.filter { $0.coding != .reference }
+            let cleared = Set((plain.isEmpty ? keys : plain).map(\.name)).sorted().map { (column: $0, value: "NULL") }
             try write(Assignments(values: cleared), raisesVersion: false, in: database)
             do { try write(assignments, in: database) } catch let error as SQLiteError where error.code == SQLiteError.uniqueViolation {
                 throw store.constraintError(error, of: members, "update")

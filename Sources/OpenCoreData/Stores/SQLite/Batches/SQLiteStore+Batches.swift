@@ -12,7 +12,7 @@ extension SQLiteStore {
         try asking.check(self)
         switch batch.work {
         case .insert(let insert):
-            let feed = RowFeed { [self] in try asking.asking(insert.next) }
+            let feed = RowFeed { [self] in try asking.asking(on: batch.queue, insert.next) }
             let operation = try SQLiteBatchInsert(insert, feed, tellsIDs: batch.tellsIDs, in: self)
             if feed.isOver { return try carryOut(operation, for: batch.origin, body) }
             try feed.feed { try carryOut(operation, for: batch.origin, body) }

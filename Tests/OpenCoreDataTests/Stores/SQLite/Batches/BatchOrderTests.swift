@@ -52,6 +52,20 @@ import class OpenCoreData.NSExpression
         #expect(try orders(world) == ["Shelf 0, Shelf 1, Shelf 7", "Shelf 5, Shelf 2"])
     }
 
+    // P11, B1
+    @Test(arguments: BatchWorld.Kind.allCases) func whoKeepsItsOwnerKeepsItsPlaceWhileKeysAreExchanged(_ kind: BatchWorld.Kind) throws {
+        let model = Shops.model(), shelf = try #require(model.entitiesByName["Shelf"])
+        shelf.uniquenessConstraints = [["shop", "number"]]
+        let world = try BatchWorld(kind, model)
+        try world.save { context in
+            let shelves = (0..<3).map { context.make("Shelf", ["number": $0]) }
+            context.make("Shop", ["name": "a", "number": 9, "shelves": NSOrderedSet(array: [shelves[2], shelves[0], shelves[1]])])
+            context.make("Shop", ["name": "b", "number": 8])
+        }
+        try world.execute(batchUpdate("Shelf", nil, ["shop": try shop("a", in: world), "number": NSExpression(format: "number + 1")]))
+        #expect(try orders(world) == ["Shelf 3, Shelf 1, Shelf 2", ""])
+    }
+
     /// Books and toys with keys that share attributes, and one that only toys have.
     private func keyed(_ kind: BatchWorld.Kind, _ constraints: [String: [[String]]]) throws -> BatchWorld {
         let model = Shops.model()

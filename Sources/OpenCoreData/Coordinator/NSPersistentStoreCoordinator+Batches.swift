@@ -8,12 +8,22 @@ extension NSPersistentStoreCoordinator {
         defer { for store in written { postRemoteChange(of: store) } }
         return try queue.sync {
             let (plan, asked) = try places(of: plan)
+            for store in asked { try check(store, for: plan) }
             let run = BatchRun(plan, in: asked)
             // Members that were fetched ahead count until something is committed.
             defer { if !run.written.isEmpty { rowCache.relations.removeAll() } }
             defer { written = run.written }
             return try run.outcome()
         }
+    }
+
+    /// Throws 134030 for a store that can't be written, or not now.
+    private func check(_ store: NSPersistentStore, for plan: BatchPlan) throws {
+        if store.isReadOnly {
+            throw NSError.coreData(
+                .persistentStoreSave, "\(url(for: store).path) was opened read-only; it can't execute \(Swift.type(of: plan.request)).")
+        }
+        try store.asking.check(store)
     }
 
     /// In which stores it is carried out. What is cut out of the whole of several stores is found before.

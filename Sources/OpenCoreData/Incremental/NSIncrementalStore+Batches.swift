@@ -3,10 +3,6 @@ import Foundation
 /// Batch requests of a store of one's own: it is handed the request itself.
 extension NSIncrementalStore {
     func carryOut(_ batch: BatchPlan, _ body: (any PreparedBatch) throws -> Void) throws {
-        guard !isReadOnly else {
-            throw NSError.coreData(
-                .persistentStoreSave, "The store \(identifier ?? "?") was opened read-only; it can't execute \(Swift.type(of: batch.request)).")
-        }
         guard let request = batch.request as? NSPersistentStoreRequest else { return }
         try body(
             UnwrittenBatch { [self] in

@@ -6,7 +6,7 @@ import Synchronization
 package final class AskingForRows: Sendable {
     private let queue = Mutex<ContextQueue?>(nil)
 
-    /// Runs code of the program's that hands out a row, while the coordinator's queue is held.
+    /// Runs code of the program's that hands out rows, while the coordinator's queue is held.
     func asking<T>(on queue: ContextQueue, _ body: () throws -> T) rethrows -> T {
         self.queue.withLock { $0 = queue }
         defer { self.queue.withLock { $0 = nil } }

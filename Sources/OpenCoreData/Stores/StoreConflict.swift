@@ -103,8 +103,10 @@ extension NSManagedObjectID {
 extension NSError {
     /// A to-one of a row leads to an object that no row of the same store can name.
     static func leadsElsewhere(_ row: RowSnapshot, slot: Int, to id: NSManagedObjectID) -> NSError {
-        .coreData(
-            .managedObjectExternalRelationship,
-            "\(row.entity.name ?? "?").\(row.layout.names[slot]) leads to \(id), which lives in another store.")
+        leadsElsewhere(row.layout.fullName(slot), to: id)
+    }
+
+    static func leadsElsewhere(_ name: String, to id: NSManagedObjectID) -> NSError {
+        .coreData(.managedObjectExternalRelationship, "\(name) leads to \(id), which lives in another store.")
     }
 }

@@ -6,11 +6,6 @@ extension InMemoryStore {
     /// Carries a request out on what the store holds now. The coordinator has one save or request after the other, so that stays as it is until it is
     /// committed.
     func carryOut(_ batch: BatchPlan, _ body: (any PreparedBatch) throws -> Void) throws {
-        if isReadOnly {
-            throw NSError.coreData(
-                .persistentStoreSave, "The store in memory was opened read-only; it can't execute \(Swift.type(of: batch.request)).")
-        }
-        try asking.check(self)
         try tell(.batch)
         var work = InMemoryBatch(self, before: state.withLock { $0 })
         switch batch.work {
@@ -71,9 +66,7 @@ private struct InMemoryBatch {
     }
 
     private func checkTarget(_ id: NSManagedObjectID, _ name: String) throws {
-        guard id.mayBe(in: store.identity) else {
-            throw NSError.coreData(.managedObjectExternalRelationship, "\(name) leads to \(id), which lives in another store.")
-        }
+        if !id.mayBe(in: store.identity) { throw NSError.leadsElsewhere(name, to: id) }
         if before.rows[id] == nil { throw NSError.noTarget(id, of: name) }
     }
 

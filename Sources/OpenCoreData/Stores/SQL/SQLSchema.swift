@@ -20,6 +20,9 @@ struct SlotColumn: Sendable {
     let coding: ColumnCoding
     /// Of a to-one whose target may be of a subentity: the column that says which.
     let entityColumn: String?
+
+    /// Its columns in the table.
+    var names: [String] { [name, entityColumn].compactMap { $0 } }
 }
 
 /// A table of pairs: a many-to-many, or a to-many without an inverse.

@@ -51,19 +51,16 @@ struct SchemaBuilder {
     }
 
     /// The name itself, or the name with the first number that makes it new.
-    private static func unused(_ wanted: String, among used: inout Set<String>) -> String {
-        var name = wanted, suffix = 1
-        while !used.insert(name).inserted {
-            name = wanted + String(suffix)
-            suffix += 1
-        }
-        return name
-    }
+    private static func unused(_ wanted: String, among used: inout Set<String>) -> String { numbered(wanted) { used.insert($0).inserted } }
 
     /// The same for an index, whose letters may be small: to SQL the case of ASCII letters is nothing, and other bytes are what they are.
     private static func unusedIndex(_ wanted: String, among used: inout Set<[UInt8]>) -> String {
+        numbered(wanted) { used.insert(inSQL($0)).inserted }
+    }
+
+    private static func numbered(_ wanted: String, isNew: (String) -> Bool) -> String {
         var name = wanted, suffix = 1
-        while !used.insert(inSQL(name)).inserted {
+        while !isNew(name) {
             name = wanted + String(suffix)
             suffix += 1
         }

@@ -101,7 +101,7 @@ struct SaveOperation {
             let form = Form(entity: operation.map.number, changed: operation.pending.changed, isChecked: operation.baseVersion != nil)
             if statements[form] == nil {
                 let columns = operation.map.columns.compactMap { $0 }.filter { form.changed.contains($0.slot) }
-                let names = columns.flatMap { [$0.name, $0.entityColumn].compactMap { $0 } }
+                let names = columns.flatMap(\.names)
                 // The key, and the version where it is checked, come first so that the values' places do not depend on it.
                 let values = names.enumerated().map { (column: $0.element, value: "?\($0.offset + 3)") }
                 let sum = schema.tables[operation.map.table].sum.map { ", \(RowSum.columnName) = \($0.replacing(values))" }
@@ -190,13 +190,16 @@ struct SaveOperation {
 
     private func insertStatement(_ map: EntityMap, in database: Database) throws -> (statement: SQLStatement, columns: [SlotColumn]) {
         let columns = map.columns.compactMap { $0 }
-        let names = ["Z_PK", "Z_ENT"] + columns.flatMap { [$0.name, $0.entityColumn].compactMap { $0 } }
+        return (try database.cached(Self.insertion(map, columns, sum: schema.tables[map.table].sum)), columns)
+    }
+
+    /// The statement for a new row: its key, its entity, then the values of these columns.
+    static func insertion(_ map: EntityMap, _ columns: [SlotColumn], sum: (any SQLRowSum)?) -> String {
+        let names = ["Z_PK", "Z_ENT"] + columns.flatMap(\.names)
         let values = names.enumerated().map { (column: $0.element, value: "?\($0.offset + 1)") }
-        let sum = schema.tables[map.table].sum
-        let sql =
-            "INSERT INTO \(map.tableName.sqlName) (\((names.map(\.sqlName) + ["Z_OPT"] + (sum == nil ? [] : [RowSum.columnName])).joined(separator: ", "))) "
+        let all = names.map(\.sqlName) + ["Z_OPT"] + (sum.map { [$0.column] } ?? [])
+        return "INSERT INTO \(map.tableName.sqlName) (\(all.joined(separator: ", "))) "
             + "VALUES (\((values.map(\.value) + ["1"] + [sum?.whole(values)].compactMap { $0 }).joined(separator: ", ")))"
-        return (try database.cached(sql), columns)
     }
 
     /// Keys that no store was asked for (made while the store could not be written) must not be handed out again, nor those beside them.

@@ -15,6 +15,8 @@ final class RowFeed: @unchecked Sendable {
 
     private static let chunkSize = 512
     private let next: () throws -> BatchInsert.Row?
+    private let asking: AskingForRows
+    private let queue: ContextQueue
     private let state = Mutex(State())
     private let room = DispatchSemaphore(value: 0)
     private let ready = DispatchSemaphore(value: 0)
@@ -23,8 +25,10 @@ final class RowFeed: @unchecked Sendable {
     /// Whether there is no further row to be asked for.
     private(set) var isOver = false
 
-    init(_ next: @escaping () throws -> BatchInsert.Row?) {
+    init(_ next: @escaping () throws -> BatchInsert.Row?, asking: AskingForRows, on queue: ContextQueue) {
         self.next = next
+        self.asking = asking
+        self.queue = queue
         // Not as its first value: whoever stops early leaves less, and the process would be stopped when it goes.
         for _ in 0..<4 { room.signal() }
     }
@@ -32,12 +36,10 @@ final class RowFeed: @unchecked Sendable {
     /// The next rows, at most that many; fewer only if they are the last. On the thread that made the feed.
     func rows(atMost count: Int) throws -> [BatchInsert.Row] {
         var rows: [BatchInsert.Row] = []
-        while rows.count < count {
-            guard let row = try next() else {
-                isOver = true
-                break
+        try asking.asking(on: queue) {
+            while rows.count < count, !isOver {
+                if let row = try next() { rows.append(row) } else { isOver = true }
             }
-            rows.append(row)
         }
         return rows
     }

@@ -188,7 +188,7 @@ struct SQLiteBatchDelete: SQLiteBatch {
         var updated = 0
         try references { reference in
             guard reference.relationship.isOptional else { return }
-            var columns = [reference.column.name] + [reference.column.entityColumn].compactMap { $0 }
+            var columns = reference.column.names
             columns += try SavePlan.orderedOwners(of: reference.map, schema: schema).filter { $0.slot == reference.column.slot }.map(\.column)
             let sum = schema.tables[reference.map.table].sum
             var terms = columns.map { "\($0.sqlName) = NULL" } + ["Z_OPT = \(SaveOperation.nextVersion)"]

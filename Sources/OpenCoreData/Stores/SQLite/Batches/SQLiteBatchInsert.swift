@@ -148,7 +148,7 @@ struct SQLiteRowInserter {
             if key == nextKey {
                 nextKey += 1
             } else if key < firstKey {
-                updated[key, default: SlotSet()].formUnion(takenKey == .replace ? SlotSet(replaced(row).map(\.slot)) : row.given)
+                updated[key, default: SlotSet()].formUnion(takenKey == .replace ? SlotSet(replaced(row.given).map(\.slot)) : row.given)
             }
         } catch let error as SQLiteError where error.code == SQLiteError.uniqueViolation {
             throw store.constraintError(error, of: [map], "insert")
@@ -199,12 +199,7 @@ struct SQLiteRowInserter {
     }
 
     private func sql(_ given: SlotSet) -> String {
-        let names = ["Z_PK", "Z_ENT"] + columns.flatMap(\.names)
-        let values = names.enumerated().map { (column: $0.element, value: "?\($0.offset + 1)") }
-        let sum = store.schema.tables[map.table].sum
-        let sql =
-            "INSERT INTO \(map.tableName.sqlName) (\((names.map(\.sqlName) + ["Z_OPT"] + (sum.map { [$0.column] } ?? [])).joined(separator: ", "))) "
-            + "VALUES (\((values.map(\.value) + ["1"] + [sum?.whole(values)].compactMap { $0 }).joined(separator: ", ")))"
+        let sql = SaveOperation.insertion(map, columns, sum: store.schema.tables[map.table].sum)
         guard mayMeetOthers else { return sql }
         let action = action(given)
         return sql + map.constraints.map { " ON CONFLICT (\(target(of: $0))) DO \(action)" }.joined() + " RETURNING Z_PK"
@@ -235,16 +230,10 @@ struct SQLiteRowInserter {
     }
 
     private func replaced(_ given: SlotSet) -> [SlotColumn] { columns.filter { $0.coding != .reference || given.contains($0.slot) } }
-    private func replaced(_ row: BatchInsert.Row) -> [SlotColumn] { replaced(row.given) }
 
     /// A constraint as its index says it.
     private func target(of constraint: ConstraintMap) -> String {
         let columns = constraint.columns.map { store.schema.dialect.bytewise($0.name.sqlName) }.joined(separator: ", ")
         return columns + (constraint.scope.map { ") WHERE Z_ENT IN (\($0.map(String.init).joined(separator: ", "))" } ?? "")
     }
-}
-
-extension SlotColumn {
-    /// Its columns in the table.
-    var names: [String] { [name, entityColumn].compactMap { $0 } }
 }

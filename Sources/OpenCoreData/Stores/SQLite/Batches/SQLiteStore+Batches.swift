@@ -6,13 +6,9 @@ import GRDBSQLite
 extension SQLiteStore {
     /// Carries a request out in a transaction, which `body` commits or not.
     func carryOut(_ batch: BatchPlan, _ body: (any PreparedBatch) throws -> Void) throws {
-        guard !isReadOnly else {
-            throw NSError.coreData(.persistentStoreSave, "\(path) was opened read-only; it can't execute \(Swift.type(of: batch.request)).")
-        }
-        try asking.check(self)
         switch batch.work {
         case .insert(let insert):
-            let feed = RowFeed { [self] in try asking.asking(on: batch.queue, insert.next) }
+            let feed = RowFeed(insert.next, asking: asking, on: batch.queue)
             let operation = try SQLiteBatchInsert(insert, feed, tellsIDs: batch.tellsIDs, in: self)
             if feed.isOver { return try carryOut(operation, for: batch.origin, body) }
             try feed.feed { try carryOut(operation, for: batch.origin, body) }
@@ -81,9 +77,7 @@ private final class SQLitePreparedBatch: PreparedBatch {
 extension SQLiteStore {
     /// Throws where a to-one can't be set to this object: it is not in the file.
     func checkTarget(_ id: NSManagedObjectID, of name: String, in database: Database) throws {
-        guard id.mayBe(in: identity) else {
-            throw NSError.coreData(.managedObjectExternalRelationship, "\(name) leads to \(id), which lives in another store.")
-        }
+        if !id.mayBe(in: identity) { throw NSError.leadsElsewhere(name, to: id) }
         let map = try schema.map(of: id.entity)
         let query = "SELECT 1 FROM \(map.tableName.sqlName) WHERE Z_PK = ?1 AND Z_ENT = ?2"
         if try database.integer(query, [.integer(id.key), .integer(map.number)]) == nil {

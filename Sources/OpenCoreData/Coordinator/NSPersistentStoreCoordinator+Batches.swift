@@ -13,7 +13,9 @@ extension NSPersistentStoreCoordinator {
             // Members that were fetched ahead count until something is committed.
             defer { if !run.written.isEmpty { rowCache.relations.removeAll() } }
             defer { written = run.written }
-            return try run.outcome()
+            let outcome = try run.outcome()
+            if !outcome.derived.isEmpty { rowCache.removeDerived(outcome.derived) }
+            return outcome
         }
     }
 

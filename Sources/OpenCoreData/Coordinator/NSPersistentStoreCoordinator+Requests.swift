@@ -6,7 +6,7 @@ extension RoutingChannel {
     package func fetch(_ plan: FetchPlan) throws -> [FetchedRow] { try asking { try found(plan) } }
 
     private func found(_ plan: FetchPlan) throws -> [FetchedRow] {
-        let asked = try readers(for: plan)
+        let asked = try readers(for: plan), stamp = rowCache.derivedStamp
         var found: [FetchedRow]
         if asked.count == 1 {
             found = try asked[0].fetch(plan)
@@ -22,7 +22,7 @@ extension RoutingChannel {
             try reader.check()
             found = plan.windowed(found)
         }
-        if plan.includesRows { rowCache.add(found) }
+        if plan.includesRows { rowCache.add(found, asOf: stamp) }
         return found
     }
 
@@ -51,8 +51,8 @@ extension RoutingChannel {
             if case .row(let row) = rowInMemory(id) { result[id] = row } else { missing.append(id) }
         }
         if missing.isEmpty { return result }
-        let rows = try storedRows(for: missing)
-        rowCache.add(rows.map { FetchedRow(id: $0.key, row: $0.value) })
+        let stamp = rowCache.derivedStamp, rows = try storedRows(for: missing)
+        rowCache.add(rows.map { FetchedRow(id: $0.key, row: $0.value) }, asOf: stamp)
         result.merge(rows) { _, new in new }
         return result
     }
@@ -91,10 +91,10 @@ extension RoutingChannel {
             guard let store = ownStore(of: key.owner) else { continue }
             groups[ObjectIdentifier(store), default: (store, [])].1.append(key)
         }
-        let stamp = rowCache.relations.stamp
+        let stamp = rowCache.relations.stamp, derivedStamp = rowCache.derivedStamp
         for (store, keys) in groups.values {
             for (key, members) in try reader(of: store)?.related(keys) ?? [:] {
-                rowCache.add(members)
+                rowCache.add(members, asOf: derivedStamp)
                 result[key] = members.map(\.id)
             }
         }
@@ -103,6 +103,7 @@ extension RoutingChannel {
     }
 
     package func objects(of entity: NSEntityDescription, constraint: Int, keys: [UniqueKey]) throws -> [UniqueKey: FetchedRow] {
+        let stamp = rowCache.derivedStamp
         let found = try asking {
             var result: [UniqueKey: FetchedRow] = [:]
             for reader in try stores(keeping: entity).compactMap({ reader(of: $0) }) {
@@ -110,7 +111,7 @@ extension RoutingChannel {
             }
             return result
         }
-        rowCache.add(found.values)
+        rowCache.add(found.values, asOf: stamp)
         return found
     }
 

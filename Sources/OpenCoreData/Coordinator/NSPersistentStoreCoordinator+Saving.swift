@@ -6,20 +6,22 @@ extension NSPersistentStoreCoordinator {
     /// Throws `StoreConflict`, what a store says, and `PartlySaved` where a part is committed when the rest fails; otherwise nothing is.
     @discardableResult
     package func receive(_ changes: ChangeSet, from sender: SaveSender) throws -> ReceivedChanges {
-        var written: [NSPersistentStore] = []
+        var written: [NSPersistentStore] = [], received = ReceivedChanges()
         defer { for store in written { postRemoteChange(of: store) } }
         do {
             // One save after the other: what the cache holds must not depend on who comes back from the store first.
             try queue.sync {
-                try run(try self.save(changes, origin: sender.origin), &written)
+                try run(try self.save(changes, origin: sender.origin), &written, computed: &received.computed)
                 if let journaled = changes.journaled { pushRecorder.withLock { $0 }?.didCommit(through: journaled.upperBound) }
             }
         } catch let partly as PartlySaved {
             followers.tell(ChangedObjectIDs(partly.committed), anywhere: true, except: sender.follower)
             throw partly
         }
-        followers.tell(ChangedObjectIDs(changes), anywhere: true, except: sender.follower)
-        return ReceivedChanges()
+        var told = ChangedObjectIDs(changes)
+        told.updated += received.computed.keys.filter { changes[$0] == nil && !changes.changesToMany(of: $0) }
+        followers.tell(told, anywhere: true, except: sender.follower)
+        return received
     }
 
     package func add(_ follower: any ChannelFollower) {
@@ -33,10 +35,11 @@ extension NSPersistentStoreCoordinator {
         guard persistentStores.contains(where: \.hasMetadataToWrite) else { return }
         var written: [NSPersistentStore] = []
         defer { for store in written { postRemoteChange(of: store) } }
-        try queue.sync { try run(StoresSave(withMetadata([]), journaled: nil, conflict: nil), &written) }
+        var computed: [NSManagedObjectID: ComputedRow] = [:]
+        try queue.sync { try run(StoresSave(withMetadata([]), journaled: nil, conflict: nil), &written, computed: &computed) }
     }
 
-    private func run(_ save: StoresSave, _ written: inout [NSPersistentStore]) throws {
+    private func run(_ save: StoresSave, _ written: inout [NSPersistentStore], computed: inout [NSManagedObjectID: ComputedRow]) throws {
         let outcome = Result { try save.run() }
         for (part, saved) in save.committed {
             if !part.changes.isEmpty || part.changes.watched.isEmpty { written.append(part.store) }
@@ -45,6 +48,9 @@ extension NSPersistentStoreCoordinator {
                 id.makePermanent()
             }
             rowCache.commit(part.changes, saved.versions)
+            if saved.computed.isEmpty { continue }
+            rowCache.replace(saved.computed)
+            computed.merge(saved.computed) { _, new in new }
         }
         if case .failure(let error) = outcome { throw save.failure(error) }
     }

@@ -76,7 +76,7 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
                 "Unknown store type \"\(type)\"; known are \(StoreTypes.all.keys.sorted().joined(separator: ", ")). Register the class of a "
                     + "store of your own with registerStoreClass(_:forStoreType:).")
         }
-        try checkDerivedAttributes(of: entities)
+        if !storeClass.derives { try refuseDerivedAttributes(of: entities, type) }
         let store = try staged(options, type, configuration, url) { options in
             try storeClass.open(
                 StoreOpening(
@@ -96,13 +96,13 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
     }
 
     /// A value that nobody computes is no value.
-    private func checkDerivedAttributes(of entities: [NSEntityDescription]) throws {
+    private func refuseDerivedAttributes(of entities: [NSEntityDescription], _ type: String) throws {
         for entity in entities {
-            for case let attribute as NSDerivedAttributeDescription in entity.properties {
+            for case let attribute as NSDerivedAttributeDescription in entity.properties where !attribute.isTransient {
                 throw NSError.coreData(
                     .persistentStoreIncompatibleSchema,
-                    "\(entity.name ?? "?").\(attribute.name) is a derived attribute, which no store computes yet. Make it a plain attribute and set it "
-                        + "in willSave(), or leave the entity out of the store's configuration.")
+                    "\(entity.name ?? "?").\(attribute.name) is a derived attribute, which a store of type \(type) does not compute; one of SQLite does. "
+                        + "Leave the entity out of the store's configuration, or make it a plain attribute and set it in willSave().")
             }
         }
     }

@@ -18,6 +18,8 @@ package final class RowCache: Sendable {
         /// What large fetches brought and nobody has asked for by ID yet: objects made of the rows have them already, and often nobody does.
         var waiting: [Waiting] = []
         var waitingCost = 0
+        /// Counts the commits that made derived values others.
+        var derivedStamp = 0
         /// Deleted lately: a row of theirs that was read before the deletion must not come back after it.
         var gone: Set<NSManagedObjectID> = []
         /// Deleted before those.
@@ -27,6 +29,7 @@ package final class RowCache: Sendable {
     private struct Waiting: Sendable {
         let rows: [FetchedRow]
         let time: UInt64
+        let stamp: Int?
     }
 
     /// Bytes per generation.
@@ -57,18 +60,24 @@ package final class RowCache: Sendable {
     /// Whether a row is known to have been deleted: it was lately, or not so long ago.
     func isGone(_ id: NSManagedObjectID) -> Bool { state.withLock { $0.gone.contains(id) || $0.longGone.contains(id) } }
 
+    /// To be read before the store is asked: a derived value changes without the version, so what was read before a commit must not be remembered
+    /// after it.
+    var derivedStamp: Int { state.withLock { $0.derivedStamp } }
+
     /// Adds rows read from a store. A newer version that is already there stays.
-    package func add(_ rows: some Sequence<FetchedRow>) {
+    ///
+    /// - Parameter stamp: `derivedStamp` as it was before they were read; nil: nothing was committed since.
+    package func add(_ rows: some Sequence<FetchedRow>, asOf stamp: Int? = nil) {
         let now = DispatchTime.now().uptimeNanoseconds
         state.withLock { state in
             enterWaiting(&state)
-            enter(rows, readAt: now, into: &state)
+            enter(rows, readAt: now, stamp, into: &state)
         }
     }
 
     /// The same for what a fetch found. Many rows are only laid by, to be entered when somebody asks for a row by its ID.
-    func add(_ rows: [FetchedRow]) {
-        guard rows.count > 256 else { return add(rows[...]) }
+    func add(_ rows: [FetchedRow], asOf stamp: Int? = nil) {
+        guard rows.count > 256 else { return add(rows[...], asOf: stamp) }
         let now = DispatchTime.now().uptimeNanoseconds
         // No more than the two generations would keep, of which the later rows are left.
         var first = rows.count, cost = 0
@@ -85,7 +94,7 @@ package final class RowCache: Sendable {
                 state.waiting = []
                 state.waitingCost = 0
             }
-            state.waiting.append(Waiting(rows: kept, time: now))
+            state.waiting.append(Waiting(rows: kept, time: now, stamp: stamp))
             state.waitingCost += cost
             if state.waitingCost > share { state.old = IDTable() }
         }
@@ -96,13 +105,18 @@ package final class RowCache: Sendable {
         let waiting = state.waiting
         state.waiting = []
         state.waitingCost = 0
-        for part in waiting { enter(part.rows, readAt: part.time, into: &state) }
+        for part in waiting { enter(part.rows, readAt: part.time, part.stamp, into: &state) }
     }
 
-    private func enter(_ rows: some Sequence<FetchedRow>, readAt time: UInt64, into state: inout State) {
+    private func enter(_ rows: some Sequence<FetchedRow>, readAt time: UInt64, _ stamp: Int?, into state: inout State) {
+        let isOfNow = stamp == nil || stamp == state.derivedStamp
         for fetched in rows {
             guard let row = fetched.row, !state.gone.contains(fetched.id), !state.longGone.contains(fetched.id) else { continue }
-            if let known = state.young[fetched.id] ?? state.old[fetched.id], known.row.version >= row.version, known.row.version != .max { continue }
+            let hasDerived = row.layout.hasDerived
+            if hasDerived && !isOfNow { continue }
+            if let known = (state.young[fetched.id] ?? state.old[fetched.id])?.row.version, known != .max {
+                if known > row.version || known == row.version && !hasDerived { continue }
+            }
             insert(row, readAt: time, for: fetched.id, into: &state)
         }
     }
@@ -137,6 +151,23 @@ package final class RowCache: Sendable {
         }
     }
 
+    /// Rows of a commit of which the store has computed values. Their versions need not tell: what was read before is older.
+    func replace(_ rows: [NSManagedObjectID: ComputedRow]) {
+        defer { changes.add(1, ordering: .releasing) }
+        let now = DispatchTime.now().uptimeNanoseconds
+        state.withLock { state in
+            enterWaiting(&state)
+            state.derivedStamp += 1
+            for (id, row) in rows where !state.gone.contains(id) { insert(row.row, readAt: now, for: id, into: &state) }
+        }
+    }
+
+    /// Forgets rows that have other derived values after a commit.
+    func removeDerived(_ ids: [NSManagedObjectID]) {
+        state.withLock { $0.derivedStamp += 1 }
+        remove(ids)
+    }
+
     package func remove(_ ids: some Sequence<NSManagedObjectID>) {
         defer {
             changes.add(1, ordering: .releasing)
@@ -167,7 +198,11 @@ package final class RowCache: Sendable {
             changes.add(1, ordering: .releasing)
             relations.removeAll()
         }
-        state.withLock { $0 = State() }
+        state.withLock { state in
+            let stamp = state.derivedStamp
+            state = State()
+            state.derivedStamp = stamp
+        }
     }
 
     private func insert(_ row: RowSnapshot, readAt time: UInt64, for id: NSManagedObjectID, into state: inout State) {

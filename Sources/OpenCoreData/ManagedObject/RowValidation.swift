@@ -80,7 +80,7 @@ enum RowValidation {
         }
         switch value {
         case .null:
-            return attribute.isOptional || attribute.isTransient ? nil : failure(.validationMissingMandatoryProperty, "is required")
+            return attribute.isRequired ? failure(.validationMissingMandatoryProperty, "is required") : nil
         case .int64(let number):
             let range = attribute.kind.integers ?? Int64.min...Int64.max
             if number > range.upperBound { return failure(.validationNumberTooLarge, "is \(number), more than its type can hold") }

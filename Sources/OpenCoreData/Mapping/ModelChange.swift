@@ -216,7 +216,7 @@ private struct ChangeFinder {
     ) -> AttributeChange {
         let name = place(of: attribute, in: entity)
         var change = AttributeChange(source: before as? NSAttributeDescription, destination: attribute)
-        if !attribute.isOptional, attribute.defaultValue == nil, !isNew, change.source?.isOptional ?? true {
+        if attribute.isRequired, attribute.defaultValue == nil, !isNew, change.source?.isOptional ?? true {
             change.needsValue = true
             if !looksAtObjects { complain("\(name) is required and has no default value for objects that have none") }
         }

@@ -89,6 +89,11 @@ open class NSAttributeDescription: NSPropertyDescription, @unchecked Sendable {
 
     public override init() { super.init() }
 
+    /// Whether a store computes it.
+    var isComputed: Bool { false }
+    /// Whether an object without a value for it is not saved.
+    final var isRequired: Bool { !isOptional && !isTransient && !isComputed }
+
     /// An attribute in one line.
     public convenience init(name: String, type: AttributeType, isOptional: Bool = true, defaultValue: Any? = nil) {
         self.init()

@@ -79,10 +79,13 @@ package struct BatchOutcome {
     package var count = 0
     /// Those, if the plan wants them named.
     package var ids: [NSManagedObjectID] = []
+    /// The objects that have other derived values after it.
+    package var derived: [NSManagedObjectID] = []
 
     mutating func add(_ other: BatchOutcome) {
         count += other.count
         ids += other.ids
+        derived += other.derived
     }
 }
 
@@ -111,14 +114,15 @@ extension EntityLayout {
         }
         guard case .slot(let slot) = place else { throw refused(name, "it is a to-many, which is no value of a row") }
         if isTransient[slot] { throw refused(name, "it is transient: no store keeps it") }
+        if derivedSlots.contains(slot) { throw refused(name, "it is derived: the store computes it", remedy: "Set what it is derived from.") }
         if partnerSlots.contains(slot) {
             throw refused(name, "its inverse is a to-one, too, and the object at the other end would have to change with it")
         }
         return slot
     }
 
-    private func refused(_ name: String, _ why: String) -> NSError {
-        .coreData(.coreData, "A batch request can't set \(entity.name ?? "?").\(name): \(why). Set it on objects, and save.")
+    private func refused(_ name: String, _ why: String, remedy: String = "Set it on objects, and save.") -> NSError {
+        .coreData(.coreData, "A batch request can't set \(entity.name ?? "?").\(name): \(why). \(remedy)")
     }
 
     /// A value of a property in the form of rows; a to-one's is an object ID. Throws 134060 for what is no value of it.

@@ -145,6 +145,9 @@ package struct ChangeSet: Sendable {
         members.flatMap { member in entities[member.number]?.rows.map { (id: $0.key, pending: $0.value) } ?? [] }
     }
 
+    /// Whether a store that computes values has any to find, or to take the place of what was set.
+    var mayHaveComputedValues: Bool { entities.values.contains { $0.entity.layout.hasDerived && !$0.rows.isEmpty } }
+
     package func hasRows(of members: [NSEntityDescription]) -> Bool {
         members.contains { entities[$0.number].map { !$0.rows.isEmpty } ?? false }
     }
@@ -170,6 +173,8 @@ package struct ReceivedChanges: Sendable {
     var identities: [NSManagedObjectID: NSManagedObjectID] = [:]
     /// Objects that are not what was handed over.
     var corrected: Set<NSManagedObjectID> = []
+    /// Rows with values that the store computed.
+    var computed: [NSManagedObjectID: ComputedRow] = [:]
 
     package init() {}
 

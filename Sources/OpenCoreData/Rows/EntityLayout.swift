@@ -25,6 +25,11 @@ package final class EntityLayout: @unchecked Sendable {
     package let names: [String]
     package let isTransient: [Bool]
     package let hasTransients: Bool
+    /// The attributes that a store computes.
+    package let derivedSlots: SlotSet
+    package let hasDerived: Bool
+    /// The attributes that a store keeps.
+    var attributeSlots: SlotSet { SlotSet(slots.indices.filter { attribute(atSlot: $0) != nil && !isTransient[$0] }) }
     package let toOneSlots: [Int]
     /// The to-ones whose targets must be there: all but those whose other side says that nobody minds.
     package let referenceSlots: [Int]
@@ -98,6 +103,11 @@ package final class EntityLayout: @unchecked Sendable {
         self.names = names
         self.isTransient = transient
         self.hasTransients = transient.contains(true)
+        derivedSlots = SlotSet(
+            slots.indices.filter { slot in
+                if case .attribute(let attribute) = slots[slot] { attribute.isComputed && !attribute.isTransient } else { false }
+            })
+        hasDerived = !derivedSlots.isEmpty
         self.toOneSlots = toOnes
         referenceSlots = toOnes.filter { slot in
             if case .toOne(let relationship) = slots[slot] { relationship.inverseRelationship?.deleteRule != .noActionDeleteRule } else { false }
@@ -190,7 +200,7 @@ struct SlotRule: Sendable {
         switch slot {
         case .attribute(let attribute):
             let kind = attribute.kind
-            isRequired = !attribute.isOptional && !attribute.isTransient
+            isRequired = attribute.isRequired
             asksMore = attribute.hasBounds || attribute.regularExpression != nil || kind.integers != nil
             // What is not stored may be no number.
             guard isRequired || asksMore || (kind.isChecked && !attribute.isTransient) else { return nil }

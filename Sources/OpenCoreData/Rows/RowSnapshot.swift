@@ -171,6 +171,26 @@ package func === (left: RowSnapshot?, right: RowSnapshot?) -> Bool {
 
 package func !== (left: RowSnapshot?, right: RowSnapshot?) -> Bool { !(left === right) }
 
+/// A row of which the store has computed values.
+package struct ComputedRow: Sendable {
+    let row: RowSnapshot
+    /// Those.
+    let slots: SlotSet
+
+    /// Another row of the same object with these values: itself where it has them.
+    func laid(over other: RowSnapshot) -> RowSnapshot {
+        var made: RowSnapshot?
+        slots.forEach { slot in
+            let value = row[slot]
+            if other[slot] == value { return }
+            let copy = made ?? other.copy()
+            copy.update(slot, to: value)
+            made = copy
+        }
+        return made ?? other
+    }
+}
+
 /// What a row knows besides its values.
 private struct RowHeader {
     let layout: EntityLayout

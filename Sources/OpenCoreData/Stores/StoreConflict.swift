@@ -85,11 +85,17 @@ final class UnwrittenSave: PreparedSave {
     func commit() throws -> SavedRows { try write() }
 }
 
-/// What a save did: the committed versions of inserted and updated rows.
+/// What a save did.
 package struct SavedRows: Sendable {
+    /// The committed versions of inserted and updated rows.
     package var versions: IDTable<Int64>
+    /// Rows with values that the store computed: those of the save, and others whose values are others now.
+    package var computed: [NSManagedObjectID: ComputedRow]
 
-    package init(versions: IDTable<Int64> = [:]) { self.versions = versions }
+    package init(versions: IDTable<Int64> = [:], computed: [NSManagedObjectID: ComputedRow] = [:]) {
+        self.versions = versions
+        self.computed = computed
+    }
 }
 
 extension NSManagedObjectID {

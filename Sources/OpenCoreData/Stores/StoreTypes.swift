@@ -34,12 +34,16 @@ package struct StoreClass: @unchecked Sendable {
     package let open: @Sendable (StoreOpening) throws -> NSPersistentStore
     /// How such a store takes the place of another; nil: nothing can be migrated to it.
     package let destination: MigrationDestination?
+    /// Whether it computes derived attributes.
+    package let derives: Bool
 
     package init(
-        _ type: AnyClass, destination: MigrationDestination? = nil, open: @escaping @Sendable (StoreOpening) throws -> NSPersistentStore
+        _ type: AnyClass, destination: MigrationDestination? = nil, derives: Bool = false,
+        open: @escaping @Sendable (StoreOpening) throws -> NSPersistentStore
     ) {
         self.type = type
         self.destination = destination
+        self.derives = derives
         self.open = open
     }
 }

@@ -285,6 +285,15 @@ extension StoreConflict.KeyConflict {
 extension NSManagedObjectContext.SaveOutcome {
     /// Takes over what the parent made of the changes.
     mutating func take(_ received: ReceivedChanges) {
+        for (id, row) in received.computed {
+            guard var change = changes[id] else {
+                computed[id] = row
+                continue
+            }
+            guard change.kind != .deleted, let saved = change.row else { continue }
+            change.row = row.laid(over: saved)
+            changes.set(id, change)
+        }
         guard let incoming = received.changes, !received.identities.isEmpty || !received.corrected.isEmpty else { return }
         isSettled = true
         for (id, owner) in received.identities {
@@ -307,7 +316,7 @@ extension RowSnapshot {
     /// Whether a store would tell no difference. Transient values are none: a row that was read from a store has lost them.
     fileprivate func storesTheSame(as other: RowSnapshot) -> Bool {
         var isSame = true
-        differences(from: other).forEach { if !layout.isTransient[$0] { isSame = false } }
+        differences(from: other).forEach { if !layout.isTransient[$0] && !layout.derivedSlots.contains($0) { isSame = false } }
         return isSame
     }
 }

@@ -68,6 +68,8 @@ extension NSManagedObjectContext {
         var identities: [NSManagedObjectID: NSManagedObjectID] = [:]
         /// Objects that got other values than this context saved, or lost their identity to another one.
         var settled: Set<NSManagedObjectID> = []
+        /// Rows of other objects, with values that the store computed anew.
+        var computed: [NSManagedObjectID: ComputedRow] = [:]
         /// Whether the merge policy was asked.
         var isSettled = false
     }
@@ -231,9 +233,27 @@ extension NSManagedObjectContext {
         // Whoever looks for what was inserted finds it in the channel from now on.
         reservedKeys = nil
         tell(.didSave(SavedObjects(outcome, inserted: inserted, updated: updated, deleted: deleted)))
+        if !outcome.computed.isEmpty { show(outcome.computed) }
         (inserted, updated) = ([], [])
         // Nobody keeps them any more but those who use them.
         registry.release(clean)
+    }
+
+    /// Objects that were not saved show what a store computed for them.
+    private func show(_ computed: [NSManagedObjectID: ComputedRow]) {
+        for (id, computed) in computed {
+            guard let object = registry[id], object.state == .clean, let row = object.row else { continue }
+            let now = computed.laid(over: row)
+            if now === row { continue }
+            if object.isFaulted {
+                object.row = now
+            } else {
+                object.becomeClean(on: now)
+                object.ownsRow = false
+                events.refreshed[id] = object
+            }
+        }
+        tellOfChanges()
     }
 
     func dropDiscarded() {

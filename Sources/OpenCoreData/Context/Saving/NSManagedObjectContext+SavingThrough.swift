@@ -180,6 +180,7 @@ extension NSManagedObjectContext.SaveOutcome {
         result.changes.pairs = changes.pairs
         result.changes.orders = changes.orders
         result.settled = settled
+        result.computed = computed
         return result
     }
 }

@@ -86,6 +86,8 @@ final class EntityMap: Sendable {
     let tableName: String
     /// By slot; nil for a transient.
     let columns: [SlotColumn?]
+    /// Those that hold what objects are given; the others are computed.
+    let givenColumns: [SlotColumn]
     /// By number of the to-many.
     let toManys: [ToManyPlace?]
     let constraints: [ConstraintMap]
@@ -100,6 +102,7 @@ final class EntityMap: Sendable {
         self.table = table
         self.tableName = tableName
         self.columns = columns
+        givenColumns = columns.compactMap { $0 }.filter { !entity.layout.derivedSlots.contains($0.slot) }
         self.toManys = toManys
         self.constraints = constraints
     }

@@ -20,7 +20,7 @@ struct SavePlan {
         removedPairs = addedPairs
         for entityChanges in changes.entities.values where !entityChanges.rows.isEmpty {
             let map = try schema.map(of: entityChanges.entity)
-            let stored = SlotSet(map.columns.compactMap { $0?.slot })
+            let stored = SlotSet(map.givenColumns.map(\.slot))
             let ordered = try Self.orderedOwners(of: map, schema: schema)
             for (id, pending) in entityChanges.rows {
                 add(RowOperation(id: id, map: map, pending: pending), stored: stored)

@@ -97,8 +97,7 @@ enum SQLFunctions {
         }
     }
 
-    private typealias Body = @convention(c) (OpaquePointer?, Int32, UnsafeMutablePointer<OpaquePointer?>?) -> Void
-    private typealias Arguments = UnsafeMutablePointer<OpaquePointer?>?
+    typealias Arguments = UnsafeMutablePointer<OpaquePointer?>?
 
     /// Keeps a body for as long as the connection knows the function.
     private final class Function {
@@ -107,17 +106,19 @@ enum SQLFunctions {
         init(_ body: @escaping (OpaquePointer?, Int32, Arguments) -> Void) { self.body = body }
     }
 
-    private static func define(
-        _ name: String, _ count: Int32, on connection: OpaquePointer?, _ body: @escaping (OpaquePointer?, Arguments) -> Void
+    /// - Parameter isPure: whether the same arguments always give the same value, and nothing else happens.
+    static func define(
+        _ name: String, _ count: Int32, isPure: Bool = true, on connection: OpaquePointer?, _ body: @escaping (OpaquePointer?, Arguments) -> Void
     ) throws {
-        try define(name, count, on: connection) { context, _, arguments in body(context, arguments) }
+        try define(name, count, isPure: isPure, on: connection) { context, _, arguments in body(context, arguments) }
     }
 
     private static func define(
-        _ name: String, _ count: Int32, on connection: OpaquePointer?, _ body: @escaping (OpaquePointer?, Int32, Arguments) -> Void
+        _ name: String, _ count: Int32, isPure: Bool = true, on connection: OpaquePointer?,
+        _ body: @escaping (OpaquePointer?, Int32, Arguments) -> Void
     ) throws {
         let code = sqlite3_create_function_v2(
-            connection, name, count, SQLITE_UTF8 | SQLITE_DETERMINISTIC, Unmanaged.passRetained(Function(body)).toOpaque(),
+            connection, name, count, SQLITE_UTF8 | (isPure ? SQLITE_DETERMINISTIC : 0), Unmanaged.passRetained(Function(body)).toOpaque(),
             { context, count, arguments in
                 guard let data = sqlite3_user_data(context) else { return }
                 Unmanaged<Function>.fromOpaque(data).takeUnretainedValue().body(context, count, arguments)
@@ -140,7 +141,7 @@ enum SQLFunctions {
         return shape
     }
 
-    private static func text(_ arguments: Arguments, _ index: Int) -> String? {
+    static func text(_ arguments: Arguments, _ index: Int) -> String? {
         guard let argument = arguments?[index], sqlite3_value_type(argument) == SQLITE_TEXT, let bytes = sqlite3_value_text(argument) else {
             return nil
         }
@@ -174,7 +175,7 @@ enum SQLFunctions {
         tag.value(parameter(arguments?[index]))
     }
 
-    private static func result(_ context: OpaquePointer?, _ value: SQLParameter) {
+    static func result(_ context: OpaquePointer?, _ value: SQLParameter) {
         switch value {
         case .null: sqlite3_result_null(context)
         case .integer(let integer): sqlite3_result_int64(context, integer)

@@ -12,6 +12,8 @@ package final class SQLiteStore: NSPersistentStore, @unchecked Sendable {
     let model: NSManagedObjectModel?
     let pool: DatabasePool
     let schema: SQLSchema
+    /// Keeps derived attributes; nil where the file is only read.
+    let derivations: SQLiteDerivations?
     let keyPool = KeyPool()
     let metadataState: Mutex<MetadataState>
     private let shapes = Mutex<[ShapeName: RowShape]>([:])
@@ -66,6 +68,7 @@ package final class SQLiteStore: NSPersistentStore, @unchecked Sendable {
         self.model = model
         pool = opened.pool
         schema = opened.schema
+        derivations = opened.derivations
         files = SQLiteStoreFiles(url.path)
         metadataState = Mutex(MetadataState(data: opened.metadata))
         modelHashes = StoreMetadataCoding.modelHashes(opened.metadata)
@@ -82,7 +85,8 @@ package final class SQLiteStore: NSPersistentStore, @unchecked Sendable {
         SQLiteStore.self,
         destination: MigrationDestination(
             ownMetadataKeys: ownKeys, fill: { try ($0 as? SQLiteStore)?.fill(from: $1) }, optionsWhileFilling: [SQLitePersistentWALOption: false],
-            file: { try SQLiteStoreFile($0, options: $1) })
+            file: { try SQLiteStoreFile($0, options: $1) }),
+        derives: true
     ) { opening in
         guard let url = opening.url else { throw NSError.coreData(.persistentStoreOpen, "A store of type \(opening.type) needs a URL.") }
         return try SQLiteStore(

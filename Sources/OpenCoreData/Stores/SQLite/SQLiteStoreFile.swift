@@ -240,7 +240,8 @@ extension SQLiteStore: CopyableStore {
         changes.orders = part.orders
         // A part refers to rows of parts that are still to come.
         var operation = SaveOperation(
-            try SavePlan(changes, schema: schema), schema: schema, identity: identity, clearsKeysFirst: false, checksReferences: false)
+            try SavePlan(changes, schema: schema), schema: schema, identity: identity, clearsKeysFirst: false, checksReferences: false,
+            takesDerived: true)
         try operation.run(in: database)
         // Whoever read a row before goes on from the version that he knows.
         for fetched in part.rows {

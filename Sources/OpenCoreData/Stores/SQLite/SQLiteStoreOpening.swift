@@ -7,6 +7,7 @@ struct SQLiteStoreOpening {
     struct Opened {
         let pool: DatabasePool
         let schema: SQLSchema
+        let derivations: SQLiteDerivations?
         let metadata: Data
         let uuid: String
     }
@@ -125,7 +126,7 @@ struct SQLiteStoreOpening {
         let schema = try SchemaBuilder.schema(for: entities, in: SQLiteDialect(), known: probe.numbers) { table in
             probe.summedTables.contains(table) || options.sumsRows && !isReadOnly
         }
-        let pool = try makePool()
+        let derivations = try Derivation.all(in: schema), pool = try makePool()
         do {
             if options.ignoresVersion {
                 let missing = try pool.read { try schema.missing(in: $0) }
@@ -136,13 +137,14 @@ struct SQLiteStoreOpening {
                     )
                 }
             }
-            var metadata = probe.metadata
+            var metadata = probe.metadata, kept: SQLiteDerivations?
             if !isReadOnly {
                 try bringSums(of: schema, to: probe.summedTables, in: pool)
+                kept = try keep(derivations, of: schema, in: pool, metadata: &metadata)
                 try bringViews(of: schema, in: pool, metadata: &metadata)
                 try tidy(pool)
             }
-            return Opened(pool: pool, schema: schema, metadata: try StoreMetadataCoding.data(metadata), uuid: probe.uuid)
+            return Opened(pool: pool, schema: schema, derivations: kept, metadata: try StoreMetadataCoding.data(metadata), uuid: probe.uuid)
         } catch {
             try? pool.close()
             throw error
@@ -153,8 +155,9 @@ struct SQLiteStoreOpening {
         let schema = try SchemaBuilder.schema(for: entities, in: SQLiteDialect(), known: nil) { _ in options.sumsRows }
         var metadata = StoreMetadataCoding.initial(uuid: UUID().uuidString)
         StoreMetadataCoding.stamp(&metadata, entities: entities, model: model)
-        let views = schema.views()
+        let views = schema.views(), derivations = try Derivation.all(in: schema)
         metadata[StoreMetadataCoding.viewsKey] = Self.viewsMark(views)
+        metadata[StoreMetadataCoding.derivationsKey] = SQLiteDerivations.mark(derivations)
         let pool = try makePool()
         do {
             let made = try pool.writeWithoutTransaction { database -> Bool in
@@ -172,7 +175,8 @@ struct SQLiteStoreOpening {
             }
             if made {
                 return Opened(
-                    pool: pool, schema: schema, metadata: try StoreMetadataCoding.data(metadata), uuid: metadata[NSStoreUUIDKey] as? String ?? "")
+                    pool: pool, schema: schema, derivations: try keep(derivations, of: schema, in: pool, metadata: &metadata),
+                    metadata: try StoreMetadataCoding.data(metadata), uuid: metadata[NSStoreUUIDKey] as? String ?? "")
             }
         } catch {
             try? pool.close()
@@ -277,6 +281,26 @@ struct SQLiteStoreOpening {
                 return .commit
             }
         }
+    }
+
+    /// Sees to derived values from now on. Those of a file that nobody has kept so are found first.
+    private func keep(
+        _ derivations: [Derivation], of schema: SQLSchema, in pool: DatabasePool, metadata: inout [String: Any]
+    ) throws -> SQLiteDerivations {
+        let kept = SQLiteDerivations(derivations, in: schema), mark = SQLiteDerivations.mark(derivations)
+        let isKept = metadata[StoreMetadataCoding.derivationsKey] as? Data == mark
+        metadata[StoreMetadataCoding.derivationsKey] = mark
+        try pool.writeWithoutTransaction { database in
+            try kept.arm(database)
+            if isKept { return }
+            try database.inTransaction(.immediate) {
+                try checkIsStillOfModel(database)
+                try kept.settleAll(in: database)
+                try changeMetadata(in: database) { $0[StoreMetadataCoding.derivationsKey] = mark }
+                return .commit
+            }
+        }
+        return kept
     }
 
     /// What the options ask to be done to the file itself.

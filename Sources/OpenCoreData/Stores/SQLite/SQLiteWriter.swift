@@ -21,7 +21,9 @@ final class SQLiteWriter: StoreWriting {
         try store.asking.check(store)
         let plan = try SavePlan(changes, schema: schema)
         let metadata = store.metadataState.withLock { $0.isDirty ? SQLitePreparedSave.Metadata(data: $0.data, generation: $0.generation) : nil }
-        if plan.isEmpty && metadata == nil && changes.journaled == nil { return try body(UnwrittenSave { SavedRows() }) }
+        if plan.isEmpty && metadata == nil && changes.journaled == nil && !changes.mayHaveComputedValues {
+            return try body(UnwrittenSave { SavedRows() })
+        }
         do {
             try write(plan, of: changes, metadata: metadata, clearsKeysFirst: false, body)
         } catch is KeysMustBeCleared {
@@ -44,10 +46,12 @@ final class SQLiteWriter: StoreWriting {
             defer { prepared.end() }
             do {
                 try database.beginTransaction(.immediate)
+                store.derivations?.forget()
                 let version = try store.checkModel(in: database)
                 // Before the rows are deleted of which something is kept.
                 prepared.beginsHistory = try store.recordHistory(of: plan, changes, schemaVersion: version, in: database)
                 try operation.run(in: database)
+                prepared.computed = try store.derivations?.settle(changes, of: store, in: database) ?? [:]
                 if metadata != nil || mark != nil { try write(metadata: metadata?.data, mark: mark, in: database) }
                 // Where none are left, new objects get keys that no store was asked for; the save needs none.
                 prepared.reserved = try topUp.compactMap { try store.keyPool.reserve($0, in: database) }
@@ -128,6 +132,7 @@ final class SQLitePreparedSave: PreparedSave {
     private let database: Database
     private let metadata: Metadata?
     var versions = IDTable<Int64>()
+    var computed: [NSManagedObjectID: ComputedRow] = [:]
     var counts = StatementCounts()
     var reserved: [KeyPool.Reservation] = []
     var beginsHistory = false
@@ -155,7 +160,7 @@ final class SQLitePreparedSave: PreparedSave {
             $0.deletes += counts.deletes
             $0.transactions += 1
         }
-        return SavedRows(versions: versions)
+        return SavedRows(versions: versions, computed: computed)
     }
 
     /// Takes back what was not committed. SQLite may have done so itself when it failed.

@@ -15,6 +15,8 @@ struct SaveOperation {
     let clearsKeysFirst: Bool
     /// Whether every to-one must name a row when all is written.
     let checksReferences: Bool
+    /// Whether values that are derived are written as they are: those of another store.
+    let takesDerived: Bool
     /// From how many inserts on the indexes of an empty table are made afterwards.
     static let bulkThreshold = 20_000
 
@@ -26,12 +28,15 @@ struct SaveOperation {
     private(set) var versions = IDTable<Int64>()
     var counts = StatementCounts()
 
-    init(_ plan: SavePlan, schema: SQLSchema, identity: StoreIdentity, clearsKeysFirst: Bool, checksReferences: Bool = true) {
+    init(
+        _ plan: SavePlan, schema: SQLSchema, identity: StoreIdentity, clearsKeysFirst: Bool, checksReferences: Bool = true, takesDerived: Bool = false
+    ) {
         self.plan = plan
         self.schema = schema
         self.identity = identity
         self.clearsKeysFirst = clearsKeysFirst
         self.checksReferences = checksReferences
+        self.takesDerived = takesDerived
         versions.reserveCapacity(plan.tables.reduce(0) { $0 + $1.updates.count + $1.inserts.count })
     }
 
@@ -100,7 +105,7 @@ struct SaveOperation {
             guard let row = operation.pending.row else { continue }
             let form = Form(entity: operation.map.number, changed: operation.pending.changed, isChecked: operation.baseVersion != nil)
             if statements[form] == nil {
-                let columns = operation.map.columns.compactMap { $0 }.filter { form.changed.contains($0.slot) }
+                let columns = operation.map.givenColumns.filter { form.changed.contains($0.slot) }
                 let names = columns.flatMap(\.names)
                 // The key, and the version where it is checked, come first so that the values' places do not depend on it.
                 let values = names.enumerated().map { (column: $0.element, value: "?\($0.offset + 3)") }
@@ -189,7 +194,7 @@ struct SaveOperation {
     }
 
     private func insertStatement(_ map: EntityMap, in database: Database) throws -> (statement: SQLStatement, columns: [SlotColumn]) {
-        let columns = map.columns.compactMap { $0 }
+        let columns = takesDerived ? map.columns.compactMap { $0 } : map.givenColumns
         return (try database.cached(Self.insertion(map, columns, sum: schema.tables[map.table].sum)), columns)
     }
 

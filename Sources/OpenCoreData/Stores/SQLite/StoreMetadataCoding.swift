@@ -23,8 +23,11 @@ enum StoreMetadataCoding {
     /// The checksum of the version to which a stage has begun to bring the store, until that stage is over: not shown to callers.
     static let dueStageKey = "_OpenCoreDataDueStage"
 
+    /// How the derived values of the file are found: not shown to callers.
+    static let derivationsKey = "_OpenCoreDataDerivations"
+
     /// What callers neither see nor set.
-    static let hiddenKeys: Set = [viewsKey, pushMarkKey, formerKeysKey, migrationsKey, dueStageKey]
+    static let hiddenKeys: Set = [viewsKey, derivationsKey, pushMarkKey, formerKeysKey, migrationsKey, dueStageKey]
 
     static func migrations(_ metadata: [String: Any]) -> Int { (metadata[migrationsKey] as? NSNumber)?.intValue ?? 0 }
 

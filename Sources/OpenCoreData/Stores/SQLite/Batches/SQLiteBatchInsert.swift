@@ -24,7 +24,7 @@ struct SQLiteBatchInsert: SQLiteBatch {
         self.tellsIDs = tellsIDs
         self.store = store
         map = try store.schema.map(of: insert.entity)
-        columns = map.columns.compactMap { $0 }
+        columns = map.givenColumns
     }
 
     mutating func run(in database: Database, recordedAs origin: SaveOrigin?) throws -> BatchOutcome {

@@ -22,7 +22,7 @@ struct SQLiteBatchUpdate: SQLiteBatch {
             let alias = scope.object.alias
             let computed = try update.values.compactMap { slot, value -> String? in
                 guard case .computed(let node) = value else { return nil }
-                return try translator.stored(node, as: slot, of: update.layout, scope)
+                return try translator.stored(try translator.value(node, scope), node, as: slot, of: update.layout)
             }
             return (["\(alias).Z_PK", "\(alias).Z_ENT"] + computed).joined(separator: ", ")
         }
@@ -119,16 +119,5 @@ struct SQLiteBatchUpdate: SQLiteBatch {
                 .update, of: member, keys: "SELECT key FROM temp.ocd_targets WHERE entity = \(member.number)", names: form.namesText,
                 mask: form.mask(update.slots))
         }
-    }
-}
-
-extension SQLTranslator {
-    /// A computed value in the form of an attribute's column.
-    fileprivate func stored(_ node: ExpressionNode, as slot: Int, of layout: EntityLayout, _ scope: SQLScope) throws -> String {
-        let computed = try value(node, scope)
-        if computed.type == .null { return "NULL" }
-        guard let tag = computed.type.tag, let attribute = layout.attribute(atSlot: slot), attribute.kind === AttributeKind[attribute.attributeType]
-        else { throw refusal("\(node.canonicalFormat) as a value of \(layout.fullName(slot))") }
-        return try call(.store, tag.sql, sql(computed), String(attribute.attributeType.rawValue), layout.fullName(slot).sqlText)
     }
 }

@@ -25,8 +25,10 @@ extension SQLiteStore {
             defer { prepared.save.end() }
             do {
                 try database.beginTransaction(.immediate)
+                derivations?.forget()
                 let isRecorded = try hasHistory(schemaVersion: try checkModel(in: database), in: database)
                 prepared.outcome = try operation.run(in: database, recordedAs: isRecorded ? .some(origin) : nil)
+                prepared.outcome.derived = try derived(in: database)
                 prepared.save.beginsHistory = isRecorded && !keepsHistory
                 prepared.save.counts = operation.counts
             } catch {
@@ -34,6 +36,16 @@ extension SQLiteStore {
                 throw storeError(error, .persistentStoreSave, doing: "write to")
             }
             try body(prepared)
+        }
+    }
+
+    /// Finds the derived values that the transaction made others, and says of which rows.
+    private func derived(in database: Database) throws -> [NSManagedObjectID] {
+        guard let found = try derivations?.settle(in: database) else { return [] }
+        return try found.flatMap { table, keys in
+            try ids(
+                "SELECT Z_PK, Z_ENT FROM \(schema.tables[table].name.sqlName) WHERE Z_PK IN (SELECT value FROM json_each(\(JSONList.text(keys.sorted()).sqlText)))",
+                in: database)
         }
     }
 

@@ -26,6 +26,8 @@ struct SQLiteMigration {
         for view in views { try database.execute(sql: view.sql) }
         try others.putBack(in: database) { refusal(.migration, $0) }
         metadata[StoreMetadataCoding.viewsKey] = SQLiteStoreOpening.viewsMark(views)
+        // What they are derived from may be another thing now.
+        metadata[StoreMetadataCoding.derivationsKey] = nil
         if StoreMetadataCoding.hashes(of: entities) != metadata[NSStoreModelVersionHashesKey] as? [String: Data] ?? [:] {
             metadata[StoreMetadataCoding.migrationsKey] = StoreMetadataCoding.migrations(metadata) + 1
         }

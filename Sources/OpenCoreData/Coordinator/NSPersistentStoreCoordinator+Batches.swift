@@ -12,10 +12,9 @@ extension NSPersistentStoreCoordinator {
             let run = BatchRun(plan, in: asked)
             // Members that were fetched ahead count until something is committed.
             defer { if !run.written.isEmpty { rowCache.relations.removeAll() } }
+            defer { if !run.derived.isEmpty { rowCache.removeDerived(run.derived) } }
             defer { written = run.written }
-            let outcome = try run.outcome()
-            if !outcome.derived.isEmpty { rowCache.removeDerived(outcome.derived) }
-            return outcome
+            return try run.outcome()
         }
     }
 
@@ -75,6 +74,7 @@ private final class BatchRun {
     private var result = BatchOutcome()
     /// Where it counts.
     private(set) var written: [NSPersistentStore] = []
+    var derived: [NSManagedObjectID] { result.derived }
 
     init(_ plan: BatchPlan, in stores: [NSPersistentStore]) {
         self.plan = plan

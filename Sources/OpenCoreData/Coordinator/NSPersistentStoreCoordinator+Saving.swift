@@ -15,12 +15,10 @@ extension NSPersistentStoreCoordinator {
                 if let journaled = changes.journaled { pushRecorder.withLock { $0 }?.didCommit(through: journaled.upperBound) }
             }
         } catch let partly as PartlySaved {
-            followers.tell(ChangedObjectIDs(partly.committed), anywhere: true, except: sender.follower)
+            followers.tell(ChangedObjectIDs(partly.committed.naming(received.computed)), anywhere: true, except: sender.follower)
             throw partly
         }
-        var told = ChangedObjectIDs(changes)
-        told.updated += received.computed.keys.filter { changes[$0] == nil && !changes.changesToMany(of: $0) }
-        followers.tell(told, anywhere: true, except: sender.follower)
+        followers.tell(ChangedObjectIDs(changes.naming(received.computed)), anywhere: true, except: sender.follower)
         return received
     }
 
@@ -47,9 +45,7 @@ extension NSPersistentStoreCoordinator {
                 part.changes[id]?.row?.stamp(version: version)
                 id.makePermanent()
             }
-            rowCache.commit(part.changes, saved.versions)
-            if saved.computed.isEmpty { continue }
-            rowCache.replace(saved.computed)
+            rowCache.commit(part.changes, saved)
             computed.merge(saved.computed) { _, new in new }
         }
         if case .failure(let error) = outcome { throw save.failure(error) }

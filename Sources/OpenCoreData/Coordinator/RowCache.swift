@@ -123,9 +123,9 @@ package final class RowCache: Sendable {
 
     /// Adds rows that were committed, and forgets those that were deleted.
     ///
-    /// - Parameter versions: those of the rows that the store has written. A changed object may have no changed row (its to-manys changed, or what is
-    ///   not stored): its row is as old as the object, and another one may be newer.
-    package func commit(_ changes: ChangeSet, _ versions: IDTable<Int64>) {
+    /// - Parameter saved: the versions of the rows that the store has written, and rows of which it has computed values. A changed object may have no
+    ///   changed row (its to-manys changed, or what is not stored): its row is as old as the object, and another one may be newer.
+    package func commit(_ changes: ChangeSet, _ saved: SavedRows) {
         defer {
             self.changes.add(1, ordering: .releasing)
             relations.removeAll()
@@ -142,23 +142,15 @@ package final class RowCache: Sendable {
                         state.gone = []
                     }
                     state.gone.insert(id)
-                } else if let row = pending.row, pending.kind == .inserted || versions[id] != nil {
+                } else if let row = pending.row, pending.kind == .inserted || saved.versions[id] != nil {
                     state.gone.remove(id)
                     state.longGone.remove(id)
-                    insert(row.withoutTransients, readAt: now, for: id, into: &state)
+                    if saved.computed[id] == nil { insert(row.withoutTransients, readAt: now, for: id, into: &state) }
                 }
             }
-        }
-    }
-
-    /// Rows of a commit of which the store has computed values. Their versions need not tell: what was read before is older.
-    func replace(_ rows: [NSManagedObjectID: ComputedRow]) {
-        defer { changes.add(1, ordering: .releasing) }
-        let now = DispatchTime.now().uptimeNanoseconds
-        state.withLock { state in
-            enterWaiting(&state)
+            if saved.computed.isEmpty { return }
             state.derivedStamp += 1
-            for (id, row) in rows where !state.gone.contains(id) { insert(row.row, readAt: now, for: id, into: &state) }
+            for (id, computed) in saved.computed { insert(computed.row, readAt: now, for: id, into: &state) }
         }
     }
 

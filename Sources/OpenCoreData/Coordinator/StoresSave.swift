@@ -71,12 +71,15 @@ final class StoresSave {
 
     /// What `error` means for the save: nothing of it is in a store, or a part is.
     func failure(_ error: any Error) -> any Error {
-        var changes = ChangeSet()
-        for (part, _) in committed { changes.add(part.changes) }
+        var changes = ChangeSet(), computed: [NSManagedObjectID: ComputedRow] = [:]
+        for (part, saved) in committed {
+            changes.add(part.changes)
+            computed.merge(saved.computed) { $1 }
+        }
         if changes.isEmpty { return error }
         let written = committed.map(\.part.store)
         let missing = parts.map(\.store).filter { store in !written.contains { $0 === store } }
-        return PartlySaved(changes, in: written.map(\.identity), error: .incompleteSave(written, missing: missing, because: error))
+        return PartlySaved(changes, computed, in: written.map(\.identity), error: .incompleteSave(written, missing: missing, because: error))
     }
 }
 
@@ -89,13 +92,17 @@ extension NSPersistentStore {
 package struct PartlySaved: Error {
     /// What is saved, with the versions that it has now.
     package let committed: ChangeSet
+    let computed: [NSManagedObjectID: ComputedRow]
     /// 134040, with the reason under `NSUnderlyingErrorKey`.
     package let error: NSError
     /// Of these stores nothing is left to do.
     private let stores: [StoreIdentity]
 
-    fileprivate init(_ committed: ChangeSet, in stores: [StoreIdentity], error: NSError) {
+    fileprivate init(
+        _ committed: ChangeSet, _ computed: [NSManagedObjectID: ComputedRow], in stores: [StoreIdentity], error: NSError
+    ) {
         self.committed = committed
+        self.computed = computed
         self.stores = stores
         self.error = error
     }

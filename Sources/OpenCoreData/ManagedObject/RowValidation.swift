@@ -75,6 +75,8 @@ enum RowValidation {
     private static func check(
         _ value: AttributeValue, _ attribute: NSAttributeDescription, id: NSManagedObjectID, object: NSManagedObject?
     ) -> NSError? {
+        // What stands there is what was computed last.
+        if attribute.isComputed { return nil }
         func failure(_ code: CocoaError.Code, _ what: String) -> NSError {
             error(code, attribute.name, value.plain, id, object, what)
         }

@@ -96,6 +96,8 @@ package struct ChangeSet: Sendable {
     package var journaled: ClosedRange<UInt64>?
     /// Who saves them. For changes on their way into a store.
     package var origin: SaveOrigin?
+    /// Other objects, of which a store has computed values anew. For changes that come back from one.
+    package var computed: Set<NSManagedObjectID> = []
     package private(set) var insertedCount = 0
     package private(set) var updatedCount = 0
     package private(set) var deletedCount = 0
@@ -199,6 +201,14 @@ extension ChangeSet {
         forEach { id, _ in if !isIncluded(id) { result.set(id, nil) } }
         result.pairs = pairs.filter { isIncluded($0.key.owner) }
         result.orders = orders.filter { isIncluded($0.key.owner) }
+        return result
+    }
+
+    /// The same with the names of other objects that have computed values.
+    func naming(_ computed: [NSManagedObjectID: ComputedRow]) -> ChangeSet {
+        if computed.isEmpty { return self }
+        var result = self
+        result.computed = Set(computed.keys.filter { self[$0] == nil && !changesToMany(of: $0) })
         return result
     }
 

@@ -26,6 +26,7 @@ package struct ChangedObjectIDs: Sendable {
         for owner in Set(changes.pairs.keys.map(\.owner)).union(changes.orders.keys.map(\.owner)) where changes[owner] == nil {
             updated.append(owner)
         }
+        updated += changes.computed
     }
 
     package var isEmpty: Bool { inserted.isEmpty && updated.isEmpty && deleted.isEmpty && !invalidatesAll }

@@ -199,6 +199,7 @@ struct SlotRule: Sendable {
         self.slot = number
         switch slot {
         case .attribute(let attribute):
+            if attribute.isComputed { return nil }
             let kind = attribute.kind
             isRequired = attribute.isRequired
             asksMore = attribute.hasBounds || attribute.regularExpression != nil || kind.integers != nil

@@ -63,4 +63,35 @@ import Testing
         #expect(kept(lives) <= 3 * share)
         #expect(kept(lives) > share / 2)
     }
+
+    // A8: a derived value changes without the version.
+    @Test func aDerivedValueThatIsReadLaterReplacesTheOneBeforeUnlessItWasReadBeforeACommit() throws {
+        let entity = NSEntityDescription(), value = NSDerivedAttributeDescription()
+        entity.name = "A"
+        value.name = "x"
+        value.type = .string
+        entity.properties = [value]
+        let model = NSManagedObjectModel(entities: [entity])
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model), cache = RowCache()
+        let id = NSManagedObjectID(entity: entity, key: 1, store: StoreIdentity(uuid: "u"), isTemporary: false)
+        func row(_ text: String) -> RowSnapshot {
+            let row = RowSnapshot.make(entity.layout, version: 1)
+            row.update(0, to: .string(text))
+            return row
+        }
+        var before = cache.derivedStamp
+        cache.add([FetchedRow(id: id, row: row("a"))], asOf: before)
+        cache.add([FetchedRow(id: id, row: row("b"))], asOf: before)
+        #expect(cache[id]?[0] == .string("b"))
+        before = cache.derivedStamp
+        cache.commit(ChangeSet(), SavedRows(computed: [id: ComputedRow(row: row("c"), slots: entity.layout.derivedSlots)]))
+        cache.add([FetchedRow(id: id, row: row("b"))], asOf: before)
+        #expect(cache[id]?[0] == .string("c"))
+        before = cache.derivedStamp
+        cache.removeDerived([id])
+        cache.removeAll()
+        cache.add([FetchedRow(id: id, row: row("c"))], asOf: before)
+        #expect(cache[id] == nil)
+        withExtendedLifetime(coordinator) {}
+    }
 }

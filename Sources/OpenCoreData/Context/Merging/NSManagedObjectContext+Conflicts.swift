@@ -284,16 +284,25 @@ extension StoreConflict.KeyConflict {
 
 extension NSManagedObjectContext.SaveOutcome {
     /// Takes over what the parent made of the changes.
-    mutating func take(_ received: ReceivedChanges) {
-        for (id, row) in received.computed {
+    /// What a store has computed: of what was saved, and of others.
+    mutating func take(_ rows: [NSManagedObjectID: ComputedRow]) {
+        for (id, row) in rows {
             guard var change = changes[id] else {
                 computed[id] = row
                 continue
             }
             guard change.kind != .deleted, let saved = change.row else { continue }
-            change.row = row.laid(over: saved)
+            let now = row.laid(over: saved)
+            if now === saved { continue }
+            change.row = now
             changes.set(id, change)
+            recomputed.insert(id)
         }
+        changes = changes.naming(computed)
+    }
+
+    mutating func take(_ received: ReceivedChanges) {
+        take(received.computed)
         guard let incoming = received.changes, !received.identities.isEmpty || !received.corrected.isEmpty else { return }
         isSettled = true
         for (id, owner) in received.identities {

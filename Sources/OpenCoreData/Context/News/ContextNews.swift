@@ -66,12 +66,16 @@ package struct SavedObjects {
     /// Objects whose values are others than those that were handed on.
     let settled: Set<NSManagedObjectID>
 
-    init(_ outcome: NSManagedObjectContext.SaveOutcome, inserted: [NSManagedObject], updated: [NSManagedObject], deleted: [NSManagedObject]) {
+    /// - Parameter computed: what has values that a store computed, and no object that shows them.
+    init(
+        _ outcome: NSManagedObjectContext.SaveOutcome, inserted: [NSManagedObject], updated: [NSManagedObject], deleted: [NSManagedObject],
+        computed: Set<NSManagedObjectID>
+    ) {
         changes = outcome.changes
         self.inserted = inserted
         self.updated = updated
         self.deleted = deleted
-        settled = outcome.settled
+        settled = outcome.settled.union(computed)
     }
 }
 

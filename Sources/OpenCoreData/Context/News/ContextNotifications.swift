@@ -186,16 +186,17 @@ extension NSManagedObjectContext {
             NSInsertedObjectsKey: sets.inserted, NSUpdatedObjectsKey: sets.updated, NSDeletedObjectsKey: sets.deleted,
             ChangeSet.notificationKey: changes,
         ]
+        if !changes.computed.isEmpty { info[NSRefreshedObjectsKey] = Set(changes.computed.compactMap { registry[$0] }) }
         if let token = queryGenerationToken { info[NSManagedObjectContextQueryGenerationKey] = token }
         post(.NSManagedObjectContextDidSave, info)
         guard materializesNotificationObjects else { return }
         typealias Key = NotificationKey
-        post(
-            .NSManagedObjectContextDidSaveObjectIDs,
-            [
-                Key.insertedObjectIDs.rawValue: Set(changes.ids(.inserted)), Key.updatedObjectIDs.rawValue: Set(changes.ids(.updated)),
-                Key.deletedObjectIDs.rawValue: Set(changes.ids(.deleted)),
-            ])
+        var ids: [AnyHashable: Any] = [
+            Key.insertedObjectIDs.rawValue: Set(changes.ids(.inserted)), Key.updatedObjectIDs.rawValue: Set(changes.ids(.updated)),
+            Key.deletedObjectIDs.rawValue: Set(changes.ids(.deleted)),
+        ]
+        if !changes.computed.isEmpty { ids[Key.refreshedObjectIDs.rawValue] = changes.computed }
+        post(.NSManagedObjectContextDidSaveObjectIDs, ids)
     }
 }
 

@@ -70,6 +70,8 @@ extension NSManagedObjectContext {
         var settled: Set<NSManagedObjectID> = []
         /// Rows of other objects, with values that the store computed anew.
         var computed: [NSManagedObjectID: ComputedRow] = [:]
+        /// Objects that have other values than this context saved, because the store computed them.
+        var recomputed: Set<NSManagedObjectID> = []
         /// Whether the merge policy was asked.
         var isSettled = false
     }
@@ -212,6 +214,8 @@ extension NSManagedObjectContext {
         }
         hasPushedChanges = false
         hasImportedRows = false
+        // Before any code of the program's runs: it may save again.
+        show(outcome.computed)
         for object in merged { object.callAwake(.mergePolicy) }
         for id in outcome.refreshed {
             if let object = registry[id] {
@@ -232,8 +236,15 @@ extension NSManagedObjectContext {
         let clean = (inserted + updated).map(\.objectID)
         // Whoever looks for what was inserted finds it in the channel from now on.
         reservedKeys = nil
-        tell(.didSave(SavedObjects(outcome, inserted: inserted, updated: updated, deleted: deleted)))
-        if !outcome.computed.isEmpty { show(outcome.computed) }
+        let computed = outcome.recomputed.union(outcome.computed.keys), shown = computed.compactMap { registry[$0] }.filter { !$0.isFaulted }
+        tell(
+            .didSave(
+                SavedObjects(
+                    outcome, inserted: inserted, updated: updated, deleted: deleted, computed: computed.subtracting(shown.map(\.objectID)))))
+        if !shown.isEmpty {
+            for object in shown { events.refreshed[object.objectID] = object }
+            tellOfChanges()
+        }
         (inserted, updated) = ([], [])
         // Nobody keeps them any more but those who use them.
         registry.release(clean)
@@ -250,10 +261,8 @@ extension NSManagedObjectContext {
             } else {
                 object.becomeClean(on: now)
                 object.ownsRow = false
-                events.refreshed[id] = object
             }
         }
-        tellOfChanges()
     }
 
     func dropDiscarded() {

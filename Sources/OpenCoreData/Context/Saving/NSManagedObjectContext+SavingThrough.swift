@@ -181,6 +181,12 @@ extension NSManagedObjectContext.SaveOutcome {
         result.changes.orders = changes.orders
         result.settled = settled
         result.computed = computed
+        // What others in the chain had changed is nothing that this context handed on.
+        self.changes.forEach { id, final in
+            guard id.layout.hasDerived, changes[id] == nil, final.kind == .updated, let row = final.row else { return }
+            result.computed[id] = ComputedRow(row: row, slots: id.layout.derivedSlots)
+        }
+        result.recomputed = recomputed
         return result
     }
 }
@@ -218,6 +224,7 @@ extension PartlySaved {
             guard let saved = committed[id] else { return result.refreshed.append(id) }
             if saved.row !== change.row { result.settled.insert(id) }
         }
+        result.take(computed)
         return result
     }
 }

@@ -262,3 +262,11 @@ extension ValueTag {
         }
     }
 }
+
+extension SQLiteError {
+    /// What a function of the store's own has to say, where it is that which failed.
+    var ownSentence: String? {
+        guard primaryCode == SQLITE_ERROR, message.hasPrefix(SQLFunctions.failureMark) else { return nil }
+        return String(message.dropFirst(SQLFunctions.failureMark.count))
+    }
+}

@@ -78,7 +78,7 @@ final class SQLiteHistoryWriter {
     private static func changed(_ pending: PendingRow) -> SlotSet {
         guard let row = pending.row, let base = pending.base, row.layout === base.layout else { return pending.changed }
         var result = SlotSet()
-        pending.changed.forEach { if row[$0] != base[$0] { result.insert($0) } }
+        pending.changed.forEach { if row[$0] != base[$0] && !row.layout.derivedSlots.contains($0) { result.insert($0) } }
         return result
     }
 }

@@ -225,9 +225,7 @@ package final class SQLiteStore: NSPersistentStore, @unchecked Sendable {
         case let error as DatabaseError: cause = SQLiteError(error, operation: "")
         default: return error
         }
-        if cause.primaryCode == SQLITE_ERROR, cause.message.hasPrefix(SQLFunctions.failureMark) {
-            return NSError.coreData(.coreData, String(cause.message.dropFirst(SQLFunctions.failureMark.count)))
-        }
+        if let sentence = cause.ownSentence { return NSError.coreData(.coreData, sentence) }
         if cause.isTooDeep { return SQLTranslator.refusal("a predicate that nests as deep as this one", by: schema.dialect) }
         return cause.cocoaError(code, "Can't \(verb) \(path). \(cause.advice)")
     }

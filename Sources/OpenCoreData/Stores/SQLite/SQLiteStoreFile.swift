@@ -240,8 +240,7 @@ extension SQLiteStore: CopyableStore {
         changes.orders = part.orders
         // A part refers to rows of parts that are still to come.
         var operation = SaveOperation(
-            try SavePlan(changes, schema: schema), schema: schema, identity: identity, clearsKeysFirst: false, checksReferences: false,
-            takesDerived: true)
+            try SavePlan(changes, schema: schema), schema: schema, identity: identity, clearsKeysFirst: false, checksReferences: false)
         try operation.run(in: database)
         // Whoever read a row before goes on from the version that he knows.
         for fetched in part.rows {
@@ -265,15 +264,19 @@ extension SQLiteStore: SummingStore {
             if try pool.read({ try $0.integer(select, [list]) }) == nil { return [] }
             guard let column = map.layout.slot(of: attribute).flatMap({ map.columns[$0]?.name }) else { return [] }
             let values = sum.columns.map { (column: $0, value: $0 == column ? "NULL" : $0.sqlName) }
+            // All of them: what others are derived from may be what somebody changed.
+            let assignments = values.filter { $0.column != "Z_PK" }.map { "\($0.column.sqlName) = \($0.value)" }.joined(separator: ", ")
             var found: Set<Int64> = []
             try pool.writeWithoutTransaction { database in
                 try database.inTransaction(.immediate) {
+                    derivations?.forget()
                     try checkModel(in: database)
                     let statement = try database.prepared(
-                        "UPDATE \(table.name.sqlName) SET Z_OPT = \(SaveOperation.nextVersion), \(column.sqlName) = NULL, \(RowSum.columnName) = \(sum.whole(values)) "
+                        "UPDATE \(table.name.sqlName) SET Z_OPT = \(SaveOperation.nextVersion), \(assignments), \(RowSum.columnName) = \(sum.whole(values)) "
                             + "WHERE \(isChanged) RETURNING Z_PK")
                     try statement.bind([list])
                     try statement.forEachRow { found.insert(sqlite3_column_int64($0, 0)) }
+                    _ = try derivations?.settle(in: database)
                     return .commit
                 }
             }

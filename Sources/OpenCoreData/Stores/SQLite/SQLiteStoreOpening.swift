@@ -139,8 +139,10 @@ struct SQLiteStoreOpening {
             }
             var metadata = probe.metadata, kept: SQLiteDerivations?
             if !isReadOnly {
+                // A trigger of the file may call functions that are known from here on.
+                kept = try armed(derivations, of: schema, in: pool)
                 try bringSums(of: schema, to: probe.summedTables, in: pool)
-                kept = try keep(derivations, of: schema, in: pool, metadata: &metadata)
+                try bringDerivations(derivations, kept, in: pool, metadata: &metadata)
                 try bringViews(of: schema, in: pool, metadata: &metadata)
                 try tidy(pool)
             }
@@ -175,7 +177,7 @@ struct SQLiteStoreOpening {
             }
             if made {
                 return Opened(
-                    pool: pool, schema: schema, derivations: try keep(derivations, of: schema, in: pool, metadata: &metadata),
+                    pool: pool, schema: schema, derivations: try armed(derivations, of: schema, in: pool),
                     metadata: try StoreMetadataCoding.data(metadata), uuid: metadata[NSStoreUUIDKey] as? String ?? "")
             }
         } catch {
@@ -283,24 +285,28 @@ struct SQLiteStoreOpening {
         }
     }
 
-    /// Sees to derived values from now on. Those of a file that nobody has kept so are found first.
-    private func keep(
-        _ derivations: [Derivation], of schema: SQLSchema, in pool: DatabasePool, metadata: inout [String: Any]
-    ) throws -> SQLiteDerivations {
-        let kept = SQLiteDerivations(derivations, in: schema), mark = SQLiteDerivations.mark(derivations)
-        let isKept = metadata[StoreMetadataCoding.derivationsKey] as? Data == mark
+    /// What sees to derived values from now on.
+    private func armed(_ derivations: [Derivation], of schema: SQLSchema, in pool: DatabasePool) throws -> SQLiteDerivations {
+        let made = SQLiteDerivations(derivations, in: schema)
+        try pool.writeWithoutTransaction { try made.arm($0) }
+        return made
+    }
+
+    /// Finds the derived values of a file in which nobody has found them so.
+    private func bringDerivations(
+        _ derivations: [Derivation], _ kept: SQLiteDerivations?, in pool: DatabasePool, metadata: inout [String: Any]
+    ) throws {
+        let mark = SQLiteDerivations.mark(derivations)
+        if metadata[StoreMetadataCoding.derivationsKey] as? Data == mark { return }
         metadata[StoreMetadataCoding.derivationsKey] = mark
         try pool.writeWithoutTransaction { database in
-            try kept.arm(database)
-            if isKept { return }
             try database.inTransaction(.immediate) {
                 try checkIsStillOfModel(database)
-                try kept.settleAll(in: database)
+                try kept?.settleAll(in: database)
                 try changeMetadata(in: database) { $0[StoreMetadataCoding.derivationsKey] = mark }
                 return .commit
             }
         }
-        return kept
     }
 
     /// What the options ask to be done to the file itself.
@@ -342,6 +348,7 @@ struct SQLiteStoreOpening {
         case let error as DatabaseError: cause = SQLiteError(error, operation: "while opening")
         default: return error
         }
+        if let sentence = cause.ownSentence { return NSError.coreData(.coreData, "\(url.path) can't be opened: \(sentence)") }
         switch cause.primaryCode {
         case SQLITE_BUSY, SQLITE_LOCKED:
             return cause.cocoaError(

@@ -15,8 +15,6 @@ struct SaveOperation {
     let clearsKeysFirst: Bool
     /// Whether every to-one must name a row when all is written.
     let checksReferences: Bool
-    /// Whether values that are derived are written as they are: those of another store.
-    let takesDerived: Bool
     /// From how many inserts on the indexes of an empty table are made afterwards.
     static let bulkThreshold = 20_000
 
@@ -28,15 +26,12 @@ struct SaveOperation {
     private(set) var versions = IDTable<Int64>()
     var counts = StatementCounts()
 
-    init(
-        _ plan: SavePlan, schema: SQLSchema, identity: StoreIdentity, clearsKeysFirst: Bool, checksReferences: Bool = true, takesDerived: Bool = false
-    ) {
+    init(_ plan: SavePlan, schema: SQLSchema, identity: StoreIdentity, clearsKeysFirst: Bool, checksReferences: Bool = true) {
         self.plan = plan
         self.schema = schema
         self.identity = identity
         self.clearsKeysFirst = clearsKeysFirst
         self.checksReferences = checksReferences
-        self.takesDerived = takesDerived
         versions.reserveCapacity(plan.tables.reduce(0) { $0 + $1.updates.count + $1.inserts.count })
     }
 
@@ -194,7 +189,7 @@ struct SaveOperation {
     }
 
     private func insertStatement(_ map: EntityMap, in database: Database) throws -> (statement: SQLStatement, columns: [SlotColumn]) {
-        let columns = takesDerived ? map.columns.compactMap { $0 } : map.givenColumns
+        let columns = map.givenColumns
         return (try database.cached(Self.insertion(map, columns, sum: schema.tables[map.table].sum)), columns)
     }
 

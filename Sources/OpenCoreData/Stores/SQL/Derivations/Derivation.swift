@@ -105,7 +105,7 @@ struct Derivation: Sendable {
     }
 }
 
-/// Something that happens to a row, and the rows whose derived values are others after it.
+/// Something that happens to a row, after which rows have other derived values.
 struct DerivationOccasion: Hashable, Sendable {
     enum Event: Hashable, Sendable {
         case insert
@@ -114,24 +114,38 @@ struct DerivationOccasion: Hashable, Sendable {
         case update(String)
     }
 
-    /// Keys of rows in SQL, where `NEW` and `OLD` are the row that something happens to.
-    enum Keys: Hashable, Sendable {
-        case one(String)
-        /// A column of the rows of a table for which a condition holds.
-        case found(column: String, table: String, condition: String)
+    let table: String
+    let event: Event
+    /// From which row those rows are found: its key in SQL, where `NEW` and `OLD` are the row that something happens to.
+    let key: String
+    let route: DerivationRoute
+}
 
-        /// As what stands behind IN.
-        var list: String {
+/// How the rows that have a derived value are found from one that it depends on: back along the relationships of a key path. It is asked when all is
+/// written: what leads elsewhere then has seen another occasion.
+struct DerivationRoute: Hashable, Sendable {
+    /// One relationship, and how it is found in which rows stand at its near end.
+    enum Hop: Hashable, Sendable {
+        /// A column of these rows names the one at the far end.
+        case toOne(table: String, column: String)
+        /// The rows at the far end name the near one.
+        case members(table: String, column: String)
+        case pairs(table: String, mine: String, theirs: String)
+
+        /// The keys of the rows from which it leads to these.
+        fileprivate func back(_ keys: String) -> String {
             switch self {
-            case .one(let key): "(\(key))"
-            case .found(let column, let table, let condition): "(SELECT \(column) FROM \(table) WHERE \(condition))"
+            case .toOne(let table, let column): "SELECT Z_PK FROM \(table) WHERE \(column) IN (\(keys))"
+            case .members(let table, let column): "SELECT \(column) FROM \(table) WHERE Z_PK IN (\(keys))"
+            case .pairs(let table, let mine, let theirs): "SELECT \(mine) FROM \(table) WHERE \(theirs) IN (\(keys))"
             }
         }
     }
 
-    let table: String
-    let event: Event
-    let rows: Keys
+    let hops: [Hop]
+
+    /// A SELECT of keys, for one of keys; the same where the row itself is the one.
+    func owners(of keys: String) -> String { hops.reversed().reduce(keys) { $1.back($0) } }
 }
 
 /// Collects the occasions of one derivation: follows key paths from its rows.
@@ -139,24 +153,6 @@ struct DerivationOccasions {
     /// Why a key path leads to no value of a row.
     struct Refusal: Error {
         let why: String
-    }
-
-    /// One relationship of a path, and how it is found in which rows stand at its near end.
-    private enum Hop {
-        /// A column of these rows names the one at the far end.
-        case toOne(table: String, column: String)
-        /// The rows at the far end name the near one.
-        case members(table: String, column: String)
-        case pairs(table: String, mine: String, theirs: String)
-
-        /// The rows from which it leads to these.
-        func back(_ keys: DerivationOccasion.Keys) -> DerivationOccasion.Keys {
-            switch self {
-            case .toOne(let table, let column): .found(column: "Z_PK", table: table, condition: "\(column) IN \(keys.list)")
-            case .members(let table, let column): .found(column: column, table: table, condition: "Z_PK IN \(keys.list)")
-            case .pairs(let table, let mine, let theirs): .found(column: mine, table: table, condition: "\(theirs) IN \(keys.list)")
-            }
-        }
     }
 
     private let map: EntityMap
@@ -175,14 +171,13 @@ struct DerivationOccasions {
         return all.occasions
     }
 
-    private mutating func note(_ table: String, _ event: DerivationOccasion.Event, _ hops: [Hop], _ key: String) {
-        let rows = hops.reversed().reduce(DerivationOccasion.Keys.one(key)) { $1.back($0) }
-        let occasion = DerivationOccasion(table: table, event: event, rows: rows)
+    private mutating func note(_ table: String, _ event: DerivationOccasion.Event, _ hops: [DerivationRoute.Hop], _ key: String) {
+        let occasion = DerivationOccasion(table: table, event: event, key: key, route: DerivationRoute(hops: hops))
         if known.insert(occasion).inserted { occasions.append(occasion) }
     }
 
     mutating func follow(_ keys: [String], in schema: SQLSchema) throws {
-        var here = map, hops: [Hop] = []
+        var here = map, hops: [DerivationRoute.Hop] = []
         for (index, key) in keys.enumerated() {
             let name = "\(here.name).\(key)"
             switch here.layout.place(of: key) {
@@ -197,11 +192,13 @@ struct DerivationOccasions {
                 }
                 hops.append(.toOne(table: here.tableName.sqlName, column: column.sqlName))
                 here = try target(of: relationship, name, in: schema)
-                noteComingAndGoing(of: here, hops)
+                // One that nobody minds goes, and those that refer to it stay as they are.
+                note(here.tableName, .delete, hops, "OLD.Z_PK")
             case .toMany(let number)?:
                 let relationship = here.layout.toManys[number]
                 switch here.toManys[number] {
-                case nil: throw Refusal(why: "\(name) is transient")
+                case nil where relationship.isTransient: throw Refusal(why: "\(name) is transient")
+                case nil: throw Self.elsewhere(name)
                 case .inverse(let table, let column, _, _)?:
                     note(table, .insert, hops, "NEW.\(column.sqlName)")
                     note(table, .delete, hops, "OLD.\(column.sqlName)")
@@ -216,22 +213,17 @@ struct DerivationOccasions {
                     note(table, .update(theirs), hops, "NEW.\(mine.sqlName)")
                     hops.append(.pairs(table: table.sqlName, mine: mine.sqlName, theirs: theirs.sqlName))
                     here = try target(of: relationship, name, in: schema)
-                    noteComingAndGoing(of: here, hops)
                 }
             }
         }
     }
 
-    /// A row may be named before it is there, and after it is gone.
-    private mutating func noteComingAndGoing(of map: EntityMap, _ hops: [Hop]) {
-        note(map.tableName, .insert, hops, "NEW.Z_PK")
-        note(map.tableName, .delete, hops, "OLD.Z_PK")
-    }
-
     private func target(of relationship: NSRelationshipDescription, _ name: String, in schema: SQLSchema) throws -> EntityMap {
         guard let target = relationship.destinationEntity.flatMap({ schema[$0] }) else {
-            throw Refusal(why: "\(name) leads to an entity that this store does not keep")
+            throw Self.elsewhere(name)
         }
         return target
     }
+
+    private static func elsewhere(_ name: String) -> Refusal { Refusal(why: "\(name) leads to an entity that this store does not keep") }
 }

@@ -10,15 +10,14 @@ import GRDBSQLite
 final class SQLiteDerivations: @unchecked Sendable {
     private let derivations: [Derivation]
     private let schema: SQLSchema
-    /// By number of the derivation: the keys of the rows to look at.
-    private var noted: [Set<Int64>]
+    /// How the rows of each derivation are found, and the keys that were noted to find them by.
+    private var routes: [(derivation: Int, route: DerivationRoute, noted: Set<Int64>)] = []
     /// By number of the table: the keys of rows to which triggers of the file have given values.
     private var changed: [Int: Set<Int64>] = [:]
 
     init(_ derivations: [Derivation], in schema: SQLSchema) {
         self.derivations = derivations
         self.schema = schema
-        noted = Array(repeating: [], count: derivations.count)
     }
 
     // MARK: Noting
@@ -28,14 +27,18 @@ final class SQLiteDerivations: @unchecked Sendable {
     /// Once, on the connection that writes.
     func arm(_ database: Database) throws {
         try SQLFunctions.registerTriggers(
-            on: database.sqliteConnection, deriving: { self.noted[$0].insert($1) },
+            on: database.sqliteConnection, deriving: { self.routes[$0].noted.insert($1) },
             changed: { entity, key in
                 if let table = self.schema[file: entity]?.table { self.changed[table, default: []].insert(key) }
             })
         var bodies: [Occasion: [String]] = [:]
         for (number, derivation) in derivations.enumerated() {
+            var numbers: [DerivationRoute: Int] = [:]
             for occasion in derivation.occasions {
-                bodies[Occasion(table: occasion.table, event: occasion.event), default: []].append(Self.noting(number, occasion.rows))
+                let route = numbers[occasion.route] ?? routes.count
+                if numbers.updateValue(route, forKey: occasion.route) == nil { routes.append((number, occasion.route, [])) }
+                bodies[Occasion(table: occasion.table, event: occasion.event), default: []].append(
+                    "SELECT \(Self.function)(\(route), \(occasion.key))")
             }
         }
         for (number, (occasion, body)) in bodies.enumerated() {
@@ -57,45 +60,53 @@ final class SQLiteDerivations: @unchecked Sendable {
         let event: DerivationOccasion.Event
     }
 
-    private static func noting(_ number: Int, _ keys: DerivationOccasion.Keys) -> String {
-        switch keys {
-        case .one(let key): "SELECT \(function)(\(number), \(key))"
-        case .found(let column, let table, let condition): "SELECT \(function)(\(number), \(column)) FROM \(table) WHERE \(condition)"
-        }
-    }
-
     /// What a transaction noted that came to nothing is no concern of the next one.
     func forget() {
-        for number in noted.indices where !noted[number].isEmpty { noted[number] = [] }
+        for number in routes.indices where !routes[number].noted.isEmpty { routes[number].noted = [] }
         if !changed.isEmpty { changed = [:] }
     }
 
     // MARK: Settling
 
-    /// Inside a transaction that is about to be committed: finds the values that have to be found. Returns the rows that were looked at, or that
-    /// triggers of the file changed: keys by number of the table.
+    /// Inside a transaction that is about to be committed: finds the values that have to be found. Returns the rows that have other values now, those
+    /// too that triggers of the file changed: keys by number of the table.
     func settle(in database: Database) throws -> [Int: Set<Int64>] {
         var found = try settleChanged(in: database)
-        for (number, derivation) in derivations.enumerated() where !noted[number].isEmpty {
-            let keys = noted[number].sorted()
-            noted[number] = []
-            found[derivation.map.table, default: []].formUnion(keys)
-            let query: SQLTranslator.Query
+        for (number, keys) in try notedRows(in: database) {
+            let derivation = derivations[number], query: SQLTranslator.Query
             switch derivation.value {
             // The second stands where others have the key.
             case .now: query = SQLTranslator.Query(sql: "SELECT ?1 AS v", parameters: [.double(Date().timeIntervalSinceReferenceDate), .null])
             case .computed(let one, _): query = one
             }
             let place = Int32(query.parameters.count)
-            let statement = try database.cached(
-                setting(derivation, query) + " \(derivation.map.tableName.sqlName).Z_PK = ?\(place)")
+            let statement = try database.cached(setting(derivation, query) + " \(derivation.map.tableName.sqlName).Z_PK = ?\(place)")
             try statement.bind(query.parameters)
-            for key in keys {
+            for key in keys.sorted() {
                 try statement.bind(.integer(key), at: place)
-                try statement.run()
+                if try statement.run() > 0 { found[derivation.map.table, default: []].insert(key) }
             }
         }
         return found
+    }
+
+    /// The keys of the rows to look at, by number of the derivation.
+    private func notedRows(in database: Database) throws -> [(Int, Set<Int64>)] {
+        var rows: [Int: Set<Int64>] = [:]
+        for number in routes.indices where !routes[number].noted.isEmpty {
+            let (derivation, route, keys) = routes[number]
+            routes[number].noted = []
+            if route.hops.isEmpty {
+                rows[derivation, default: []].formUnion(keys)
+                continue
+            }
+            let statement = try database.cached(route.owners(of: "SELECT value FROM json_each(?1)"))
+            try statement.bind([.text(JSONList.text(keys.sorted()))])
+            try statement.forEachRow { raw in
+                if sqlite3_column_type(raw, 0) == SQLITE_INTEGER { rows[derivation, default: []].insert(sqlite3_column_int64(raw, 0)) }
+            }
+        }
+        return rows.sorted { $0.key < $1.key }
     }
 
     /// The sum of a row knows nothing of what a trigger of the file has done.

@@ -23,11 +23,19 @@ struct SQLiteMigration {
         try others.takeOut(in: database)
         try carryOut(steps.steps, in: database)
         try bringHistory(steps, in: database)
+        // What they are derived from may be another thing now.
+        let derivations = try Derivation.all(in: steps.new)
+        do {
+            try SQLiteDerivations(derivations, in: steps.new).settleAll(in: database)
+        } catch {
+            guard let sentence = SQLiteError(in: error)?.ownSentence else { throw error }
+            let end = ". Nothing was written."
+            throw refusal(.migration, sentence.hasSuffix(end) ? String(sentence.dropLast(end.count)) : sentence)
+        }
         for view in views { try database.execute(sql: view.sql) }
         try others.putBack(in: database) { refusal(.migration, $0) }
         metadata[StoreMetadataCoding.viewsKey] = SQLiteStoreOpening.viewsMark(views)
-        // What they are derived from may be another thing now.
-        metadata[StoreMetadataCoding.derivationsKey] = nil
+        metadata[StoreMetadataCoding.derivationsKey] = SQLiteDerivations.mark(derivations)
         if StoreMetadataCoding.hashes(of: entities) != metadata[NSStoreModelVersionHashesKey] as? [String: Data] ?? [:] {
             metadata[StoreMetadataCoding.migrationsKey] = StoreMetadataCoding.migrations(metadata) + 1
         }

@@ -63,6 +63,53 @@ import Testing
         #expect(try SQLiteStoreVerification.verify(fixture.file).isSound)
     }
 
+    // A8, G2: the derivation is the same, and what it reads is not.
+    @Test func whatAMigrationMadeOfItsSourceIsFollowed() throws {
+        let key = { DerivedLibrary.derived("key", .string, "uppercase:(title)") }
+        let fixture = try Self.filled([key()])
+        try fixture.open(Self.entities([key()])) { context in
+            try context.all("Book", by: "title").first?.setValue(nil, forKey: "title")
+            try context.save()
+        }
+        let entities = Self.entities([key()])
+        let title = try #require(entities[0].attributesByName["title"])
+        title.isOptional = false
+        title.defaultValue = "none"
+        try fixture.open(entities)
+        #expect(try fixture.shell.rows("SELECT ZTITLE, ZKEY FROM ZBOOK ORDER BY ZTITLE") == [["none", "NONE"], ["Ä", "Ä"]])
+    }
+
+    // A8, G4: the old store or the new one, and never one that neither model opens.
+    @Test func aNewOneThatDoesNotFitIsNoMigration() throws {
+        let fixture = try Self.filled(), before = try fixture.dump()
+        func entities(_ derived: [NSPropertyDescription]) -> [NSEntityDescription] {
+            Self.entities([StoreModels.attribute("words", .integer64)] + derived)
+        }
+        try fixture.open(entities([])) { context in
+            try context.all("Book", by: "title").first?.setValue(40_000, forKey: "words")
+            try context.save()
+        }
+        let now = try fixture.dump()
+        #expect(now != before)
+        let error = try fixture.refusal(entities([DerivedLibrary.derived("small", .integer16, "words")]))
+        #expect(error.code == 134110)
+        let sentence = "\(fixture.file.path) can't be migrated: 40000 is no value of Book.small, which is Integer 16. Nothing was changed."
+        #expect(error.localizedDescription == sentence)
+        #expect(try fixture.dump() == now)
+        #expect(try fixture.open(entities([])) { context in try context.all("Book", by: "title").count } == 2)
+    }
+
+    // A8, S10
+    @Test func aStoreInMemoryDoesNotTakeItsPlace() throws {
+        let world = try BatchWorld(.file, DerivedLibrary.model())
+        let error = #expect(throws: NSError.self) {
+            try world.coordinator.migratePersistentStore(
+                world.store, to: URL(fileURLWithPath: "/dev/null"), options: nil, withType: NSInMemoryStoreType)
+        }
+        #expect(error?.code == 134_020 && error?.localizedDescription.contains("which a store of type InMemory does not compute") == true)
+        #expect(world.coordinator.persistentStores == [world.store])
+    }
+
     // A8, S9: what was derived comes along, the time of a save too.
     @Test func aStoreThatIsMovedKeepsThem() throws {
         let note = {

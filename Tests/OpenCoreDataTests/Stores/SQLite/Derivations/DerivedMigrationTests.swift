@@ -99,6 +99,28 @@ import Testing
         #expect(try fixture.open(entities([])) { context in try context.all("Book", by: "title").count } == 2)
     }
 
+    // A8: a file that says nothing of how its values were found.
+    @Test func aValueThatDoesNotFitWhereAFileIsOpenedIsTold() throws {
+        let fixture = try MigrationFixture()
+        func entities(_ count: NSPropertyDescription) -> [NSEntityDescription] {
+            [StoreModels.entity("Book", [StoreModels.attribute("words", .integer64), count])]
+        }
+        try fixture.open(entities(StoreModels.attribute("small", .integer16))) { context in
+            let book: NSManagedObject = context.make("Book")
+            book.setValue(40_000, forKey: "words")
+            try context.save()
+        }
+        let error = try fixture.refusal(
+            entities(DerivedLibrary.derived("small", .integer16, "words")), [NSIgnorePersistentStoreVersioningOption: true])
+        #expect(
+            error.localizedDescription
+                == "\(fixture.file.path) can't be opened: 40000 is no value of Book.small, which is Integer 16. Nothing was written.")
+        try fixture.open(entities(DerivedLibrary.derived("small", .integer32, "words")), [NSIgnorePersistentStoreVersioningOption: true]) { context in
+            let found = try context.all("Book").first?.value(forKey: "small") as? Int64
+            #expect(found == 40_000)
+        }
+    }
+
     // A8, S10
     @Test func aStoreInMemoryDoesNotTakeItsPlace() throws {
         let world = try BatchWorld(.file, DerivedLibrary.model())

@@ -9,16 +9,27 @@ import Testing
         let world = try BatchWorld(.file, DerivedLibrary.model())
         try world.save { context in
             let ada: NSManagedObject = context.make("Author")
+            let book: NSManagedObject = context.make("Book")
             ada.setValue("Ada", forKey: "name")
+            book.setValue("Diary", forKey: "title")
+            book.setValue(ada, forKey: "author")
         }
         return world
     }
 
-    private static func ada(in context: NSManagedObjectContext) throws -> NSManagedObject {
+    /// A book, which nobody changes when its author gets another name.
+    private static func diary(in context: NSManagedObjectContext) throws -> NSManagedObject {
         try context.performAndWait { () throws in
-            let ada = try #require(try context.all("Author").first)
-            #expect(ada.value(forKey: "bookCount") as? Int64 == 0)
-            return ada
+            let diary = try #require(try context.all("Book").first)
+            #expect(diary.value(forKey: "loud") as? String == "ADA")
+            return diary
+        }
+    }
+
+    private static func rename(to name: String = "Eve", in context: NSManagedObjectContext) throws {
+        try context.performAndWait { () throws in
+            try context.all("Author").first?.setValue(name, forKey: "name")
+            try context.save()
         }
     }
 
@@ -69,17 +80,17 @@ import Testing
         let world = try Self.world(), child = NSManagedObjectContext(.privateQueueConcurrencyType)
         child.parent = world.context
         child.automaticallyMergesChangesFromParent = true
-        let ada = try Self.ada(in: child)
-        try Self.saveBook(in: world.context)
-        child.performAndWait { #expect(ada.value(forKey: "bookCount") as? Int64 == 1) }
+        let diary = try Self.diary(in: child)
+        try Self.rename(in: world.context)
+        child.performAndWait { #expect(diary.value(forKey: "loud") as? String == "EVE") }
     }
 
     // A8
     @Test(arguments: [Notification.Name.NSManagedObjectContextDidSave, .NSManagedObjectContextDidSaveObjectIDs])
     func whoMergesANotificationShowsIt(_ name: Notification.Name) throws {
         let world = try Self.world(), other = world.fresh()
-        let recorder = NotificationRecorder(world.context, name), ada = try Self.ada(in: other)
-        try Self.saveBook(in: world.context)
+        let recorder = NotificationRecorder(world.context, name), diary = try Self.diary(in: other)
+        try Self.rename(in: world.context)
         let note = try #require(recorder.notifications.first)
         other.performAndWait {
             if name == .NSManagedObjectContextDidSave {
@@ -87,35 +98,90 @@ import Testing
             } else {
                 NSManagedObjectContext.mergeChanges(fromRemoteContextSave: note.userInfo ?? [:], into: [other])
             }
-            #expect(ada.value(forKey: "bookCount") as? Int64 == 1)
+            #expect(diary.value(forKey: "loud") as? String == "EVE")
+        }
+    }
+
+    // A8
+    @Test func aValueThatStaysTheSameIsNoNews() throws {
+        let world = try Self.world(), other = world.fresh()
+        other.automaticallyMergesChangesFromParent = true
+        let diary = try Self.diary(in: other), recorder = NotificationRecorder(other, .NSManagedObjectContextObjectsDidChange)
+        try Self.rename(to: "ADA", in: world.context)
+        other.performAndWait {
+            other.processPendingChanges()
+            #expect(!recorder.objects(NSRefreshedObjectsKey).contains(diary))
         }
     }
 
     // A8
     @Test func whoHearsOfTheSaveSeesTheNewValues() throws {
-        let world = try Self.world(), ada = try Self.ada(in: world.context)
+        let world = try Self.world(), diary = try Self.diary(in: world.context)
         // Used on the context's queue only.
-        nonisolated(unsafe) var seen: [Int64?] = []
-        nonisolated(unsafe) let object = ada
-        let token = NotificationCenter.default.addObserver(forName: .NSManagedObjectContextDidSave, object: world.context, queue: nil) { _ in
-            seen.append(object.value(forKey: "bookCount") as? Int64)
+        nonisolated(unsafe) var seen: [String?] = []
+        // Read where it is told, on its queue.
+        nonisolated(unsafe) let object = diary
+        let token = NotificationCenter.default.addObserver(forName: .NSManagedObjectContextDidSave, object: world.context, queue: nil) { note in
+            let told = note.userInfo?[NSRefreshedObjectsKey] as? Set<NSManagedObject>
+            if told == [object] { seen.append(object.value(forKey: "loud") as? String) }
         }
         defer { NotificationCenter.default.removeObserver(token) }
-        try Self.saveBook(in: world.context)
-        #expect(seen == [1])
+        try Self.rename(in: world.context)
+        #expect(seen == ["EVE"])
     }
 
     // A8
     @Test func aChildThatSavesToTheStoreShowsThemWhateverItsParentHadChanged() throws {
         let world = try Self.world(), child = NSManagedObjectContext(.privateQueueConcurrencyType)
         child.parent = world.context
-        let ada = try Self.ada(in: child)
-        try world.context.performAndWait { try world.context.all("Author").first?.setValue("Eve", forKey: "name") }
+        let diary = try Self.diary(in: child)
+        try world.context.performAndWait { try world.context.all("Book").first?.setValue("Notes", forKey: "title") }
         try child.performAndWait { () throws in
-            let book: NSManagedObject = child.make("Book")
-            book.setValue(ada, forKey: "author")
+            try child.all("Author").first?.setValue("Eve", forKey: "name")
             try child.saveToStore()
-            #expect(ada.value(forKey: "bookCount") as? Int64 == 1 && book.value(forKey: "loud") as? String == "EVE")
+            #expect(diary.value(forKey: "loud") as? String == "EVE")
+        }
+    }
+
+    // A8, S9: the commit of the second store fails.
+    @Test func aPartOfASaveThatIsCommittedShowsThem() throws {
+        let model = DerivedLibrary.model(), library = model.entities
+        let note = StoreModels.entity("Note", [StoreModels.attribute("text", .string)])
+        model.entities = library + [note]
+        model.setEntities(library, forConfigurationName: "Library")
+        model.setEntities([note], forConfigurationName: "Notes")
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("derived-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
+        func add(_ configuration: String, _ name: String) throws -> NSPersistentStore {
+            try coordinator.addPersistentStore(
+                ofType: NSSQLiteStoreType, configurationName: configuration, at: folder.appendingPathComponent(name), options: nil)
+        }
+        let first = try add("Library", "l.sqlite")
+        var second = try add("Notes", "0.sqlite"), count = 0
+        // Stores commit in the order of their identifiers.
+        while second.identifier < first.identifier {
+            try coordinator.remove(second)
+            count += 1
+            second = try add("Notes", "\(count).sqlite")
+        }
+        let context = NSManagedObjectContext(.privateQueueConcurrencyType), other = NSManagedObjectContext(.privateQueueConcurrencyType)
+        for context in [context, other] { context.persistentStoreCoordinator = coordinator }
+        other.automaticallyMergesChangesFromParent = true
+        try context.performAndWait { () throws in
+            let ada: NSManagedObject = context.make("Author"), diary: NSManagedObject = context.make("Book")
+            ada.setValue("Ada", forKey: "name")
+            diary.setValue(ada, forKey: "author")
+            try context.save()
+            let theirs = try Self.diary(in: other), fresh: NSManagedObject = context.make("Book"), text: NSManagedObject = context.make("Note")
+            fresh.setValue("ÄRGER", forKey: "title")
+            text.setValue("x", forKey: "text")
+            ada.setValue("Eve", forKey: "name")
+            try FileManager.default.moveItem(at: try #require(second.url), to: folder.appendingPathComponent("moved"))
+            #expect(errorCode { try context.save() } == 134_040)
+            #expect(fresh.value(forKey: "key") as? String == "arger" && diary.value(forKey: "loud") as? String == "EVE")
+            other.performAndWait { #expect(theirs.value(forKey: "loud") as? String == "EVE") }
         }
     }
 

@@ -1,40 +1,73 @@
 import Foundation
 
-/// Values without a column type of their own as bytes: a keyed archive, as Core Data's default transformer makes.
+/// Values without a column type of their own as bytes: what the attribute's transformer makes of them; without one a keyed archive.
 enum TransformableCoding {
-    /// Throws 134030 with a sentence if the value can't be archived.
-    static func data(_ value: AnyHashable, attribute: String) throws -> Data {
-        guard isArchivable(value.base) else {
+    /// Throws 134030 with a sentence if there is no such transformer, or it gives no data, or the value can't be archived.
+    ///
+    /// - Parameter name: the attribute with its entity, for sentences.
+    static func data(_ value: AnyHashable, of attribute: NSAttributeDescription?, named name: String) throws -> Data {
+        if let transformerName = attribute?.valueTransformerName {
+            guard let transformer = Transformer(transformerName) else { throw NSError.coreData(.persistentStoreSave, missing(transformerName, name)) }
+            if let data = transformer.data(value.base) { return data }
             throw NSError.coreData(
                 .persistentStoreSave,
-                "The value of \(attribute) has type \(type(of: value.base)), which can't be archived. Use property-list types or a class "
-                    + "that adopts NSCoding, or keep it as Data.")
+                "The value transformer \"\(transformerName)\" makes no data of the value of \(name), which has type \(type(of: value.base)).")
+        }
+        guard KeyedArchive.canArchive(value.base) else {
+            throw NSError.coreData(
+                .persistentStoreSave,
+                "The value of \(name) has type \(type(of: value.base)), which can't be archived. Use property-list types or a class "
+                    + "that adopts NSCoding, name a value transformer, or keep it as Data.")
         }
         do {
             return try NSKeyedArchiver.archivedData(withRootObject: value.base, requiringSecureCoding: false)
         } catch {
-            throw NSError.coreData(.persistentStoreSave, "The value of \(attribute) can't be archived.", underlying: error)
+            throw NSError.coreData(.persistentStoreSave, "The value of \(name) can't be archived.", underlying: error)
         }
     }
 
-    private static func isArchivable(_ value: Any) -> Bool {
-        switch value {
-        case is String, is Int, is Int64, is Int32, is Int16, is Double, is Float, is Bool, is Data, is Date, is URL, is UUID: true
-        case let list as [Any]: list.allSatisfy(isArchivable)
-        case let dictionary as [AnyHashable: Any]:
-            dictionary.allSatisfy { isArchivable($0.key.base) && isArchivable($0.value) }
-        case let set as Set<AnyHashable>: set.allSatisfy { isArchivable($0.base) }
-        default: value is any NSCoding
+    /// Nil if no value can be made of the bytes here.
+    static func value(_ data: Data, of attribute: NSAttributeDescription?) -> AnyHashable? {
+        if let name = attribute?.valueTransformerName {
+            return Transformer(name)?.value(data).flatMap { native($0) as? AnyHashable }
         }
-    }
-
-    /// Nil if the bytes are not an archive that can be read here.
-    static func value(_ data: Data) -> AnyHashable? {
         guard let unarchiver = try? NSKeyedUnarchiver(forReadingFrom: data) else { return nil }
         unarchiver.requiresSecureCoding = false
         unarchiver.decodingFailurePolicy = .setErrorAndReturn
         let object = unarchiver.decodeObject(forKey: NSKeyedArchiveRootObjectKey)
         return object.flatMap { native($0) as? AnyHashable }
+    }
+
+    /// Why no value can be made; nil where nothing is known.
+    static func reason(_ attribute: NSAttributeDescription?, named name: String) -> String? {
+        guard let transformerName = attribute?.valueTransformerName else { return nil }
+        if Transformer(transformerName) == nil { return missing(transformerName, name) }
+        return "The value transformer \"\(transformerName)\" makes no value of what is stored of \(name)."
+    }
+
+    private static func missing(_ transformer: String, _ name: String) -> String {
+        "\(name) names the value transformer \"\(transformer)\", which nobody has registered. Call "
+            + "ValueTransformer.setValueTransformer(_:forName:) before the store is added."
+    }
+
+    /// A transformer, in the direction of Core Data.
+    private struct Transformer {
+        private let transformer: ValueTransformer
+
+        init?(_ name: String) {
+            guard let known = ValueTransformer(forName: NSValueTransformerName(name)) else { return nil }
+            transformer = known
+        }
+
+        /// It makes objects of data: what it does for a binding is the way back here.
+        private var isReversed: Bool { transformer is NSSecureUnarchiveFromDataTransformer }
+
+        func data(_ value: Any) -> Data? {
+            let made = isReversed ? transformer.reverseTransformedValue(value) : transformer.transformedValue(value)
+            return made as? Data ?? (made as? NSData).map { Data(referencing: $0) }
+        }
+
+        func value(_ data: Data) -> Any? { isReversed ? transformer.transformedValue(data) : transformer.reverseTransformedValue(data) }
     }
 
     /// Foundation's classes as the Swift values they stand for.

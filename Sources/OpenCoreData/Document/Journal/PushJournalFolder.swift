@@ -250,7 +250,7 @@ struct PushKeptAside {
             var values: [String: Any] = [:]
             if refused.change.kind != .deleted, let row = refused.change.row {
                 for slot in 0..<row.count where refused.change.kind == .inserted || refused.change.changed.contains(slot) {
-                    values[row.layout.names[slot]] = value(row[slot], attribute: row.layout.names[slot])
+                    values[row.layout.names[slot]] = value(row[slot], row.layout.attribute(atSlot: slot))
                 }
             }
             return [
@@ -262,7 +262,7 @@ struct PushKeptAside {
     }
 
     /// As a property list has it; nil: null.
-    private static func value(_ value: AttributeValue, attribute: String) -> Any? {
+    private static func value(_ value: AttributeValue, _ attribute: NSAttributeDescription?) -> Any? {
         switch value {
         case .null: nil
         case .int64(let value): NSNumber(value: value)
@@ -276,7 +276,8 @@ struct PushKeptAside {
         case .decimal(let value): value.description
         case .objectID(let id): id.uriRepresentation().absoluteString
         case .object(let box):
-            (box.value.base as? URL)?.absoluteString ?? (try? TransformableCoding.data(box.value, attribute: attribute)) ?? "\(box.value)"
+            (box.value.base as? URL)?.absoluteString ?? (try? TransformableCoding.data(box.value, of: attribute, named: attribute?.name ?? ""))
+                ?? "\(box.value)"
         }
     }
 }

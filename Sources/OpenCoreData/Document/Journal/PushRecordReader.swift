@@ -58,7 +58,7 @@ struct PushRecordReader {
             case .foundation: result.append(.foundation(id, try row(&reader, form)))
             case .update:
                 let changed = try slots(&reader, form)
-                result.append(.update(id, try changed.map { ($0, try value(&reader)) }))
+                result.append(.update(id, try changed.map { ($0, try value(&reader, form.entity.layout.attribute(atSlot: $0))) }))
             case .delete: result.append(.delete(id))
             case .pairs:
                 let key = try relationship(&reader, id, form)
@@ -114,11 +114,11 @@ struct PushRecordReader {
 
     private func row(_ reader: inout ByteReader, _ form: Form) throws -> RowSnapshot {
         let row = RowSnapshot.make(form.entity.layout)
-        for slot in form.slots { row.update(slot, to: try value(&reader)) }
+        for slot in form.slots { row.update(slot, to: try value(&reader, form.entity.layout.attribute(atSlot: slot))) }
         return row
     }
 
-    private func value(_ reader: inout ByteReader) throws -> AttributeValue {
+    private func value(_ reader: inout ByteReader, _ attribute: NSAttributeDescription?) throws -> AttributeValue {
         guard let tag = PushRecord.ValueTag(rawValue: try reader.byte()) else { throw ByteReader.Malformed() }
         switch tag {
         case .null: return .null
@@ -140,7 +140,7 @@ struct PushRecordReader {
             guard let url = URL(string: try reader.string()) else { throw ByteReader.Malformed() }
             return .object(ObjectBox(url))
         case .archive:
-            guard let value = TransformableCoding.value(try reader.data()) else { throw ByteReader.Malformed() }
+            guard let value = TransformableCoding.value(try reader.data(), of: attribute) else { throw ByteReader.Malformed() }
             return .object(ObjectBox(value))
         }
     }

@@ -128,7 +128,7 @@ struct PushRecordWriter {
                 return writer.string(url.absoluteString)
             }
             tag(.archive)
-            writer.data(try TransformableCoding.data(box.value, attribute: "\(row.entity.name ?? "?").\(row.layout.names[slot])"))
+            writer.data(try TransformableCoding.data(box.value, of: row.layout.attribute(atSlot: slot), named: row.layout.fullName(slot)))
         }
     }
 }

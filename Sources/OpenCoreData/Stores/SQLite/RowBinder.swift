@@ -64,7 +64,7 @@ final class RowBinder {
             sqlite3_bind_int64(statement.raw, index, id.key)
         default:
             let name = "\(row.entity.name ?? "?").\(row.layout.names[column.slot])"
-            try statement.bind(ValueCoding.parameter(value, column.coding, attribute: name), at: index)
+            try statement.bind(ValueCoding.parameter(value, column.coding, attribute: name, row.layout.attribute(atSlot: column.slot)), at: index)
         }
     }
 }

@@ -48,7 +48,9 @@ struct RowReader {
                         value = .null
                     } else if cells[number].coding == .reference {
                         value = .objectID(target(statement, cells[number]))
-                    } else if let known = ValueCoding.value(column, cells[number].coding) {
+                    } else if let known = ValueCoding.value(
+                        column, cells[number].coding, map.layout.attribute(atSlot: cells[number].slot))
+                    {
                         value = known
                     } else {
                         wrong = cells[number].slot
@@ -60,6 +62,12 @@ struct RowReader {
             }
         }
         if let wrong {
+            let name = map.layout.fullName(wrong)
+            if map.layout.kinds[wrong].column == .transformable,
+                let reason = TransformableCoding.reason(map.layout.attribute(atSlot: wrong), named: name)
+            {
+                throw NSError.coreData(.coreData, "Row \(key) of \(shape.table) can't be read. \(reason)")
+            }
             throw NSError.coreData(
                 .coreData,
                 "The stored value of \(map.name).\(map.layout.names[wrong]) in row \(key) of \(shape.table) is not a "

@@ -136,7 +136,7 @@ struct SQLiteHistoryReader {
         for (number, name) in kept.prefix(tombstoneCount).enumerated() {
             let value = sqlite3_column_value(raw, Int32(6 + number))
             guard sqlite3_value_type(value) != SQLITE_NULL, let slot = map.layout.slot(of: name), let column = map.columns[slot] else { continue }
-            result[name] = ValueCoding.value(value, column.coding)
+            result[name] = ValueCoding.value(value, column.coding, map.layout.attribute(atSlot: slot))
         }
         return result
     }

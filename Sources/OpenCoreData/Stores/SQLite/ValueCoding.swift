@@ -4,7 +4,13 @@ import GRDBSQLite
 /// Attribute values as column values and back.
 enum ValueCoding {
     /// The value as it stands in a column of this coding. Throws for a transformable value that can't be archived.
-    static func parameter(_ value: AttributeValue, _ coding: ColumnCoding, attribute: @autoclosure () -> String) throws -> SQLParameter {
+    ///
+    /// - Parameters:
+    ///   - attribute: its name, for sentences.
+    ///   - description: where it may be transformable.
+    static func parameter(
+        _ value: AttributeValue, _ coding: ColumnCoding, attribute: @autoclosure () -> String, _ description: NSAttributeDescription? = nil
+    ) throws -> SQLParameter {
         switch value {
         case .null: return .null
         case .int64(let integer): return coding == .decimal ? DecimalCoding.parameter(Decimal(integer)) : .integer(integer)
@@ -18,7 +24,7 @@ enum ValueCoding {
         case .objectID(let id): return .integer(id.key)
         case .object(let box):
             if coding == .uri, let url = box.value.base as? URL { return .text(url.absoluteString) }
-            return .blob(try TransformableCoding.data(box.value, attribute: attribute()))
+            return .blob(try TransformableCoding.data(box.value, of: description, named: attribute()))
         }
     }
 
@@ -26,12 +32,12 @@ enum ValueCoding {
 
     /// The value of a column of the current row, which is not NULL. Nil if the bytes make no sense for the coding.
     static func value(_ statement: OpaquePointer, _ index: Int32, _ coding: ColumnCoding) -> AttributeValue? {
-        value(sqlite3_column_value(statement, index), coding)
+        value(sqlite3_column_value(statement, index), coding, nil)
     }
 
     /// The same of a value that is not NULL.
     @inline(__always)
-    static func value(_ value: OpaquePointer?, _ coding: ColumnCoding) -> AttributeValue? {
+    static func value(_ value: OpaquePointer?, _ coding: ColumnCoding, _ attribute: @autoclosure () -> NSAttributeDescription?) -> AttributeValue? {
         switch coding {
         case .integer: return .int64(sqlite3_value_int64(value))
         case .boolean: return .bool(sqlite3_value_int64(value) != 0)
@@ -49,7 +55,7 @@ enum ValueCoding {
             default: return DecimalCoding.decimal(text: text(value)).map { .decimal($0) }
             }
         case .uri: return URL(string: text(value)).map { .object(ObjectBox($0)) }
-        case .transformable: return TransformableCoding.value(data(value)).map { .object(ObjectBox($0)) }
+        case .transformable: return TransformableCoding.value(data(value), of: attribute()).map { .object(ObjectBox($0)) }
         case .reference: return nil
         }
     }

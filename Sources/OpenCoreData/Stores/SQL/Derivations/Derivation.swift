@@ -47,7 +47,7 @@ struct Derivation: Sendable {
             throw refusal("a uniqueness constraint of \(other.name) names it, and its value is known only when everything is saved")
         }
         if node == .function("now", []) {
-            guard column.coding == .date else { throw refusal("it has to be a date") }
+            guard column.coding == .date || column.coding == .double else { throw refusal("it has to be a date, or a number of seconds") }
             value = .now
             occasions = DerivationOccasions(of: map).whenSaved
             return

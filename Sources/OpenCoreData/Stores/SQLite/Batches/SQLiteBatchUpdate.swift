@@ -72,7 +72,10 @@ struct SQLiteBatchUpdate: SQLiteBatch {
             case .computed: assignments.values.append((column.name, "ocd_targets.v\(index)"))
             case .constant(let constant):
                 if let target = constant.objectID { try store.checkTarget(target, of: update.layout.fullName(slot), in: database) }
-                assignments.set(column.name, to: try ValueCoding.parameter(constant, column.coding, attribute: update.layout.fullName(slot)))
+                assignments.set(
+                    column.name,
+                    to: try ValueCoding.parameter(
+                        constant, column.coding, attribute: update.layout.fullName(slot), update.layout.attribute(atSlot: slot)))
                 if let entityColumn = column.entityColumn {
                     let number = constant.objectID.flatMap { store.schema[$0.entity]?.number }
                     assignments.set(entityColumn, to: number.map { .integer($0) } ?? .null)

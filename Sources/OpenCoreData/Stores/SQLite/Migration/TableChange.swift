@@ -78,7 +78,7 @@ struct TableChange {
     private static func initial(_ attribute: NSAttributeDescription, _ coding: ColumnCoding) -> SQLParameter {
         guard let value = AttributeValue.coded(attribute.defaultValue, as: attribute.kind) else { return .null }
         // What can't be archived is no default of an object either.
-        return (try? ValueCoding.parameter(value, coding, attribute: attribute.name)) ?? .null
+        return (try? ValueCoding.parameter(value, coding, attribute: attribute.name, attribute)) ?? .null
     }
 
     private mutating func take(_ relationship: RelationshipChange, _ column: SlotColumn, _ pair: SchemaChange.Pair, _ change: SchemaChange) {

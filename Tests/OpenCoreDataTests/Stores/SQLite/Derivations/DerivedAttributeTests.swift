@@ -54,7 +54,12 @@ import class OpenCoreData.NSExpression
 
     // A8
     @Test func nowIsTheTimeOfTheSaveThatWroteTheRow() throws {
-        let note = StoreModels.entity("Note", [StoreModels.attribute("text", .string), DerivedLibrary.derived("saved", .date, "now()")])
+        let note = StoreModels.entity(
+            "Note",
+            [
+                StoreModels.attribute("text", .string), DerivedLibrary.derived("saved", .date, "now()"),
+                DerivedLibrary.derived("seconds", .double, "now()"),
+            ])
         let world = try BatchWorld(.file, NSManagedObjectModel(entities: [note]))
         try world.context.performAndWait { () throws in
             let notes = ["a", "b"].map { text -> NSManagedObject in
@@ -67,6 +72,7 @@ import class OpenCoreData.NSExpression
             try world.context.save()
             let first = times(), second = Date()
             #expect(first.count == 2 && first.allSatisfy { $0 >= start && $0 <= second })
+            #expect((notes[0].value(forKey: "seconds") as? Double).map { $0 >= start.timeIntervalSinceReferenceDate } == true)
             notes[0].setValue("c", forKey: "text")
             try world.context.save()
             #expect(times()[0] >= second && times()[1] == first[1])
@@ -327,7 +333,7 @@ import class OpenCoreData.NSExpression
     private static let refused: [(String, NSAttributeDescription.AttributeType, String)] = [
         ("titel", .string, "A has no property titel"), ("other.name", .string, "B has no property name"),
         ("hidden", .string, "A.hidden is transient"), ("derived", .string, "A.derived is derived itself"),
-        ("title.length", .integer64, "A.title is no relationship"), ("now()", .string, "it has to be a date"),
+        ("title.length", .integer64, "A.title is no relationship"), ("now()", .string, "it has to be a date, or a number of seconds"),
         ("title", .integer64, "Integer 64 can't hold what it yields"), ("others", .string, "String can't hold what it yields"),
         ("now() + 1", .date, "now() is nothing that can be followed from row to row"),
         ("SUBQUERY(others, $o, $o.count > 1).@count", .integer64, "is nothing that can be followed from row to row"),

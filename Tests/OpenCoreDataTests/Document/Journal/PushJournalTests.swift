@@ -63,6 +63,25 @@ import Testing
         }
     }
 
+    // GB31, A7, A8
+    @Test func whatATransformerMakesComesBackAndWhatIsDerivedIsFound() throws {
+        let colour = StoreModels.attribute("colour", .transformable), name = NSValueTransformerName("Colour \(UUID().uuidString)")
+        ValueTransformer.setValueTransformer(ValueTransformerTests.ColourTransformer(), forName: name)
+        colour.valueTransformerName = name.rawValue
+        let pen = StoreModels.entity(
+            "Pen", [StoreModels.attribute("name", .string), colour, DerivedLibrary.derived("key", .string, "canonical:(name)")])
+        let fixture = try JournalFixture(NSManagedObjectModel(entities: [pen])), document = try fixture.opened()
+        try document.push { $0.make("Pen", ["name": "ÄRGER", "colour": ValueTransformerTests.Colour(red: 1, green: 2)]) }
+        let again = try fixture.recovered(document)
+        try again.look { context throws in
+            let pen = try #require(try context.all("Pen").first)
+            #expect(pen.value(forKey: "colour") as? ValueTransformerTests.Colour == ValueTransformerTests.Colour(red: 1, green: 2))
+            context.refresh(pen, mergeChanges: true)
+            #expect(pen.value(forKey: "key") as? String == "arger")
+        }
+        #expect(again.errors.isEmpty && again.keptAside.isEmpty)
+    }
+
     // GB31
     @Test func everyKindOfRelationshipComesBackInOrder() throws {
         let fixture = try JournalFixture(StoreModels.relations()), document = try fixture.opened()

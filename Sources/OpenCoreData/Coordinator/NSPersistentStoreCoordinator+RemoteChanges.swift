@@ -49,9 +49,10 @@ extension NSPersistentStoreCoordinator {
     package func adoptRows(_ keys: Set<Int64>, of entity: NSEntityDescription, emptying attribute: String) throws -> Set<Int64> {
         guard let store = store(for: entity) as? any SummingStore else { return [] }
         let found = try store.adoptRows(keys, of: entity, emptying: attribute)
-        if found.isEmpty { return [] }
-        rowCache.remove(found.map { NSManagedObjectID(entity: entity, key: $0, store: store.identity, isTemporary: false) })
-        return found
+        if found.keys.isEmpty { return [] }
+        rowCache.removeDerived(found.computed)
+        rowCache.remove(found.keys.map { NSManagedObjectID(entity: entity, key: $0, store: store.identity, isTemporary: false) })
+        return found.keys
     }
 
     /// Tells that a store was changed, if that is wanted of it. Called without a lock and off the coordinator's queue; after an own save the queue of

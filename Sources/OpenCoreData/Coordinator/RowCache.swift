@@ -150,7 +150,7 @@ package final class RowCache: Sendable {
             }
             if saved.computed.isEmpty { return }
             state.derivedStamp += 1
-            for (id, computed) in saved.computed { insert(computed.row, readAt: now, for: id, into: &state) }
+            for (id, computed) in saved.computed where !state.gone.contains(id) { insert(computed.row, readAt: now, for: id, into: &state) }
         }
     }
 

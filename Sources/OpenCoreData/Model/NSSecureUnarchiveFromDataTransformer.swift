@@ -21,7 +21,10 @@ open class NSSecureUnarchiveFromDataTransformer: ValueTransformer, @unchecked Se
         else {
             return nil
         }
-        return archive.root()
+        guard let root = archive.root() else { return nil }
+        // The archive says what it holds, and may be wrong.
+        let object = (root as AnyObject) as? NSObject
+        return Swift.type(of: self).allowedTopLevelClasses.contains { object?.isKind(of: $0) == true } ? root : nil
     }
 
     /// The archive of an object.
@@ -105,8 +108,11 @@ struct KeyedArchive {
     /// Whether a value is of types that an archive can hold. The archiver stops the program at one that is not.
     static func canArchive(_ value: Any) -> Bool {
         switch value {
+        // Foundation's archiver asks one for its hash, which on Linux asks itself without end.
+        case is NSDecimalNumber: false
         case is String, is Int, is Int64, is Int32, is Int16, is Double, is Float, is Bool, is Data, is Date, is URL, is UUID: true
         case let list as [Any]: list.allSatisfy(canArchive)
+        case let list as NSOrderedSet: list.allSatisfy(canArchive)
         case let dictionary as [AnyHashable: Any]: dictionary.allSatisfy { canArchive($0.key.base) && canArchive($0.value) }
         case let set as Set<AnyHashable>: set.allSatisfy { canArchive($0.base) }
         default: value is any NSCoding && canName(Swift.type(of: value as AnyObject))

@@ -8,7 +8,7 @@ import Synchronization
 /// way round, as it is for bindings. It is called on whichever thread saves or reads.
 // What a subclass keeps must not change once it is registered: any thread may call it.
 open class ValueTransformer: NSObject, RegisteredTransformer, @unchecked Sendable {
-    public override init() { super.init() }
+    public required override init() { super.init() }
 
     /// The class of what it gives.
     open class func transformedValueClass() -> AnyClass { NSObject.self }
@@ -30,6 +30,9 @@ open class ValueTransformer: NSObject, RegisteredTransformer, @unchecked Sendabl
     private static let registered = Mutex<[NSValueTransformerName: ValueTransformer]>([
         .negateBooleanTransformerName: NegateBoolean(), .isNilTransformerName: IsNil(wanted: true), .isNotNilTransformerName: IsNil(wanted: false),
         .secureUnarchiveFromDataTransformerName: NSSecureUnarchiveFromDataTransformer(),
+        // Models name it by the name of the constant, too.
+        NSValueTransformerName("NSSecureUnarchiveFromDataTransformerName"): NSSecureUnarchiveFromDataTransformer(),
+        .keyedUnarchiveFromDataTransformerName: UnarchiveFromData(), .unarchiveFromDataTransformerName: UnarchiveFromData(),
     ])
 
     /// Makes a transformer known by a name, in place of the one before; nil: forgets it. Before a store is added that needs it.
@@ -42,7 +45,20 @@ open class ValueTransformer: NSObject, RegisteredTransformer, @unchecked Sendabl
         registered.withLock { $0.keys.sorted { $0.rawValue < $1.rawValue } }
     }
 
-    fileprivate static func named(_ name: NSValueTransformerName) -> ValueTransformer? { registered.withLock { $0[name] } }
+    /// What is registered by the name; else the class of that name, which is registered then.
+    fileprivate static func named(_ name: NSValueTransformerName) -> ValueTransformer? {
+        if let known = registered.withLock({ $0[name] }) { return known }
+        guard let type = ClassNames.classes(named: name.rawValue).lazy.compactMap({ $0 as? ValueTransformer.Type }).first else { return nil }
+        let made = type.init()
+        return registered.withLock { registered in
+            let known = registered[name] ?? made
+            registered[name] = known
+            return known
+        }
+    }
+
+    /// Whether it makes objects of data, and data of objects on the way back.
+    var unarchives: Bool { self is NSSecureUnarchiveFromDataTransformer || self is UnarchiveFromData }
 }
 
 /// Lets `ValueTransformer(forName:)` give an object that is there already, which an initialiser of a class can't.
@@ -69,6 +85,10 @@ public struct NSValueTransformerName: RawRepresentable, Hashable, Sendable {
     public static let isNilTransformerName = NSValueTransformerName("NSIsNil")
     /// Whether a value is not nil.
     public static let isNotNilTransformerName = NSValueTransformerName("NSIsNotNil")
+    /// What a keyed archive holds.
+    public static let keyedUnarchiveFromDataTransformerName = NSValueTransformerName("NSKeyedUnarchiveFromData")
+    /// The same: other archives than keyed ones are none on Linux.
+    public static let unarchiveFromDataTransformerName = NSValueTransformerName("NSUnarchiveFromData")
     /// What a keyed archive holds: a value of a plain class (`NSSecureUnarchiveFromDataTransformer`).
     public static let secureUnarchiveFromDataTransformerName = NSValueTransformerName("NSSecureUnarchiveFromData")
 }
@@ -83,9 +103,24 @@ private final class NegateBoolean: ValueTransformer, @unchecked Sendable {
 private final class IsNil: ValueTransformer, @unchecked Sendable {
     private let wanted: Bool
 
-    init(wanted: Bool) { self.wanted = wanted }
+    init(wanted: Bool) {
+        self.wanted = wanted
+        super.init()
+    }
+
+    required init() { Violation.misuse("whether a value is nil has two answers") }
 
     override class func transformedValueClass() -> AnyClass { NSNumber.self }
     override class func allowsReverseTransformation() -> Bool { false }
     override func transformedValue(_ value: Any?) -> Any? { (value == nil) == wanted }
+}
+
+/// What a keyed archive holds.
+private final class UnarchiveFromData: ValueTransformer, @unchecked Sendable {
+    override func transformedValue(_ value: Any?) -> Any? { (value as? Data).flatMap { KeyedArchive($0)?.root() } }
+
+    override func reverseTransformedValue(_ value: Any?) -> Any? {
+        guard let value, KeyedArchive.canArchive(value) else { return nil }
+        return try? NSKeyedArchiver.archivedData(withRootObject: value, requiringSecureCoding: false)
+    }
 }

@@ -8,6 +8,12 @@ enum TransformableCoding {
     static func data(_ value: AnyHashable, of attribute: NSAttributeDescription?, named name: String) throws -> Data {
         if let transformerName = attribute?.valueTransformerName {
             guard let transformer = Transformer(transformerName) else { throw NSError.coreData(.persistentStoreSave, missing(transformerName, name)) }
+            guard transformer.goesBack else {
+                throw NSError.coreData(
+                    .persistentStoreSave,
+                    "The value transformer \"\(transformerName)\" of \(name) does not transform back, so that no value would ever be read again. Name another."
+                )
+            }
             if let data = transformer.data(value.base) { return data }
             throw NSError.coreData(
                 .persistentStoreSave,
@@ -59,15 +65,18 @@ enum TransformableCoding {
             transformer = known
         }
 
-        /// It makes objects of data: what it does for a binding is the way back here.
-        private var isReversed: Bool { transformer is NSSecureUnarchiveFromDataTransformer }
-
         func data(_ value: Any) -> Data? {
-            let made = isReversed ? transformer.reverseTransformedValue(value) : transformer.transformedValue(value)
+            let made = transformer.unarchives ? transformer.reverseTransformedValue(value) : transformer.transformedValue(value)
             return made as? Data ?? (made as? NSData).map { Data(referencing: $0) }
         }
 
-        func value(_ data: Data) -> Any? { isReversed ? transformer.transformedValue(data) : transformer.reverseTransformedValue(data) }
+        /// Whether what it makes of a value leads back to it.
+        var goesBack: Bool { Swift.type(of: transformer).allowsReverseTransformation() }
+
+        func value(_ data: Data) -> Any? {
+            if transformer.unarchives { return transformer.transformedValue(data) }
+            return goesBack ? transformer.reverseTransformedValue(data) : nil
+        }
     }
 
     /// Foundation's classes as the Swift values they stand for.

@@ -270,7 +270,14 @@ package protocol SharedStore: NSPersistentStore {
 /// A store that keeps sums of its rows.
 package protocol SummingStore: NSPersistentStore {
     /// See `NSPersistentStoreCoordinator.adoptRows`.
-    func adoptRows(_ keys: Set<Int64>, of entity: NSEntityDescription, emptying attribute: String) throws -> Set<Int64>
+    func adoptRows(_ keys: Set<Int64>, of entity: NSEntityDescription, emptying attribute: String) throws -> AdoptedRows
+}
+
+/// Rows that were taken as somebody else has left them.
+package struct AdoptedRows {
+    var keys: Set<Int64> = []
+    /// Objects with other values that the store computed of them.
+    var computed: [NSManagedObjectID] = []
 }
 
 /// A store whose file can be copied while others write to it.

@@ -3,6 +3,8 @@ import OpenCoreData
 import OpenCoreDataTestSupport
 import Testing
 
+import class OpenCoreData.NSExpression
+
 // Adopts NSCoding alone.
 final class TransformedInsecure: NSObject, NSCoding {
     init?(coder: NSCoder) {}
@@ -20,6 +22,12 @@ final class TransformedInk: NSObject, NSSecureCoding {
     static var supportsSecureCoding: Bool { true }
     override func isEqual(_ object: Any?) -> Bool { (object as? TransformedInk)?.name == name }
     override var hash: Int { name.hashValue }
+}
+
+// Without state.
+final class TopLevelTransformer: ValueTransformer, @unchecked Sendable {
+    override func transformedValue(_ value: Any?) -> Any? { (value as? String).map { Data($0.utf8) } }
+    override func reverseTransformedValue(_ value: Any?) -> Any? { (value as? Data).map { String(decoding: $0, as: UTF8.self) } }
 }
 
 /// Transformers, and the attributes that name them.
@@ -190,6 +198,56 @@ final class TransformedInk: NSObject, NSSecureCoding {
         let secure = try archive([TransformedInk("x")] as NSArray), insecure = try archive([TransformedInsecure()] as NSArray)
         #expect(plain.transformedValue(secure) is NSArray && plain.transformedValue(insecure) == nil)
         #expect(plain.transformedValue(Data("no archive".utf8)) == nil && plain.transformedValue(nil) == nil)
+    }
+
+    // A7
+    @Test func aTransformerThatDoesNotGoBackKeepsNothing() throws {
+        let name = Self.registered(OneWayTransformer()), world = try BatchWorld(.file, Self.model(name))
+        let error = #expect(throws: NSError.self) { try world.save { Self.pen("x", in: $0) } }
+        #expect(error?.localizedDescription.contains("\"\(name)\" of Pen.colour does not transform back") == true)
+    }
+
+    // Without state.
+    final class OneWayTransformer: ValueTransformer, @unchecked Sendable {
+        override class func allowsReverseTransformation() -> Bool { false }
+        override func transformedValue(_ value: Any?) -> Any? { Data([1]) }
+    }
+
+    // A7: as Foundation finds it.
+    @Test(arguments: [
+        "TopLevelTransformer", "OpenCoreDataTests.TopLevelTransformer", "NSSecureUnarchiveFromDataTransformer",
+        "NSSecureUnarchiveFromDataTransformerName", "NSKeyedUnarchiveFromData",
+    ])
+    func aClassOfTheNameIsATransformer(_ name: String) throws {
+        let world = try BatchWorld(.file, Self.model(name))
+        try world.save { Self.pen("x", in: $0) }
+        let fresh = world.fresh()
+        try fresh.performAndWait { () throws in
+            world.coordinator.rowCache.removeAll()
+            #expect(try fresh.all("Pen").first?.value(forKey: "colour") as? String == "x")
+        }
+    }
+
+    // A7: Foundation's archiver stops the program at these.
+    @Test func whatTheArchiverStopsAtIsRefused() throws {
+        let world = try BatchWorld(.file, Self.model(nil))
+        let values: [AnyHashable] = [
+            NSDecimalNumber(string: "1.5"), ["price": NSDecimalNumber(string: "1.5")] as [String: NSDecimalNumber],
+            NSOrderedSet(array: [1, Colour(red: 1, green: 2)]), Nested(),
+        ]
+        for value in values {
+            let error = #expect(throws: NSError.self) { try world.save { Self.pen(value, in: $0) } }
+            #expect(error?.localizedDescription.contains("which can't be archived") == true)
+            world.context.performAndWait { world.context.reset() }
+        }
+    }
+
+    // A7
+    @Test func noExpressionIsAValueThatATransformerMade() throws {
+        let world = try BatchWorld(.file, Self.model(Self.registered()))
+        try world.save { Self.pen(Colour(red: 1, green: 2), in: $0) }
+        #expect(throws: NSError.self) { try world.execute(batchUpdate("Pen", nil, ["colour": NSExpression(forKeyPath: "name")])) }
+        #expect(try world.shell.column("SELECT hex(ZCOLOUR) FROM ZPEN") == ["0102"])
     }
 
     @Test func transformersAreKnownByTheirNames() throws {

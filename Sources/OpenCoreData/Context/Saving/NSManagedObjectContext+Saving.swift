@@ -241,10 +241,10 @@ extension NSManagedObjectContext {
             .didSave(
                 SavedObjects(
                     outcome, inserted: inserted, updated: updated, deleted: deleted, computed: computed.subtracting(shown.map(\.objectID)))))
-        if !shown.isEmpty {
-            for object in shown { events.refreshed[object.objectID] = object }
-            tellOfChanges()
-        }
+        // Apart from what hooks and observers have changed meanwhile, which is told in its own time.
+        var refreshed = ContextEvents()
+        for object in shown where registry[object.objectID] === object && object.state == .clean { refreshed.refreshed[object.objectID] = object }
+        if !refreshed.isEmpty { tell(.didChange(ObjectChanges(refreshed))) }
         (inserted, updated) = ([], [])
         // Nobody keeps them any more but those who use them.
         registry.release(clean)

@@ -183,10 +183,11 @@ extension NSManagedObjectContext.SaveOutcome {
         result.computed = computed
         // What others in the chain had changed is nothing that this context handed on.
         self.changes.forEach { id, final in
-            guard id.layout.hasDerived, changes[id] == nil, final.kind == .updated, let row = final.row else { return }
+            guard id.layout.hasDerived, changes[id] == nil, final.kind != .deleted, let row = final.row else { return }
             result.computed[id] = ComputedRow(row: row, slots: id.layout.derivedSlots)
         }
         result.recomputed = recomputed
+        result.changes = result.changes.naming(result.computed)
         return result
     }
 }

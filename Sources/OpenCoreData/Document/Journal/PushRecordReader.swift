@@ -140,7 +140,11 @@ struct PushRecordReader {
             guard let url = URL(string: try reader.string()) else { throw ByteReader.Malformed() }
             return .object(ObjectBox(url))
         case .archive:
-            guard let value = TransformableCoding.value(try reader.data(), of: attribute) else { throw ByteReader.Malformed() }
+            let data = try reader.data()
+            // Journals of earlier versions hold archives, whatever the attribute names.
+            guard let value = TransformableCoding.value(data, of: attribute) ?? TransformableCoding.value(data, of: nil) else {
+                throw ByteReader.Malformed()
+            }
             return .object(ObjectBox(value))
         }
     }

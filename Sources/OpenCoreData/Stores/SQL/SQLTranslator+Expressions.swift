@@ -36,7 +36,8 @@ extension SQLTranslator {
     /// A computed value in the form of an attribute's column.
     func stored(_ computed: SQLExpression, _ node: ExpressionNode, as slot: Int, of layout: EntityLayout) throws -> String {
         if computed.type == .null { return "NULL" }
-        guard let tag = computed.type.tag, let attribute = layout.attribute(atSlot: slot), attribute.kind === AttributeKind[attribute.attributeType]
+        guard let tag = computed.type.tag, let attribute = layout.attribute(atSlot: slot), attribute.kind === AttributeKind[attribute.attributeType],
+            attribute.valueTransformerName == nil
         else { throw refusal("\(node.canonicalFormat) as a value of \(layout.fullName(slot))") }
         return try call(.store, tag.sql, sql(computed), String(attribute.attributeType.rawValue), layout.fullName(slot).sqlText)
     }

@@ -253,20 +253,20 @@ extension SQLiteStore: CopyableStore {
 
 extension SQLiteStore: SummingStore {
     /// See `NSPersistentStoreCoordinator.adoptRows`.
-    package func adoptRows(_ keys: Set<Int64>, of entity: NSEntityDescription, emptying attribute: String) throws -> Set<Int64> {
+    package func adoptRows(_ keys: Set<Int64>, of entity: NSEntityDescription, emptying attribute: String) throws -> AdoptedRows {
         let map = try schema.map(of: entity), table = schema.tables[map.table]
-        guard let sum = table.sum, !keys.isEmpty else { return [] }
+        var found = AdoptedRows()
+        guard let sum = table.sum, !keys.isEmpty else { return found }
         let isChanged = "Z_PK IN (SELECT value FROM json_each(?)) AND \(RowSum.columnName) IS NOT \(sum.stored)"
         let list = SQLParameter.text(JSONList.text(keys.sorted()))
         do {
             // Nearly always there are none, and nothing has to be locked.
             let select = "SELECT Z_PK FROM \(table.name.sqlName) WHERE \(isChanged)"
-            if try pool.read({ try $0.integer(select, [list]) }) == nil { return [] }
-            guard let column = map.layout.slot(of: attribute).flatMap({ map.columns[$0]?.name }) else { return [] }
+            if try pool.read({ try $0.integer(select, [list]) }) == nil { return found }
+            guard let column = map.layout.slot(of: attribute).flatMap({ map.columns[$0]?.name }) else { return found }
             let values = sum.columns.map { (column: $0, value: $0 == column ? "NULL" : $0.sqlName) }
             // All of them: what others are derived from may be what somebody changed.
             let assignments = values.filter { $0.column != "Z_PK" }.map { "\($0.column.sqlName) = \($0.value)" }.joined(separator: ", ")
-            var found: Set<Int64> = []
             try pool.writeWithoutTransaction { database in
                 try database.inTransaction(.immediate) {
                     derivations?.forget()
@@ -275,8 +275,8 @@ extension SQLiteStore: SummingStore {
                         "UPDATE \(table.name.sqlName) SET Z_OPT = \(SaveOperation.nextVersion), \(assignments), \(RowSum.columnName) = \(sum.whole(values)) "
                             + "WHERE \(isChanged) RETURNING Z_PK")
                     try statement.bind([list])
-                    try statement.forEachRow { found.insert(sqlite3_column_int64($0, 0)) }
-                    _ = try derivations?.settle(in: database)
+                    try statement.forEachRow { found.keys.insert(sqlite3_column_int64($0, 0)) }
+                    found.computed = try derived(in: database)
                     return .commit
                 }
             }

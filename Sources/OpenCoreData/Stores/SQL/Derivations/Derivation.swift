@@ -192,8 +192,9 @@ struct DerivationOccasions {
                 }
                 hops.append(.toOne(table: here.tableName.sqlName, column: column.sqlName))
                 here = try target(of: relationship, name, in: schema)
-                // One that nobody minds goes, and those that refer to it stay as they are.
+                // One that nobody minds goes, and comes back when that is undone; those that refer to it stay as they are.
                 note(here.tableName, .delete, hops, "OLD.Z_PK")
+                note(here.tableName, .insert, hops, "NEW.Z_PK")
             case .toMany(let number)?:
                 let relationship = here.layout.toManys[number]
                 switch here.toManys[number] {

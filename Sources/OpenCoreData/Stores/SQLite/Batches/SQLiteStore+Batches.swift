@@ -40,7 +40,7 @@ extension SQLiteStore {
     }
 
     /// Finds the derived values that the transaction made others, and says of which rows.
-    private func derived(in database: Database) throws -> [NSManagedObjectID] {
+    func derived(in database: Database) throws -> [NSManagedObjectID] {
         guard let found = try derivations?.settle(in: database) else { return [] }
         return try found.flatMap { table, keys in
             try ids(

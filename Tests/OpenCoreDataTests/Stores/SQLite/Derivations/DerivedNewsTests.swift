@@ -135,11 +135,53 @@ import Testing
         let world = try Self.world(), child = NSManagedObjectContext(.privateQueueConcurrencyType)
         child.parent = world.context
         let diary = try Self.diary(in: child)
-        try world.context.performAndWait { try world.context.all("Book").first?.setValue("Notes", forKey: "title") }
+        try world.context.performAndWait { () throws in
+            try world.context.all("Book").first?.setValue("Notes", forKey: "title")
+            let fresh: NSManagedObject = world.context.make("Book")
+            fresh.setValue("ÄRGER", forKey: "title")
+        }
         try child.performAndWait { () throws in
+            let fresh = try #require(try child.all("Book", "title BEGINSWITH 'Ä'").first)
+            #expect(fresh.value(forKey: "key") == nil)
             try child.all("Author").first?.setValue("Eve", forKey: "name")
             try child.saveToStore()
-            #expect(diary.value(forKey: "loud") as? String == "EVE")
+            #expect(diary.value(forKey: "loud") as? String == "EVE" && fresh.value(forKey: "key") as? String == "arger")
+        }
+    }
+
+    // A8
+    @Test func whoFollowsAContextInBetweenHearsOfThemToo() throws {
+        let world = try Self.world(), middle = NSManagedObjectContext(.privateQueueConcurrencyType)
+        middle.parent = world.context
+        let leaves = (0..<2).map { _ in
+            let leaf = NSManagedObjectContext(.privateQueueConcurrencyType)
+            leaf.parent = middle
+            return leaf
+        }
+        leaves[1].automaticallyMergesChangesFromParent = true
+        let diary = try Self.diary(in: leaves[1])
+        try leaves[0].performAndWait { () throws in
+            try leaves[0].all("Author").first?.setValue("Eve", forKey: "name")
+            try leaves[0].saveToStore()
+        }
+        leaves[1].performAndWait { #expect(diary.value(forKey: "loud") as? String == "EVE") }
+    }
+
+    // A8: a hook's change is an event of its own.
+    @Test func whatIsChangedWhileASaveIsToldStaysToBeUndone() throws {
+        let world = try Self.world(), diary = try Self.diary(in: world.context)
+        // Read and written where it is told, on its queue.
+        nonisolated(unsafe) let object = diary
+        let token = NotificationCenter.default.addObserver(forName: .NSManagedObjectContextDidSave, object: world.context, queue: nil) { _ in
+            if object.value(forKey: "title") as? String != "Changed" { object.setValue("Changed", forKey: "title") }
+        }
+        defer { NotificationCenter.default.removeObserver(token) }
+        let recorder = NotificationRecorder(world.context, .NSManagedObjectContextObjectsDidChange)
+        try Self.rename(in: world.context)
+        world.context.performAndWait {
+            #expect(diary.value(forKey: "loud") as? String == "EVE" && !recorder.objects(NSUpdatedObjectsKey).contains(diary))
+            world.context.processPendingChanges()
+            #expect(recorder.objects(NSUpdatedObjectsKey).contains(diary))
         }
     }
 

@@ -117,7 +117,7 @@ private final class IsNil: ValueTransformer, @unchecked Sendable {
 
 /// What a keyed archive holds.
 private final class UnarchiveFromData: ValueTransformer, @unchecked Sendable {
-    override func transformedValue(_ value: Any?) -> Any? { (value as? Data).flatMap { KeyedArchive($0)?.root() } }
+    override func transformedValue(_ value: Any?) -> Any? { (value as? Data).flatMap { KeyedArchive($0)?.made() } }
 
     override func reverseTransformedValue(_ value: Any?) -> Any? {
         guard let value, KeyedArchive.canArchive(value) else { return nil }

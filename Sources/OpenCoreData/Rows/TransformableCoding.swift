@@ -37,11 +37,7 @@ enum TransformableCoding {
         if let name = attribute?.valueTransformerName {
             return Transformer(name)?.value(data).flatMap { native($0) as? AnyHashable }
         }
-        guard let unarchiver = try? NSKeyedUnarchiver(forReadingFrom: data) else { return nil }
-        unarchiver.requiresSecureCoding = false
-        unarchiver.decodingFailurePolicy = .setErrorAndReturn
-        let object = unarchiver.decodeObject(forKey: NSKeyedArchiveRootObjectKey)
-        return object.flatMap { native($0) as? AnyHashable }
+        return KeyedArchive(data)?.made().flatMap { native($0) as? AnyHashable }
     }
 
     /// Why no value can be made; nil where nothing is known.

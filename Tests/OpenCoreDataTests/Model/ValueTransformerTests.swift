@@ -144,6 +144,22 @@ final class TopLevelTransformer: ValueTransformer, @unchecked Sendable {
         #expect(unread?.localizedDescription == sentence)
     }
 
+    // A7
+    @Test func aDamagedArchiveIsAnErrorOfTheFetch() throws {
+        let world = try BatchWorld(.file, Self.model(nil))
+        try world.save { Self.pen(["a", "b"], in: $0) }
+        // The list of the archive's objects counts on where the archive ends.
+        _ = try world.shell.rows("UPDATE ZPEN SET ZCOLOUR = CAST(substr(ZCOLOUR, 1, 20) || x'FFFF' || substr(ZCOLOUR, 23) AS BLOB)")
+        let fresh = world.fresh(),
+            unread = #expect(throws: NSError.self) {
+                try fresh.performAndWait { () throws in
+                    world.coordinator.rowCache.removeAll()
+                    _ = try fresh.all("Pen")
+                }
+            }
+        #expect(unread?.localizedDescription == "The stored value of Pen.colour in row 1 of ZPEN is not a Transformable.")
+    }
+
     // A7: what the editor writes where nothing else is chosen.
     @Test func theSecureOneArchivesPlainValues() throws {
         let world = try BatchWorld(.file, Self.model("NSSecureUnarchiveFromData"))

@@ -148,8 +148,8 @@ final class TopLevelTransformer: ValueTransformer, @unchecked Sendable {
     @Test func aDamagedArchiveIsAnErrorOfTheFetch() throws {
         let world = try BatchWorld(.file, Self.model(nil))
         try world.save { Self.pen(["a", "b"], in: $0) }
-        // The list of the archive's objects counts on where the archive ends.
-        _ = try world.shell.rows("UPDATE ZPEN SET ZCOLOUR = CAST(substr(ZCOLOUR, 1, 20) || x'FFFF' || substr(ZCOLOUR, 23) AS BLOB)")
+        // Its last 32 bytes say where everything is.
+        _ = try world.shell.rows("UPDATE ZPEN SET ZCOLOUR = CAST(substr(ZCOLOUR, 1, length(ZCOLOUR) - 32) || zeroblob(32) AS BLOB)")
         let fresh = world.fresh(),
             unread = #expect(throws: NSError.self) {
                 try fresh.performAndWait { () throws in

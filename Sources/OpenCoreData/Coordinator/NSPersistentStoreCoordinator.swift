@@ -76,7 +76,7 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
                 "Unknown store type \"\(type)\"; known are \(StoreTypes.all.keys.sorted().joined(separator: ", ")). Register the class of a "
                     + "store of your own with registerStoreClass(_:forStoreType:).")
         }
-        if !storeClass.derives { try NSError.refuseDerivedAttributes(of: entities, type) }
+        try storeClass.check(entities, type)
         let store = try staged(options, type, configuration, url) { options in
             try storeClass.open(
                 StoreOpening(
@@ -215,19 +215,5 @@ extension NSPersistentStore {
     /// Whether a URI with this host names an object of this store.
     func isNamed(_ host: String) -> Bool {
         identifier == host || (identity.references != nil && identifier == host.removingPercentEncoding)
-    }
-}
-
-extension NSError {
-    /// A value that nobody computes is no value.
-    static func refuseDerivedAttributes(of entities: [NSEntityDescription], _ type: String) throws {
-        for entity in entities {
-            for case let attribute as NSDerivedAttributeDescription in entity.properties where !attribute.isTransient {
-                throw NSError.coreData(
-                    .persistentStoreIncompatibleSchema,
-                    "\(entity.name ?? "?").\(attribute.name) is a derived attribute, which a store of type \(type) does not compute; one of SQLite does. "
-                        + "Leave the entity out of the store's configuration, or make it a plain attribute and set it in willSave().")
-            }
-        }
     }
 }

@@ -31,7 +31,7 @@ struct StoreMigration {
             throw NSError.coreData(
                 .persistentStoreInvalidType, "Unknown store type \"\(type)\"; this version can migrate to \(known).")
         }
-        if StoreTypes[type]?.derives != true { try NSError.refuseDerivedAttributes(of: store.entities, type) }
+        try StoreTypes[type]?.check(store.entities, type)
         guard destination.file != nil else { return }
         _ = try NewStoreFile(url)
         if !isSameType { try checkMetadata() }

@@ -46,6 +46,19 @@ package struct StoreClass: @unchecked Sendable {
         self.derives = derives
         self.open = open
     }
+
+    /// Throws 134020 for entities with values that nobody would compute in such a store.
+    func check(_ entities: [NSEntityDescription], _ type: String) throws {
+        if derives { return }
+        for entity in entities {
+            for case let attribute as NSDerivedAttributeDescription in entity.properties where !attribute.isTransient {
+                throw NSError.coreData(
+                    .persistentStoreIncompatibleSchema,
+                    "\(entity.name ?? "?").\(attribute.name) is a derived attribute, which a store of type \(type) does not compute; one of SQLite does. "
+                        + "Leave the entity out of the store's configuration, or make it a plain attribute and set it in willSave().")
+            }
+        }
+    }
 }
 
 /// Where what a store holds can be moved to.

@@ -283,8 +283,7 @@ extension StoreConflict.KeyConflict {
 }
 
 extension NSManagedObjectContext.SaveOutcome {
-    /// Takes over what the parent made of the changes.
-    /// What a store has computed: of what was saved, and of others.
+    /// Takes over what a store has computed: of what was saved, and of others.
     mutating func take(_ rows: [NSManagedObjectID: ComputedRow]) {
         for (id, row) in rows {
             guard var change = changes[id] else {
@@ -301,6 +300,7 @@ extension NSManagedObjectContext.SaveOutcome {
         changes = changes.naming(computed)
     }
 
+    /// Takes over what the parent made of the changes.
     mutating func take(_ received: ReceivedChanges) {
         take(received.computed)
         guard let incoming = received.changes, !received.identities.isEmpty || !received.corrected.isEmpty else { return }

@@ -140,9 +140,10 @@ struct SQLiteStoreOpening {
             var metadata = probe.metadata, kept: SQLiteDerivations?
             if !isReadOnly {
                 // A trigger of the file may call functions that are known from here on.
-                kept = try armed(derivations, of: schema, in: pool)
+                let armed = try armed(derivations, of: schema, in: pool)
                 try bringSums(of: schema, to: probe.summedTables, in: pool)
-                try bringDerivations(derivations, kept, in: pool, metadata: &metadata)
+                try bringDerivations(armed, mark: SQLiteDerivations.mark(derivations), in: pool, metadata: &metadata)
+                kept = armed
                 try bringViews(of: schema, in: pool, metadata: &metadata)
                 try tidy(pool)
             }
@@ -293,16 +294,13 @@ struct SQLiteStoreOpening {
     }
 
     /// Finds the derived values of a file in which nobody has found them so.
-    private func bringDerivations(
-        _ derivations: [Derivation], _ kept: SQLiteDerivations?, in pool: DatabasePool, metadata: inout [String: Any]
-    ) throws {
-        let mark = SQLiteDerivations.mark(derivations)
+    private func bringDerivations(_ kept: SQLiteDerivations, mark: Data?, in pool: DatabasePool, metadata: inout [String: Any]) throws {
         if metadata[StoreMetadataCoding.derivationsKey] as? Data == mark { return }
         metadata[StoreMetadataCoding.derivationsKey] = mark
         try pool.writeWithoutTransaction { database in
             try database.inTransaction(.immediate) {
                 try checkIsStillOfModel(database)
-                try kept?.settleAll(in: database)
+                try kept.settleAll(in: database)
                 try changeMetadata(in: database) { $0[StoreMetadataCoding.derivationsKey] = mark }
                 return .commit
             }

@@ -389,14 +389,16 @@ import class OpenCoreData.NSExpression
 
     // A8, X7: Apple's framework keeps derived attributes by triggers in the file, which call functions of its own.
     @Test func triggersOfApplesFrameworkRunAndWhatTheyChangeIsReadAgain() throws {
-        let book = StoreModels.entity("Book", [StoreModels.attribute("title", .string), StoreModels.attribute("key", .string)])
+        let book = StoreModels.entity(
+            "Book", ["title", "key", "loud", "low"].map { StoreModels.attribute($0, .string) } + [StoreModels.attribute("saved", .date)])
         let fixture = try MigrationFixture([SQLiteRowSumsOption: true])
         func entities() -> [NSEntityDescription] { [book.copy() as? NSEntityDescription].compactMap { $0 } }
         try fixture.open(entities())
         for (name, event) in [("INSERT", "INSERT"), ("UPDATE", "UPDATE OF ZTITLE")] {
             _ = try fixture.shell.rows(
                 "CREATE TRIGGER Z_DA_ZBOOK_Book_key_\(name) AFTER \(event) ON ZBOOK FOR EACH ROW BEGIN "
-                    + "UPDATE ZBOOK SET ZKEY = NSCoreDataCanonical(NEW.ZTITLE) WHERE Z_PK = NEW.Z_PK; "
+                    + "UPDATE ZBOOK SET ZKEY = NSCoreDataCanonical(NEW.ZTITLE), ZLOUD = NSCoreDataToUpper(NEW.ZTITLE), "
+                    + "ZLOW = NSCoreDataToLower(NEW.ZTITLE), ZSAVED = NSCoreDataNow() WHERE Z_PK = NEW.Z_PK; "
                     + "SELECT NSCoreDataDATrigger\(name == "INSERT" ? "Insert" : "")UpdatedAffectedObjectValue('ZBOOK', Z_ENT, Z_PK, 'key', ZKEY) "
                     + "FROM ZBOOK WHERE Z_PK = NEW.Z_PK; END")
         }
@@ -405,11 +407,13 @@ import class OpenCoreData.NSExpression
             made.setValue("ÄRGER", forKey: "title")
             try context.save()
             #expect(made.value(forKey: "key") as? String == "arger")
-            made.setValue("É", forKey: "title")
+            let first = try #require(made.value(forKey: "saved") as? Date)
+            made.setValue("Éa", forKey: "title")
             try context.save()
-            #expect(made.value(forKey: "key") as? String == "e")
+            #expect(["key", "loud", "low"].map { made.value(forKey: $0) as? String } == ["ea", "ÉA", "éa"])
+            #expect((made.value(forKey: "saved") as? Date).map { $0 >= first } == true)
             context.reset()
-            #expect(try context.all("Book").first?.value(forKey: "key") as? String == "e")
+            #expect(try context.all("Book").first?.value(forKey: "key") as? String == "ea")
         }
         #expect(try SQLiteStoreVerification.verify(fixture.file).isSound)
     }

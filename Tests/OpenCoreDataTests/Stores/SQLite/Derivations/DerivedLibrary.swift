@@ -22,6 +22,7 @@ enum DerivedLibrary {
             [
                 attribute("name", .string), derived("bookCount", .integer32, "books.@count"), derived("pages", .integer64, "books.pages.@sum"),
                 derived("worth", .decimal, "books.price.@sum"), derived("longest", .integer64, "books.@max.pages"),
+                derived("shortest", .integer64, "books.pages.@min"), derived("middle", .double, "books.@avg.pages"),
                 derived("mentorName", .string, "mentor.name"), derived("friendCount", .integer16, "friends.@count"),
                 derived("tagCount", .integer64, "books.tags.@count"),
             ])

@@ -403,11 +403,12 @@ import class OpenCoreData.NSExpression
                     + "FROM ZBOOK WHERE Z_PK = NEW.Z_PK; END")
         }
         try fixture.open(entities()) { context in
-            let made: NSManagedObject = context.make("Book")
+            let start = Date(), made: NSManagedObject = context.make("Book")
             made.setValue("ÄRGER", forKey: "title")
             try context.save()
             #expect(made.value(forKey: "key") as? String == "arger")
             let first = try #require(made.value(forKey: "saved") as? Date)
+            #expect(first >= start)
             made.setValue("Éa", forKey: "title")
             try context.save()
             #expect(["key", "loud", "low"].map { made.value(forKey: $0) as? String } == ["ea", "ÉA", "éa"])

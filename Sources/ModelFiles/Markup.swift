@@ -2,17 +2,17 @@ import Foundation
 import FoundationXML
 
 /// An element of an XML file.
-struct Markup {
-    let name: String
-    let attributes: [String: String]
+package struct Markup {
+    package let name: String
+    package let attributes: [String: String]
     /// Of the end of its opening tag.
-    let line: Int
-    var children: [Markup] = []
+    package let line: Int
+    package var children: [Markup] = []
     /// What stands in it that is no element.
-    var text = ""
+    package var text = ""
 
-    /// The root element of a file.
-    init(_ data: Data, path: String) throws(ModelFileError) {
+    /// The root element of a file. What is suggested where there is none fits a model.
+    package init(_ data: Data, path: String) throws(ModelFileError) {
         let reader = MarkupReader()
         let parser = XMLParser(data: data)
         parser.delegate = reader
@@ -32,7 +32,7 @@ struct Markup {
     }
 
     /// The children of that name.
-    func all(_ name: String) -> [Markup] { children.filter { $0.name == name } }
+    package func all(_ name: String) -> [Markup] { children.filter { $0.name == name } }
 
     /// libxml2's numbers (`xmlParserErrors`) of what a hand or a merge leaves behind.
     private static func words(_ code: Int?) -> String {
@@ -78,6 +78,10 @@ private final class MarkupReader: NSObject, XMLParserDelegate {
 
     func parser(_ parser: XMLParser, foundCharacters string: String) {
         if !open.isEmpty { open[open.count - 1].text += string }
+    }
+
+    func parser(_ parser: XMLParser, foundCDATA block: Data) {
+        if !open.isEmpty { open[open.count - 1].text += String(decoding: block, as: UTF8.self) }
     }
 
     /// The first is the cause, those after it its consequences.

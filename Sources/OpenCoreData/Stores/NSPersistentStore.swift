@@ -124,7 +124,7 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
     open func willRemove(from coordinator: NSPersistentStoreCoordinator?) {}
 
     /// Makes a new store one of the same place as another, so that IDs of that one are its own.
-    package final func adopt(_ identity: StoreIdentity) { self.identity = identity }
+    package func adopt(_ identity: StoreIdentity) { self.identity = identity }
 
     /// Gives the place to `store`: every ID that belonged here belongs there.
     package final func giveItsPlace(to store: NSPersistentStore, uuid: String) {

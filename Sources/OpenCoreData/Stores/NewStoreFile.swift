@@ -101,6 +101,24 @@ package enum Disk {
     }
 }
 
+/// A file, whatever it is called.
+struct FilePlace: Hashable, Sendable {
+    let device: UInt64
+    let number: UInt64
+
+    /// Nil: there is none at this path.
+    init?(_ path: String) {
+        var status = stat()
+        guard stat(path, &status) == 0 else { return nil }
+        self.init(status)
+    }
+
+    init(_ status: stat) {
+        device = UInt64(status.st_dev)
+        number = UInt64(status.st_ino)
+    }
+}
+
 /// A part of what a store holds, as values, for a store that takes it over.
 package struct StoreContents: Sendable {
     /// Rows with their versions.

@@ -109,7 +109,10 @@ package protocol StoreFile: Sendable {
 /// The types of stores that can be added, in the whole process.
 package enum StoreTypes {
     /// What is built in. The only place that names the stores of the library.
-    private static let builtIn: [String: StoreClass] = [NSSQLiteStoreType: SQLiteStore.storeClass, NSInMemoryStoreType: InMemoryStore.storeClass]
+    private static let builtIn: [String: StoreClass] = [
+        NSSQLiteStoreType: SQLiteStore.storeClass, NSInMemoryStoreType: InMemoryStore.storeClass,
+        NSBinaryStoreType: AtomicFileStore.storeClass(BinaryStoreFormat()), NSXMLStoreType: AtomicFileStore.storeClass(XMLStoreFormat()),
+    ]
     private static let registered = Mutex<[String: StoreClass]>([:])
 
     /// The class of the stores of a type; nil for one that is not known.
@@ -121,7 +124,7 @@ package enum StoreTypes {
     package static func file(at url: URL, _ type: String, _ options: [AnyHashable: Any]?) throws -> any StoreFile {
         guard let open = self[type]?.destination?.file else {
             throw NSError.coreData(
-                .persistentStoreInvalidType, "A store of type \"\(type)\" has no file that this version knows; one of type \(NSSQLiteStoreType) has.")
+                .persistentStoreInvalidType, "A store of type \"\(type)\" has no file that this version knows; those of type \(NSSQLiteStoreType), \(NSBinaryStoreType) and \(NSXMLStoreType) have.")
         }
         return try open(url, options)
     }

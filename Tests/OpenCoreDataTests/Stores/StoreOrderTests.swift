@@ -6,7 +6,7 @@ import Testing
 
 /// Where members of an ordered to-many stand that no order names, whatever store keeps them.
 @Suite struct StoreOrderTests {
-    private static let types = [NSInMemoryStoreType, NSSQLiteStoreType]
+    private static let types = [NSInMemoryStoreType, NSSQLiteStoreType, NSBinaryStoreType, NSXMLStoreType]
 
     private func stack(_ type: String, _ body: (NSManagedObjectContext) throws -> Void) throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("order-\(UUID().uuidString)")

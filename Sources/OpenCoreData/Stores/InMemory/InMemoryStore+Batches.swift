@@ -19,13 +19,22 @@ extension InMemoryStore {
         }
         var outcome = BatchOutcome(count: done.affected.count)
         if batch.tellsIDs { outcome.ids = done.affected }
+        let kept = try keep(state(after: done.changes))
+        defer { kept?.discard() }
         try body(
             UnwrittenBatch { [self] in
                 try tell(.commit)
+                try kept?.commit()
                 state.withLock { _ = Self.apply(done.changes, &$0) }
                 for id in done.affected { id.makePermanent() }
                 return outcome
             })
+    }
+
+    private func state(after changes: ChangeSet) -> State {
+        var next = state.withLock { $0 }
+        _ = Self.apply(changes, &next)
+        return next
     }
 
     private static func constraintError(_ conflict: StoreConflict.KeyConflict) -> NSError {

@@ -25,8 +25,11 @@ package class InMemoryStore: NSPersistentStore, RowSource, @unchecked Sendable {
 
     let state = Mutex(State())
 
-    package init(entities: [NSEntityDescription], configurationName: String? = nil, url: URL? = nil, options: [AnyHashable: Any]? = nil) {
-        super.init(entities: entities, configurationName: configurationName, url: url, options: options, uuid: UUID().uuidString)
+    package init(
+        entities: [NSEntityDescription], configurationName: String? = nil, url: URL? = nil, options: [AnyHashable: Any]? = nil,
+        uuid: String = UUID().uuidString
+    ) {
+        super.init(entities: entities, configurationName: configurationName, url: url, options: options, uuid: uuid)
     }
 
     package override var type: String { NSInMemoryStoreType }
@@ -122,24 +125,32 @@ package class InMemoryStore: NSPersistentStore, RowSource, @unchecked Sendable {
         return state.withLock { Self.owners(of: keys, entity.layout.constraints[constraint], $0) }
     }
 
+    /// Which counter gives the keys of a tree.
+    func counter(of root: NSEntityDescription) -> Int { root.number }
+
+    /// Writes what the store is about to hold where it outlives the store; nil where it does not. Called before a commit, with which it takes its place.
+    func keep(_ next: @autoclosure () -> State) throws -> AtomicFile.Prepared? { nil }
+
     package override func reserveKeys(for root: NSEntityDescription, count: Int) throws -> Range<Int64> {
         try tell(.reserveKeys(root, count))
+        let counter = counter(of: root)
         return try state.withLock { state throws in
-            let first = state.nextKeys[root.number] ?? 1, (end, isTooMany) = first.addingReportingOverflow(Int64(count))
+            let first = state.nextKeys[counter] ?? 1, (end, isTooMany) = first.addingReportingOverflow(Int64(count))
             if isTooMany {
                 throw NSError.exhausted("the keys of \(root.name ?? "?")", in: "The store in memory", at: first, remedy: "Use a new store.")
             }
-            state.nextKeys[root.number] = end
+            state.nextKeys[counter] = end
             return first..<end
         }
     }
 
     package override func largestKey(for root: NSEntityDescription) throws -> Int64 {
-        state.withLock { ($0.nextKeys[root.number] ?? 1) - 1 }
+        state.withLock { ($0.nextKeys[counter(of: root)] ?? 1) - 1 }
     }
 
     package override func raiseLargestKey(for root: NSEntityDescription, to key: Int64) throws {
-        state.withLock { $0.nextKeys[root.number] = max($0.nextKeys[root.number] ?? 1, key == .max ? key : key + 1) }
+        let counter = counter(of: root)
+        state.withLock { $0.nextKeys[counter] = max($0.nextKeys[counter] ?? 1, key == .max ? key : key + 1) }
     }
 
     package override func prepare(_ batch: BatchPlan, _ body: (any PreparedBatch) throws -> Void) throws { try carryOut(batch, body) }
@@ -184,9 +195,12 @@ package class InMemoryStore: NSPersistentStore, RowSource, @unchecked Sendable {
             let saved = Self.apply(changes, &next)
             return (next, saved)
         }
+        let kept = try keep(next)
+        defer { kept?.discard() }
         try body(
             UnwrittenSave { [self] in
                 try tell(.commit)
+                try kept?.commit()
                 state.withLock { state in
                     state.rows = next.rows
                     state.pairs = next.pairs

@@ -163,20 +163,6 @@ final class SQLiteStoreFiles: Sendable {
     }
 }
 
-/// A file, whatever it is called.
-struct FilePlace: Hashable, Sendable {
-    let device: UInt64
-    let number: UInt64
-
-    /// Nil: there is none at this path.
-    init?(_ path: String) {
-        var status = stat()
-        guard stat(path, &status) == 0 else { return nil }
-        device = UInt64(status.st_dev)
-        number = UInt64(status.st_ino)
-    }
-}
-
 /// Taking over what another store holds.
 extension SQLiteStore: CopyableStore {
     /// Makes a file of all that is committed, as it is at one moment, whoever reads and writes meanwhile: the same rows, keys, versions and metadata,

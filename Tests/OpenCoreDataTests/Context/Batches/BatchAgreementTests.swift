@@ -5,12 +5,12 @@ import Testing
 
 import class OpenCoreData.NSExpression
 
-/// The same batch requests do the same in a file, by SQL, and in memory, row by row; and the history tells what they did.
+/// The same batch requests do the same by SQL and row by row, in memory and in files that are written as a whole; and the history tells what they did.
 @Suite struct BatchAgreementTests {
-    // B1, B2, B4, B5, B7
+    // B1, B2, B4, B5, B7, S1
     @Test(arguments: 0..<24) func aFileAndMemoryDoTheSame(seed: UInt64) throws {
         var requests = RandomBatches(seed: seed)
-        let file = try BatchWorld(.file), memory = try BatchWorld(.memory)
+        let file = try BatchWorld(.file), memory = try BatchWorld([.memory, .xml, .binary][Int(seed % 3)])
         let start = requests.graph()
         for world in [file, memory] { try world.save { context in RandomBatches.make(start, in: context) } }
         var before = try file.dump(), rowsBefore = try file.dump(byKeys: true)
@@ -22,6 +22,7 @@ import class OpenCoreData.NSExpression
             let outcome = try request.outcome(in: file), same = try request.outcome(in: memory)
             #expect(outcome == same || outcome.isError && same.isError, "\(label)")
             let after = try file.dump(), other = try memory.dump()
+            if memory.store.type != NSInMemoryStoreType { #expect(try BatchWorld(reading: memory).dump() == other, "\(label)") }
             for name in Set(after.keys).union(other.keys).sorted() { #expect(after[name] == other[name], "\(label): \(name)") }
             #expect(outcome.error == nil || after == before, "\(label): it failed and changed something")
             let rows = try file.dump(byKeys: true)

@@ -58,9 +58,16 @@ enum Shops {
 /// One store with a coordinator and a context, whichever type it is.
 final class BatchWorld {
     enum Kind: CaseIterable, CustomTestStringConvertible {
-        case memory, file
+        case memory, file, binary, xml
 
-        var testDescription: String { self == .memory ? "in memory" : "SQLite" }
+        var testDescription: String {
+            switch self {
+            case .memory: "in memory"
+            case .file: "SQLite"
+            case .binary: "binary"
+            case .xml: "XML"
+            }
+        }
     }
 
     let coordinator: NSPersistentStoreCoordinator
@@ -74,11 +81,24 @@ final class BatchWorld {
         coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
         switch kind {
         case .memory: store = try coordinator.addPersistentStore(ofType: NSInMemoryStoreType, configurationName: nil, at: nil, options: nil)
+        case .binary, .xml:
+            store = try coordinator.addPersistentStore(
+                ofType: kind == .xml ? NSXMLStoreType : NSBinaryStoreType, configurationName: nil, at: folder.appendingPathComponent("s.store"))
         case .file:
             let all: [AnyHashable: Any] = [NSPersistentHistoryTrackingKey: true, SQLiteRowSumsOption: true].merging(options) { $1 }
             store = try coordinator.addPersistentStore(
                 ofType: NSSQLiteStoreType, configurationName: nil, at: folder.appendingPathComponent("s.sqlite"), options: all)
         }
+        context = NSManagedObjectContext(.privateQueueConcurrencyType)
+        context.persistentStoreCoordinator = coordinator
+    }
+
+    /// What a file holds that another one writes: read anew, and for reading only.
+    init(reading other: BatchWorld) throws {
+        folder = FileManager.default.temporaryDirectory.appendingPathComponent("batch-\(UUID().uuidString)")
+        coordinator = NSPersistentStoreCoordinator(managedObjectModel: Shops.model())
+        store = try coordinator.addPersistentStore(
+            ofType: other.store.type, configurationName: nil, at: other.store.url, options: [NSReadOnlyPersistentStoreOption: true])
         context = NSManagedObjectContext(.privateQueueConcurrencyType)
         context.persistentStoreCoordinator = coordinator
     }

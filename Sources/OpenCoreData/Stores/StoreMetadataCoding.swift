@@ -1,6 +1,6 @@
 import Foundation
 
-/// The property list in `Z_METADATA.Z_PLIST`, and what a store stamps into it.
+/// The property list that a file keeps about its store as a whole (`Z_METADATA.Z_PLIST`), and what a store stamps into it.
 enum StoreMetadataCoding {
     static let autoVacuumLevelKey = "_NSAutoVacuumLevel"
     static let hashesVersionKey = "NSStoreModelVersionHashesVersion"
@@ -26,8 +26,11 @@ enum StoreMetadataCoding {
     /// How the derived values of the file are found: not shown to callers.
     static let derivationsKey = "_OpenCoreDataDerivations"
 
+    /// The model of a store that has no table for it: not shown to callers.
+    static let modelKey = "_OpenCoreDataModel"
+
     /// What callers neither see nor set.
-    static let hiddenKeys: Set = [viewsKey, derivationsKey, pushMarkKey, formerKeysKey, migrationsKey, dueStageKey]
+    static let hiddenKeys: Set = [modelKey, viewsKey, derivationsKey, pushMarkKey, formerKeysKey, migrationsKey, dueStageKey]
 
     static func migrations(_ metadata: [String: Any]) -> Int { (metadata[migrationsKey] as? NSNumber)?.intValue ?? 0 }
 

@@ -32,7 +32,8 @@ let package = Package(
         // The object graph.
         .systemLibrary(name: "CSwiftRuntime"),
         .systemLibrary(name: "CXXHash", providers: [.apt(["libxxhash-dev"])]),
-        .target(name: "ModelFiles", swiftSettings: strict),
+        .systemLibrary(name: "CLibXML2", pkgConfig: "libxml-2.0", providers: [.apt(["libxml2-dev"])]),
+        .target(name: "ModelFiles", dependencies: ["CLibXML2"], swiftSettings: strict),
         .target(
             name: "OpenCoreData",
             dependencies: ["CSwiftRuntime", "CXXHash", "CZlib", "ModelFiles", .product(name: "GRDB", package: "GRDB.swift")],

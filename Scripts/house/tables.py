@@ -28,7 +28,7 @@ OWN_IMPORTS = {
     "cisternctl": {"OpenCoreData", "Secrets", "SyncConfiguration", "SyncControl", "SyncPipeline", "SyncReports"},
 }
 
-SYSTEM_MODULES = {"CEpoll", "CSystemd", "CSwiftRuntime", "CZlib", "CXXHash"}
+SYSTEM_MODULES = {"CEpoll", "CLibXML2", "CSystemd", "CSwiftRuntime", "CZlib", "CXXHash"}
 
 # What any target may import: the language, its standard libraries and the C library.
 EVERYWHERE = {"Foundation", "FoundationEssentials", "Dispatch", "Synchronization", "Glibc", "Musl", "Swift"}
@@ -39,7 +39,7 @@ OUTSIDE_IMPORTS = {
     "GRDBSQLite": ("Sources/OpenCoreData/Stores/SQLite/",),
     "SQLite3": ("Sources/OpenCoreData/Stores/SQLite/",),
     "CSQLite": ("Sources/OpenCoreData/Stores/SQLite/",),
-    "FoundationXML": ("Sources/ModelFiles/", "Sources/OpenCoreData/Stores/XML/"),
+    "CLibXML2": ("Sources/ModelFiles/",),
     "Crypto": ("Sources/SyncPipeline/",),
     "TOMLKit": ("Sources/SyncConfiguration/",),
     "AsyncHTTPClient": ("Sources/SyncPipeline/", "Sources/SyncControl/"),

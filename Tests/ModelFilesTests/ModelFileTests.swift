@@ -201,4 +201,44 @@ import Testing
         let bomb = "<!DOCTYPE model [<!ENTITY e0 \"aaaaaaaaaa\">\(levels)]>\n<model userDefinedModelVersionIdentifier=\"&e9;\"/>"
         #expect(throws: ModelFileError.self) { try ModelFile(Data(bomb.utf8), path: "M") }
     }
+
+    /// Foundation's parser ends the process at most of these.
+    @Test(arguments: [
+        "<?x?>\n<model/>", "<model><?x?></model>", "<model a=\"\u{0}\"/>", "<model a='1' a='2'/>", "<model xmlns:a='' a:b='1'/>",
+        "<a:model xmlns:a=\"x\" a:b=\"1\" b=\"2\"/>",
+        "<!DOCTYPE model [<!NOTATION n SYSTEM \"x\"><!ATTLIST model a CDATA #IMPLIED><!ELEMENT model ANY>]><model/>", "<model>&unknown;</model>",
+        "<model a=\"&unknown;\"/>", "<a", "<a b", "<a b=", "<a b=\"", "<a b=\"c\"", "<", "", "<!", "<?", "<!DOCTYPE", "&", "\u{FEFF}",
+        "<model></modal>",
+    ])
+    func noTextEndsTheProcess(text: String) {
+        _ = try? ModelFile(Data(text.utf8), path: "M")
+        _ = try? ModelFile(text.data(using: .utf16) ?? Data(), path: "M")
+    }
+
+    @Test func noByteOfAFileEndsTheProcess() throws {
+        let text =
+            "<?xml version=\"1.0\"?><!DOCTYPE model SYSTEM \"x\"><model a=\"&lt;&#233;\"><!-- c --><![CDATA[d]]><e:f xmlns:e=\"g\" e:h=\"é\"/></model>"
+        for place in 0..<text.utf8.count {
+            for byte: UInt8 in [0, 1, 0x20, 0x22, 0x26, 0x3A, 0x3C, 0x3E, 0x3F, 0x5B, 0x80, 0xFF] {
+                var data = Data(text.utf8)
+                data[place] = byte
+                _ = try? ModelFile(data, path: "M")
+            }
+            _ = try? ModelFile(Data(text.utf8).prefix(place), path: "M")
+        }
+    }
+
+    @Test func valuesOfAnyLengthAreRead() throws {
+        let long = String(repeating: "x", count: 11_000_000)
+        #expect(
+            try ModelFile(Data("<model userDefinedModelVersionIdentifier=\"\(long)\"><entity name=\"A\"/></model>".utf8), path: "M").entities.count
+                == 1)
+    }
+
+    @Test func commentsAndCharacterDataMayHoldAnything() throws {
+        let file = try ModelFile(
+            Data("\u{FEFF}<?xml version='1.0' encoding='utf-8'?><!-- <?x?> --><model><entity name=\"A\"/><!-- <!DOCTYPE [ --></model>".utf8),
+            path: "M")
+        #expect(file.entities.map(\.name) == ["A"])
+    }
 }

@@ -124,7 +124,9 @@ package enum StoreTypes {
     package static func file(at url: URL, _ type: String, _ options: [AnyHashable: Any]?) throws -> any StoreFile {
         guard let open = self[type]?.destination?.file else {
             throw NSError.coreData(
-                .persistentStoreInvalidType, "A store of type \"\(type)\" has no file that this version knows; those of type \(NSSQLiteStoreType), \(NSBinaryStoreType) and \(NSXMLStoreType) have.")
+                .persistentStoreInvalidType,
+                "A store of type \"\(type)\" has no file that this version knows; those of type \(NSSQLiteStoreType), \(NSBinaryStoreType) and \(NSXMLStoreType) have."
+            )
         }
         return try open(url, options)
     }

@@ -87,7 +87,9 @@ extension AtomicCoding {
             _ name: AtomicDocument.Name, of description: NSRelationshipDescription, _ object: AtomicDocument.Object
         ) throws -> NSManagedObjectID {
             guard let id = ids[name] else {
-                if !description.isToMany, description.inverseRelationship?.deleteRule == .noActionDeleteRule, let entity = description.destinationEntity {
+                if !description.isToMany, description.inverseRelationship?.deleteRule == .noActionDeleteRule,
+                    let entity = description.destinationEntity
+                {
                     return NSManagedObjectID(entity: entity, key: name.key, store: identity, isTemporary: false)
                 }
                 throw damaged(object, "refers in \(object.entity).\(description.name) to \(name), which is not there")
@@ -137,7 +139,8 @@ extension AtomicCoding {
         private func unknown(_ object: AtomicDocument.Object, _ what: String) -> NSError {
             .coreData(
                 .persistentStoreIncompatibleSchema,
-                "\(place(object)): \(what), and it would be lost with the next save. Open the store with the model it was made with. Nothing was changed.")
+                "\(place(object)): \(what), and it would be lost with the next save. Open the store with the model it was made with. Nothing was changed."
+            )
         }
 
         private func damaged(_ object: AtomicDocument.Object, _ what: String) -> NSError {

@@ -31,7 +31,8 @@ struct AtomicCoding {
     private func sameSpelling(_ what: String) -> NSError {
         .coreData(
             .persistentStoreIncompatibleSchema,
-            "A store of type \(format.type) can't tell \(what) apart: it spells both alike. Rename one of them, or use a store of type \(NSSQLiteStoreType).")
+            "A store of type \(format.type) can't tell \(what) apart: it spells both alike. Rename one of them, or use a store of type \(NSSQLiteStoreType)."
+        )
     }
 
     // MARK: Writing

@@ -191,7 +191,8 @@ final class AtomicFile: Sendable {
             .persistentStoreSave,
             now == nil
                 ? "\(path) was moved or deleted since it was read. Put it back, or add the store anew. Nothing was written."
-                : "\(path) was written by somebody else since it was read, and their changes would be lost. Add the store anew to read them. Nothing was written.")
+                : "\(path) was written by somebody else since it was read, and their changes would be lost. Add the store anew to read them. Nothing was written."
+        )
     }
 
     private func write(_ data: Data, to descriptor: Int32, _ name: String) throws {
@@ -212,6 +213,7 @@ final class AtomicFile: Sendable {
     }
 
     private func notWritten(_ error: any Error) -> NSError {
-        .coreData(.persistentStoreSave, "\(path) can't be written; the old file is there. \((error as NSError).localizedDescription)", underlying: error)
+        .coreData(
+            .persistentStoreSave, "\(path) can't be written; the old file is there. \((error as NSError).localizedDescription)", underlying: error)
     }
 }

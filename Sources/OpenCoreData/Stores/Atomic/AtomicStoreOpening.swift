@@ -91,6 +91,7 @@ struct AtomicStoreOpening {
         guard let before = try? archive?.model(hasClasses: false) else {
             throw NSError.coreData(.migrationMissingSourceModel, "\(file.path) does not say which model it was made with. Nothing was changed.")
         }
+        before.freeze()
         let place = FileManager.default.temporaryDirectory.appendingPathComponent("OpenCoreData-\(UUID().uuidString).sqlite")
         defer { NewStoreFile.remove(place) }
         do {
@@ -105,7 +106,8 @@ struct AtomicStoreOpening {
             let brought = try SQLiteStore(
                 model: opening.model, entities: opening.entities, configurationName: opening.configurationName, url: place,
                 options: [
-                    SQLitePersistentWALOption: false, NSMigratePersistentStoresAutomaticallyOption: true, NSInferMappingModelAutomaticallyOption: true,
+                    SQLitePersistentWALOption: false, NSMigratePersistentStoresAutomaticallyOption: true,
+                    NSInferMappingModelAutomaticallyOption: true,
                 ])
             defer { try? brought.close() }
             var renewed = document

@@ -94,7 +94,8 @@ struct BinaryStoreFormat: AtomicFormat {
         } catch is ByteReader.Malformed {
             throw NSError.coreData(
                 .persistentStoreOpen,
-                "\(path): the file is not as it was written; it may be cut off or damaged. Restore it from a copy, or move it away. Nothing was changed.")
+                "\(path): the file is not as it was written; it may be cut off or damaged. Restore it from a copy, or move it away. Nothing was changed."
+            )
         }
     }
 

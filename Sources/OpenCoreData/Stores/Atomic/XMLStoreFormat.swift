@@ -22,7 +22,8 @@ struct XMLStoreFormat: AtomicFormat {
         let versions = document.objects.filter { $0.version > 1 }.map { ("\($0.name)", $0.version) }
         metadata[Self.versionsKey] = versions.isEmpty ? nil : Dictionary(versions) { first, _ in first }
         var text = XMLText()
-        text.raw("<?xml version=\"1.0\" standalone=\"yes\"?>\n<!DOCTYPE database SYSTEM \"file:///System/Library/DTDs/CoreData.dtd\">\n\n<database>\n")
+        text.raw(
+            "<?xml version=\"1.0\" standalone=\"yes\"?>\n<!DOCTYPE database SYSTEM \"file:///System/Library/DTDs/CoreData.dtd\">\n\n<database>\n")
         text.raw("    <databaseInfo>\n        <version>\(Self.formatVersion)</version>\n        <UUID>")
         text.content(document.uuid)
         text.raw("</UUID>\n        <nextObjectID>\(document.largestKey)</nextObjectID>\n        <metadata>\n")
@@ -144,7 +145,8 @@ struct XMLStoreFormat: AtomicFormat {
     }
 
     private static func isNone(_ path: String) -> NSError {
-        .coreData(.persistentStoreInvalidType, "\(path) is no store of type \(NSXMLStoreType). Choose another file or type; this one was not touched.")
+        .coreData(
+            .persistentStoreInvalidType, "\(path) is no store of type \(NSXMLStoreType). Choose another file or type; this one was not touched.")
     }
 }
 

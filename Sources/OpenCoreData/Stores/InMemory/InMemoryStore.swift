@@ -212,14 +212,21 @@ package class InMemoryStore: NSPersistentStore, RowSource, @unchecked Sendable {
     }
 
     private static func checkVersions(_ changes: ChangeSet, _ state: State) throws {
-        var conflicts: [StoreConflict.VersionConflict] = []
+        var conflicts: [StoreConflict.VersionConflict] = [], taken: NSManagedObjectID?
         changes.forEach { id, change in
+            if change.kind == .inserted, state.rows[id] != nil { taken = id }
             guard change.kind != .inserted, let base = change.base else { return }
             let stored = state.rows[id]
             if stored?.version != base.version { conflicts.append(StoreConflict.VersionConflict(id: id, stored: stored)) }
         }
         for (id, base) in changes.watched where state.rows[id]?.version != base.version {
             conflicts.append(StoreConflict.VersionConflict(id: id, stored: state.rows[id]))
+        }
+        if let taken {
+            throw NSError.coreData(
+                .persistentStoreSave,
+                "\(taken) is another object by now: somebody else wrote it while this one was not saved yet. Insert this one anew. Nothing was written."
+            )
         }
         if !conflicts.isEmpty { throw StoreConflict.versions(conflicts) }
     }

@@ -38,7 +38,7 @@ import Testing
             try context.save()
             ada.setValue(37, forKey: "age")
             try context.save()
-            uris = [ada] .map { $0.objectID.uriRepresentation() } + books.map { $0.objectID.uriRepresentation() }
+            uris = [ada].map { $0.objectID.uriRepresentation() } + books.map { $0.objectID.uriRepresentation() }
         }
         return (world, uris)
     }

@@ -74,7 +74,7 @@ LAYERS = [
     ["Coordinator"],
     ["ManagedObject", "Context", "Undo"],
     ["Loading"],
-    ["Incremental"],
+    ["Incremental", "Atomic"],
     ["ResultsController"],
     ["Container"],
     ["Migrating"],

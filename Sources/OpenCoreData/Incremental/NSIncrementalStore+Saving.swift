@@ -157,7 +157,7 @@ extension NSIncrementalStore {
 
 extension ChangeSet {
     /// The to-manys that these changes change: those that are kept apart, and those of changed objects whose members name them by a foreign key.
-    fileprivate var changedToManys: Set<RelationshipKey> {
+    var changedToManys: Set<RelationshipKey> {
         var result = Set(pairs.keys).union(orders.keys)
         forEach { _, change in
             guard let row = change.row ?? change.base else { return }

@@ -50,17 +50,7 @@ open class NSIncrementalStore: NSPersistentStore, RegistrationKeeping, @unchecke
     let references: ReferenceTable
     /// What the store has not been told of yet.
     let registrations = Mutex<[Registration]>([])
-    private let kept = Mutex(Kept())
-
-    // Property lists that nobody changes.
-    private struct Kept: @unchecked Sendable {
-        var metadata: [String: Any] = [:]
-        var registeredType = ""
-        var isLoaded = false
-        var isDirty = false
-        /// Counts what was set.
-        var generation = 0
-    }
+    private let kept: OwnMetadata
 
     /// Called when a store of the registered type is added. Reads nothing yet: `loadMetadata()` follows.
     public required init(
@@ -68,6 +58,7 @@ open class NSIncrementalStore: NSPersistentStore, RegistrationKeeping, @unchecke
         options: [AnyHashable: Any]? = nil
     ) {
         references = ReferenceTable()
+        kept = OwnMetadata(references)
         super.init(
             entities: root?.managedObjectModel.entities(forConfigurationName: name) ?? [], configurationName: name, url: url, options: options,
             uuid: "", references: references)
@@ -75,7 +66,7 @@ open class NSIncrementalStore: NSPersistentStore, RegistrationKeeping, @unchecke
     }
 
     /// The type that the class was registered for, unless it says another.
-    open override var type: String { kept.withLock { $0.registeredType } }
+    open override var type: String { kept.registeredType }
 
     // MARK: What a subclass does
 
@@ -168,53 +159,18 @@ open class NSIncrementalStore: NSPersistentStore, RegistrationKeeping, @unchecke
     /// What is kept about the store as a whole. What is set is handed to the store with the next save, as an `NSSaveChangesRequest` without any set.
     /// Type, UUID and version hashes can't be changed once the store is loaded.
     open override var metadata: [String: Any]! {
-        get {
-            var result = kept.withLock { $0.metadata }
-            if result[NSStoreTypeKey] == nil { result[NSStoreTypeKey] = type }
-            if result[NSStoreUUIDKey] == nil, let name = references.storeName { result[NSStoreUUIDKey] = name }
-            return result
-        }
-        set {
-            var metadata = newValue ?? [:]
-            let name = kept.withLock { kept -> String? in
-                guard kept.isLoaded else {
-                    kept.metadata = metadata
-                    return Self.name(in: metadata)
-                }
-                for key in Self.ownKeys { metadata[key] = kept.metadata[key] }
-                guard !NSDictionary(dictionary: metadata).isEqual(to: kept.metadata) else { return nil }
-                kept.metadata = metadata
-                kept.isDirty = true
-                kept.generation += 1
-                return nil
-            }
-            if let name { references.storeName = name }
-        }
+        get { kept.values(type: type) }
+        set { kept.set(newValue ?? [:]) }
     }
 
-    private static let ownKeys = [NSStoreTypeKey, NSStoreUUIDKey, NSStoreModelVersionHashesKey]
+    package override var hasUnsavedMetadata: Bool { kept.isDirty }
 
-    private static func name(in metadata: [String: Any]?) -> String? {
-        guard let value = metadata?[NSStoreUUIDKey] else { return nil }
-        let name = (value as? String) ?? "\(value)"
-        return name.isEmpty ? nil : name
-    }
-
-    package override var hasUnsavedMetadata: Bool { kept.withLock { $0.isDirty } }
-
-    var metadataGeneration: Int { kept.withLock { $0.generation } }
+    var metadataGeneration: Int { kept.generation }
 
     /// Has been handed to the store as it was at that count; what was set since has not.
-    func didSaveMetadata(_ generation: Int) {
-        kept.withLock { if $0.generation == generation { $0.isDirty = false } }
-    }
+    func didSaveMetadata(_ generation: Int) { kept.didSave(generation) }
 
-    /// Whether there is nothing at `url` yet, or an empty file.
-    private var isNew: Bool {
-        guard let url, url.isFileURL else { return false }
-        guard let attributes = try? FileManager.default.attributesOfItem(atPath: url.path) else { return true }
-        return attributes[.type] as? FileAttributeType != .typeDirectory && (attributes[.size] as? NSNumber)?.int64Value == 0
-    }
+    private var isNew: Bool { OwnMetadata.isNew(url) }
 
     // MARK: What the engine asks
 
@@ -266,47 +222,12 @@ open class NSIncrementalStore: NSPersistentStore, RegistrationKeeping, @unchecke
         let type = opening.type, url = opening.url ?? URL(fileURLWithPath: "/dev/null")
         let store = self.init(
             persistentStoreCoordinator: opening.coordinator, configurationName: opening.configurationName, at: url, options: opening.options)
-        store.kept.withLock { $0.registeredType = type }
-        do { try store.order.sync { () throws in try store.loadMetadata() } } catch {
-            if (error as NSError).domain == CocoaError.errorDomain { throw error }
-            throw NSError.coreData(.persistentStoreOpen, "The store of type \(type) at \(url.absoluteString) can't be opened.", underlying: error)
-        }
-        try store.check(type: type, at: url)
+        store.kept.registeredType = type
+        do { try store.order.sync { () throws in try store.loadMetadata() } } catch { throw OwnMetadata.notOpened(type, url, error) }
+        // A subclass may keep its metadata itself.
+        try store.kept.load(store.metadata ?? [:], of: store, at: url, loader: "loadMetadata()") { identifierForNewStore(at: url) }
         RegistrationLog.begin()
         return store
-    }
-
-    private func check(type: String, at url: URL) throws {
-        // A subclass may keep its metadata itself.
-        var told = metadata ?? [:]
-        if Self.name(in: told) == nil, isNew { told[NSStoreUUIDKey] = Self.identifierForNewStore(at: url) }
-        guard let name = Self.name(in: told) else {
-            throw NSError.coreData(
-                .persistentStoreOpen,
-                "The store at \(url.absoluteString) has no UUID: loadMetadata() must set metadata with \(NSStoreUUIDKey).")
-        }
-        references.storeName = name
-        told[NSStoreUUIDKey] = name
-        if let stored = told[NSStoreTypeKey] as? String, stored != type, stored != self.type {
-            throw NSError.coreData(.persistentStoreTypeMismatch, "The store at \(url.absoluteString) is of type \(stored), not \(type).")
-        }
-        let hashes = entities.compactMap { entity in entity.name.map { ($0, entity.versionHash) } }
-        let wanted = Dictionary(hashes, uniquingKeysWith: { first, _ in first })
-        let ignoresVersion = options?[NSIgnorePersistentStoreVersioningOption] as? Bool ?? false
-        if let stored = told[NSStoreModelVersionHashesKey] as? [String: Data], stored != wanted, !ignoresVersion {
-            let differing = Set(stored.keys).union(wanted.keys).filter { stored[$0] != wanted[$0] }.sorted()
-            throw NSError.coreData(
-                .persistentStoreIncompatibleVersionHash,
-                "The store at \(url.absoluteString) was made with another version of the model: \(differing.joined(separator: ", ")) differ. "
-                    + "Open it with the model it was made with.",
-                userInfo: ["metadata": told])
-        }
-        told[NSStoreModelVersionHashesKey] = wanted
-        let metadata = told
-        kept.withLock { kept in
-            kept.metadata = metadata
-            kept.isLoaded = true
-        }
     }
 }
 

@@ -2,15 +2,18 @@ import Foundation
 
 /// Stores of one's own.
 extension NSPersistentStoreCoordinator {
-    /// Makes a subclass of `NSIncrementalStore` the class of stores of a type, in the whole process; nil takes it back. Traps for another class, and
+    /// Makes a subclass of `NSIncrementalStore` or `NSAtomicStore` the class of stores of a type, in the whole process; nil takes it back. Traps for another class, and
     /// for the types that the library itself knows.
     public class func registerStoreClass(_ storeClass: AnyClass?, forStoreType storeType: String) {
         StoreTypes.checkIsFree(storeType)
         guard let storeClass else { return StoreTypes.register(nil, for: storeType) }
-        guard let type = storeClass as? NSIncrementalStore.Type else {
-            Violation.misuse("\(storeClass) can't be the class of the store type \(storeType): it is not a subclass of NSIncrementalStore")
+        switch storeClass {
+        case let type as NSIncrementalStore.Type: StoreTypes.register(type.registration, for: storeType)
+        case let type as NSAtomicStore.Type: StoreTypes.register(type.registration, for: storeType)
+        default:
+            Violation.misuse(
+                "\(storeClass) can't be the class of the store type \(storeType): it is not a subclass of NSIncrementalStore or NSAtomicStore")
         }
-        StoreTypes.register(type.registration, for: storeType)
     }
 
     /// As above, with the Swift spelling of store types.

@@ -5,9 +5,9 @@ import Synchronization
 public let NSSQLiteStoreType = "SQLite"
 /// Rows are kept in memory and are lost with the store; a URL is accepted and nothing is written to it.
 public let NSInMemoryStoreType = "InMemory"
-/// Not built in: adding a store of this type throws 134000 unless a class is registered for it.
+/// Rows in memory and in one file, which every save writes anew as a whole. For what is small: opening reads it all. The format is our own.
 public let NSBinaryStoreType = "Binary"
-/// Not built in: adding a store of this type throws 134000 unless a class is registered for it.
+/// As `NSBinaryStoreType`, in the XML that Core Data's own stores of this type have.
 public let NSXMLStoreType = "XML"
 
 /// Keys of a store's metadata.
@@ -47,7 +47,7 @@ public let NSPersistentStoreDeferredLightweightMigrationOptionKey = "NSPersisten
 
 /// Where rows live. The coordinator speaks to it in values: fetch plans, row snapshots, change sets. Every method may be called from any
 /// thread; a store orders its own writes and lets reads pass beside them.
-/// To make a store of your own, subclass `NSIncrementalStore`: what this class requires is not public.
+/// To make a store of your own, subclass `NSIncrementalStore` or `NSAtomicStore`: what this class requires is not public.
 // State that changes is guarded by locks; subclasses say how they keep to that.
 open class NSPersistentStore: NSObject, @unchecked Sendable {
     /// The Swift spelling of store types.
@@ -60,9 +60,9 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
         public static let sqlite = StoreType(rawValue: NSSQLiteStoreType)
         /// Rows in memory, lost with the store.
         public static let inMemory = StoreType(rawValue: NSInMemoryStoreType)
-        /// Not built in: see `NSBinaryStoreType`.
+        /// One file, written as a whole: see `NSBinaryStoreType`.
         public static let binary = StoreType(rawValue: NSBinaryStoreType)
-        /// Not built in: see `NSXMLStoreType`.
+        /// One file of XML, written as a whole: see `NSXMLStoreType`.
         public static let xml = StoreType(rawValue: NSXMLStoreType)
     }
 

@@ -14,7 +14,7 @@ struct AtomicCoding {
             let name = entity.name ?? ""
             if let other = names.updateValue(name, forKey: format.entityName(name)) { throw sameSpelling("the entities \(other) and \(name)") }
             var properties: [String: String] = [:]
-            for property in entity.properties where !property.isTransient && !(property is NSFetchedPropertyDescription) {
+            for property in entity.properties where !property.isTransient && (property is NSAttributeDescription || property is NSRelationshipDescription) {
                 if let other = properties.updateValue(property.name, forKey: format.propertyName(property.name)) {
                     throw sameSpelling("the properties \(other) and \(property.name) of \(name)")
                 }

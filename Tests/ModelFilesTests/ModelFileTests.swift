@@ -228,6 +228,18 @@ import Testing
         }
     }
 
+    /// Entities that multiply, hidden by an encoding, and elements in elements without an end.
+    @Test func whatGrowsBeyondTheFileIsRefused() throws {
+        let entity = "<!ENTITY e \"\(String(repeating: "a", count: 50_000))\">"
+        let many = "<!DOCTYPE model [\(entity)]><model>\(String(repeating: "<entity name=\"&e;\"/>", count: 2_000))</model>"
+        let hidden = "<?xml version=\"1.0\" encoding=\"UTF-7\"?>+ADwAIQ-DOCTYPE model [+ADwAIQ-ENTITY e \"a\">]><model a=\"&e;\"/>"
+        let deep = String(repeating: "<a>", count: 200_000) + String(repeating: "</a>", count: 200_000)
+        for (text, words) in [(many, "declares an entity"), (hidden, "declares an entity"), (deep, "elements in each other")] {
+            let error = #expect(throws: ModelFileError.self) { try ModelFile(Data(text.utf8), path: "M") }
+            #expect(error?.message.contains(words) == true, "\(error.map { "\($0)" } ?? "")")
+        }
+    }
+
     @Test func valuesOfAnyLengthAreRead() throws {
         let long = String(repeating: "x", count: 11_000_000)
         #expect(

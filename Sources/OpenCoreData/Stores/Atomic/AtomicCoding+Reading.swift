@@ -48,6 +48,8 @@ extension AtomicCoding {
             let layout = id.layout, row = RowSnapshot.make(layout, version: max(object.version, 1))
             var properties: [String: NSPropertyDescription] = [:]
             for property in id.entity.properties where !property.isTransient { properties[coding.format.propertyName(property.name)] = property }
+            let names = object.attributes.map(\.name) + object.relationships.map(\.name)
+            guard Set(names).count == names.count else { throw damaged(object, "has a property of \(object.entity) twice") }
             for attribute in object.attributes {
                 guard let description = properties[attribute.name] as? NSAttributeDescription, let slot = layout.slot(of: description.name) else {
                     throw unknown(object, "has a value of \(object.entity).\(attribute.name), which the model does not have")
@@ -63,6 +65,9 @@ extension AtomicCoding {
                     throw unknown(object, "has a relationship \(object.entity).\(relationship.name), which the model does not have")
                 }
                 let targets = try relationship.members.map { try target($0, of: description, object) }
+                if description.isToMany, Set(targets).count != targets.count {
+                    throw damaged(object, "has an object twice in \(object.entity).\(relationship.name)")
+                }
                 if description.isToMany {
                     try take(targets, of: description, of: id)
                 } else if let slot = layout.slot(of: description.name), let target = targets.first {
@@ -107,15 +112,17 @@ extension AtomicCoding {
             for relationship in object.relationships { told[relationship.name] = Set(relationship.members.compactMap { ids[$0] }) }
             for slot in id.layout.partnerSlots where !id.layout.isTransient[slot] {
                 guard let description = id.layout.relationship(atSlot: slot), let partner = state.rows[id]?[slot].objectID,
-                    let back = description.inverseRelationship.flatMap({ partner.layout.slot(of: $0.name) })
+                    let inverse = description.inverseRelationship, !inverse.isTransient, let back = partner.layout.slot(of: inverse.name),
+                    // Nobody may mind that it is not there.
+                    let other = state.rows[partner]
                 else { continue }
-                if state.rows[partner]?[back].objectID != id { throw differs(object, description) }
+                if other[back].objectID != id { throw differs(object, description) }
             }
             for (number, description) in id.layout.toManys.enumerated() where !description.isTransient {
                 let key = RelationshipKey(owner: id, toMany: number), mine = told[coding.format.propertyName(description.name)] ?? []
                 if description.isKeptInMembers {
                     if mine != named[key] ?? [] { throw differs(object, description) }
-                } else if let inverse = description.inverseRelationship, inverse.isToMany {
+                } else if let inverse = description.inverseRelationship, inverse.isToMany, !inverse.isTransient {
                     for member in mine {
                         guard let back = member.layout.toManyNumber(inverse),
                             state.pairs[RelationshipKey(owner: member, toMany: back)]?.contains(id) == true

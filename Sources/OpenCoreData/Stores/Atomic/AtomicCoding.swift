@@ -13,8 +13,15 @@ struct AtomicCoding {
         for entity in entities {
             let name = entity.name ?? ""
             if let other = names.updateValue(name, forKey: format.entityName(name)) { throw sameSpelling("the entities \(other) and \(name)") }
+            guard format.canName(name) else {
+                throw NSError.coreData(
+                    .persistentStoreIncompatibleSchema,
+                    "A store of type \(format.type) can't keep an entity called \"\(name)\", whose name has a space. Rename it, or use a store of type \(NSSQLiteStoreType)."
+                )
+            }
             var properties: [String: String] = [:]
-            for property in entity.properties where !property.isTransient && (property is NSAttributeDescription || property is NSRelationshipDescription) {
+            for property in entity.properties
+            where !property.isTransient && (property is NSAttributeDescription || property is NSRelationshipDescription) {
                 if let other = properties.updateValue(property.name, forKey: format.propertyName(property.name)) {
                     throw sameSpelling("the properties \(other) and \(property.name) of \(name)")
                 }

@@ -65,6 +65,8 @@ protocol AtomicFormat: Sendable {
     /// The names of entities and of properties as they stand in the file: two that become the same can't be told apart there.
     func entityName(_ name: String) -> String
     func propertyName(_ name: String) -> String
+    /// Whether an entity may be called so.
+    func canName(_ entity: String) -> Bool
     /// Throws 134030 for what the format can't spell.
     func bytes(_ document: AtomicDocument) throws -> Data
     /// Throws 134000 for bytes that are no such file, 134080 for one that is damaged; both with the path and, where there are lines, the line.
@@ -74,4 +76,5 @@ protocol AtomicFormat: Sendable {
 extension AtomicFormat {
     func entityName(_ name: String) -> String { name }
     func propertyName(_ name: String) -> String { name }
+    func canName(_ entity: String) -> Bool { true }
 }

@@ -31,7 +31,7 @@ final class AtomicFile: Sendable {
     /// Throws 134080 for what can be no file.
     init(_ url: URL, timeout: Double = 10) throws {
         guard url.isFileURL else { throw Self.notOpened("\(url.absoluteString) is not a file URL; a store that keeps a file needs one.") }
-        path = url.standardizedFileURL.resolvingSymlinksInPath().path
+        path = Self.place(url)
         self.timeout = timeout
         let folder = (path as NSString).deletingLastPathComponent
         var isFolder: ObjCBool = false
@@ -40,6 +40,16 @@ final class AtomicFile: Sendable {
         } else if !FileManager.default.fileExists(atPath: folder) {
             throw Self.notOpened("\(path) can't be opened: the directory \(folder) does not exist. Create it first.")
         }
+    }
+
+    /// Where a path leads to by symbolic links, also where nothing is there yet.
+    static func place(_ url: URL) -> String {
+        var url = url.standardizedFileURL
+        for _ in 0..<40 {
+            guard let target = try? FileManager.default.destinationOfSymbolicLink(atPath: url.path) else { break }
+            url = URL(fileURLWithPath: target, relativeTo: url.deletingLastPathComponent()).standardizedFileURL
+        }
+        return url.deletingLastPathComponent().resolvingSymlinksInPath().appendingPathComponent(url.lastPathComponent).path
     }
 
     private static func notOpened(_ sentence: String) -> NSError { .coreData(.persistentStoreOpen, sentence) }
@@ -62,7 +72,8 @@ final class AtomicFile: Sendable {
             let data = try file.readToEnd() ?? Data()
             known.withLock { $0 = Stamp(status) }
             return data.isEmpty ? nil : data
-        } catch let error as NSError where error.domain != CocoaError.errorDomain {
+        } catch let error as NSError {
+            if error.domain == CocoaError.errorDomain, error.code == CocoaError.Code.persistentStoreOpen.rawValue { throw error }
             throw NSError.coreData(.persistentStoreOpen, "\(path) can't be read.", underlying: error)
         }
     }
@@ -86,20 +97,22 @@ final class AtomicFile: Sendable {
 
         deinit { discard() }
 
-        /// Puts it in its place. Throws 134030 where the disk does not let it; then the old file is there.
+        /// Puts it in its place. Throws 134030 where the disk does not let it, or somebody else has written since; then what was there before is there.
         func commit() throws {
             if isDone { return }
-            do {
-                _ = try Disk.checked("replace \(file.path)") { rename(temporary, file.path) }
-                isDone = true
-                defer { close(descriptor) }
-                var status = stat()
-                if fstat(descriptor, &status) == 0 { file.known.withLock { $0 = Stamp(status) } }
-                whenDone?()
-                try Disk.synchronize(folder: URL(fileURLWithPath: file.path).deletingLastPathComponent())
-            } catch {
-                throw file.notWritten(error)
+            try file.check()
+            var status = stat()
+            guard fstat(descriptor, &status) == 0, FilePlace(temporary) == FilePlace(status) else {
+                throw file.notWritten(NSError.coreData(.persistentStoreSave, "Somebody has taken \(temporary) away. Try again."))
             }
+            do { _ = try Disk.checked("replace \(file.path)") { rename(temporary, file.path) } } catch { throw file.notWritten(error) }
+            isDone = true
+            defer { close(descriptor) }
+            let stamp = Stamp(status)
+            file.known.withLock { $0 = stamp }
+            whenDone?()
+            // It is in its place whatever this says, and not all file systems can do it.
+            try? Disk.synchronize(folder: URL(fileURLWithPath: file.path).deletingLastPathComponent())
         }
 
         /// Takes it away, unless it is in its place.
@@ -119,16 +132,29 @@ final class AtomicFile: Sendable {
         let prepared = Prepared(self, descriptor, temporary)
         do {
             try check()
-            var status = stat()
-            let mode = stat(path, &status) == 0 ? status.st_mode & 0o7777 : nil
-            // Whoever had the old one may not be allowed to give the new one away; it is theirs then all the same.
-            if mode != nil { _ = fchown(descriptor, status.st_uid, status.st_gid) }
-            _ = try Disk.checked("set the mode of \(temporary)") { fchmod(descriptor, mode ?? Self.usualMode) }
+            try takeOver(descriptor, temporary)
             try write(data, to: descriptor, temporary)
             return prepared
         } catch {
             prepared.discard()
             throw error
+        }
+    }
+
+    /// Gives the new file the owner and the mode of the old one. Throws 134030 for an old one that may not be written.
+    private func takeOver(_ descriptor: Int32, _ temporary: String) throws {
+        var status = stat()
+        guard stat(path, &status) == 0 else { return }
+        do {
+            _ = try Disk.checked("write \(path)") { faccessat(AT_FDCWD, path, W_OK, AT_EACCESS) }
+            var mode = status.st_mode & 0o7777
+            if fchown(descriptor, status.st_uid, status.st_gid) != 0, fchown(descriptor, uid_t.max, status.st_gid) != 0 {
+                // Another group has no part in what the old one might do.
+                mode &= ~0o070
+            }
+            _ = try Disk.checked("set the mode of \(temporary)") { fchmod(descriptor, mode) }
+        } catch {
+            throw notWritten(error)
         }
     }
 
@@ -140,13 +166,10 @@ final class AtomicFile: Sendable {
         let temporary = temporary
         let prepared = Prepared(self, try locked(temporary), temporary)
         defer { prepared.discard() }
-        do {
-            if unlink(path) != 0, errno != ENOENT { _ = try Disk.checked("remove \(path)") { -1 } }
-            try Disk.synchronize(folder: URL(fileURLWithPath: path).deletingLastPathComponent())
-        } catch {
-            throw notWritten(error)
-        }
+        try check()
+        do { _ = try Disk.checked("remove \(path)") { unlink(path) } } catch { throw notWritten(error) }
         known.withLock { $0 = nil }
+        try? Disk.synchronize(folder: URL(fileURLWithPath: path).deletingLastPathComponent())
     }
 
     private var temporary: String {
@@ -154,23 +177,34 @@ final class AtomicFile: Sendable {
         return url.deletingLastPathComponent().appendingPathComponent(".\(url.lastPathComponent).new").path
     }
 
-    private static var usualMode: mode_t { 0o644 }
-
-    /// The file beside it, empty, locked and nobody else's.
+    /// The file beside it: new, locked, nobody else's, and with the mode that the process gives to new files.
     private func locked(_ temporary: String) throws -> Int32 {
         let end = ContinuousClock.now.advanced(by: .seconds(timeout))
         while true {
-            let descriptor = open(temporary, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0o600)
+            let descriptor = open(temporary, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0o644)
+            // A link is nothing that a save would have left behind.
+            if descriptor < 0, errno == ELOOP, unlink(temporary) == 0 { continue }
             do { _ = try Disk.checked("write \(temporary)") { descriptor } } catch { throw notWritten(error) }
             if flock(descriptor, LOCK_EX | LOCK_NB) == 0 {
                 // Who had it before may have put it in its place meanwhile, or taken it away.
                 var mine = stat(), there = stat()
-                let isThere = fstat(descriptor, &mine) == 0 && lstat(temporary, &there) == 0 && FilePlace(mine) == FilePlace(there)
-                if isThere, mine.st_mode & S_IFMT == S_IFREG, ftruncate(descriptor, 0) == 0 { return descriptor }
+                if fstat(descriptor, &mine) == 0, lstat(temporary, &there) == 0, FilePlace(mine) == FilePlace(there) {
+                    guard mine.st_mode & S_IFMT == S_IFREG else {
+                        close(descriptor)
+                        throw notWritten(NSError.coreData(.persistentStoreSave, "\(temporary) is no file that can be written. Move it away."))
+                    }
+                    if mine.st_size == 0, mine.st_nlink == 1, mine.st_uid == geteuid() { return descriptor }
+                    // The rest of a save that was cut off, or another file's name.
+                    unlink(temporary)
+                }
                 close(descriptor)
-                if isThere { throw notWritten(NSError.coreData(.persistentStoreSave, "\(temporary) is no file that can be written. Move it away.")) }
             } else {
+                let code = errno
                 close(descriptor)
+                guard code == EWOULDBLOCK || code == EINTR else {
+                    unlink(temporary)
+                    throw notWritten(NSError(domain: NSPOSIXErrorDomain, code: Int(code)))
+                }
             }
             guard ContinuousClock.now < end else {
                 throw NSError.coreData(
@@ -181,7 +215,7 @@ final class AtomicFile: Sendable {
     }
 
     /// Throws 134030 where the file is no longer the one that was read.
-    private func check() throws {
+    fileprivate func check() throws {
         var status = stat()
         let now = stat(path, &status) == 0 ? Stamp(status) : nil
         let known = known.withLock { $0 }
@@ -212,8 +246,9 @@ final class AtomicFile: Sendable {
         }
     }
 
-    private func notWritten(_ error: any Error) -> NSError {
+    fileprivate func notWritten(_ error: any Error) -> NSError {
         .coreData(
-            .persistentStoreSave, "\(path) can't be written; the old file is there. \((error as NSError).localizedDescription)", underlying: error)
+            .persistentStoreSave, "\(path) can't be written; what was there is unchanged. \((error as NSError).localizedDescription)",
+            underlying: error)
     }
 }

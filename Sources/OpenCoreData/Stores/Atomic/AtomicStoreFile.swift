@@ -11,7 +11,7 @@ struct AtomicStoreFile: StoreFile {
         self.format = format
     }
 
-    package func isSame(as other: URL) -> Bool { other.standardizedFileURL.resolvingSymlinksInPath().path == file.path }
+    package func isSame(as other: URL) -> Bool { AtomicFile.place(other) == file.path }
 
     private func document() throws -> AtomicDocument? { try file.read().map { try format.document($0, path: file.path) } }
 
@@ -35,7 +35,9 @@ struct AtomicStoreFile: StoreFile {
             throw NSError.coreData(.persistentStoreOpen, "There is no store at \(source.file.path) to put in the place of \(file.path).")
         }
         _ = try format.document(data, path: source.file.path)
-        _ = try document()
+        do { _ = try document() } catch let error as NSError where error.code == CocoaError.Code.persistentStoreOpen.rawValue {
+            // A damaged one is what is to be replaced.
+        }
         try file.replace(data)
     }
 

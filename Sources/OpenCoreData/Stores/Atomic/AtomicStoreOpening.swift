@@ -21,19 +21,27 @@ struct AtomicStoreOpening {
     /// what migrating throws.
     func open() throws -> NSPersistentStore {
         try AtomicCoding(entities: opening.entities, format: format, path: file.path).check()
-        guard let data = try file.read() else {
+        var found = try file.read()
+        if found == nil {
             if isReadOnly {
                 throw NSError.coreData(
                     .persistentStoreOpen, "\(file.path) can't be opened for reading: there is no store there. Open it for writing once to create it.")
             }
-            return try create()
+            do { return try create() } catch {
+                // Another process may have been faster.
+                found = try file.read()
+                if found == nil { throw error }
+            }
         }
-        let document = try format.document(data, path: file.path)
+        var document = try format.document(found ?? Data(), path: file.path)
         if let type = document.metadata.values[NSStoreTypeKey] as? String, type != format.type {
             throw NSError.coreData(.persistentStoreTypeMismatch, "\(file.path) is a store of type \(type), not \(format.type).")
         }
-        if options.ignoresVersion || isOfModel(document) { return try opened(document) }
-        return try migrated(document)
+        if isOfModel(document) { return try opened(document) }
+        guard options.ignoresVersion else { return try migrated(document) }
+        // What it holds is of this model, or it is refused. A file that says nothing of its model was written by others, who know it by their own hashes.
+        if document.metadata.values[StoreMetadataCoding.modelKey] != nil { try stamp(&document) }
+        return try opened(document)
     }
 
     private func opened(_ document: AtomicDocument) throws -> AtomicFileStore {

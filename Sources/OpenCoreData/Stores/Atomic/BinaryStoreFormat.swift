@@ -104,9 +104,9 @@ struct BinaryStoreFormat: AtomicFormat {
         guard let metadata = try? PropertyListSerialization.propertyList(from: try reader.data(), options: [], format: nil) as? [String: Any] else {
             throw ByteReader.Malformed()
         }
-        let names = try (0..<reader.count()).map { _ in try reader.string() }
+        let names = try many(&reader) { reader in try reader.string() }
         var document = AtomicDocument(uuid: uuid, largestKey: largest, metadata: .init(values: metadata))
-        document.objects = try (0..<reader.count()).map { _ in try object(&reader, names) }
+        document.objects = try many(&reader) { reader in try object(&reader, names) }
         guard reader.isAtEnd else { throw ByteReader.Malformed() }
         return document
     }
@@ -114,21 +114,28 @@ struct BinaryStoreFormat: AtomicFormat {
     private static func object(_ reader: inout ByteReader, _ names: [String]) throws -> AtomicDocument.Object {
         let entity = try text(&reader, names), name = try self.name(&reader, names)
         var object = AtomicDocument.Object(entity: entity, name: name, version: try reader.fixed())
-        object.attributes = try (0..<reader.count()).map { _ in
+        object.attributes = try many(&reader) { reader in
             let name = try text(&reader, names), type = try text(&reader, names)
             let isData = try reader.byte() == 1
             return AtomicDocument.Attribute(name: name, type: type, value: isData ? .data(try reader.data()) : .text(try reader.string()))
         }
-        object.relationships = try (0..<reader.count()).map { _ in
+        object.relationships = try many(&reader) { reader in
             let name = try text(&reader, names), destination = try text(&reader, names)
             guard let least = Int(exactly: try reader.fixed(Int64.self)), let most = Int(exactly: try reader.fixed(Int64.self)) else {
                 throw ByteReader.Malformed()
             }
             return AtomicDocument.Relationship(
                 name: name, minCount: least, maxCount: most, destination: destination,
-                members: try (0..<reader.count()).map { _ in try self.name(&reader, names) })
+                members: try many(&reader) { reader in try self.name(&reader, names) })
         }
         return object
+    }
+
+    /// As many as it says, as far as there is anything to read: a count alone reserves nothing.
+    private static func many<T>(_ reader: inout ByteReader, _ element: (inout ByteReader) throws -> T) throws -> [T] {
+        var result: [T] = []
+        for _ in 0..<(try reader.count()) { result.append(try element(&reader)) }
+        return result
     }
 
     private static func name(_ reader: inout ByteReader, _ names: [String]) throws -> AtomicDocument.Name {

@@ -11,7 +11,12 @@ struct XMLStoreFormat: AtomicFormat {
     /// In the metadata: the versions of objects that were changed, by ID.
     private static let versionsKey = "_OpenCoreDataVersions"
 
+    /// In the metadata: all of them as a binary property list, where they hold characters that XML lacks.
+    private static let metadataKey = "_OpenCoreDataMetadata"
+
     var type: String { NSXMLStoreType }
+    // In a list of IDs a space ends one.
+    func canName(_ entity: String) -> Bool { !entity.contains(where: \.isWhitespace) }
     func entityName(_ name: String) -> String { name.uppercased() }
     func propertyName(_ name: String) -> String { name.lowercased() }
 
@@ -21,6 +26,9 @@ struct XMLStoreFormat: AtomicFormat {
         var metadata = document.metadata.values
         let versions = document.objects.filter { $0.version > 1 }.map { ("\($0.name)", $0.version) }
         metadata[Self.versionsKey] = versions.isEmpty ? nil : Dictionary(versions) { first, _ in first }
+        if !XMLText.holdsAll(metadata) {
+            metadata = [Self.metadataKey: try PropertyListValue.bytes(metadata, format: .binary)]
+        }
         var text = XMLText()
         text.raw(
             "<?xml version=\"1.0\" standalone=\"yes\"?>\n<!DOCTYPE database SYSTEM \"file:///System/Library/DTDs/CoreData.dtd\">\n\n<database>\n")
@@ -31,6 +39,12 @@ struct XMLStoreFormat: AtomicFormat {
         text.raw("        </metadata>\n    </databaseInfo>\n")
         for object in document.objects { write(object, to: &text) }
         text.raw("</database>\n")
+        guard text.bytes.count < Int(Int32.max) else {
+            throw NSError.coreData(
+                .persistentStoreSave,
+                "The file would be \(text.bytes.count) bytes long, and files of XML of 2 GiB and more are not read. Use a store of type \(NSSQLiteStoreType)."
+            )
+        }
         return Data(text.bytes)
     }
 
@@ -92,6 +106,12 @@ struct XMLStoreFormat: AtomicFormat {
                 throw Self.damaged(path, list.line, "has metadata that are no property list")
             }
             metadata = found
+            if let whole = found[Self.metadataKey] as? Data {
+                guard let found = try? PropertyListSerialization.propertyList(from: whole, options: [], format: nil) as? [String: Any] else {
+                    throw Self.damaged(path, list.line, "has metadata that are no property list")
+                }
+                metadata = found
+            }
         }
         let versions = metadata.removeValue(forKey: Self.versionsKey) as? [String: Any] ?? [:]
         var document = AtomicDocument(uuid: uuid, largestKey: largest, metadata: .init(values: metadata))
@@ -180,6 +200,16 @@ private struct XMLText {
             case 0x0A where alsoSpaces, 0x09 where alsoSpaces: raw("&#\(byte);")
             default: bytes.append(byte)
             }
+        }
+    }
+
+    /// Whether all texts of a property list come back as they are.
+    static func holdsAll(_ value: Any) -> Bool {
+        switch value {
+        case let text as String: holds(text) && !text.utf8.contains(0x0D)
+        case let list as [Any]: list.allSatisfy(holdsAll)
+        case let dictionary as [String: Any]: dictionary.allSatisfy { holdsAll($0.key) && holdsAll($0.value) }
+        default: true
         }
     }
 

@@ -46,7 +46,14 @@ import Testing
     // G1
     @Test(arguments: AtomicWorld.types) func rowsKeysAndOrdersComeToTheNewVersion(_ type: String) throws {
         let (world, uris) = try filled(type)
-        let before = try world.open().onlyStore.identifier
+        let old = try world.open(), before = try old.onlyStore.identifier
+        var gone: Int64 = 0
+        try old.saving { context in
+            let book: NSManagedObject = context.make("Book")
+            try context.save()
+            gone = book.objectID.key
+            context.delete(book)
+        }
         let context = try world.open(Self.second(), options: Self.migrating)
         #expect(try context.onlyStore.identifier == before && world.files == ["Store"])
         try context.saving { context in
@@ -55,7 +62,9 @@ import Testing
             #expect((books.array as? [NSManagedObject])?.map { $0.value(forKey: "title") as? String } == ["b", "a"])
             #expect(((ada.value(forKey: "likes") as? Set<NSManagedObject>)?.first?.value(forKey: "title") as? String) == "a")
             #expect((books.array as? [NSManagedObject])?.map { $0.objectID.uriRepresentation() } == Array(uris[1...]))
-            context.make("Writer", ["fullName": "Bea"])
+            let bea: NSManagedObject = context.make("Writer", ["fullName": "Bea"])
+            // No key is given twice, also that of a book that is no more.
+            #expect(bea.objectID.key > gone)
         }
         // It is of the new version now.
         #expect(try world.open(Self.second()).count("Writer") == 2)

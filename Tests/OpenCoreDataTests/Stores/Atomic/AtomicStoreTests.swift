@@ -313,6 +313,88 @@ import Testing
         }
     }
 
+    // S1
+    @Test(arguments: AtomicWorld.types) func metadataMayHoldAnyText(_ type: String) throws {
+        let world = try AtomicWorld(type), context = try world.open(), store = try context.onlyStore
+        let words = ["a\u{1}b", "a\r\nb", "\u{FFFE}", "<&>"]
+        store.metadata = store.metadata.merging(["words": words, "k\u{2}": 1] as [String: Any]) { $1 }
+        try context.saving { $0.make("Author") }
+        let again = try world.open().onlyStore
+        #expect(again.metadata["words"] as? [String] == words && again.metadata["k\u{2}"] as? Int == 1 && again.identifier == store.identifier)
+        #expect(try world.open().count("Author") == 1)
+    }
+
+    // S1
+    @Test(arguments: AtomicWorld.types) func aOneToOneMayLeadNowhereIfNobodyMinds(_ type: String) throws {
+        let first = StoreModels.entity("First"), second = StoreModels.entity("Second")
+        StoreModels.relate(first, "second", toMany: false, second, "first", inverseToMany: false)
+        second.relationshipsByName["first"]?.deleteRule = .noActionDeleteRule
+        let world = try AtomicWorld(type, NSManagedObjectModel(entities: [first, second])), context = try world.open()
+        try context.saving { context in
+            let one: NSManagedObject = context.make("First")
+            one.setValue(context.make("Second"), forKey: "second")
+        }
+        try context.saving { context in for two in try context.all("Second") { context.delete(two) } }
+        let again = try world.open()
+        #expect(try again.count("First") == 1 && again.count("Second") == 0)
+        try again.saving { $0.make("Second") }
+        #expect(try world.open().count("Second") == 1)
+    }
+
+    // S1
+    @Test(arguments: AtomicWorld.types) func whatIsWrittenBetweenCheckAndCommitStays(_ type: String) throws {
+        let world = try AtomicWorld(type), context = try world.open(), theirs = Data("theirs".utf8)
+        let store = try #require(try context.onlyStore as? InMemoryStore), file = world.file
+        store.observe { if case .commit = $0 { try theirs.write(to: file) } }
+        let refused = told { try context.saving { $0.make("Author") } }
+        #expect(refused.code == 134030 && refused.sentence.contains("written by somebody else"))
+        #expect(try Data(contentsOf: file) == theirs && world.files == ["Store"] && context.performAndWait { context.hasChanges })
+    }
+
+    // S1
+    @Test(arguments: AtomicWorld.types) func whatWasOpenedInSpiteOfItsVersionIsOfTheModelAfterASave(_ type: String) throws {
+        let before = NSManagedObjectModel(entities: [StoreModels.entity("Item", [StoreModels.attribute("name", .string)])])
+        func after() -> NSManagedObjectModel {
+            NSManagedObjectModel(entities: [
+                StoreModels.entity("Item", [StoreModels.attribute("name", .string), StoreModels.attribute("new", .string)])
+            ])
+        }
+        let world = try AtomicWorld(type, before)
+        try world.open().saving { $0.make("Item", ["name": "a"]) }
+        try world.open(after(), options: [NSIgnorePersistentStoreVersioningOption: true]).saving { $0.make("Item", ["new": "b"]) }
+        #expect(try world.open(after()).count("Item") == 2)
+    }
+
+    // S1
+    @Test(arguments: AtomicWorld.types) func leftoversOthersNamesAndDanglingLinksDoNoHarm(_ type: String) throws {
+        let world = try AtomicWorld(type), other = world.folder.appendingPathComponent("other"), link = world.folder.appendingPathComponent("Link")
+        try Data("mine".utf8).write(to: other)
+        try FileManager.default.linkItem(at: other, to: world.folder.appendingPathComponent(".Store.new"))
+        try world.open().saving { $0.make("Author") }
+        #expect(try Data(contentsOf: other) == Data("mine".utf8) && world.files == ["Store", "other"])
+        try FileManager.default.createSymbolicLink(atPath: link.path, withDestinationPath: "Made")
+        try world.open(at: link).saving { $0.make("Author") }
+        #expect(world.files == ["Link", "Made", "Store", "other"])
+        try Data("damaged".utf8).write(to: other)
+        let whole = try Data(contentsOf: world.file)
+        try whole.prefix(whole.count / 2).write(to: other)
+        try NSPersistentStoreCoordinator(managedObjectModel: world.model).replacePersistentStore(
+            at: other, withPersistentStoreFrom: world.file, ofType: type)
+        #expect(try Data(contentsOf: other) == whole)
+    }
+
+    // S1
+    @Test(arguments: AtomicWorld.types) func manyWhoMakeAStoreAtOnceGetTheSame(_ type: String) throws {
+        let world = try AtomicWorld(type), found = Mutex<[String]>([])
+        // What a thread needs of the world, none of which changes.
+        nonisolated(unsafe) let shared = world
+        DispatchQueue.concurrentPerform(iterations: 8) { _ in
+            let name = (try? shared.open(StoreModels.sameAsMoving()).onlyStore.identifier).flatMap(\.self) ?? "refused"
+            found.withLock { $0.append(name) }
+        }
+        #expect(Set(found.withLock { $0 }).count == 1 && found.withLock { $0.first } != "refused", "\(found.withLock { $0 })")
+    }
+
     static func format(_ type: String) -> any AtomicFormat { type == NSXMLStoreType ? XMLStoreFormat() : BinaryStoreFormat() }
 }
 

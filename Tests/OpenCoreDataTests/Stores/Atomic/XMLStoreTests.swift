@@ -114,6 +114,8 @@ import Testing
         ("idrefs=\"z104\"", "idrefs=\"z104 z104\"", "line 15", "2 objects in the to-one"), ("134481920", "1", "", "has the format 1"),
         ("</object>", "<note/></object>", "line 14", "a note without a name"), (">105<", ">many<", "", "nextObjectID that is no number"),
         ("</database>", "", "", "it ends too early"),
+        ("idrefs=\"z102\"", "idrefs=\"z102 z102\"", "line 11", "an object twice in DEPARTMENT.employees"),
+        ("<attribute name=\"salary\"", "<attribute name=\"fullname\"", "line 15", "a property of EMPLOYEE twice"),
     ])
     func whatAHandHasBrokenIsSaidWithItsPlace(from: String, to: String, line: String, words: String) throws {
         let text = Self.file(Self.objects)

@@ -109,7 +109,6 @@ struct AtomicStoreOpening {
                 model: before, entities: before.entities, configurationName: nil, url: place, options: [SQLitePersistentWALOption: false])
             moved.adopt(old.identity)
             try moved.fill(from: old)
-            for root in Set(before.entities.map(\.rootEntity)) { try moved.raiseLargestKey(for: root, to: document.largestKey) }
             try moved.close()
             let brought = try SQLiteStore(
                 model: opening.model, entities: opening.entities, configurationName: opening.configurationName, url: place,

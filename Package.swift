@@ -8,6 +8,11 @@ let strict: [SwiftSetting] = [
     .treatAllWarnings(as: .error),
 ]
 
+/// A product that the daemon needs, and not who uses the object graph alone: without the trait it is not even resolved.
+func daemon(_ product: String, _ package: String) -> Target.Dependency {
+    .product(name: product, package: package, condition: .when(traits: ["Daemon"]))
+}
+
 let package = Package(
     name: "cistern",
     products: [
@@ -16,6 +21,12 @@ let package = Package(
         .library(name: "SyncPipeline", targets: ["SyncPipeline", "SyncConfiguration"]),
         .executable(name: "cisternd", targets: ["cisternd"]),
         .executable(name: "cisternctl", targets: ["cisternctl"]),
+    ],
+    traits: [
+        .default(enabledTraits: ["Daemon"]),
+        .trait(
+            name: "Daemon",
+            description: "The daemon, its control tool and the pipeline. Without it (`traits: []`): the object graph, over GRDB alone."),
     ],
     dependencies: [
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
@@ -51,7 +62,7 @@ let package = Package(
         .systemLibrary(name: "CSystemd", pkgConfig: "libsystemd", providers: [.apt(["libsystemd-dev"])]),
         .target(
             name: "Systemd",
-            dependencies: ["CSystemd", .product(name: "Logging", package: "swift-log")],
+            dependencies: ["CSystemd", daemon("Logging", "swift-log")],
             swiftSettings: strict),
 
         // The sync pipeline.
@@ -62,9 +73,9 @@ let package = Package(
             name: "SyncControl",
             dependencies: [
                 "SyncReports",
-                .product(name: "NIOCore", package: "swift-nio"),
-                .product(name: "NIOHTTP1", package: "swift-nio"),
-                .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                daemon("NIOCore", "swift-nio"),
+                daemon("NIOHTTP1", "swift-nio"),
+                daemon("AsyncHTTPClient", "async-http-client"),
             ],
             swiftSettings: strict),
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
@@ -73,12 +84,12 @@ let package = Package(
             name: "SyncPipeline",
             dependencies: [
                 "CEpoll", "OpenCoreData", "JSONReader", "Secrets", "SyncConfiguration", "SyncReports", "CZlib",
-                .product(name: "AsyncHTTPClient", package: "async-http-client"),
-                .product(name: "Crypto", package: "swift-crypto"),
-                .product(name: "NIOCore", package: "swift-nio"),
-                .product(name: "NIOHTTP1", package: "swift-nio"),
-                .product(name: "NIOPosix", package: "swift-nio"),
-                .product(name: "NIOSSL", package: "swift-nio-ssl"),
+                daemon("AsyncHTTPClient", "async-http-client"),
+                daemon("Crypto", "swift-crypto"),
+                daemon("NIOCore", "swift-nio"),
+                daemon("NIOHTTP1", "swift-nio"),
+                daemon("NIOPosix", "swift-nio"),
+                daemon("NIOSSL", "swift-nio-ssl"),
             ],
             swiftSettings: strict + [.enableUpcomingFeature("InternalImportsByDefault")]),
         .target(
@@ -86,26 +97,26 @@ let package = Package(
             dependencies: [
                 "CEpoll",
                 "OpenCoreData", "Secrets", "SyncConfiguration", "SyncControl", "SyncPipeline", "SyncReports", "Systemd",
-                .product(name: "HTTPTypes", package: "swift-http-types"),
-                .product(name: "Hummingbird", package: "hummingbird"),
-                .product(name: "HummingbirdCore", package: "hummingbird"),
-                .product(name: "Logging", package: "swift-log"),
-                .product(name: "NIOCore", package: "swift-nio"),
-                .product(name: "NIOPosix", package: "swift-nio"),
+                daemon("HTTPTypes", "swift-http-types"),
+                daemon("Hummingbird", "hummingbird"),
+                daemon("HummingbirdCore", "hummingbird"),
+                daemon("Logging", "swift-log"),
+                daemon("NIOCore", "swift-nio"),
+                daemon("NIOPosix", "swift-nio"),
             ],
             swiftSettings: strict),
         .executableTarget(
             name: "cisternd",
             dependencies: [
                 "SyncDaemon",
-                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                daemon("ArgumentParser", "swift-argument-parser"),
             ],
             swiftSettings: strict),
         .executableTarget(
             name: "cisternctl",
             dependencies: [
                 "OpenCoreData", "Secrets", "SyncConfiguration", "SyncControl", "SyncPipeline", "SyncReports",
-                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                daemon("ArgumentParser", "swift-argument-parser"),
             ],
             swiftSettings: strict),
 
@@ -118,10 +129,10 @@ let package = Package(
             name: "SyncTestSupport",
             dependencies: [
                 "SyncPipeline",
-                .product(name: "NIOCore", package: "swift-nio"),
-                .product(name: "NIOHTTP1", package: "swift-nio"),
-                .product(name: "NIOPosix", package: "swift-nio"),
-                .product(name: "NIOSSL", package: "swift-nio-ssl"),
+                daemon("NIOCore", "swift-nio"),
+                daemon("NIOHTTP1", "swift-nio"),
+                daemon("NIOPosix", "swift-nio"),
+                daemon("NIOSSL", "swift-nio-ssl"),
             ],
             path: "Tests/Support/SyncTestSupport", swiftSettings: strict),
         .testTarget(
@@ -133,7 +144,7 @@ let package = Package(
         .testTarget(name: "JSONPathsTests", dependencies: ["JSONPaths"], swiftSettings: strict),
         .testTarget(name: "JSONReaderTests", dependencies: ["JSONReader", "TestTraits"], swiftSettings: strict),
         .testTarget(
-            name: "SystemdTests", dependencies: ["Systemd", .product(name: "Logging", package: "swift-log")], swiftSettings: strict),
+            name: "SystemdTests", dependencies: ["Systemd", daemon("Logging", "swift-log")], swiftSettings: strict),
         .testTarget(name: "SyncConfigurationTests", dependencies: ["JSONPaths", "SyncConfiguration"], swiftSettings: strict),
         .testTarget(name: "SecretsTests", dependencies: ["Secrets", "SyncConfiguration"], swiftSettings: strict),
         .testTarget(name: "SyncControlTests", dependencies: ["SyncControl", "SyncReports"], swiftSettings: strict),
@@ -143,19 +154,19 @@ let package = Package(
                 "SyncPipeline", "Secrets", "SyncConfiguration", "SyncReports", "OpenCoreData", "SyncTestSupport", "OpenCoreDataTestSupport",
                 "TestTraits", "CZlib",
                 .product(name: "GRDB", package: "GRDB.swift"),
-                .product(name: "NIOCore", package: "swift-nio"),
-                .product(name: "NIOHTTP1", package: "swift-nio"),
-                .product(name: "NIOPosix", package: "swift-nio"),
+                daemon("NIOCore", "swift-nio"),
+                daemon("NIOHTTP1", "swift-nio"),
+                daemon("NIOPosix", "swift-nio"),
             ],
             swiftSettings: strict),
         .testTarget(
             name: "SyncDaemonTests",
             dependencies: [
                 "SyncDaemon", "SyncConfiguration", "SyncControl", "SyncPipeline", "SyncReports", "Systemd",
-                .product(name: "AsyncHTTPClient", package: "async-http-client"),
-                .product(name: "Logging", package: "swift-log"),
-                .product(name: "NIOCore", package: "swift-nio"),
-                .product(name: "NIOHTTP1", package: "swift-nio"),
+                daemon("AsyncHTTPClient", "async-http-client"),
+                daemon("Logging", "swift-log"),
+                daemon("NIOCore", "swift-nio"),
+                daemon("NIOHTTP1", "swift-nio"),
             ],
             swiftSettings: strict),
         .testTarget(
@@ -165,7 +176,7 @@ let package = Package(
             name: "cisternctlTests",
             dependencies: [
                 "cisternctl", "SyncConfiguration", "SyncControl", "SyncReports",
-                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                daemon("ArgumentParser", "swift-argument-parser"),
             ],
             swiftSettings: strict),
         .testTarget(

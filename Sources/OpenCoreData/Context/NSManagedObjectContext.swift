@@ -38,6 +38,8 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
 
     // MARK: State used on the queue only
     var registry = ObjectRegistry()
+    /// The object that exists and whose instance is being made, on its way through the initialisers of its class.
+    var objectToMake: NSManagedObjectID?
     /// Objects with changes that have not been published yet.
     var unpublished: [NSManagedObject] = []
     var events = ContextEvents()

@@ -52,8 +52,8 @@ open class NSPersistentHistoryTransaction: NSObject, NSCopying, @unchecked Senda
     /// The entity of a fetch request for transactions.
     open class var entityDescription: NSEntityDescription? { HistoryModel.transaction }
 
-    /// A request for transactions, to which a predicate over `author`, `bundleID`, `changes`, `contextName`, `processID`, `storeID`, `timestamp` and
-    /// `transactionNumber` can be added.
+    /// A request for transactions, to which a predicate over `author`, `bundleID`, `changes`, `contextName`, `processID`, `storeID`, `timestamp`,
+    /// `token` (for equality) and `transactionNumber` can be added.
     open class var fetchRequest: NSFetchRequest<any NSFetchRequestResult>? { HistoryModel.request(for: HistoryModel.transaction) }
 }
 
@@ -68,6 +68,7 @@ extension NSPersistentHistoryTransaction: KeyValueCoding {
         case "processID": processID
         case "storeID": storeID
         case "timestamp": timestamp
+        case "token": token
         case "transactionNumber": transactionNumber
         case "self": self
         default: Violation.unknownKey(key, entity: HistoryModel.transaction.name)
@@ -128,7 +129,7 @@ open class NSPersistentHistoryChange: NSObject, NSCopying, @unchecked Sendable {
     /// The entity of a fetch request for changes.
     open class var entityDescription: NSEntityDescription? { HistoryModel.change }
 
-    /// A request for changes, to which a predicate over `changeID`, `changedObjectID`, `changeType`, `tombstone` and `transaction` can be added.
+    /// A request for changes, to which a predicate over `changeID`, `changedEntity` (an entity description), `changedObjectID`, `changeType`, `tombstone` and `transaction` can be added.
     open class var fetchRequest: NSFetchRequest<any NSFetchRequestResult>? { HistoryModel.request(for: HistoryModel.change) }
 }
 
@@ -137,6 +138,7 @@ extension NSPersistentHistoryChange: KeyValueCoding {
     public func value(forKey key: String) -> Any? {
         switch key {
         case "changeID": changeID
+        case "changedEntity": changedObjectID.entity
         case "changedObjectID": changedObjectID
         case "changeType": changeType.rawValue
         case "tombstone": tombstone.map { values in Dictionary(uniqueKeysWithValues: values.map { ("\($0.key)", $0.value) }) }
@@ -235,10 +237,14 @@ enum HistoryModel {
             "TRANSACTION",
             [
                 ("author", .string), ("bundleID", .string), ("contextName", .string), ("processID", .string), ("storeID", .string),
-                ("timestamp", .date), ("transactionNumber", .integer64),
+                ("timestamp", .date), ("token", .transformable), ("transactionNumber", .integer64),
             ])
         let change = entity(
-            "CHANGE", [("changeID", .integer64), ("changedObjectID", .objectID), ("changeType", .integer16), ("tombstone", .transformable)])
+            "CHANGE",
+            [
+                ("changeID", .integer64), ("changedEntity", .transformable), ("changedObjectID", .objectID), ("changeType", .integer16),
+                ("tombstone", .transformable),
+            ])
         let changes = NSRelationshipDescription(name: "changes", destination: change, toMany: true, isOrdered: true)
         let owner = NSRelationshipDescription(name: "transaction", destination: transaction, toMany: false)
         changes.inverseRelationship = owner

@@ -91,7 +91,7 @@ final class OwnMetadata: Sendable {
         references.storeName = name
         told[NSStoreUUIDKey] = name
         let type = registeredType
-        if let stored = told[NSStoreTypeKey] as? String, stored != type, stored != store.type {
+        if let stored = told[NSStoreTypeKey] as? String, stored != type {
             throw NSError.coreData(.persistentStoreTypeMismatch, "The store at \(url.absoluteString) is of type \(stored), not \(type).")
         }
         let hashes = store.entities.compactMap { entity in entity.name.map { ($0, entity.versionHash) } }

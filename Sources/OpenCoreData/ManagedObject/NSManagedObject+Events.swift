@@ -78,7 +78,7 @@ extension PredicateNode {
     /// The predicate for one object: its variables replaced, and what hangs on them by keys read from the object as it is now, because a store
     /// knows nothing of unsaved values.
     fileprivate func resolvingFetch(source: NSManagedObject, property: NSFetchedPropertyDescription) -> PredicateNode {
-        substituting(["FETCH_SOURCE": .object(PredicateObject(source)), "FETCHED_PROPERTY": .opaque(OpaqueValue(property))])
+        substituting(["FETCH_SOURCE": .constant(.object(PredicateObject(source))), "FETCHED_PROPERTY": .constant(.opaque(OpaqueValue(property)))])
             .mapExpressions { expression in
                 guard case .keyPathOf(.constant, _) = expression else { return expression }
                 return (try? expression.evaluate(in: EvaluationScope(nil))).map { .constant($0) } ?? expression

@@ -195,7 +195,7 @@ final class KeyPathProbe {
     /// The object of that name: in no context, and a fault for good, so that each reading of it comes to `note(_:_:)`.
     func target(_ id: NSManagedObjectID) -> NSManagedObject? {
         if let known = objects[id] { return known }
-        let object = id.entity.objectClass.init(entity: id.entity, insertInto: nil)
+        let object = id.entity.makeObject(in: nil)
         let row = RowSnapshot.make(object.layout)
         for slot in 0..<row.count { row.update(slot, to: sample(object.layout, slot)) }
         object.row = row

@@ -80,6 +80,10 @@ extension NSManagedObject {
         if me !== self { return me.isFaulted ? try me.realise(for: slot) : () }
         guard let context else {
             if let probe { return probe.note(self, slot) }
+            if wasReset {
+                if row == nil { row = RowSnapshot.make(layout) }
+                return
+            }
             Violation.detachedFault("\(objectID)")
         }
         isFaulted = false

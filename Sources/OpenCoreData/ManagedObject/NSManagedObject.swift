@@ -21,8 +21,17 @@ open class NSManagedObject: NSObject {
     // One byte for all that is yes or no: there are many objects, and an allocation less long by eight bytes is often one less long by sixteen.
     private final var flags: Flags = .isPublished
 
-    /// A new object of `entity` in `context`; nil: in none yet.
-    public required init(entity: NSEntityDescription, insertInto context: NSManagedObjectContext?) {
+    /// A new object of `entity` in `context`; nil: in none yet. The one initialiser for a subclass to override. As with Apple's, what it does is
+    /// done for objects that exist, too, whenever an instance of them is made: what is for new ones belongs into `awakeFromInsert()`.
+    public init(entity: NSEntityDescription, insertInto context: NSManagedObjectContext?) {
+        if let context, let existing = context.takeObjectToMake(of: entity) {
+            objectID = existing
+            super.init()
+            self.context = context
+            state = .clean
+            isFaulted = true
+            return
+        }
         guard !entity.isAbstract else { Violation.misuse("entity \(entity.name ?? "?") is abstract; it has no objects") }
         if let context {
             objectID = context.makeID(for: entity)
@@ -36,17 +45,14 @@ open class NSManagedObject: NSObject {
     }
 
     /// A new object of the one entity of this class in `context`.
-    public convenience init(context: NSManagedObjectContext) {
+    public required convenience init(context: NSManagedObjectContext) {
         self.init(entity: context.entity(for: Self.self), insertInto: context)
     }
 
-    /// An object that exists already: its ID and, if known, its row.
-    required public init(existing objectID: NSManagedObjectID, in context: NSManagedObjectContext) {
-        self.objectID = objectID
-        super.init()
-        self.context = context
-        self.state = .clean
-        self.isFaulted = true
+    /// For Core Data itself (see `ObjectMaking`).
+    public required convenience init(_ making: ObjectMaking) {
+        if let existing = making.existing { making.context?.objectToMake = existing }
+        self.init(entity: making.entity, insertInto: making.context)
     }
 
     deinit { home?.forget(self) }
@@ -60,6 +66,7 @@ open class NSManagedObject: NSObject {
         static let ignoresChanges = Flags(rawValue: 8)
         static let isBasedOnRow = Flags(rawValue: 16)
         static let fillsRows = Flags(rawValue: 32)
+        static let wasReset = Flags(rawValue: 64)
     }
 
     @inline(__always)
@@ -100,6 +107,12 @@ open class NSManagedObject: NSObject {
     final var fillsRows: Bool {
         get { flags.contains(.fillsRows) }
         set { set(.fillsRows, newValue) }
+    }
+
+    /// Whether its context was reset: as a fault it reads nothing then.
+    final var wasReset: Bool {
+        get { flags.contains(.wasReset) }
+        set { set(.wasReset, newValue) }
     }
 
     /// Notes the chain's stamp when `row` was fetched.
@@ -232,6 +245,12 @@ open class NSManagedObject: NSObject {
         state = .detached
     }
 
+    /// The end of a relation to a context that was reset. What the object has read it keeps, for whoever holds it.
+    final func leaveBehind() {
+        detach()
+        wasReset = true
+    }
+
     /// By instance, as equality is.
     open override var hash: Int { Int(bitPattern: ObjectIdentifier(self)) >> 4 }
 
@@ -264,7 +283,7 @@ extension NSEntityDescription {
     /// A new object of the named entity. Traps if there is no such entity.
     public class func insertNewObject(forEntityName name: String, into context: NSManagedObjectContext) -> NSManagedObject {
         let entity = context.entity(named: name)
-        return entity.objectClass.init(entity: entity, insertInto: context)
+        return entity.makeObject(in: context)
     }
 
     /// The named entity in the context's model.

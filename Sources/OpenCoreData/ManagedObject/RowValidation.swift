@@ -56,7 +56,7 @@ enum RowValidation {
         _ count: Int, _ relationship: NSRelationshipDescription, id: NSManagedObjectID, object: NSManagedObject?
     ) -> NSError? {
         if count == 0 {
-            guard !relationship.isOptional else { return nil }
+            guard !relationship.isOptional, relationship.minCount > 0 else { return nil }
             return error(.validationMissingMandatoryProperty, relationship.name, nil, id, object, "is required")
         }
         if count < relationship.minCount {

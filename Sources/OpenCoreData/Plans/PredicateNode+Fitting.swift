@@ -187,10 +187,14 @@ private struct ConstantFitting {
             inner.variables[variable] = members
             return .subquery(collection: collection, variable: variable, predicate: try inner.fit(predicate))
         case .keyPath(let path):
+            if let length = lengthOfText(path, from: entity, .evaluatedObject) { return length }
             try checkKeys(path, from: entity)
             return node
         case .keyPathOf(let base, let path):
-            if let start = destination(base) { try checkKeys(path, from: start) }
+            if let start = destination(base) {
+                if let length = lengthOfText(path, from: start, try inside(base)) { return length }
+                try checkKeys(path, from: start)
+            }
             return .keyPathOf(try inside(base), path)
         case .cast(let operand, let type): return .cast(try inside(operand), type)
         case .aggregate(let elements): return .aggregate(try elements.map(inside))
@@ -241,6 +245,14 @@ private struct ConstantFitting {
         case .subquery(let collection, _, _): destination(collection)
         default: nil
         }
+    }
+
+    /// What `name.length` says where `name` is a text: in Core Data, a string has that key. Nil for another path.
+    private func lengthOfText(_ path: PredicateKeyPath, from start: NSEntityDescription, _ base: ExpressionNode) -> ExpressionNode? {
+        guard !checksKeysOnly, path.steps.count > 1, path.steps.last == .key("length") else { return nil }
+        let text = PredicateKeyPath(steps: Array(path.steps.dropLast()))
+        guard let property = follow(text, from: start), property.kind == .string, !property.isMany else { return nil }
+        return .function("length:", [base.appending(text)])
     }
 
     /// Throws for a key that is none of the entity it is asked of. What a value that is no object says to a key is no matter of the model.

@@ -184,7 +184,11 @@ public final class NSExpression: NSObject, Sendable {
         for (name, value) in context ?? [:] {
             if let name = name as? String { variables[name] = PredicateValue(value) }
         }
-        return try node.evaluate(in: EvaluationScope(object, variables: variables)).any
+        let value = try node.evaluate(in: EvaluationScope(object, variables: variables))
+        if case .setOperation = node, let members = (value.any as? [Any])?.map({ $0 as? AnyHashable }), !members.contains(nil) {
+            return Set(members.compactMap { $0 })
+        }
+        return value.any
     }
 
     /// The expression as text.

@@ -45,12 +45,12 @@ extension NSPredicate {
     ///
     /// - Throws: `PredicateEvaluationError`, which says why there is no answer.
     public func holds(for object: Any?, substitutionVariables bindings: [String: Any] = [:]) throws(PredicateEvaluationError) -> Bool {
-        try node.evaluate(object, variables: bindings.mapValues { PredicateValue($0) })
+        try node.evaluate(object, bindings: bindings)
     }
 
-    /// The predicate with values in place of its variables. Variables without a value stay.
+    /// The predicate with values in place of its variables; an `NSExpression` stands for what it says. Variables without a value stay.
     public func withSubstitutionVariables(_ variables: [String: Any]) -> NSPredicate {
-        NSPredicate.make(node.substituting(variables.mapValues { PredicateValue($0) }))
+        NSPredicate.make(node.substituting(variables.mapValues { ($0 as? NSExpression)?.node ?? .constant(PredicateValue($0)) }))
     }
 
     /// The predicate as text, which parses back to an equal predicate unless it holds objects or code.

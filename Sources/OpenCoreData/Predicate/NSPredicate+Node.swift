@@ -68,7 +68,7 @@ protocol PredicateNodeWrapping: NSPredicate {
 extension PredicateNodeWrapping {
     func evaluateWrappedNode(_ object: Any?, _ bindings: [String: Any]?) -> Bool {
         do {
-            return try wrappedNode.evaluate(object, variables: bindings?.mapValues { PredicateValue($0) } ?? [:])
+            return try wrappedNode.evaluate(object, bindings: bindings ?? [:])
         } catch {
             PredicateViolations.noAnswer(error)
         }

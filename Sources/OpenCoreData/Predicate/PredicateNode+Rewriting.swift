@@ -25,8 +25,8 @@ extension PredicateNode {
         }
     }
 
-    /// The node with values in place of variables. A variable that a `SUBQUERY` declares keeps its meaning inside of it.
-    package func substituting(_ values: [String: PredicateValue]) -> PredicateNode {
+    /// The node with expressions in place of variables. A variable that a `SUBQUERY` declares keeps its meaning inside of it.
+    package func substituting(_ values: [String: ExpressionNode]) -> PredicateNode {
         switch self {
         case .constant, .opaque: return self
         case .and(let children): return .and(children.map { $0.substituting(values) })
@@ -105,9 +105,9 @@ extension ExpressionNode {
     }
 
     /// See `PredicateNode.substituting(_:)`.
-    package func substituting(_ values: [String: PredicateValue]) -> ExpressionNode {
+    package func substituting(_ values: [String: ExpressionNode]) -> ExpressionNode {
         switch self {
-        case .variable(let name): return values[name].map { .constant($0) } ?? self
+        case .variable(let name): return values[name] ?? self
         case .subquery(let collection, let variable, let predicate):
             var inner = values
             inner[variable] = nil

@@ -65,7 +65,6 @@ final class FetchedResults {
     func fetch() throws {
         context.checkQueue()
         var fetch = try makePlan()
-        if fetch.sort.isEmpty { Violation.misuse("a fetched results controller needs a request with sort descriptors") }
         fetch.includesPendingChanges = true
         let plan = try ResultPlan(fetch, sectionNameKeyPath: sectionNameKeyPath)
         let entries = try entries(of: plan)

@@ -33,8 +33,8 @@ open class NSFetchedResultsController<ResultType>: NSObject {
         fetchRequest: NSFetchRequest<ResultType>, managedObjectContext context: NSManagedObjectContext, sectionNameKeyPath: String?,
         cacheName name: String?
     ) {
-        if fetchRequest.sortDescriptors?.isEmpty ?? true {
-            Violation.misuse("a fetched results controller needs a request with sort descriptors")
+        if fetchRequest.sortDescriptors == nil {
+            Violation.misuse("a fetched results controller needs a request with sort descriptors; an empty list orders by object ID")
         }
         let type = fetchRequest.resultType
         guard type == .managedObjectResultType || type == .managedObjectIDResultType else {

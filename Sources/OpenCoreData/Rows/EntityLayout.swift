@@ -229,5 +229,5 @@ extension NSAttributeDescription {
 
 extension NSRelationshipDescription {
     /// Whether the number of members can be wrong.
-    var hasCounts: Bool { !isOptional || minCount > 0 || maxCount > 1 }
+    var hasCounts: Bool { minCount > 0 || maxCount > 1 }
 }

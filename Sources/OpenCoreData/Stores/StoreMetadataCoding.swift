@@ -7,6 +7,8 @@ enum StoreMetadataCoding {
     static let hashesDigestKey = "NSStoreModelVersionHashesDigest"
     static let modelChecksumKey = "NSStoreModelVersionChecksumKey"
     static let frameworkVersionKey = "NSPersistenceFrameworkVersion"
+    /// Ours. Apple's framework counts its own in hundreds.
+    static let frameworkVersion = 1
     /// What made the views last: not shown to callers.
     static let viewsKey = "_OpenCoreDataViews"
 
@@ -57,7 +59,7 @@ enum StoreMetadataCoding {
 
     /// The metadata of a new store.
     static func initial(uuid: String) -> [String: Any] {
-        [NSStoreTypeKey: NSSQLiteStoreType, NSStoreUUIDKey: uuid, autoVacuumLevelKey: "2", frameworkVersionKey: 1]
+        [NSStoreTypeKey: NSSQLiteStoreType, NSStoreUUIDKey: uuid, autoVacuumLevelKey: "2", frameworkVersionKey: frameworkVersion]
     }
 
     /// Stamps the hashes and identifiers of the model into metadata.

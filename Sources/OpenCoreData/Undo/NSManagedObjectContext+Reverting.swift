@@ -155,7 +155,7 @@ extension NSManagedObjectContext {
     private func instance(for change: UndoRecord.ObjectChange) -> NSManagedObject {
         if let known = registry[change.id] { return known }
         if let object = change.object, object.context == nil || object.context === self { return object }
-        return change.id.entity.objectClass.init(existing: change.id, in: self)
+        return change.id.entity.objectClass.make(existing: change.id, in: self)
     }
 
     /// The pairs of an object whose deletion was saved: the store forgot them with it.

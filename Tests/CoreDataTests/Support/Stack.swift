@@ -9,12 +9,13 @@ struct Stack {
 
     /// With a store in memory, unless a file is named.
     init(
-        _ model: NSManagedObjectModel = Stack.company(), at file: URL? = nil,
+        _ model: NSManagedObjectModel = Stack.company(), at file: URL? = nil, history: Bool = false,
         root type: NSManagedObjectContextConcurrencyType = .privateQueueConcurrencyType
     ) throws {
         coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
         let kind = file == nil ? NSInMemoryStoreType : NSSQLiteStoreType
-        _ = try coordinator.addPersistentStore(ofType: kind, configurationName: nil, at: file, options: nil)
+        let options = history ? [NSPersistentHistoryTrackingKey: NSNumber(value: true)] : nil
+        _ = try coordinator.addPersistentStore(ofType: kind, configurationName: nil, at: file, options: options)
         root = NSManagedObjectContext(concurrencyType: type)
         root.persistentStoreCoordinator = coordinator
     }

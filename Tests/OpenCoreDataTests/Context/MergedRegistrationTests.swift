@@ -37,8 +37,8 @@ import Testing
         try holding(stack.root, child) { () throws in
             let id = child.make("Item", ["key": "new"]).objectID
             try child.save()
-            #expect(stack.root.registeredObject(for: id) == nil)
-            let object = stack.root.object(with: id)
+            #expect(stack.root.registeredObjects.isEmpty)
+            let object = try #require(stack.root.registeredObject(for: id))
             #expect(object.isInserted && stack.root.registeredObject(for: id) === object)
         }
     }

@@ -168,6 +168,14 @@ import Testing
         }
     }
 
+    @Test func whatWasDeletedByAMergeLeavesNothingToSave() throws {
+        try holdingBoth {
+            let here = try mine.existingObject(with: id)
+            mine.mergeChanges(fromContextDidSave: didSave(NSDeletedObjectsKey, id))
+            #expect(here.isDeleted && mine.deletedObjects.isEmpty && !mine.hasChanges)
+        }
+    }
+
     @Test func whatWasDeletedByAMergeIsNotRefreshedByAnother() throws {
         try holdingBoth {
             let here = try mine.existingObject(with: id)

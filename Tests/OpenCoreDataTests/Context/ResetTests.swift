@@ -39,6 +39,15 @@ import Testing
         }
     }
 
+    @Test func anObjectLeftBehindKeepsWhatItHasRead() throws {
+        try onRoot { root in
+            let item = root.make("Item", ["key": "k", "a": 1])
+            try root.save()
+            root.reset()
+            #expect(!item.isFault && item.value(forKey: "key") as? String == "k" && item.managedObjectContext == nil)
+        }
+    }
+
     @Test func nobodyKeepsTheObjects() throws {
         try onRoot { root in
             let watch = WeakReferences()

@@ -158,6 +158,17 @@ import Testing
         }.trap(says: "not a subclass of NSIncrementalStore")
     }
 
+    // S7
+    @Test func aClassRegisteredUnderAWrongTypeIsRefused() throws {
+        NSPersistentStoreCoordinator.registerStoreClass(JSONFileStore.self, forStoreType: "NoJSON")
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("wrong-type-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: Company.model()), file = folder.appendingPathComponent("store.json")
+        let error = #expect(throws: NSError.self) { try coordinator.addPersistentStore(ofType: "NoJSON", configurationName: nil, at: file) }
+        #expect(error?.code == NSPersistentStoreTypeMismatchError && coordinator.persistentStores.isEmpty)
+    }
+
     // E2
     @Test func theLibrarysOwnStoreTypesCannotBeReplaced() async {
         await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {

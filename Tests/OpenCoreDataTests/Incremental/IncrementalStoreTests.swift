@@ -227,7 +227,7 @@ import Testing
     private final class Watching: NSIncrementalStore, @unchecked Sendable {
         // Used on the test's thread only.
         nonisolated(unsafe) private(set) var contexts: [NSManagedObjectContext?] = []
-        private let made: String
+        let made: String
 
         required init(
             persistentStoreCoordinator root: NSPersistentStoreCoordinator?, configurationName name: String?, at url: URL,
@@ -236,8 +236,6 @@ import Testing
             made = options?["made"] as? String ?? ""
             super.init(persistentStoreCoordinator: root, configurationName: name, at: url, options: options)
         }
-
-        override var type: String { made }
 
         override func execute(_ request: NSPersistentStoreRequest, with context: NSManagedObjectContext?) throws -> Any {
             contexts.append(context)
@@ -253,7 +251,7 @@ import Testing
     }
 
     // S8
-    @Test func aSubclassMayHaveAnInitialiserOfItsOwn() throws { #expect(try watching().0.type == "by hand") }
+    @Test func aSubclassMayHaveAnInitialiserOfItsOwn() throws { #expect(try watching().0.made == "by hand") }
 
     // S8
     @Test func theContextOfACallIsTheStoresOwn() throws {

@@ -209,13 +209,15 @@ final class DirtiedObject: CustomObject {
     @Test func aFaultWithoutAContextStopsTheProgramWhenItIsRead() async {
         await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let stack = TestStack()
-            stack.root.performAndWait {
+            let id = stack.root.performAndWait {
                 let ada = Person(context: stack.root)
                 try? stack.root.save()
-                stack.root.refresh(ada, mergeChanges: false)
-                stack.root.reset()
-                _ = ada.value(forKey: "name")
+                return ada.objectID
             }
+            var context: NSManagedObjectContext? = stack.child(of: stack.root)
+            let ada = context?.performAndWait { context?.object(with: id) }
+            context = nil
+            _ = ada?.value(forKey: "name")
         }.trap(says: "is a fault whose context is gone")
     }
 

@@ -32,6 +32,22 @@ import Testing
         }
     }
 
+    // R2
+    @Test func readingAToManyLeavesItsOwnerAFault() throws {
+        let stack = TestStack()
+        let id = try stack.root.performAndWait { () throws in
+            let ada = Person(context: stack.root), bob = Person(context: stack.root)
+            bob.manager = ada
+            try stack.root.save()
+            return ada.objectID
+        }
+        let child = stack.child(of: stack.root)
+        child.performAndWait {
+            let ada = child.object(with: id)
+            #expect((ada.value(forKey: "reports") as? Set<NSManagedObject>)?.count == 1 && ada.isFault)
+        }
+    }
+
     // R3
     @Test func theTypesOfToManyValues() {
         let stack = TestStack()

@@ -211,7 +211,11 @@ import Testing
     @Test func aControllerWithoutSortDescriptorsStopsTheProgram() async {
         await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let stack = TestStack()
-            stack.root.performAndWait { _ = stack.root.persons(sort: []) }
+            stack.root.performAndWait {
+                _ = NSFetchedResultsController(
+                    fetchRequest: NSFetchRequest<NSManagedObject>(entityName: "Person"), managedObjectContext: stack.root, sectionNameKeyPath: nil,
+                    cacheName: nil)
+            }
         }.trap(says: "needs a request with sort descriptors")
     }
 

@@ -142,7 +142,7 @@ extension NSBatchInsertRequest.Source {
                 return try slots.row(dictionary.lazy.map { (key: $0.key as? String ?? "\($0.key)", value: $0.value) })
             }
         case .managedObjectHandler(let handler):
-            let object = entity.objectClass.init(entity: entity, insertInto: nil)
+            let object = entity.makeObject(in: nil)
             object.beginRow()
             let refused = Set(layout.partnerSlots).union((0..<layout.count).filter { layout.isTransient[$0] })
             let toOnes = layout.toOneSlots, checked = (0..<layout.count).filter { layout.kinds[$0].isChecked }

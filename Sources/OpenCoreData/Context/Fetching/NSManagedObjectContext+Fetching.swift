@@ -44,11 +44,13 @@ extension NSManagedObjectContext {
         return registry[id] ?? materialise(FetchedRow(id: id, row: nil), asFault: true)
     }
 
-    /// The object with this ID if this context has it already.
+    /// The object with this ID if this context has it already, or has changes of it that a child pushed.
     public func registeredObject(for objectID: NSManagedObjectID) -> NSManagedObject? {
         checkQueue()
         if objectID.successor != nil { readInbox() }
-        return registry[objectID.current]
+        let id = objectID.current
+        if let known = registry[id] { return known }
+        return chain.withLock { level.change(of: id) } == nil ? nil : materialise(FetchedRow(id: id, row: nil), asFault: true)
     }
 
     /// The object with this ID, realised. Throws 133000 if it does not exist.
@@ -87,7 +89,7 @@ extension NSManagedObjectContext {
             }
             return known
         }
-        let object = found.id.entity.objectClass.init(existing: found.id, in: self)
+        let object = found.id.entity.objectClass.make(existing: found.id, in: self)
         object.row = found.row
         object.wasFetched(at: stamp)
         let change = mayBePending ? chain.withLock { level.change(of: found.id) } : nil

@@ -95,7 +95,7 @@ extension NSManagedObjectContext {
         }
         registry.removeAll()
         events = ContextEvents()
-        for object in objects { object.detach() }
+        for object in objects { object.leaveBehind() }
         tell(.wasReset(objects.map(\.objectID)))
     }
 

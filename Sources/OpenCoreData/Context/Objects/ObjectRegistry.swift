@@ -241,9 +241,9 @@ struct ObjectMaker {
         // An object takes 80 or 96 bytes, or more with properties of its class's own.
         if count & 511 == 511 { HeapRoom.make(48 << 10) }
         count += 1
-        if let known, known.entity === id.entity { return known.type.init(existing: id, in: context) }
+        if let known, known.entity === id.entity { return known.type.make(existing: id, in: context) }
         let type = id.entity.objectClass
         known = (id.entity, type)
-        return type.init(existing: id, in: context)
+        return type.make(existing: id, in: context)
     }
 }

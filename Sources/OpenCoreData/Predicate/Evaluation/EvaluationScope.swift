@@ -76,6 +76,8 @@ extension PredicateValue {
             return .collection(PredicateCollection(values, kind: .array))
         case .object(let object): return Self.value(of: object.object, forKey: key) ?? (key == "self" ? self : .null)
         case .opaque(let opaque): return Self.value(of: opaque.value, forKey: key) ?? (key == "self" ? self : .null)
+        // As in SQL: see `PredicateFunction`.
+        case .string where key == "length": return PredicateFunction("length:")?.evaluate([self]) ?? .null
         default: return key == "self" ? self : .null
         }
     }

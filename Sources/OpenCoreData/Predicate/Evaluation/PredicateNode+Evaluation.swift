@@ -6,6 +6,13 @@ extension PredicateNode {
         try evaluate(in: EvaluationScope(object, variables: variables))
     }
 
+    /// The same with what a caller binds to variables: values, or expressions.
+    package func evaluate(_ object: Any?, bindings: [String: Any]) throws(PredicateEvaluationError) -> Bool {
+        let expressions = bindings.compactMapValues { ($0 as? NSExpression)?.node }
+        let node = expressions.isEmpty ? self : substituting(expressions)
+        return try node.evaluate(object, variables: bindings.mapValues { PredicateValue($0) })
+    }
+
     /// The same for a scope made once.
     package func evaluate(in scope: EvaluationScope) throws(PredicateEvaluationError) -> Bool {
         switch self {

@@ -49,4 +49,23 @@ extension SQLSchema {
         }
         return result
     }
+
+    /// Columns of the file whose declared type can't hold what this schema keeps in them: texts for numbers, or the reverse.
+    func misfits(in database: Database) throws -> [String] {
+        func kind(_ type: String) -> String? {
+            let type = type.uppercased()
+            if type.contains("CHAR") || type.contains("TEXT") { return "texts" }
+            return ["INT", "FLOAT", "REAL", "TIMESTAMP"].contains { type.contains($0) } ? "numbers" : nil
+        }
+        return try tables.flatMap { table -> [String] in
+            let rows = try Row.fetchAll(database, sql: "SELECT name, type FROM pragma_table_info(?)", arguments: [table.name])
+            let declared = Dictionary(rows.map { (($0[0] as String).uppercased(), $0[1] as String) }, uniquingKeysWith: { first, _ in first })
+            return table.columns.compactMap { column in
+                guard let there = declared[column.name.uppercased()].flatMap(kind), let wanted = kind(column.declaration), there != wanted else {
+                    return nil
+                }
+                return "\(wanted) in \(table.name).\(column.name), which holds \(there)"
+            }
+        }
+    }
 }

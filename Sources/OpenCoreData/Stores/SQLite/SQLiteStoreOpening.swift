@@ -23,6 +23,11 @@ struct SQLiteStoreOpening {
         let largestKeys: [Int64: Int64]
         /// The tables whose rows have their sum beside them.
         let summedTables: Set<String>
+
+        /// Whether another framework made the file, Apple's: its hashes are made in a way of its own, so the tables tell whether it is of a model.
+        var isForeign: Bool {
+            model == nil && (metadata[StoreMetadataCoding.frameworkVersionKey] as? NSNumber)?.intValue ?? 0 > StoreMetadataCoding.frameworkVersion
+        }
     }
 
     let url: URL
@@ -128,8 +133,8 @@ struct SQLiteStoreOpening {
         }
         let derivations = try Derivation.all(in: schema), pool = try makePool()
         do {
-            if options.ignoresVersion {
-                let missing = try pool.read { try schema.missing(in: $0) }
+            if options.ignoresVersion || probe.isForeign {
+                let missing = try pool.read { try schema.missing(in: $0) + (probe.isForeign ? schema.misfits(in: $0) : []) }
                 if !missing.isEmpty {
                     throw NSError.coreData(
                         .persistentStoreIncompatibleSchema,
@@ -259,7 +264,7 @@ struct SQLiteStoreOpening {
 
     /// Another process may have migrated the file since it was looked at.
     private func checkIsStillOfModel(_ database: Database) throws {
-        guard let probe = try read(database, checksFile: false), options.ignoresVersion || isOfModel(probe) else {
+        guard let probe = try read(database, checksFile: false), options.ignoresVersion || probe.isForeign || isOfModel(probe) else {
             throw NSError.coreData(
                 .persistentStoreIncompatibleVersionHash,
                 "\(url.path) was brought to another version of the model while it was opened. Open it with that model.")

@@ -102,6 +102,37 @@ struct SQLiteOpeningTests {
         #expect(error?.localizedDescription.contains("ZPERSON.ZEMAIL") == true)
     }
 
+    /// Makes the file one of Apple's: of a framework whose version counts in hundreds, with hashes of its kind and a model that only it can read.
+    private func makeForeign(_ fixture: StoreFixture) throws {
+        var metadata = try storedMetadata(at: fixture.file).filter { !$0.key.hasPrefix("_OpenCoreData") }
+        metadata["NSPersistenceFrameworkVersion"] = NSNumber(value: 1414)
+        metadata[NSStoreModelVersionHashesKey] = ["Person": Data([1, 2, 3])]
+        let plist = try PropertyListSerialization.data(fromPropertyList: metadata, format: .binary, options: 0)
+        let digits = plist.map { String(format: "%02x", $0) }.joined()
+        _ = try fixture.shell.rows("UPDATE Z_METADATA SET Z_PLIST = x'\(digits)'; UPDATE Z_MODELCACHE SET Z_CONTENT = x'00'")
+    }
+
+    // X9
+    @Test func aStoreOfApplesIsOfAModelWhereItsTablesAre() throws {
+        let fixture = try StoreFixture(StoreModels.animals())
+        try fixture.insert("Person", ["name": .string("Ada")])
+        try fixture.store.close()
+        try makeForeign(fixture)
+        let model = StoreModels.animals(), store = try fixture.second(model)
+        let person = try #require(model.entitiesByName["Person"])
+        #expect(try store.fetch(FetchPlan(entity: person)).first?.row?["name"] == .string("Ada"))
+        #expect(store.metadata[NSStoreModelVersionHashesKey] as? [String: Data] == ["Person": Data([1, 2, 3])])
+        try store.close()
+        let larger = StoreModels.animals()
+        larger.entitiesByName["Person"]?.properties += [StoreModels.attribute("email", .string)]
+        let error = refusal(fixture, larger)
+        #expect(error?.code == 134020 && error?.localizedDescription.contains("ZPERSON.ZEMAIL") == true)
+        let other = StoreModels.animals()
+        other.entitiesByName["Person"]?.attributesByName["name"]?.attributeType = .integer64AttributeType
+        let misfit = refusal(fixture, other)
+        #expect(misfit?.code == 134020 && misfit?.localizedDescription.contains("numbers in ZPERSON.ZNAME, which holds texts") == true)
+    }
+
     @Test func entityNumbersAreThoseOfTheFile() throws {
         let fixture = try StoreFixture(StoreModels.animals())
         try fixture.insert("Person", ["name": .string("Ada")])

@@ -8,7 +8,7 @@ extension SQLiteStoreOpening {
         if let type = probe.metadata[NSStoreTypeKey] as? String, type != NSSQLiteStoreType {
             throw NSError.coreData(.persistentStoreTypeMismatch, "\(url.path) is a store of type \(type), not \(NSSQLiteStoreType).")
         }
-        if options.ignoresVersion { return probe }
+        if options.ignoresVersion || probe.isForeign { return probe }
         if isOfModel(probe) { return refreshed(probe) }
         // What a stage was to do with the values would never be done.
         if let due = probe.metadata[StoreMetadataCoding.dueStageKey] as? String, due != model?.versionChecksum {

@@ -48,7 +48,7 @@ public final class NSComparisonPredicate: NSPredicate {
 
     /// How strings are compared.
     public struct Options: OptionSet, Hashable, Sendable {
-        /// The options as bits, with Apple's values: 1 is `[c]`, 2 is `[d]`, 4 is `[n]`.
+        /// The options as bits, with Apple's values: 1 is `[c]`, 2 is `[d]`, 4 is `[n]`, 8 is `[l]`.
         public let rawValue: UInt
 
         /// Accepts any bits; unknown ones are kept.
@@ -62,6 +62,9 @@ public final class NSComparisonPredicate: NSPredicate {
         public static let diacriticInsensitive = Options(rawValue: 2)
         /// `[n]`: the strings are known to be normalised. They are compared by bytes, as they are without options.
         public static let normalized = Options(rawValue: 4)
+        /// `[l]`: `==`, `!=`, `<`, `<=`, `>`, `>=`, `BETWEEN` and `IN` go by the rules of the user's language, as the localized selectors of sort
+        /// descriptors do; nothing else does.
+        public static let localeSensitive = Options(rawValue: 8)
     }
 
     /// The comparison as a value; of expressions that nest too deep, what stands for that.

@@ -197,4 +197,15 @@ struct PredicateComparisonTests {
             try holds("SELF > 3", 5) && holds("SELF BEGINSWITH 'a'", "abc") && holds("SELF == nil", nil) && holds("self CONTAINS 1", [1]))
         #expect(NSArray(array: ["apple", "pear"]).filtered(using: NSPredicate(format: "SELF LIKE 'a*'")) as? [String] == ["apple"])
     }
+
+    // Q2
+    @Test func theOptionOfTheLanguageOrdersWordsAsItDoes() throws {
+        #expect(try holds("a <[l] 'B'", ["a": "a"]) && !holds("a < 'B'", ["a": "a"]))
+        #expect(try holds("a <[l] 'z'", ["a": "Ä"]) && !holds("a < 'z'", ["a": "Ä"]))
+        #expect(try holds("a ==[l] 'e\u{301}'", ["a": "é"]) && !holds("a ==[l] 'e'", ["a": "é"]) && holds("a ==[dl] 'e'", ["a": "é"]))
+        #expect(try holds("a ==[cl] 'A'", ["a": "a"]) && !holds("a ==[l] 'A'", ["a": "a"]))
+        #expect(try holds("a BETWEEN[l] {'a', 'c'}", ["a": "B"]) && holds("a IN[l] {'e\u{301}'}", ["a": "é"]))
+        // A part of a string has no place in the order.
+        #expect(try holds("a BEGINSWITH[l] 'A'", ["a": "Ab"]) && !holds("a BEGINSWITH[l] 'a'", ["a": "Ab"]) && holds("a CONTAINS[cl] 'a'", ["a": "bA"]))
+    }
 }

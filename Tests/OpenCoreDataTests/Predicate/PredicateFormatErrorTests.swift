@@ -23,7 +23,7 @@ struct PredicateFormatErrorTests {
         Malformed(format: "(age > 3))", position: 9, expected: "AND, OR or the end"),
         Malformed(format: "(age > 3) + 2 == 5", position: 10, expected: "AND, OR or the end"),
         Malformed(format: "name == 'x", position: 10, expected: "the closing '"),
-        Malformed(format: "name ==[x] 'x'", position: 8, expected: "one or more of the letters c, d and n"),
+        Malformed(format: "name ==[x] 'x'", position: 8, expected: "one or more of the letters c, d, n and l"),
         Malformed(format: "name MATCHES '(['", position: 13, expected: "a regular expression after MATCHES"),
         Malformed(format: "age BETWEEN {1}", position: 12, expected: "two bounds after BETWEEN"),
         Malformed(format: "age IN 3", position: 7, expected: "a collection or a string after IN"),

@@ -43,7 +43,7 @@ struct RandomPredicates {
             }
         return PredicateComparison(
             left: expression(depth: depth - 1), right: right, modifier: [.direct, .direct, .any, .all].randomElement(using: &random)!,
-            type: type, options: NSComparisonPredicate.Options(rawValue: [0, 0, 1, 2, 3, 4].randomElement(using: &random)!))
+            type: type, options: NSComparisonPredicate.Options(rawValue: [0, 0, 1, 2, 3, 4, 8, 11].randomElement(using: &random)!))
     }
 
     mutating func expression(depth: Int) -> ExpressionNode {

@@ -93,6 +93,7 @@ package enum Comparison {
             if options.isEmpty { return collection.contains(value) }
             return collection.elements.contains { equal($0, value, options) }
         case (.string(let part), .string(let string)):
+            let options = options.subtracting(.localeSensitive)
             return StringComparison.contains(StringFolding.fold(string, options), StringFolding.fold(part, options))
         default: return false
         }

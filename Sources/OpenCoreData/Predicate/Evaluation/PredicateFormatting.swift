@@ -65,6 +65,7 @@ extension NSComparisonPredicate.Options {
         if contains(.caseInsensitive) { letters += "c" }
         if contains(.diacriticInsensitive) { letters += "d" }
         if contains(.normalized) { letters += "n" }
+        if contains(.localeSensitive) { letters += "l" }
         return letters.isEmpty ? "" : "[\(letters)]"
     }
 }

@@ -8,6 +8,8 @@ package enum StringComparison {
         _ left: String, _ right: String, type: NSComparisonPredicate.Operator, options: NSComparisonPredicate.Options
     ) throws(PredicateEvaluationError) -> Bool {
         if type == .matches { return try RegularExpressions.wholeMatch(left, pattern: right, options: options) }
+        // A part of a string has no place in a language's order.
+        let options = options.subtracting(.localeSensitive)
         let left = StringFolding.fold(left, options)
         let right = StringFolding.fold(right, options)
         return switch type {
@@ -86,8 +88,16 @@ package enum StringComparison {
 /// Foundation's folding takes microseconds a string. Scalars that fold by themselves, whatever stands beside them (ASCII, and the composed
 /// letters of Latin, Greek and Cyrillic), are therefore looked up in tables, which Foundation fills once.
 package enum StringFolding {
-    /// The folded string; the string itself when the options ask for no folding.
+    /// The folded string; the string itself when the options ask for no folding. Of `[l]` it is what a language orders strings by: not to be shown.
     package static func fold(_ string: String, _ options: NSComparisonPredicate.Options) -> String {
+        if options.contains(.localeSensitive) {
+            let collation: Collation = options.contains(.caseInsensitive) ? .wordsOfAnyCase : .words
+            let text = options.contains(.diacriticInsensitive) ? fold(string, .diacriticInsensitive) : string
+            // A scalar for each byte, so that the strings are ordered as the bytes are.
+            var key = ""
+            for byte in collation.key(text) { key.unicodeScalars.append(UnicodeScalar(byte)) }
+            return key
+        }
         let table: FoldingTable
         switch (options.contains(.caseInsensitive), options.contains(.diacriticInsensitive)) {
         case (false, false): return string

@@ -188,14 +188,15 @@ extension PredicateParser {
     /// `[cd]` after an operator.
     private mutating func comparisonOptions() throws(PredicateFormatError) -> NSComparisonPredicate.Options {
         guard take(symbol: "[") else { return [] }
-        guard case .word(let letters, isEscaped: false) = token else { throw error("one or more of the letters c, d and n") }
+        guard case .word(let letters, isEscaped: false) = token else { throw error("one or more of the letters c, d, n and l") }
         var options: NSComparisonPredicate.Options = []
         for letter in letters.lowercased() {
             switch letter {
             case "c": options.insert(.caseInsensitive)
             case "d": options.insert(.diacriticInsensitive)
             case "n": options.insert(.normalized)
-            default: throw error("one or more of the letters c, d and n")
+            case "l": options.insert(.localeSensitive)
+            default: throw error("one or more of the letters c, d, n and l")
             }
         }
         place += 1

@@ -18,8 +18,6 @@ protocol SQLDialect: Sendable {
     func same(_ left: String, _ right: String) -> String
     /// The condition, false where it is NULL.
     func orFalse(_ condition: String) -> String
-    /// The number, 0 where it is NULL.
-    func orZero(_ number: String) -> String
     /// Whether a text stands in another, byte for byte; NULL where one is.
     func contains(_ text: String, _ part: String) -> String
     /// The end of a SELECT: how many rows at most (nil: all) after leaving out how many (nil: none). One of both is not nil.
@@ -70,6 +68,10 @@ enum SQLFunction: String, Sendable {
     case call
     /// (operator, tag, collected values): a collection operator.
     case aggregate
+    /// (x), over rows: the sum of numbers, 0 of none.
+    case total
+    /// (x), over rows: the average of numbers, NULL of none.
+    case average
     /// (tag, x, type, name): a computed value in the form of a column, for the attribute of that type and name; fails for what is no value of it.
     case store
 }

@@ -111,6 +111,7 @@ extension SQLTranslator {
 
     private func match(_ left: SQLExpression, _ type: Operator, _ right: SQLExpression, _ options: Options) throws -> String {
         guard left.type == .string, right.type == .string else { return dialect.truth(false) }
+        let options = options.subtracting(.localeSensitive)
         if !options.isFolding, case .string(let part)? = right.constant, !part.utf8.isEmpty {
             if type == .beginsWith, let end = Self.end(ofPrefix: part) {
                 // A range, so that an index serves.
@@ -201,7 +202,7 @@ extension SQLTranslator {
 
 extension NSComparisonPredicate.Options {
     /// Whether strings are compared in another form than their own.
-    var isFolding: Bool { contains(.caseInsensitive) || contains(.diacriticInsensitive) }
+    var isFolding: Bool { !isDisjoint(with: [.caseInsensitive, .diacriticInsensitive, .localeSensitive]) }
 }
 
 extension SQLExpression {

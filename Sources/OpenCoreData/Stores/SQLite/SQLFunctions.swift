@@ -15,12 +15,14 @@ import GRDBSQLite
 /// - `ocd_aggregate(operator, tag, list)`: a collection operator over a JSON list of packed values.
 /// - `ocd_store(tag, x, type, name)`: a value in the form of a column, for the attribute of that type and name. Fails for what is no value of it.
 /// - `ocd_pack(x)`, `ocd_unpack(text)`: a value as text and back, exactly.
+/// - `ocd_total(x)`, `ocd_average(x)`: over rows; see `SQLFunctions+Aggregates.swift`.
 /// - `ocd_sum(base, sign, shape, …)`: the sum of a row with, or without, these values; see `RowSum`.
 enum SQLFunctions {
     /// What the message of an error begins with that is not SQLite's, but of a function here: the rest is a sentence that says what to do.
     static let failureMark = "OpenCoreData: "
 
     static func register(on connection: OpaquePointer?) throws {
+        try registerAggregates(on: connection)
         try define("ocd_fold", 2, on: connection) { context, arguments in
             guard let text = text(arguments, 0) else { return sqlite3_result_null(context) }
             result(context, .text(StringFolding.fold(text, options(arguments, 1))))

@@ -8,7 +8,6 @@ struct SQLiteDialect: SQLDialect {
     func truth(_ value: Bool) -> String { value ? "1" : "0" }
     func same(_ left: String, _ right: String) -> String { "\(left) IS \(right)" }
     func orFalse(_ condition: String) -> String { "IFNULL(\(condition), 0)" }
-    func orZero(_ number: String) -> String { "IFNULL(\(number), 0)" }
     func contains(_ text: String, _ part: String) -> String { "instr(\(text), \(part)) > 0" }
 
     /// SQLite has no offset without a limit.

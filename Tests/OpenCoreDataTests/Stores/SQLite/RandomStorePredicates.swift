@@ -54,7 +54,10 @@ struct RandomStorePredicates {
     private mutating func comparison(base: String?, depth: Int) -> PredicateComparison {
         let kind = numbers.pick(Kind.allCases),
             options = numbers.pick(
-                [[], [], [.caseInsensitive], [.diacriticInsensitive], [.caseInsensitive, .diacriticInsensitive]] as [NSComparisonPredicate.Options])
+                [
+                    [], [], [], [.caseInsensitive], [.diacriticInsensitive], [.caseInsensitive, .diacriticInsensitive], [.localeSensitive],
+                    [.caseInsensitive, .localeSensitive],
+                ] as [NSComparisonPredicate.Options])
         let other = numbers.chance(7) ? numbers.pick(Kind.allCases) : kind
         if base == nil && numbers.chance(25) {
             let (path, kind) = collection()

@@ -1,5 +1,6 @@
 import Foundation
 import OpenCoreData
+import TestTraits
 import Testing
 
 /// The same predicate gives the same objects in SQLite and in memory.
@@ -135,14 +136,14 @@ struct StorePredicateTests {
     }
 
     // Q13, Q12, Q6, Q8, Q11
-    @Test(arguments: [1, 2, 3, 4, 5, 6] as [UInt64])
+    @Test(.longComputation, arguments: 1...12 as ClosedRange<UInt64>)
     func sqliteFindsWhatMemoryFinds(seed: UInt64) throws {
         let world = try World(seed: seed), shared = Object.Shared(world)
         var random = RandomStorePredicates(numbers: SeededNumbers(seed: seed &* 7919), owners: world.owners, pets: world.pets)
         var plan = FetchPlan(entity: try world.fixture.entity("Owner"))
         plan.includesRows = false
         var refused: [String: Int] = [:], refusals = 0, matches = 0
-        let count = 700
+        let count = 4_200
         for _ in 0..<count {
             let predicate = random.predicate()
             let expected = try world.owners.filter { try predicate.evaluate(Object(id: $0, world: shared)) }

@@ -18,6 +18,7 @@ let package = Package(
     products: [
         .library(name: "OpenCoreData", targets: ["OpenCoreData"]),
         .library(name: "CoreData", targets: ["CoreData"]),
+        .library(name: "OpenCoreDataConvenience", targets: ["OpenCoreDataConvenience"]),
         .library(name: "SyncPipeline", targets: ["SyncPipeline", "SyncConfiguration"]),
         .executable(name: "cisternd", targets: ["cisternd"]),
         .executable(name: "cisternctl", targets: ["cisternctl"]),
@@ -50,6 +51,8 @@ let package = Package(
             dependencies: ["CSwiftRuntime", "CXXHash", "CZlib", "ModelFiles", .product(name: "GRDB", package: "GRDB.swift")],
             swiftSettings: strict),
         .target(name: "CoreData", dependencies: ["OpenCoreData"], swiftSettings: strict),
+        // As a program outside would be: without package access, what is ours and not public is out of its reach.
+        .target(name: "OpenCoreDataConvenience", dependencies: ["CoreData"], packageAccess: false, swiftSettings: strict),
 
         // Bytes to records.
         .target(name: "JSONPaths", swiftSettings: strict),
@@ -140,6 +143,9 @@ let package = Package(
             swiftSettings: strict),
         // Written by Apple's interface alone; without package access, what is ours and not public is out of its reach.
         .testTarget(name: "CoreDataTests", dependencies: ["CoreData"], packageAccess: false, swiftSettings: strict),
+        .testTarget(
+            name: "OpenCoreDataConvenienceTests", dependencies: ["CoreData", "OpenCoreDataConvenience", "TestTraits"], packageAccess: false,
+            swiftSettings: strict),
         .testTarget(name: "ModelFilesTests", dependencies: ["ModelFiles"], swiftSettings: strict),
         .testTarget(name: "JSONPathsTests", dependencies: ["JSONPaths"], swiftSettings: strict),
         .testTarget(name: "JSONReaderTests", dependencies: ["JSONReader", "TestTraits"], swiftSettings: strict),

@@ -144,8 +144,8 @@ let package = Package(
         // Written by Apple's interface alone; without package access, what is ours and not public is out of its reach.
         .testTarget(name: "CoreDataTests", dependencies: ["CoreData"], packageAccess: false, swiftSettings: strict),
         .testTarget(
-            name: "OpenCoreDataConvenienceTests", dependencies: ["CoreData", "OpenCoreDataConvenience", "TestTraits"], packageAccess: false,
-            swiftSettings: strict),
+            name: "OpenCoreDataConvenienceTests",
+            dependencies: ["CoreData", "OpenCoreDataConvenience", "OpenCoreDataTestSupport", "TestTraits"], swiftSettings: strict),
         .testTarget(name: "ModelFilesTests", dependencies: ["ModelFiles"], swiftSettings: strict),
         .testTarget(name: "JSONPathsTests", dependencies: ["JSONPaths"], swiftSettings: strict),
         .testTarget(name: "JSONReaderTests", dependencies: ["JSONReader", "TestTraits"], swiftSettings: strict),

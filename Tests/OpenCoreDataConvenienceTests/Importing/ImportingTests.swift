@@ -138,6 +138,24 @@ struct ImportingTests {
         }
     }
 
+    @Test func aKeyThatAnEarlierRecordChangedIsNobodysAnyMore() throws {
+        try Library().using { context throws in
+            let publisher = try #require(try context.importObject(Publisher.self, from: ["publisherID": 1, "code": "T"]))
+            let records: [[String: Any]] = [["publisherID": 1, "code": "U"], ["publisherID": 2, "authors": [["id": 5, "publishedBy": "T"]]]]
+            try context.importObjects(Publisher.self, from: records)
+            #expect(publisher.code == "U")
+            #expect(try Publisher.findAll(sortedBy: ["code"], in: context).map(\.code) == [nil, "T", "U"])
+        }
+    }
+
+    @Test func aKeyThatARecordLeavesToItsDefaultIsFoundByTheNext() throws {
+        try Library().using { context throws in
+            let settings = try context.importObjects(Setting.self, from: [["value": 1], ["remoteID": "main", "value": 2]])
+            #expect(settings[0] === settings[1])
+            #expect(settings[0].value == 2)
+        }
+    }
+
     @Test func theClassOfAnAbstractEntityChoosesASubentity() throws {
         try Library().using { context throws in
             let animals = try context.importObjects(Animal.self, from: [["kind": "dog", "name": "Rex"], ["kind": "cat", "name": "Tom"], ["name": "Rex"]])

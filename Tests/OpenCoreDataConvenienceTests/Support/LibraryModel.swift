@@ -58,6 +58,11 @@ class Animal: NSManagedObject, Importable {
 final class Dog: Animal {}
 final class Cat: Animal {}
 
+final class Setting: NSManagedObject {
+    @Managed var remoteID: String?
+    @Managed var value: Int64
+}
+
 /// Values of every type.
 final class Sample: NSManagedObject, Importable {
     @Managed var small: Int16
@@ -102,7 +107,7 @@ enum LibraryModel {
         ]
         book.properties = [attribute("isbn", .string), attribute("title", .string)]
         book.uniquenessConstraints = [["isbn"]]
-        publisher.properties = [attribute("code", .string), attribute("country", .string)]
+        publisher.properties = [attribute("publisherID", .integer32), attribute("code", .string), attribute("country", .string)]
         tag.properties = [attribute("name", .string)]
         chapter.properties = [attribute("heading", .string)]
         join(author, "books", toMany: true, book, "author", toMany: false)
@@ -120,7 +125,9 @@ enum LibraryModel {
             attribute("day", .date, userInfo: ["dateFormat": "d.M.yyyy", "dateFormat.1": "yyyy-MM-dd"]),
             attribute("instant", .date, userInfo: ["dateFormat": "UnixTime"]), attribute("colour", .transformable),
         ]
-        return NSManagedObjectModel(entities: [author, book, publisher, tag, chapter, animal, dog, cat, sample])
+        let setting = entity("Setting", Setting.self)
+        setting.properties = [attribute("remoteID", .string, defaultValue: "main"), attribute("value", .integer64, defaultValue: 0)]
+        return NSManagedObjectModel(entities: [author, book, publisher, tag, chapter, animal, dog, cat, sample, setting])
     }
 
     static func entity(_ name: String, _ type: NSManagedObject.Type, userInfo: [AnyHashable: Any]? = nil) -> NSEntityDescription {

@@ -58,6 +58,8 @@ struct RefusedImportTests {
         try Library().using { context throws in
             let error = #expect(throws: RecordError.self) { try context.importObjects(Dog.self, from: [["kind": "cat", "name": "Tom"]]) }
             #expect(error?.entity == "Dog")
+            let other = #expect(throws: RecordError.self) { try context.importObjects(Dog.self, from: [["name": "Rex"], ["kind": "wolf"]]) }
+            #expect(other?.problem == "its objects are not of the class Dog")
             #expect(!context.hasChanges)
         }
     }

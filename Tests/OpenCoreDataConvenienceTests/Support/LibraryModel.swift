@@ -97,6 +97,9 @@ enum LibraryModel {
         animal.properties = [attribute("name", .string)]
         let dog = entity("Dog", Dog.self), cat = entity("Cat", Cat.self)
         animal.subentities = [dog, cat]
+        // Its objects are no dogs to Swift.
+        let wolf = entity("Wolf", NSManagedObject.self)
+        dog.subentities = [wolf]
 
         author.properties = [
             attribute("id", .integer64), attribute("name", .string), attribute("age", .integer32), attribute("rating", .double),
@@ -127,7 +130,7 @@ enum LibraryModel {
         ]
         let setting = entity("Setting", Setting.self)
         setting.properties = [attribute("remoteID", .string, defaultValue: "main"), attribute("value", .integer64, defaultValue: 0)]
-        return NSManagedObjectModel(entities: [author, book, publisher, tag, chapter, animal, dog, cat, sample, setting])
+        return NSManagedObjectModel(entities: [author, book, publisher, tag, chapter, animal, dog, cat, wolf, sample, setting])
     }
 
     static func entity(_ name: String, _ type: NSManagedObject.Type, userInfo: [AnyHashable: Any]? = nil) -> NSEntityDescription {

@@ -143,6 +143,11 @@ let package = Package(
             swiftSettings: strict),
         // Written by Apple's interface alone; without package access, what is ours and not public is out of its reach.
         .testTarget(name: "CoreDataTests", dependencies: ["CoreData"], packageAccess: false, swiftSettings: strict),
+        // The library of an example, which is a package of its own: so it is tested without building everything twice.
+        .target(
+            name: "Contacts", dependencies: ["CoreData", "OpenCoreDataConvenience"], path: "Examples/Contacts/Sources/Contacts",
+            packageAccess: false, swiftSettings: strict),
+        .testTarget(name: "ContactsTests", dependencies: ["Contacts"], packageAccess: false, swiftSettings: strict),
         .testTarget(
             name: "OpenCoreDataConvenienceTests",
             dependencies: ["CoreData", "OpenCoreDataConvenience", "OpenCoreDataTestSupport", "TestTraits"], swiftSettings: strict),

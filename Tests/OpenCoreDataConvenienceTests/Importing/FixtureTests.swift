@@ -94,7 +94,9 @@ struct FixtureTests {
         }
     }
 
-    @Test(arguments: ["SingleEntityRelatedToManyMappedEntitiesUsingMappedPrimaryKey", "SingleEntityRelatedToManyMappedEntitiesUsingListOfPrimaryKeys"])
+    @Test(arguments: [
+        "SingleEntityRelatedToManyMappedEntitiesUsingMappedPrimaryKey", "SingleEntityRelatedToManyMappedEntitiesUsingListOfPrimaryKeys",
+    ])
     func toManysByObjectsAndByKeys(_ fixture: String) throws {
         try using { context throws in
             let object = try imported(fixture, as: "SingleEntityRelatedToManyMappedEntitiesUsingMappedPrimaryKey", context)

@@ -8,7 +8,10 @@ import Testing
 struct ImportFetchTests {
     private static func records(_ count: Int) -> [[String: Any]] {
         (0..<count).map { id in
-            ["id": id, "name": "name \(id)", "publishedBy": "P\(id % 3)", "books": ["\(id)", ["isbn": "\(id + count)", "tags": ["a", "\(id % 7)"]]] as [Any]]
+            [
+                "id": id, "name": "name \(id)", "publishedBy": "P\(id % 3)",
+                "books": ["\(id)", ["isbn": "\(id + count)", "tags": ["a", "\(id % 7)"]]] as [Any],
+            ]
         }
     }
 

@@ -36,7 +36,8 @@ struct ImportPropertyTests {
     /// With one record among them that is wrong.
     private func refuse(_ records: [[String: Any]], _ isAuthors: Bool, _ context: NSManagedObjectContext, _ random: inout Random) throws {
         var records = records
-        records.insert(isAuthors ? ["id": 1, "books": [["isbn": "1", "title": ["no text"]]]] : ["author": ["id": 0.5]], at: random.below(records.count + 1))
+        records.insert(
+            isAuthors ? ["id": 1, "books": [["isbn": "1", "title": ["no text"]]]] : ["author": ["id": 0.5]], at: random.below(records.count + 1))
         try context.performAndWait {
             let before = try ContextState(context)
             let error = #expect(throws: RecordError.self) {

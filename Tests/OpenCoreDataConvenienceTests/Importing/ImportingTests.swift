@@ -158,7 +158,8 @@ struct ImportingTests {
 
     @Test func theClassOfAnAbstractEntityChoosesASubentity() throws {
         try Library().using { context throws in
-            let animals = try context.importObjects(Animal.self, from: [["kind": "dog", "name": "Rex"], ["kind": "cat", "name": "Tom"], ["name": "Rex"]])
+            let animals = try context.importObjects(
+                Animal.self, from: [["kind": "dog", "name": "Rex"], ["kind": "cat", "name": "Tom"], ["name": "Rex"]])
             #expect(animals[0] is Dog)
             #expect(animals[1] is Cat)
             #expect(animals[2] === animals[0])
@@ -220,7 +221,8 @@ struct ImportingTests {
 
     @Test func jsonKeepsNumbersAsTheyAreWritten() throws {
         try Library().using { context throws in
-            let json = #"{"large": 9007199254740993, "exact": 0.1234567890123456789012345, "double": 0.1, "text": 18446744073709551615, "flag": true}"#
+            let json =
+                #"{"large": 9007199254740993, "exact": 0.1234567890123456789012345, "double": 0.1, "text": 18446744073709551615, "flag": true}"#
             let sample = try #require(try context.importObjects(Sample.self, from: Data(json.utf8)).first)
             #expect(sample.large == 9_007_199_254_740_993)
             #expect(sample.exact == Decimal(string: "0.1234567890123456789012345"))

@@ -35,7 +35,9 @@ struct RefusedImportTests {
 
     @Test func anErrorSaysWhereWhatAndWhatToDo() throws {
         try using { context throws in
-            let record: [String: Any] = ["id": 5, "publishedBy": ["code": "N", "authors": [6, ["id": 7, "address": ["city": true]]] as [Any]] as [String: Any]]
+            let record: [String: Any] = [
+                "id": 5, "publishedBy": ["code": "N", "authors": [6, ["id": 7, "address": ["city": true]]] as [Any]] as [String: Any],
+            ]
             let error = #expect(throws: RecordError.self) { try context.importObjects(Author.self, from: [["id": 1], record]) }
             #expect(error?.place == "$[1].publishedBy.authors[1].address.city")
             #expect(error?.entity == "Author")

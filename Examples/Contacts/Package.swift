@@ -1,0 +1,15 @@
+// swift-tools-version:6.2
+import PackageDescription
+
+let package = Package(
+    name: "contacts",
+    products: [.executable(name: "contacts", targets: ["ContactsCommand"])],
+    dependencies: [.package(name: "cistern", path: "../..")],
+    targets: [
+        .target(
+            name: "Contacts",
+            dependencies: [.product(name: "CoreData", package: "cistern"), .product(name: "OpenCoreDataConvenience", package: "cistern")]),
+        .executableTarget(name: "ContactsCommand", dependencies: ["Contacts"]),
+    ],
+    swiftLanguageModes: [.v6]
+)

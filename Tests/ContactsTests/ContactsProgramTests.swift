@@ -101,7 +101,7 @@ struct ContactsProgramTests {
     @Test func aFolderThatCannotBeMadeIsAFailure() throws {
         let session = Session()
         let file = try session.file("[]")
-        let program = ContactsProgram(say: { _ in }, complain: { #expect(!$0.isEmpty) })
+        let program = ContactsProgram(say: { _ in }, complain: { #expect($0.hasPrefix("the folder \(file) can't be used: ")) })
         #expect(program.run([file, "list"]) == 1)
     }
 

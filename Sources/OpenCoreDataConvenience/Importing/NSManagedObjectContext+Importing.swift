@@ -37,7 +37,10 @@ extension NSManagedObjectContext {
 
     /// Imports what a JSON text says: an array of objects, or one object.
     ///
-    /// - Throws: As `importObject(_:from:)`, and for what is no JSON the error of `JSONSerialization`, which reads the text.
+    /// `JSONSerialization` reads the text: whole numbers of 64 bits, and others with up to 38 digits, are kept as they are written. It accepts a comma too
+    /// many, and of a key that is there twice takes the last.
+    ///
+    /// - Throws: As `importObject(_:from:)`, and `RecordError` for what is no JSON.
     @discardableResult
     public func importObjects<Object: NSManagedObject>(_ type: Object.Type, from json: Data) throws -> [Object] {
         try importJSON(json, type.entity(in: self), as: type)
@@ -55,10 +58,9 @@ extension NSManagedObjectContext {
         try importJSON(json, entity(named: name), as: NSManagedObject.self)
     }
 
-    // It keeps whole numbers of 64 bits, and others with up to 38 digits, as they are written. It accepts a comma too many.
     private func importJSON<Object: NSManagedObject>(_ json: Data, _ entity: NSEntityDescription, as type: Object.Type) throws -> [Object] {
         let importer = Importer(context: self)
-        let root = try JSONSerialization.jsonObject(with: json, options: .fragmentsAllowed)
+        let root = try parsed(json, entity)
         if let record = root as? [String: Any] { return try importer.objects([record], entity, as: type, from: InputPlace()) }
         let problem = "is no object", remedy = "give a JSON object, or an array of objects"
         guard let list = root as? [Any] else {
@@ -69,5 +71,16 @@ extension NSManagedObjectContext {
             throw RecordError(entity: entity.name ?? "?", place: InputPlace()[number], value: element, problem: problem, remedy: remedy)
         }
         return try importer.objects(records, entity, as: type, from: nil)
+    }
+
+    private func parsed(_ json: Data, _ entity: NSEntityDescription) throws(RecordError) -> Any {
+        do {
+            return try JSONSerialization.jsonObject(with: json, options: .fragmentsAllowed)
+        } catch {
+            // Where in the text it went wrong is only said there.
+            let detail = (error as NSError).userInfo["NSDebugDescription"] as? String ?? error.localizedDescription
+            throw RecordError(
+                entity: entity.name ?? "?", place: InputPlace(), problem: "the text is no JSON (\(detail))", remedy: "mend the text, or give parsed records")
+        }
     }
 }

@@ -244,7 +244,9 @@ struct ImportingTests {
             let error = #expect(throws: RecordError.self) { try context.importObjects(Author.self, from: Data(#"[{"id": 1}, 2]"#.utf8)) }
             #expect(error?.description == "$[1]: Author: 2: is no object; give a JSON object, or an array of objects")
             #expect(throws: RecordError.self) { try context.importObjects(Author.self, from: Data("3".utf8)) }
-            #expect(throws: CocoaError.self) { try context.importObjects(Author.self, from: Data("[{]".utf8)) }
+            let text = #expect(throws: RecordError.self) { try context.importObjects(Author.self, from: Data("[1, x]".utf8)) }
+            #expect(text?.problem == "the text is no JSON (Invalid value around character 4.)")
+            #expect(throws: RecordError.self) { try context.importObjects(Author.self, from: Data()) }
             #expect(try context.importObjects(Author.self, from: Data("[]".utf8)).isEmpty)
             #expect(!context.hasChanges)
         }

@@ -11,24 +11,30 @@ public final class ContactBook {
         case exists(String)
         case missing(String)
         case empty(String)
+        case unusable(folder: String, why: String)
 
         public var description: String {
             switch self {
             case .exists(let name): "there is already a contact \"\(name)\"; use update to change the number"
             case .missing(let name): "there is no contact \"\(name)\"; list shows all"
             case .empty(let what): "the \(what) is empty"
+            case .unusable(let folder, let why): "the folder \(folder) can't be used: \(why)"
             }
         }
     }
 
     /// Opens the file in a folder, and makes both if they are not there.
     public init(folder: URL) throws {
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         container = NSPersistentContainer(name: "Contacts", managedObjectModel: ContactsModel.shared)
         container.persistentStoreDescriptions = [NSPersistentStoreDescription(url: folder.appendingPathComponent("Contacts.sqlite"))]
-        var failure: (any Error)?
-        container.loadPersistentStores { _, error in failure = error }
-        if let failure { throw failure }
+        do {
+            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+            var failure: (any Error)?
+            container.loadPersistentStores { _, error in failure = error }
+            if let failure { throw failure }
+        } catch {
+            throw Failure.unusable(folder: folder.path, why: error.localizedDescription)
+        }
     }
 
     /// Adds a contact under a name that nobody has yet.

@@ -69,6 +69,15 @@ extension NSEntityDescription {
         return path.count == 2 && path[1] == written
     }
 
+    /// The class that objects of this entity have.
+    ///
+    /// - Parameter module: Where to look for it, if the entity does not say so.
+    func objectClass(module: String?) -> NSManagedObject.Type? {
+        guard let written = managedObjectClassName else { return nil }
+        let found: AnyClass? = NSClassFromString(written) ?? module.flatMap { NSClassFromString("\($0).\(written)") }
+        return found as? NSManagedObject.Type
+    }
+
     /// An attribute of this entity.
     func attribute(_ name: String) throws(RecordError) -> NSAttributeDescription {
         if let attribute = attributesByName[name] { return attribute }

@@ -34,10 +34,10 @@ final class EntityRules {
     let importable: (any Importable.Type)?
     private let key: String?
 
-    init(_ entity: NSEntityDescription) {
+    init(_ entity: NSEntityDescription, module: String?) {
         self.entity = entity
         name = entity.name ?? "?"
-        importable = NSClassFromString(entity.managedObjectClassName) as? any Importable.Type
+        importable = entity.objectClass(module: module) as? any Importable.Type
         attributes = entity.attributesByName.values.filter { !($0 is NSDerivedAttributeDescription) }.sorted { $0.name < $1.name }.map {
             Attribute(
                 attribute: $0, paths: Self.paths($0), takesDefault: Self.isTrue($0.userInfo?[Self.defaultKey]), conversion: AttributeConversion($0))

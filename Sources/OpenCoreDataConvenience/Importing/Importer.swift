@@ -2,21 +2,27 @@ import CoreData
 import Foundation
 
 /// One import: everything that may fail first, and only then changes.
-struct Importer {
-    let context: NSManagedObjectContext
-    let reader = RecordReader()
+struct Importer<Object: NSManagedObject> {
+    private let context: NSManagedObjectContext
+    private let reader: RecordReader
+    private let module: String?
+
+    /// - Parameter type: The class of the objects that are wanted.
+    init(_ context: NSManagedObjectContext, as type: Object.Type) {
+        self.context = context
+        module = type == NSManagedObject.self ? nil : String(reflecting: type).split(separator: ".").first.map(String.init)
+        reader = RecordReader(module: module)
+    }
 
     /// The objects of the records, in their order, without those that their classes do not want.
     ///
     /// - Parameter start: The place of the only record; nil for a list.
-    func objects<Object: NSManagedObject>(
-        _ records: [[String: Any]], _ entity: NSEntityDescription, as type: Object.Type, from start: InputPlace?
-    ) throws -> [Object] {
+    func objects(_ records: [[String: Any]], _ entity: NSEntityDescription, from start: InputPlace?) throws -> [Object] {
         let drafts = try records.enumerated().compactMap { try reader.draft($1, entity, at: start ?? InputPlace()[$0]) }
         let index = KeyIndex(context)
         try index.fetch(drafts.flatMap(\.withRelated))
         try drafts.forEach { try resolve($0, index) }
-        try drafts.forEach { try check($0, is: type) }
+        try drafts.forEach(check)
         return drafts.map(fill).compactMap { $0 as? Object }
     }
 
@@ -42,13 +48,13 @@ struct Importer {
     }
 
     /// Refuses an object of another class than the caller wants.
-    private func check<Object: NSManagedObject>(_ draft: Draft, is type: Object.Type) throws {
+    private func check(_ draft: Draft) throws {
         guard let target = draft.target else { return }
-        let found = target.object.map { Swift.type(of: $0) } ?? NSClassFromString(target.entity.managedObjectClassName) as? NSManagedObject.Type
-        if type == NSManagedObject.self || found is Object.Type { return }
+        let found = target.object.map { type(of: $0) } ?? target.entity.objectClass(module: module)
+        if Object.self == NSManagedObject.self || found is Object.Type { return }
         throw RecordError(
-            entity: target.entity.name ?? "?", place: draft.place, problem: "its objects are not of the class \(type)",
-            remedy: "give the entity a class that inherits from \(type)")
+            entity: target.entity.name ?? "?", place: draft.place, problem: "its objects are not of the class \(Object.self)",
+            remedy: "give the entity a class that inherits from \(Object.self)")
     }
 
     /// Makes the object if it is not there, and gives it what the draft says.

@@ -9,6 +9,7 @@ import Foundation
 ///   there counts. Without any the property's own name is the path.
 /// - `relatedByAttribute`, on an entity or, for one relationship, on that: the attribute by which objects are recognised. Without it: the attribute
 ///   of a uniqueness constraint, `personID` of `Person`, `id`, `remoteID`; if there is none of them every record is a new object.
+///   Two contexts that import the same at the same time may each make an object, unless a uniqueness constraint refuses or unifies them at the save.
 /// - `dateFormat`, and `dateFormat.0` to `.9`, on a date: patterns, or `UnixTime` for milliseconds. Without any: ISO 8601, or a number of seconds.
 /// - `useDefaultValueWhenNotPresent`, on an attribute: its default is set where the record has nothing at its paths.
 ///
@@ -23,7 +24,7 @@ extension NSManagedObjectContext {
     /// - Throws: `RecordError`, what an `Importable` class throws, and what the fetch throws.
     @discardableResult
     public func importObject<Object: NSManagedObject>(_ type: Object.Type, from record: [String: Any]) throws -> Object? {
-        try Importer(context: self).objects([record], type.entity(in: self), as: type, from: InputPlace()).first
+        try Importer(self, as: type).objects([record], type.entity(in: self), from: InputPlace()).first
     }
 
     /// Imports records, and gives their objects in the same order, without those that their class, as `Importable`, does not want. Existing objects are
@@ -32,7 +33,7 @@ extension NSManagedObjectContext {
     /// - Throws: As `importObject(_:from:)`; the error's place says which record (`$[3]`).
     @discardableResult
     public func importObjects<Object: NSManagedObject>(_ type: Object.Type, from records: [[String: Any]]) throws -> [Object] {
-        try Importer(context: self).objects(records, type.entity(in: self), as: type, from: nil)
+        try Importer(self, as: type).objects(records, type.entity(in: self), from: nil)
     }
 
     /// Imports what a JSON text says: an array of objects, or one object.
@@ -49,7 +50,7 @@ extension NSManagedObjectContext {
     /// Imports records as objects of the named entity, which needs no class of its own. Otherwise as `importObjects(_:from:)`.
     @discardableResult
     public func importObjects(entityName name: String, from records: [[String: Any]]) throws -> [NSManagedObject] {
-        try Importer(context: self).objects(records, entity(named: name), as: NSManagedObject.self, from: nil)
+        try Importer(self, as: NSManagedObject.self).objects(records, entity(named: name), from: nil)
     }
 
     /// Imports what a JSON text says as objects of the named entity, which needs no class of its own. Otherwise as `importObjects(_:from:)`.
@@ -59,9 +60,9 @@ extension NSManagedObjectContext {
     }
 
     private func importJSON<Object: NSManagedObject>(_ json: Data, _ entity: NSEntityDescription, as type: Object.Type) throws -> [Object] {
-        let importer = Importer(context: self)
+        let importer = Importer(self, as: type)
         let root = try parsed(json, entity)
-        if let record = root as? [String: Any] { return try importer.objects([record], entity, as: type, from: InputPlace()) }
+        if let record = root as? [String: Any] { return try importer.objects([record], entity, from: InputPlace()) }
         let problem = "is no object", remedy = "give a JSON object, or an array of objects"
         guard let list = root as? [Any] else {
             throw RecordError(entity: entity.name ?? "?", place: InputPlace(), value: root, problem: problem, remedy: remedy)
@@ -70,7 +71,7 @@ extension NSManagedObjectContext {
             if let record = element as? [String: Any] { return record }
             throw RecordError(entity: entity.name ?? "?", place: InputPlace()[number], value: element, problem: problem, remedy: remedy)
         }
-        return try importer.objects(records, entity, as: type, from: nil)
+        return try importer.objects(records, entity, from: nil)
     }
 
     private func parsed(_ json: Data, _ entity: NSEntityDescription) throws(RecordError) -> Any {
@@ -80,7 +81,8 @@ extension NSManagedObjectContext {
             // Where in the text it went wrong is only said there.
             let detail = (error as NSError).userInfo["NSDebugDescription"] as? String ?? error.localizedDescription
             throw RecordError(
-                entity: entity.name ?? "?", place: InputPlace(), problem: "the text is no JSON (\(detail))", remedy: "mend the text, or give parsed records")
+                entity: entity.name ?? "?", place: InputPlace(), problem: "the text is no JSON (\(detail))",
+                remedy: "mend the text, or give parsed records")
         }
     }
 }

@@ -3,13 +3,17 @@ import Foundation
 
 /// Reads records by the rules of their entities. Changes nothing and asks no store: whatever is wrong with the input is found here.
 final class RecordReader {
+    /// Where classes are looked for that entities name without their module.
+    private let module: String?
     private var known: [ObjectIdentifier: EntityRules] = [:]
+
+    init(module: String?) { self.module = module }
 
     /// The rules of an entity, made once.
     func rules(_ entity: NSEntityDescription) -> EntityRules {
         let id = ObjectIdentifier(entity)
         if let rules = known[id] { return rules }
-        let rules = EntityRules(entity)
+        let rules = EntityRules(entity, module: module)
         known[id] = rules
         return rules
     }

@@ -2,7 +2,8 @@ import CoreData
 import Foundation
 
 /// What a given value becomes in an attribute. Text says numbers, truth, dates, identifiers and bytes; a number may become text. Nothing becomes
-/// less than it was: a number that does not fit or has a fraction is refused, not rounded.
+/// less than it was: a number that does not fit, or loses a fraction, is refused. Only where binary numbers are wanted, one with a fraction becomes the
+/// nearest of them.
 struct AttributeConversion {
     let attribute: NSAttributeDescription
     private let dates: DateReader
@@ -55,7 +56,13 @@ struct AttributeConversion {
         guard let number = Number(given) ?? (given as? String).flatMap(Number.init(text:)) else {
             throw Refusal(problem: "is no number", remedy: "give a number, or text that is one")
         }
-        if given is NSDecimalNumber, number.mayBeCutOff {
+        return number
+    }
+
+    /// A number that is kept to the last digit. One that was read by somebody else, and has as many digits as he can keep, may have had more.
+    private func exactNumber(_ given: Any) throws(Refusal) -> Number {
+        let number = try number(given)
+        if type(of: given) != Decimal.self, number.mayBeCutOff {
             throw Refusal(problem: "has more digits than a number can be relied on to keep (38)", remedy: "give it as text, in an attribute of text")
         }
         return number
@@ -76,8 +83,8 @@ struct AttributeConversion {
     }
 
     private func decimal(_ given: Any) throws(Refusal) -> Decimal {
-        guard let decimal = try number(given).decimal else {
-            throw Refusal(problem: "is not a finite number", remedy: "give a finite number, or null")
+        guard let decimal = try exactNumber(given).decimal else {
+            throw Refusal(problem: "does not fit a decimal number", remedy: "make the attribute a double, or give a finite number or null")
         }
         return decimal
     }
@@ -91,8 +98,11 @@ struct AttributeConversion {
     }
 
     private func float(_ given: Any) throws(Refusal) -> Float {
-        let float = Float(try double(given))
-        guard float.isFinite else { throw Refusal(problem: "does not fit a float", remedy: "make the attribute a double") }
+        let double = try double(given)
+        let float = Float(double)
+        guard float.isFinite, double.rounded() != double || Double(float) == double else {
+            throw Refusal(problem: "is not kept exactly by a float", remedy: "make the attribute a double")
+        }
         return float
     }
 
@@ -117,7 +127,7 @@ struct AttributeConversion {
     private func text(_ given: Any) throws(Refusal) -> String {
         if let text = given as? String { return text }
         guard !Number.isTruth(given), Number(given) != nil else { throw Refusal(problem: "is no text", remedy: "give text or a number") }
-        return try number(given).text
+        return try exactNumber(given).text
     }
 
     private func date(_ given: Any) throws(Refusal) -> Date {

@@ -27,8 +27,15 @@ enum Number: Hashable {
             return
         }
         // `Decimal(string:)` stops at what it does not know, and takes the rest for nothing.
-        guard text.wholeMatch(of: /[-+]?[0-9]+(\.[0-9]+)?([eE][-+]?[0-9]+)?/) != nil, let decimal = Decimal(string: text) else { return nil }
-        self = Self.exactly(decimal)
+        guard text.wholeMatch(of: /[-+]?[0-9]+(\.[0-9]+)?([eE][-+]?[0-9]+)?/) != nil else { return nil }
+        if let decimal = Decimal(string: text) {
+            self = Self.exactly(decimal)
+        } else if let double = Double(text), double.isNormal {
+            // Too large or too small for a decimal number.
+            self = .binary(double)
+        } else {
+            return nil
+        }
     }
 
     private static func exactly(_ decimal: Decimal) -> Number { Int64(decimal).map { .whole($0) } ?? .decimal(decimal) }

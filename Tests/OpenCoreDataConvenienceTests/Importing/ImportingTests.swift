@@ -229,6 +229,8 @@ struct ImportingTests {
             #expect(sample.double == 0.1)
             #expect(sample.text == "18446744073709551615")
             #expect(sample.flag)
+            let truth = #expect(throws: RecordError.self) { try context.importObjects(Sample.self, from: Data(#"{"small": true}"#.utf8)) }
+            #expect(truth?.problem == "is no number")
             for (key, number) in [
                 ("large", "-9223372036854775808"), ("exact", "1.2"), ("exact", "123456789012345678901234567890"), ("exact", "12345678901234567.89"),
                 ("text", "1.2"), ("small", "1e2"), ("exact", "-0.000001"),

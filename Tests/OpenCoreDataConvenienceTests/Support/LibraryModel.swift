@@ -121,6 +121,8 @@ enum LibraryModel {
         book.relationshipsByName["chapters"]?.isOrdered = true
 
         let sample = entity("Sample", Sample.self)
+        // As a model's file names it: without the module.
+        sample.managedObjectClassName = "Sample"
         sample.properties = [
             attribute("small", .integer16), attribute("medium", .integer32), attribute("large", .integer64), attribute("exact", .decimal),
             attribute("double", .double), attribute("float", .float), attribute("flag", .boolean), attribute("text", .string),

@@ -40,6 +40,7 @@ public struct RecordError: Error, Hashable, Sendable, CustomStringConvertible, L
             switch value {
             case is NSNull: "null"
             case let text as String: "\"\(text)\""
+            case let truth as Bool where Number.isTruth(value): "\(truth)"
             default: "\(value)"
             }
         return text.count > longest ? "\(text.prefix(longest))…" : text

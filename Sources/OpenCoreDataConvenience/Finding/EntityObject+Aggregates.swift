@@ -65,8 +65,7 @@ extension EntityObject {
             throw RecordError(
                 entity: entity.name ?? "?", property: name, problem: "the attribute holds no numbers", remedy: "use one of a numeric type")
         }
-        // Decimals too: the store keeps them as text, and SQLite would add what that is as a binary number.
-        guard context.parent == nil, !context.hasChanges, attribute.attributeType != .decimalAttributeType else {
+        guard context.parent == nil, !context.hasChanges else {
             let objects = try findAll(matching: having(name, predicate), in: context)
             return try inMemory(Numbers(values: objects.compactMap { $0.value(forKey: name) as? NSNumber }, entity: entity, attribute: attribute))
         }

@@ -104,8 +104,11 @@ struct FindingTests {
             #expect(try Author.average(of: "balance", in: context) == nil)
             #expect(try Author.minimum(of: "age", as: Int.self, in: context) == nil)
             for _ in 0..<3 { try Author.create(in: context).balance = Decimal(string: "0.1") ?? 0 }
+            try Author.create(in: context).balance = Decimal(string: "12345678901234567890.123456789") ?? 0
+            let sum = Decimal(string: "12345678901234567890.423456789")
+            #expect(try Author.sum(of: "balance", in: context).decimalValue == sum)
             try context.save()
-            #expect(try Author.sum(of: "balance", in: context).decimalValue == Decimal(string: "0.3"))
+            #expect(try Author.sum(of: "balance", in: context).decimalValue == sum)
         }
     }
 

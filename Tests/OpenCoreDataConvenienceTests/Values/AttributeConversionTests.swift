@@ -65,6 +65,27 @@ struct AttributeConversionTests {
         }
     }
 
+    @Test(
+        arguments: [
+            ("small", "7"), ("large", 9_007_199_254_740_993), ("exact", "0.10"), ("exact", "12345678901234567890.5"), ("double", 0.1), ("float", 0.1),
+            ("float", "16777216"), ("flag", "yes"), ("text", 1.5), ("text", ""), ("date", "2011-07-23T22:30:40.250Z"), ("instant", 1_388_349_427_543),
+            ("data", "AQI="), ("uuid", "e621e1f8-c36c-495a-93fc-0c247a3e6e5f"), ("uri", "https://example.com/a"),
+        ] as [(String, any Sendable)])
+    func aValueOfAnyTypeFindsItsObjectAgain(_ attribute: String, _ value: any Sendable) throws {
+        let library = try Library()
+        try library.using { context throws in
+            let sample = try Sample.findOrCreate(by: attribute, value: value, in: context)
+            #expect(try Sample.findOrCreate(by: attribute, value: value, in: context) === sample)
+            try context.save()
+        }
+        try library.using { context throws in
+            let found = try Sample.findFirst(by: attribute, value: value, in: context)
+            #expect(found != nil)
+            #expect(try Sample.findOrCreate(by: attribute, value: value, in: context) === found)
+            #expect(try Sample.count(in: context) == 1)
+        }
+    }
+
     @Test func datesAndIdentifiersThatAreThereAlreadyAreTaken() throws {
         try Library().using { context throws in
             let date = Date(timeIntervalSince1970: 1), uuid = UUID(), uri = try #require(URL(string: "urn:x"))

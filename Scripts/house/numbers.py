@@ -4,6 +4,7 @@ import re
 from collections import defaultdict
 from statistics import median
 
+from .names import counts
 from .source import swift_files
 
 #: Lines that a file should have.
@@ -103,3 +104,5 @@ def lines(root):
     yield f"{having / total:.0%} of {total} public declarations are documented"
     largest = next(iter(circles(root, "OpenCoreData")), [])
     yield f"{len(largest)} files of OpenCoreData need each other in a circle, by the types they name"
+    there, names = counts(root)
+    yield f"{there} of {names} of Apple's declarations compile as they are written there"

@@ -7,6 +7,7 @@ from pathlib import Path
 from . import tables
 from .findings import error, warning
 from .flags import configuration_flags, control_flags
+from .names import declared_names
 from .numbers import is_documented, public_lines
 from .source import swift_files
 
@@ -416,6 +417,6 @@ def documentation(root):
 
 RULES = [
     file_sizes, file_names, folder_order, imports, reasons, bare_closures, leftovers, sleeping_tests, quiet_libraries, catalogue,
-    named_tests, listed_tests, mirrored_tests, remote_text, control_flags, configuration_flags,
+    named_tests, listed_tests, declared_names, mirrored_tests, remote_text, control_flags, configuration_flags,
     documentation,
 ]

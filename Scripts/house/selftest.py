@@ -126,6 +126,22 @@ CASES = [
     (rules.control_flags, {
         "Sources/SyncControl/ControlRequest.swift": "struct R {\n    public var full: Bool\n    public var x: Int { 1 }\n}\n",
         "Sources/SyncDaemon/A.swift": "f(request.full)\n"}, None),
+    (rules.declared_names, {
+        "docs/COVERAGE.md": "## Names\n\n1 of 2 declarations, 50.0 %.\n\n| Class | There | Missing |\n| --- | --- | --- |\n| A | 1 of 2 | `c` (no) |\n",
+        "Tests/CoreDataTests/Declarations/A.swift": "// MARK: A\n\nlet b = 1  // = b\n// - c\nlet c = 1\n"}, None),
+    (rules.declared_names, {
+        "docs/COVERAGE.md": "## Names\n\n1 of 1 declarations, 100.0 %.\n\n| A | 1 of 1 | – |\n",
+        "Tests/CoreDataTests/Declarations/A.swift": "// MARK: A\nlet b = 1  // = b\nlet d = 1  // = d\n"}, "A has 2 of 2"),
+    (rules.declared_names, {
+        "docs/COVERAGE.md": "## Names\n\n| A | 0 of 1 | `c` |\n",
+        "Tests/CoreDataTests/Declarations/A.swift": "// MARK: A\nlet b = 1  // - b\n"}, "A is missing b"),
+    (rules.declared_names, {
+        "docs/COVERAGE.md": "## Names\n\n1 of 2 declarations, 51.0 %.\n\n| A | 1 of 1 | – |\n",
+        "Tests/CoreDataTests/Declarations/A.swift": "// MARK: A\nlet b = 1  // = b\n"}, "the snippets say 1 of 1 declarations, 100.0 %"),
+    (rules.declared_names, {
+        "docs/COVERAGE.md": "## Names\n\n1 of 1 declarations, 100.0 %.\n",
+        "Tests/CoreDataTests/Declarations/A.swift": "// MARK: A\nlet b = 1  // = b\n"}, "the names of A are not counted"),
+    (rules.declared_names, {"Tests/CoreDataTests/Declarations/A.swift": "// MARK: A\nlet b = 1  // = b\nlet c = 1  // = b\n"}, "A has b twice"),
 ]
 
 

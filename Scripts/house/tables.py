@@ -151,15 +151,16 @@ CONFIGURATION_EXCEPTIONS = {
 
 # --- Tests ------------------------------------------------------------------------------------------------------------
 
-# The tests that also run against Apple's Core Data, and what is on both sides.
+# The tests that also run against Apple's Core Data, and what is on both sides; UIKit where the document is Apple's.
 PORTABLE_TESTS = "CoreDataTests"
-PORTABLE_IMPORTS = {"CoreData", "Dispatch", "Foundation", "Synchronization", "Testing"}
+PORTABLE_IMPORTS = {"CoreData", "Dispatch", "Foundation", "Synchronization", "Testing", "UIKit"}
 
 # file: reason why it may wait by the clock.
 SLEEP_EXCEPTIONS = {}
 
 # folder: what it tests instead of a folder of the same name.
 MIRROR_EXCEPTIONS = {
+    "Tests/CoreDataTests/Declarations": "the names of Apple's interface, file by file; CoreData has no folders",
     "Tests/OpenCoreDataTests/Guides": "the examples of the guides in Sources/OpenCoreData/OpenCoreData.docc",
 }
 

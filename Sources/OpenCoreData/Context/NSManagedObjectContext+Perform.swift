@@ -2,9 +2,8 @@ import Foundation
 import Synchronization
 
 extension NSManagedObjectContext {
-    /// Runs a block on the context's queue, after what is queued there already, and returns at once. Pending changes are processed at
-    /// its end.
-    public func perform(_ block: @escaping () -> Void) {
+    /// See `perform(_:)`.
+    final func enqueue(_ block: @escaping () -> Void) {
         publishAncestors()
         queue.async { [self] in
             readInbox()

@@ -239,6 +239,50 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
         return coordinator.makeID(for: entity)
     }
 
+    // MARK: What subclasses may override
+
+    /// Runs a block on the context's queue, after what is queued there already, and returns at once. Pending changes are processed at
+    /// its end.
+    open func perform(_ block: @escaping () -> Void) { enqueue(block) }
+
+    /// Whether anything is unsaved, made here or pushed by a child.
+    open var hasChanges: Bool { hasUnsavedChanges }
+
+    /// Adds a new object. Done by its initialiser; needed for objects made in no context. Traps for an object of another context.
+    open func insert(_ object: NSManagedObject) { takeIn(object) }
+
+    /// Marks an object for deletion. Rules of its relationships are applied at the end of the event.
+    open func delete(_ object: NSManagedObject) { prepareAndDelete(object) }
+
+    /// Applies delete rules, publishes, and posts one ObjectsDidChange for everything since the last one.
+    open func processPendingChanges() { endEvent() }
+
+    /// Executes a request that is more than a fetch. In any context, children included. Throws 134091 for a request it does not know.
+    @discardableResult
+    open func execute(_ request: NSPersistentStoreRequest) throws -> NSPersistentStoreResult { try answer(request) }
+
+    /// Hands every unsaved change to the parent, or writes it if the parent is the coordinator. Without changes nothing happens, but that a
+    /// context whose parent is the coordinator writes metadata of stores that was set since (`NSPersistentStoreCoordinator.setMetadata(_:for:)`);
+    /// that is no change of any object, so it makes `hasChanges` no different and posts nothing.
+    ///
+    /// The order: `willSave()` of the objects, the willSave notification, validation, the hand-over (with conflict detection and merge policy where
+    /// a store is met), `didSave()` of the objects, the didSave notification. Throws validation errors (1550–1690), 133020 and 133021 for
+    /// conflicts, and what the store says; then nothing has changed, here or in the parent. Throws 134040 if one of several stores could not
+    /// commit when another had: what is committed is saved, the rest unsaved as before, and the next save writes it.
+    open func save() throws { try saveLevel() }
+
+    /// Merges what another context saved: its `didSaveObjectsNotification`, its `didSaveObjectIDsNotification`, or one made from history.
+    ///
+    /// Objects that are registered here and in use are refreshed, inserted ones become known as faults, deleted ones are deleted here. Call
+    /// it on this context's queue; the notification may come from any thread.
+    open func mergeChanges(fromContextDidSave notification: Notification) { merge(didSave: notification) }
+
+    /// Discards inserts and deletes and restores updated values. Nothing is fetched, and no other context is touched.
+    open func rollback() { dropChanges() }
+
+    /// Forgets all objects and all changes.
+    open func reset() { forgetAll() }
+
     // MARK: Confinement
 
     func checkQueue() {

@@ -12,11 +12,12 @@ extension NSManagedObject: KeyValueCoding {
             if let property = entity.propertiesByName[key] as? NSFetchedPropertyDescription { return objects(of: property) }
             if key == "objectID" { return objectID }
             if key == "self" { return self }
-            Violation.unknownKey(key, entity: entity.name)
+            return self.value(forUndefinedKey: key)
         }
     }
 
     final func setPropertyValue(_ value: Any?, _ key: String) {
+        guard layout.place(of: key) != nil || entity.propertiesByName[key] != nil else { return setValue(value, forUndefinedKey: key) }
         switch place(of: key) {
         case .slot(let slot):
             switch layout.slots[slot] {

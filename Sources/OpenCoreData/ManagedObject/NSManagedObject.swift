@@ -139,6 +139,12 @@ open class NSManagedObject: NSObject {
     /// The name of the entity that this class stands for: the class's own name.
     open class var entityName: String { String(describing: self) }
 
+    /// What key-value coding answers to a key that the entity does not have. Stops the program; a subclass may know better.
+    open func value(forUndefinedKey key: String) -> Any? { Violation.unknownKey(key, entity: entity.name) }
+
+    /// Where key-value coding sets a key that the entity does not have. Stops the program; a subclass may know better.
+    open func setValue(_ value: Any?, forUndefinedKey key: String) { Violation.unknownKey(key, entity: entity.name) }
+
     /// Whether changes announced by `willChangeValue(forKey:)` for keys that the model does not know leave the object unchanged.
     open class var contextShouldIgnoreUnmodeledPropertyChanges: Bool { true }
 

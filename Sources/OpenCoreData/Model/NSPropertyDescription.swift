@@ -23,7 +23,7 @@ open class NSPropertyDescription: NSObject, @unchecked Sendable {
     open var isIndexed: Bool = false { willSet { checkEditable() } }
 
     /// The entity that declares the property.
-    open internal(set) var entity: NSEntityDescription? {
+    open internal(set) var entity: NSEntityDescription! {
         get { owner?.object }
         set { owner = newValue?.anchor }
     }

@@ -27,7 +27,8 @@ struct PredicateSumTests {
         ("parts.@avg.number > 9e18", "large"), ("parts.@sum.real == 0 AND parts.@avg.real == nil", "none"),
     ])
     func theyAreExactWhereverTheyAreAskedFor(format: String, name: String) throws {
-        for context in [try SQLiteStack(Self.model()).root, TestStack(Self.model()).root] {
+        let file = try SQLiteStack(Self.model()), memory = TestStack(Self.model())
+        for context in [file.root, memory.root] {
             try context.performAndWait { () throws in
                 for (name, numbers) in [("ends", [Int.max, Int.min]), ("large", [Int.max, Int.max]), ("none", [])] {
                     let whole = context.make("Thing", ["name": name])

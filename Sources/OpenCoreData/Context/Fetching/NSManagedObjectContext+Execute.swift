@@ -6,9 +6,8 @@ protocol ContextRequest: NSPersistentStoreRequest {
 }
 
 extension NSManagedObjectContext {
-    /// Executes a request that is more than a fetch. In any context, children included. Throws 134091 for a request it does not know.
-    @discardableResult
-    public func execute(_ request: NSPersistentStoreRequest) throws -> NSPersistentStoreResult {
+    /// See `execute(_:)`.
+    final func answer(_ request: NSPersistentStoreRequest) throws -> NSPersistentStoreResult {
         checkQueue()
         guard let request = request as? any ContextRequest else {
             throw NSError.coreData(

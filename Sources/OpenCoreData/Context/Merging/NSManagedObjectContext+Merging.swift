@@ -5,11 +5,8 @@ import Foundation
 /// New values come in under this context's own unsaved changes, which stay: a merge never conflicts and never fails, and leaves the
 /// context as clean as it was. Values are not copied from the other context; they are read, by ID, from the parent or the coordinator.
 extension NSManagedObjectContext {
-    /// Merges what another context saved: its `didSaveObjectsNotification`, its `didSaveObjectIDsNotification`, or one made from history.
-    ///
-    /// Objects that are registered here and in use are refreshed, inserted ones become known as faults, deleted ones are deleted here. Call
-    /// it on this context's queue; the notification may come from any thread.
-    public func mergeChanges(fromContextDidSave notification: Notification) {
+    /// See `mergeChanges(fromContextDidSave:)`.
+    final func merge(didSave notification: Notification) {
         checkQueue()
         let changes = ChangedObjectIDs(notification.userInfo ?? [:], coordinator: endOfChain)
         let source = notification.object as? NSManagedObjectContext

@@ -60,6 +60,26 @@ public final class NSMergeConflict: NSObject, @unchecked Sendable {
         newVersionNumber = Int(conflict.stored?.version ?? 0)
     }
 
+    /// A conflict that was found elsewhere, for a merge policy to resolve. The object's snapshot is what its context read.
+    ///
+    /// - Parameters:
+    ///   - cachedSnapshot: the values in memory at the coordinator or the parent, by property name.
+    ///   - persistedSnapshot: the values in the store, where they are newer.
+    public init(
+        source srcObject: NSManagedObject, newVersion newvers: Int, oldVersion oldvers: Int, cachedSnapshot cachesnap: [String: Any]?,
+        persistedSnapshot persnap: [String: Any]?
+    ) {
+        sourceObjectID = srcObject.objectID
+        context = srcObject.managedObjectContext
+        change = nil
+        stored = nil
+        objectSnapshot = srcObject.base?.snapshot
+        cachedSnapshot = cachesnap
+        persistedSnapshot = persnap
+        oldVersionNumber = oldvers
+        newVersionNumber = newvers
+    }
+
     /// The object, in the context that saves. Use it on that context's queue.
     public var sourceObject: NSManagedObject {
         guard let context else { Violation.misuse("the context of this merge conflict is gone; use sourceObjectID") }
@@ -120,6 +140,31 @@ public final class NSConstraintConflict: NSObject, @unchecked Sendable {
         databaseObjectID = database?.id
         databaseSnapshot = database?.row?.snapshot
         self.context = context
+    }
+
+    /// A conflict that was found elsewhere.
+    ///
+    /// - Parameters:
+    ///   - contraint: the attributes that are unique together.
+    ///   - databaseObject: who has the key; nil: the conflicting objects have it in common.
+    ///   - conflictingSnapshots: for each of the objects its values, by property name.
+    public init(
+        constraint contraint: [String], database databaseObject: NSManagedObject?, databaseSnapshot: [AnyHashable: Any]?,
+        conflicting conflictingObjects: [NSManagedObject], conflictingSnapshots: [Any]
+    ) {
+        func byName(_ values: Any?) -> [String: Any] {
+            var result: [String: Any] = [:]
+            for (key, value) in values as? [AnyHashable: Any] ?? [:] { result["\(key)"] = value }
+            return result
+        }
+        constraint = contraint
+        let first = conflictingObjects.first
+        constraintValues = Dictionary(contraint.map { ($0, first?.value(forKey: $0) ?? NSNull()) }, uniquingKeysWith: { first, _ in first })
+        conflictingObjectIDs = conflictingObjects.map(\.objectID)
+        self.conflictingSnapshots = conflictingSnapshots.map { byName($0) }
+        databaseObjectID = databaseObject?.objectID
+        self.databaseSnapshot = databaseSnapshot.map { byName($0) }
+        context = (first ?? databaseObject)?.managedObjectContext
     }
 
     /// An object and its values.

@@ -23,8 +23,8 @@ struct ContextEvents {
 
 /// Making, changing and deleting objects, and what is unsaved.
 extension NSManagedObjectContext {
-    /// Whether anything is unsaved, made here or pushed by a child.
-    public var hasChanges: Bool {
+    /// See `hasChanges`.
+    final var hasUnsavedChanges: Bool {
         if unpublished.contains(where: { $0.hasChanges }) || !undelivered.isEmpty { return true }
         return chain.withLock { level.hasChanges }
     }
@@ -76,8 +76,8 @@ extension NSManagedObjectContext {
         return Set(ids.map { object(with: $0) })
     }
 
-    /// Adds a new object. Done by its initialiser; needed for objects made in no context. Traps for an object of another context.
-    public func insert(_ object: NSManagedObject) {
+    /// See `insert(_:)`.
+    final func takeIn(_ object: NSManagedObject) {
         checkQueue()
         if object.fillsRows { Violation.misuse("an object that fills the rows of a batch insert is inserted into a context; make one of your own") }
         if let owner = object.context, owner !== self { Violation.insertedElsewhere("\(object.objectID)", owner.diagnosticName) }
@@ -95,8 +95,8 @@ extension NSManagedObjectContext {
         noteActivity()
     }
 
-    /// Marks an object for deletion. Rules of its relationships are applied at the end of the event.
-    public func delete(_ object: NSManagedObject) {
+    /// See `delete(_:)`.
+    final func prepareAndDelete(_ object: NSManagedObject) {
         checkQueue()
         let object = object.standing
         if object.context !== self { Violation.otherContext("\(object.objectID)") }
@@ -228,8 +228,8 @@ extension NSManagedObjectContext {
         }
     }
 
-    /// Applies delete rules, publishes, and posts one ObjectsDidChange for everything since the last one.
-    public func processPendingChanges() {
+    /// See `processPendingChanges()`.
+    final func endEvent() {
         checkQueue()
         readInbox()
         if propagatesDeletesAtEndOfEvent { propagateWhatCanBeRead() }

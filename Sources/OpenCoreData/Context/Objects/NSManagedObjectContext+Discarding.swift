@@ -3,8 +3,8 @@ import Synchronization
 
 /// Throwing changes away, and forgetting values.
 extension NSManagedObjectContext {
-    /// Discards inserts and deletes and restores updated values. Nothing is fetched, and no other context is touched.
-    public func rollback() {
+    /// See `rollback()`.
+    final func dropChanges() {
         checkQueue()
         readInbox()
         undoRecorder?.forget()
@@ -78,8 +78,8 @@ extension NSManagedObjectContext {
         tellOfChanges()
     }
 
-    /// Forgets all objects and all changes.
-    public func reset() {
+    /// See `reset()`.
+    final func forgetAll() {
         checkQueue()
         let objects = registry.objects
         undoRecorder?.forget()

@@ -2,15 +2,8 @@ import Foundation
 
 /// Saving: one level toward the store, all or nothing.
 extension NSManagedObjectContext {
-    /// Hands every unsaved change to the parent, or writes it if the parent is the coordinator. Without changes nothing happens, but that a
-    /// context whose parent is the coordinator writes metadata of stores that was set since (`NSPersistentStoreCoordinator.setMetadata(_:for:)`);
-    /// that is no change of any object, so it makes `hasChanges` no different and posts nothing.
-    ///
-    /// The order: `willSave()` of the objects, the willSave notification, validation, the hand-over (with conflict detection and merge policy where
-    /// a store is met), `didSave()` of the objects, the didSave notification. Throws validation errors (1550–1690), 133020 and 133021 for
-    /// conflicts, and what the store says; then nothing has changed, here or in the parent. Throws 134040 if one of several stores could not
-    /// commit when another had: what is committed is saved, the rest unsaved as before, and the next save writes it.
-    public func save() throws {
+    /// See `save()`.
+    final func saveLevel() throws {
         checkQueue()
         guard try prepareToSave() else { return try saveMetadata() }
         let changes = try Self.beginSaving([self])[0]

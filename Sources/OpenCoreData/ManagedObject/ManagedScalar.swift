@@ -23,14 +23,26 @@ extension ManagedValue where Self: ManagedScalar {
 }
 
 extension Optional: ManagedValue where Wrapped: ManagedScalar {
-    /// Reads an attribute or to-one; nil for null and for a value of another type. Stops the program for a to-many.
+    /// Reads an attribute or to-one; nil for null and for a value of another type. A to-many is never nil, and stops the program if the type is no
+    /// collection.
     public static func read(from object: NSManagedObject, at place: PropertyPlace) -> Self {
-        guard case .slot(let slot) = place else { Violation.misuse("a to-many relationship is declared as \(Self.self)") }
+        guard case .slot(let slot) = place else { return members(of: object, at: place) }
         return Wrapped.decode(ManagedSlot(object.value(atSlot: slot), object: object))
     }
 
-    /// Sets an attribute or to-one, and tracks the change; nil writes null.
+    private static func members(of object: NSManagedObject, at place: PropertyPlace) -> Self {
+        guard case .toMany(let number) = place, let type = Wrapped.self as? any ManagedCollection.Type else {
+            Violation.misuse("a to-many relationship is declared as \(Self.self)")
+        }
+        return type.members(of: object, number) as? Wrapped
+    }
+
+    /// Sets an attribute or to-one, and tracks the change; nil writes null. Of a to-many, replaces the members, by none if nil.
     public func write(to object: NSManagedObject, at place: PropertyPlace) {
+        if case .toMany(let number) = place {
+            object.setToMany(number, to: (self as? any ManagedCollection)?.memberObjects ?? [])
+            return
+        }
         object.write(self?.encode() ?? ManagedSlot(.null), at: place)
     }
 }

@@ -1,10 +1,12 @@
 import Foundation
 import Synchronization
 
-/// The places of one entity's `@Managed` properties, by the key path of their storage. Read without a lock, from any thread.
+/// The places of one entity's properties, by the key paths to the storage of `@Managed` ones and by the names in generated accessors. Read without
+/// a lock, from any thread.
 ///
-/// Each entry is one word: the address of the key path and the place. A key path that has an entry is kept alive for good, so that its
-/// address means nothing else; the compiler makes one per property, and where it does not (generic classes) the table stops growing.
+/// Each entry is one word: the address of the key path, or of the name's characters in the program, and the place. A key path that has an entry is
+/// kept alive for good, so that its address means nothing else; the compiler makes one per property, and where it does not (generic classes) the
+/// table stops growing.
 // The table is reached through atomics only, and its storage lives as long as it does.
 final class PropertyPlaceCache: @unchecked Sendable {
     private static let size = 256
@@ -22,8 +24,19 @@ final class PropertyPlaceCache: @unchecked Sendable {
         entries.deallocate()
     }
 
-    subscript(_ path: AnyKeyPath) -> PropertyPlace? {
-        let mark = Self.mark(path)
+    subscript(_ path: AnyKeyPath) -> PropertyPlace? { place(for: Self.mark(Unmanaged.passUnretained(path).toOpaque())) }
+    /// - Parameter name: the first character of a name that stays where it is.
+    subscript(_ name: UnsafePointer<UInt8>) -> PropertyPlace? { place(for: Self.mark(name)) }
+
+    func remember(_ place: PropertyPlace, for path: AnyKeyPath) {
+        // Kept before it can be found: nobody may see an address that could come to mean another key path.
+        let kept = Unmanaged.passRetained(path)
+        if !remember(place, Self.mark(kept.toOpaque())) { kept.release() }
+    }
+
+    func remember(_ place: PropertyPlace, for name: UnsafePointer<UInt8>) { _ = remember(place, Self.mark(name)) }
+
+    private func place(for mark: UInt64) -> PropertyPlace? {
         for index in Self.indices(mark) {
             let entry = entries[index].load(ordering: .relaxed)
             if entry & ~0xfff == mark { return Self.place(entry) }
@@ -32,27 +45,22 @@ final class PropertyPlaceCache: @unchecked Sendable {
         return nil
     }
 
-    func remember(_ place: PropertyPlace, for path: AnyKeyPath) {
-        guard let code = Self.code(place), used.load(ordering: .relaxed) < Self.size / 2 else { return }
-        let mark = Self.mark(path)
+    /// Whether there is an entry now that was not there before.
+    private func remember(_ place: PropertyPlace, _ mark: UInt64) -> Bool {
+        guard let code = Self.code(place), used.load(ordering: .relaxed) < Self.size / 2 else { return false }
         for index in Self.indices(mark) {
             let entry = entries[index].load(ordering: .relaxed)
-            if entry & ~0xfff == mark { return }
+            if entry & ~0xfff == mark { return false }
             guard entry == 0 else { continue }
-            // Kept before it can be found: nobody may see an address that could come to mean another key path.
-            let kept = Unmanaged.passRetained(path)
-            if entries[index].compareExchange(expected: 0, desired: mark | code, ordering: .relaxed).exchanged {
-                used.add(1, ordering: .relaxed)
-            } else {
-                kept.release()
-            }
-            return
+            guard entries[index].compareExchange(expected: 0, desired: mark | code, ordering: .relaxed).exchanged else { return false }
+            used.add(1, ordering: .relaxed)
+            return true
         }
+        return false
     }
 
-    private static func mark(_ path: AnyKeyPath) -> UInt64 {
-        (UInt64(UInt(bitPattern: Unmanaged.passUnretained(path).toOpaque())) >> 4) << 12
-    }
+    /// The whole address: two names may stand side by side. A process's addresses leave more than twelve bits free.
+    private static func mark(_ address: UnsafeRawPointer) -> UInt64 { UInt64(UInt(bitPattern: address)) << 12 }
 
     private static func indices(_ mark: UInt64) -> some Sequence<Int> {
         let start = Int((mark &* 0x9E37_79B9_7F4A_7C15) >> 56)

@@ -15,6 +15,8 @@ OWN_IMPORTS = {
     "OpenCoreData": {"CSwiftRuntime", "CXXHash", "CZlib", "ModelFiles"},
     "CoreData": {"OpenCoreData"},
     "OpenCoreDataConvenience": {"CoreData"},
+    "ManagedClasses": {"ModelFiles"},
+    "opencoredata-classes": {"ManagedClasses"},
     "CSimdJSON": set(),
     "JSONPaths": set(),
     "JSONReader": {"CSimdJSON", "CXXHash", "JSONPaths"},
@@ -91,7 +93,7 @@ LAYER_EXCEPTIONS = [
 # --- Reading the world: libraries return, throw or emit an event -------------------------------------------------------
 
 QUIET_TARGETS = {
-    "ModelFiles", "OpenCoreData", "CoreData", "OpenCoreDataConvenience", "JSONPaths", "JSONReader", "Secrets", "SyncConfiguration", "SyncReports",
+    "ManagedClasses", "ModelFiles", "OpenCoreData", "CoreData", "OpenCoreDataConvenience", "JSONPaths", "JSONReader", "Secrets", "SyncConfiguration", "SyncReports",
     "SyncControl", "SyncPipeline",
 }
 

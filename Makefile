@@ -28,7 +28,7 @@ lint:           ## swift format and the rules of the house (Scripts/check-house)
 	@Scripts/lint
 
 format:         ## swift format, in place
-	@$$(Scripts/find-swift) format --in-place --parallel --recursive Package.swift Sources Tests
+	@$$(Scripts/find-swift) format --in-place --parallel --recursive Package.swift Sources Tests Plugins Examples
 
 docs:           ## check the manual pages and print where the documents are
 	@Scripts/docs

@@ -19,6 +19,8 @@ let package = Package(
         .library(name: "OpenCoreData", targets: ["OpenCoreData"]),
         .library(name: "CoreData", targets: ["CoreData"]),
         .library(name: "OpenCoreDataConvenience", targets: ["OpenCoreDataConvenience"]),
+        .plugin(name: "ManagedClassesPlugin", targets: ["ManagedClassesPlugin"]),
+        .plugin(name: "GenerateManagedClassesPlugin", targets: ["GenerateManagedClassesPlugin"]),
         .library(name: "SyncPipeline", targets: ["SyncPipeline", "SyncConfiguration"]),
         .executable(name: "cisternd", targets: ["cisternd"]),
         .executable(name: "cisternctl", targets: ["cisternctl"]),
@@ -53,6 +55,17 @@ let package = Package(
         .target(name: "CoreData", dependencies: ["OpenCoreData"], swiftSettings: strict),
         // As a program outside would be: without package access, what is ours and not public is out of its reach.
         .target(name: "OpenCoreDataConvenience", dependencies: ["CoreData"], packageAccess: false, swiftSettings: strict),
+
+        // Classes for a model's entities, and accessors behind @NSManaged.
+        .target(name: "ManagedClasses", dependencies: ["ModelFiles"], swiftSettings: strict),
+        .executableTarget(name: "opencoredata-classes", dependencies: ["ManagedClasses"], swiftSettings: strict),
+        .plugin(name: "ManagedClassesPlugin", capability: .buildTool(), dependencies: ["opencoredata-classes"]),
+        .plugin(
+            name: "GenerateManagedClassesPlugin",
+            capability: .command(
+                intent: .custom(verb: "generate-managed-classes", description: "Writes the classes of a target's models into its sources"),
+                permissions: [.writeToPackageDirectory(reason: "The generated sources are written beside the target's own.")]),
+            dependencies: ["opencoredata-classes"]),
 
         // Bytes to records.
         .target(name: "JSONPaths", swiftSettings: strict),
@@ -123,6 +136,12 @@ let package = Package(
             ],
             swiftSettings: strict),
 
+        // The example, built with this package's own plugin; Examples/Bookshelf/Package.swift is how others do it.
+        .target(
+            name: "Bookshelf", dependencies: ["CoreData"], path: "Examples/Bookshelf/Sources/Bookshelf",
+            resources: [.copy("Bookshelf.xcdatamodeld")], plugins: ["ManagedClassesPlugin"]),
+        .executableTarget(name: "bookshelf-demo", dependencies: ["Bookshelf"], path: "Examples/Bookshelf/Sources/bookshelf-demo"),
+
         // Tests mirror Sources.
         .target(name: "TestTraits", path: "Tests/Support/TestTraits", swiftSettings: strict),
         .target(
@@ -152,6 +171,7 @@ let package = Package(
             name: "OpenCoreDataConvenienceTests",
             dependencies: ["CoreData", "OpenCoreDataConvenience", "OpenCoreDataTestSupport", "TestTraits"], swiftSettings: strict),
         .testTarget(name: "ModelFilesTests", dependencies: ["ModelFiles"], swiftSettings: strict),
+        .testTarget(name: "ManagedClassesTests", dependencies: ["Bookshelf", "ManagedClasses", "bookshelf-demo"], swiftSettings: strict),
         .testTarget(name: "JSONPathsTests", dependencies: ["JSONPaths"], swiftSettings: strict),
         .testTarget(name: "JSONReaderTests", dependencies: ["JSONReader", "TestTraits"], swiftSettings: strict),
         .testTarget(

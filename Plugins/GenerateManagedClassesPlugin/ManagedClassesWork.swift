@@ -1,0 +1,1 @@
+../ManagedClassesPlugin/ManagedClassesWork.swift

@@ -9,6 +9,10 @@ struct LibraryTypes {
     private static let fixed: [String: SwiftNominal] = {
         var table: [String: SwiftNominal] = [:]
         for name in ["Array", "Set", "Dictionary", "Range", "ClosedRange"] { table[name] = SwiftType.standard(name) }
+        // Where a protocol has a letter, the runtime doesn't mind what kind of type was meant.
+        for name in ["Comparable", "Decodable", "Encodable", "Equatable", "Hashable", "StringProtocol", "Numeric", "Strideable"] {
+            table[name] = SwiftType.standard(name, .protocol)
+        }
         table["Optional"] = SwiftType.standard("Optional", .enumeration)
         for name in [
             "NSManagedObject", "NSManagedObjectID", "NSManagedObjectContext", "NSEntityDescription", "NSFetchRequest", "NSPersistentStore",

@@ -1,0 +1,94 @@
+import Foundation
+import Testing
+
+@testable import ManagedClasses
+
+/// Classes out of a model, as Xcode writes them.
+@Suite struct ClassWriterTests {
+    private static let model = """
+        <entity name="Animal" representedClassName="Animal" isAbstract="YES" codeGenerationType="class">
+            <attribute name="id" optional="YES" attributeType="UUID"/>
+        </entity>
+        <entity name="Dog" representedClassName=".Dog" parentEntity="Animal" codeGenerationType="class">
+            <attribute name="age" attributeType="Integer 16" usesScalarValueType="YES"/>
+            <attribute name="legs" attributeType="Integer 16" usesScalarValueType="NO"/>
+            <attribute name="born" attributeType="Date" usesScalarValueType="YES"/>
+            <attribute name="price" attributeType="Decimal"/>
+            <attribute name="class" attributeType="String"/>
+            <attribute name="photo" attributeType="Binary"/>
+            <attribute name="colour" attributeType="Transformable" customClassName="Colour"/>
+            <attribute name="any" attributeType="Transformable"/>
+            <relationship name="owner" maxCount="1" destinationEntity="Owner"/>
+            <relationship name="toys" toMany="YES" ordered="YES" destinationEntity="Toy"/>
+            <relationship name="friends" toMany="YES" destinationEntity="Dog"/>
+        </entity>
+        <entity name="Owner" representedClassName="Owner" codeGenerationType="category"><attribute name="name" attributeType="String"/></entity>
+        <entity name="Toy"/>
+        """
+
+    private func text(_ sources: [String: String] = ["Owner.swift": "import CoreData\nclass Owner: NSManagedObject {}\n"]) throws -> String {
+        try ClassesFixture(sources, model: Self.model).generated().get()
+    }
+
+    @Test func attributesHaveTheTypesThatXcodeGivesThem() throws {
+        let text = try text()
+        for declaration in [
+            "public var id: UUID?", "public var age: Int16 {", "public var legs: NSNumber?", "public var born: TimeInterval {",
+            "public var price: NSDecimalNumber?", "public var `class`: String?", "public var photo: Data?", "public var colour: Colour?",
+            "public var any: NSObject?", "    var owner: Owner?", "public var toys: NSOrderedSet?", "public var friends: NSSet?",
+        ] {
+            #expect(text.contains(declaration), "\(declaration)")
+        }
+    }
+
+    @Test func classesInheritFromTheClassesOfTheirParents() throws {
+        let text = try text()
+        #expect(text.contains("public class Animal: NSManagedObject {}") && text.contains("public class Dog: Animal {}"))
+        #expect(!text.contains("class Owner:") && text.contains("extension Owner {\n    class func fetchRequest() -> NSFetchRequest<Owner>"))
+        #expect(!text.contains("extension Toy"))
+    }
+
+    @Test func onlyRootsBecomeIdentifiableUnlessSomebodySaidSo() throws {
+        #expect(try text().contains("extension Animal: Identifiable {}") && text().contains("extension Owner: Identifiable {}"))
+        #expect(try !text().contains("extension Dog: Identifiable"))
+        let said = ["Owner.swift": "class Owner: NSManagedObject {}\nextension Owner: Named, Identifiable {}\n"]
+        #expect(try !text(said).contains("extension Owner: Identifiable"))
+    }
+
+    @Test func toManysHaveTheAccessorsThatXcodeGivesThem() throws {
+        let text = try text()
+        for declaration in [
+            "insertIntoToys(_ value: NSManagedObject, at idx: Int)", "removeFromToys(at idx: Int)",
+            "insertIntoToys(_ values: [NSManagedObject], at indexes: NSIndexSet)", "removeFromToys(at indexes: NSIndexSet)",
+            "replaceToys(at idx: Int, with value: NSManagedObject)", "replaceToys(at indexes: NSIndexSet, with values: [NSManagedObject])",
+            "addToToys(_ value: NSManagedObject)", "removeFromToys(_ value: NSManagedObject)", "addToToys(_ values: NSOrderedSet)",
+            "removeFromToys(_ values: NSOrderedSet)", "addToFriends(_ value: Dog)", "removeFromFriends(_ value: Dog)",
+            "addToFriends(_ values: NSSet)", "removeFromFriends(_ values: NSSet)",
+        ] {
+            #expect(text.contains("public func \(declaration) {"), "\(declaration)")
+        }
+        #expect(!text.contains("insertIntoFriends"))
+    }
+
+    @Test func aClassOfTheDevelopersMustBeThere() throws {
+        let fixture = try ClassesFixture(["A.swift": "import CoreData\n"], model: Self.model)
+        #expect(fixture.complaints.count == 1)
+        #expect(fixture.complaints.first?.hasPrefix("contents:17: the entity Owner asks for an extension of the class Owner, which App") == true)
+    }
+
+    @Test func anEntityWithoutAClassOfTheModuleAsksForNone() throws {
+        let model = """
+            <entity name="A" codeGenerationType="class"/>
+            <entity name="B" representedClassName="Other.B" codeGenerationType="class"/>
+            """
+        #expect(try ClassesFixture([:], model: model).complaints.count == 2)
+    }
+
+    @Test func aModelThatCantBeReadSaysWhere() throws {
+        #expect(try ClassesFixture([:], model: "\n<entity/>").complaints.first?.hasPrefix("contents:2: ") == true)
+    }
+
+    @Test func whatIsGeneratedDependsOnNothingElse() throws {
+        #expect(try text() == text())
+    }
+}

@@ -5,7 +5,7 @@ import Testing
 
 /// The example: sources as one writes them for Xcode, over the real library.
 @Suite struct BookshelfTests {
-    @Test func sourcesWrittenForXcodeRunUnchanged() throws {
+    @MainActor @Test func sourcesWrittenForXcodeRunUnchanged() throws {
         let folder = try TemporaryFolder()
         var told: [String] = []
         try BookshelfStory(storeURL: folder.url.appending(path: "Bookshelf.sqlite")) { told.append($0) }.run()

@@ -33,6 +33,14 @@ struct ModelAssembly {
         }
     }
 
+    /// The module that the file is a resource of: SwiftPM keeps those of a target in a folder `package_target.resources`. An underscore may belong to either.
+    private var modules: [String] {
+        guard let folder = file.path.split(separator: "/").last(where: { $0.hasSuffix(".resources") })?.dropLast(".resources".count) else {
+            return []
+        }
+        return folder.indices.filter { folder[$0] == "_" }.map { String(folder[folder.index(after: $0)...]).replacing("-", with: "_") }
+    }
+
     private mutating func makeEntities() throws(ModelFileError) {
         for entity in file.entities {
             guard entities[entity.name] == nil else { throw fail(entity.line, "two entities are named \(entity.name)", "rename one of them") }
@@ -42,7 +50,7 @@ struct ModelAssembly {
             made.renamingIdentifier = entity.renamingIdentifier
             made.versionHashModifier = entity.versionHashModifier
             made.userInfo = entity.userInfo
-            if let name = entity.className { made.takeClass(named: name) }
+            if let name = entity.className { made.takeClass(named: name, preferring: modules) }
             var properties: [NSPropertyDescription] = []
             for attribute in entity.attributes { properties.append(try ModelAttributes(path: file.path).attribute(attribute, of: entity.name)) }
             for relationship in entity.relationships { properties.append(self.relationship(relationship)) }

@@ -320,8 +320,11 @@ extension NSEntityDescription {
     }
 
     /// Names the class as a model's file does. If the program has none or several of the name, objects are of `NSManagedObject`, as with Core Data.
-    func takeClass(named name: String) {
-        let found = Self.objectClasses(named: name)
+    ///
+    /// - Parameter modules: whose class it is if several have one of the name.
+    func takeClass(named name: String, preferring modules: [String] = []) {
+        var found = Self.objectClasses(named: name)
+        if found.count > 1 { found = found.filter { type in modules.contains { NSStringFromClass(type).hasPrefix($0 + ".") } } }
         managedObjectClassName = name.hasPrefix(".") ? String(name.dropFirst()) : name
         mayLackItsClass = true
         if found.count == 1 { setManagedObjectClass(found[0]) }

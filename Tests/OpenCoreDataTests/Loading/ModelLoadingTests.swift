@@ -2,6 +2,9 @@ import Foundation
 import OpenCoreData
 import Testing
 
+/// OpenCoreDataTestSupport has one of the name, too.
+final class Twofold: NSManagedObject {}
+
 final class LoadedCity: NSManagedObject {
     @Managed var name: String?
 }
@@ -147,6 +150,17 @@ final class LoadedCity: NSManagedObject {
                 #expect(cities.first { $0.name == "?" }?.value(forKeyPath: "parts.@count") as? Int == 1)
             }
             try coordinator.remove(store)
+        }
+    }
+
+    @Test func aClassOfSeveralModulesIsThatOfTheModelsOwn() throws {
+        let text = "<model><entity name=\"City\" representedClassName=\"Twofold\"/></model>", folder = try ModelFolder.empty()
+        for (target, module) in [("OpenCoreDataTests", "OpenCoreDataTests"), ("OpenCoreDataTestSupport", "OpenCoreDataTestSupport"), ("Other", nil)] {
+            let file = folder.url.appending(path: "my_package_\(target).resources/Cities.xcdatamodel/contents")
+            try FileManager.default.createDirectory(at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
+            try Data(text.utf8).write(to: file)
+            let model = try NSManagedObjectModel(readingContentsOf: file.deletingLastPathComponent())
+            #expect(model.entitiesByName["City"]?.managedObjectClassName == (module.map { $0 + ".Twofold" } ?? "Twofold"))
         }
     }
 

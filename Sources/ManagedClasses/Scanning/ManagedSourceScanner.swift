@@ -80,8 +80,11 @@ struct ManagedSourceScanner {
         var depth = 0
         repeat {
             if let token, token.kind == .mark {
-                if "([{".contains(token.text) { depth += 1 }
-                if ")]}".contains(token.text) { depth -= 1 }
+                switch token.text {
+                case "(", "[", "{": depth += 1
+                case ")", "]", "}": depth -= 1
+                default: break
+                }
             }
             index += 1
         } while depth > 0 && index < tokens.count

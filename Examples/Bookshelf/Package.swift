@@ -5,7 +5,7 @@ let package = Package(
     name: "Bookshelf",
     dependencies: [
         // Outside of this repository: .package(url: "…", from: "…")
-        .package(name: "cistern", path: "../..")
+        .package(name: "cistern", path: "../..", traits: [])
     ],
     targets: [
         .target(

@@ -4,7 +4,7 @@ import PackageDescription
 let package = Package(
     name: "contacts",
     products: [.executable(name: "contacts", targets: ["ContactsCommand"])],
-    dependencies: [.package(name: "cistern", path: "../..")],
+    dependencies: [.package(name: "cistern", path: "../..", traits: [])],
     targets: [
         .target(
             name: "Contacts",

@@ -3,7 +3,7 @@ import Synchronization
 
 extension NSManagedObjectContext {
     /// See `perform(_:)`.
-    final func enqueue(_ block: @escaping () -> Void) {
+    final func performLater(_ block: @escaping () -> Void) {
         publishAncestors()
         queue.async { [self] in
             readInbox()

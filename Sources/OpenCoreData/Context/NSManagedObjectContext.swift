@@ -243,7 +243,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
 
     /// Runs a block on the context's queue, after what is queued there already, and returns at once. Pending changes are processed at
     /// its end.
-    open func perform(_ block: @escaping () -> Void) { enqueue(block) }
+    open func perform(_ block: @escaping () -> Void) { performLater(block) }
 
     /// Whether anything is unsaved, made here or pushed by a child.
     open var hasChanges: Bool { hasUnsavedChanges }

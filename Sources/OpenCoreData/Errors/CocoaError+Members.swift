@@ -102,6 +102,4 @@ extension CocoaError {
     public var affectedStores: [AnyObject]? { userInfo[NSAffectedStoresErrorKey] as? [AnyObject] }
     /// The objects, or their IDs, that an error is about: under `NSAffectedObjectsErrorKey`.
     public var affectedObjects: [AnyObject]? { userInfo[NSAffectedObjectsErrorKey] as? [AnyObject] }
-    /// The conflicts because of which a save was refused, where they are of versions: under `NSPersistentStoreSaveConflictsErrorKey`.
-    public var persistentStoreSaveConflicts: [NSMergeConflict]? { userInfo[NSPersistentStoreSaveConflictsErrorKey] as? [NSMergeConflict] }
 }

@@ -105,8 +105,6 @@ import Foundation
     // MARK: NSManagedObject
 
     private class OwnNSManagedObject: NSManagedObject {
-        override func value(forUndefinedKey key: String) -> Any? { nil }  // - value(forUndefinedKey:), overridden
-        override func setValue(_ value: Any?, forUndefinedKey key: String) {}  // - setValue(_:forUndefinedKey:), overridden
         override func setNilValueForKey(_ key: String) {}  // - setNilValueForKey(_:), overridden
         override func willChangeValue(forKey key: String) { super.willChangeValue(forKey: key) }  // - willChangeValue(forKey:), overridden
         override func didChangeValue(forKey key: String) { super.didChangeValue(forKey: key) }  // - didChangeValue(forKey:), overridden
@@ -121,8 +119,6 @@ import Foundation
         let _: (String) -> NSMutableSet = it.mutableSetValue(forKeyPath:)  // - mutableSetValue(forKeyPath:)
         let _: (String) -> NSMutableOrderedSet = it.mutableOrderedSetValue(forKeyPath:)  // - mutableOrderedSetValue(forKeyPath:)
         let _: (String) -> NSMutableArray = it.mutableArrayValue(forKeyPath:)  // - mutableArrayValue(forKeyPath:)
-        let _: (String) -> Any? = it.value(forUndefinedKey:)  // - value(forUndefinedKey:)
-        let _: (Any?, String) -> Void = it.setValue(_:forUndefinedKey:)  // - setValue(_:forUndefinedKey:)
         let _: (String) -> Void = it.setNilValueForKey(_:)  // - setNilValueForKey(_:)
         // - validateValue(_:forKeyPath:)
         let _: (AutoreleasingUnsafeMutablePointer<AnyObject?>, String) throws -> Void = it.validateValue(_:forKeyPath:)
@@ -153,38 +149,9 @@ import Foundation
         let _: ReferenceWritableKeyPath<NSManagedObjectContext, Any> = \.mergePolicy  // - mergePolicy
     }
 
-    // MARK: NSManagedObjectContext
-
-    // It has no state of its own.
-    private class OwnNSManagedObjectContext: NSManagedObjectContext, @unchecked Sendable {
-        override func save() throws { try super.save() }  // - save(), overridden
-        // - execute(_:), overridden
-        override func execute(_ request: NSPersistentStoreRequest) throws -> NSPersistentStoreResult { try super.execute(request) }
-        override func delete(_ object: NSManagedObject) { super.delete(object) }  // - delete(_:), overridden
-        override func insert(_ object: NSManagedObject) { super.insert(object) }  // - insert(_:), overridden
-        override func reset() { super.reset() }  // - reset(), overridden
-        override func rollback() { super.rollback() }  // - rollback(), overridden
-        override func processPendingChanges() { super.processPendingChanges() }  // - processPendingChanges(), overridden
-        // - mergeChanges(fromContextDidSave:), overridden
-        override func mergeChanges(fromContextDidSave notification: Notification) { super.mergeChanges(fromContextDidSave: notification) }
-        override func perform(_ block: @escaping () -> Void) { super.perform(block) }  // - perform(_:), overridden
-        override var hasChanges: Bool { super.hasChanges }  // - hasChanges, overridden
-    }
-
-    // MARK: NSMergeConflict
-
-    private func nsMergeConflictMissing() {
-        // - init(source:newVersion:oldVersion:cachedSnapshot:persistedSnapshot:)
-        let _: (NSManagedObject, Int, Int, [String: Any]?, [String: Any]?) -> NSMergeConflict = NSMergeConflict.init(
-            source:newVersion:oldVersion:cachedSnapshot:persistedSnapshot:)
-    }
-
     // MARK: NSConstraintConflict
 
     private func nsConstraintConflictMissing() {
-        // - init(constraint:database:databaseSnapshot:conflicting:conflictingSnapshots:)
-        let _: ([String], NSManagedObject?, [AnyHashable: Any]?, [NSManagedObject], [Any]) -> NSConstraintConflict = NSConstraintConflict.init(
-            constraint:database:databaseSnapshot:conflicting:conflictingSnapshots:)
         let _: KeyPath<NSConstraintConflict, [[AnyHashable: Any]]> = \.conflictingSnapshots  // - conflictingSnapshots
     }
 

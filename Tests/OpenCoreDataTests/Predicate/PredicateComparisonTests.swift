@@ -206,6 +206,7 @@ struct PredicateComparisonTests {
         #expect(try holds("a ==[cl] 'A'", ["a": "a"]) && !holds("a ==[l] 'A'", ["a": "a"]))
         #expect(try holds("a BETWEEN[l] {'a', 'c'}", ["a": "B"]) && holds("a IN[l] {'e\u{301}'}", ["a": "é"]))
         // A part of a string has no place in the order.
-        #expect(try holds("a BEGINSWITH[l] 'A'", ["a": "Ab"]) && !holds("a BEGINSWITH[l] 'a'", ["a": "Ab"]) && holds("a CONTAINS[cl] 'a'", ["a": "bA"]))
+        #expect(try holds("a BEGINSWITH[l] 'A'", ["a": "Ab"]) && !holds("a BEGINSWITH[l] 'a'", ["a": "Ab"]))
+        #expect(try holds("a CONTAINS[cl] 'a'", ["a": "bA"]))
     }
 }

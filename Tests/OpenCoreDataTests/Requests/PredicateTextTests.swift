@@ -153,7 +153,9 @@ private final class PredicateTextRun {
         }
         if let again = try? NSPredicate.parse(predicate.canonicalFormat) { #expect(again == predicate, "\(text)") }
         let inFile = outcome(predicate, file.root), inMemory = outcome(predicate, memory.root), inBetween = outcome(predicate, unsaved.root)
-        if case .success(let found) = inBetween, case .success(let expected) = inMemory { #expect(found == expected, "over unsaved changes: \(text)") }
+        if case .success(let found) = inBetween, case .success(let expected) = inMemory {
+            #expect(found == expected, "over unsaved changes: \(text)")
+        }
         switch (inFile, inMemory) {
         case (.success(let found), .success(let expected)):
             #expect(found == expected, "\(text)")

@@ -60,7 +60,9 @@ struct RandomPredicateTexts {
         case 3 where kind == .number: return "\(value(kind, depth: depth)) BETWEEN { \(constant(kind)) , \(constant(kind)) }"
         case 4: return "text MATCHES \(pattern())"
         case 5: return "text MATCHES[\(numbers.pick(["c", "d", "cd"]))] \(pattern())"
-        case 6: return "text \(numbers.pick(["LIKE", "BEGINSWITH", "CONTAINS[c]", "ENDSWITH[d]", "<[l]", "==[cl]", ">=[dl]"])) \(value(.text, depth: 0))"
+        case 6:
+            let operation = numbers.pick(["LIKE", "BEGINSWITH", "CONTAINS[c]", "ENDSWITH[d]", "<[l]", "==[cl]", ">=[dl]"])
+            return "text \(operation) \(value(.text, depth: 0))"
         case 7 where numbers.chance(20): return "\(numbers.pick(["nothing", "$NOBODY", "parts.nothing"])) == \(constant(kind))"
         case 8: return "text MATCHES whole.text"
         default: return "\(value(kind, depth: depth)) \(sign(kind)) \(value(kind, depth: depth))"

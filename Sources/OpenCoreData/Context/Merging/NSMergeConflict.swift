@@ -240,3 +240,8 @@ extension RowSnapshot {
         return result
     }
 }
+
+extension CocoaError {
+    /// The conflicts because of which a save was refused, where they are of versions: under `NSPersistentStoreSaveConflictsErrorKey`.
+    public var persistentStoreSaveConflicts: [NSMergeConflict]? { userInfo[NSPersistentStoreSaveConflictsErrorKey] as? [NSMergeConflict] }
+}

@@ -33,6 +33,10 @@ protocol SQLDialect: Sendable {
     func parameter(_ value: PredicateValue) -> SQLParameter
     /// Many constants in one parameter; nil where one of them has no place in it.
     func list(_ elements: [SQLParameter]) -> SQLList?
+    /// An aggregate over rows: the sum of numbers, as memory adds them; 0 of none.
+    func total(_ number: String) -> String
+    /// An aggregate over rows: the average of numbers, as memory reckons it; NULL of none.
+    func average(_ number: String) -> String
     /// An aggregate over rows, for `SQLFunction.aggregate`: their values in one.
     func collected(_ value: String) -> String
 
@@ -68,10 +72,6 @@ enum SQLFunction: String, Sendable {
     case call
     /// (operator, tag, collected values): a collection operator.
     case aggregate
-    /// (x), over rows: the sum of numbers, 0 of none.
-    case total
-    /// (x), over rows: the average of numbers, NULL of none.
-    case average
     /// (tag, x, type, name): a computed value in the form of a column, for the attribute of that type and name; fails for what is no value of it.
     case store
 }

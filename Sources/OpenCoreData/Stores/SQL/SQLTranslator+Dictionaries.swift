@@ -81,8 +81,8 @@ extension SQLTranslator {
             case "min:", "max:":
                 guard coding != .boolean else { return nil }
                 return ("\(name.dropLast().uppercased())(\(value.sql))", value.type, .stored(coding))
-            case "sum:" where value.type == .number: return (try call(.total, value.sql), .number, .number)
-            case "average:" where value.type == .number: return (try call(.average, value.sql), .number, .number)
+            case "sum:" where value.type == .number: return (dialect.total(value.sql), .number, .number)
+            case "average:" where value.type == .number: return (dialect.average(value.sql), .number, .number)
             default: return nil
             }
         }

@@ -134,7 +134,7 @@ extension SQLTranslator {
         default:
             // What is no number is left out.
             guard element.type == .number else { return value(isSum ? "0" : "NULL", isSum ? .number : .null) }
-            return value(query(try call(isSum ? .total : .average, element.sql)), .number)
+            return value(query(isSum ? dialect.total(element.sql) : dialect.average(element.sql)), .number)
         }
     }
 }

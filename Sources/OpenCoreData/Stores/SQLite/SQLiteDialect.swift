@@ -30,6 +30,8 @@ struct SQLiteDialect: SQLDialect {
         return SQLList(parameter: .text(packed)) { "SELECT ocd_unpack(value) FROM json_each(\($0))" }
     }
 
+    func total(_ number: String) -> String { "ocd_total(\(number))" }
+    func average(_ number: String) -> String { "ocd_average(\(number))" }
     func collected(_ value: String) -> String { "json_group_array(ocd_pack(\(value)))" }
 
     /// Core Data's own types.

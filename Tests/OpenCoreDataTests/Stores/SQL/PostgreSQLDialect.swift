@@ -14,7 +14,8 @@ struct PostgreSQLDialect: SQLDialect {
     func truth(_ value: Bool) -> String { value ? "TRUE" : "FALSE" }
     func same(_ left: String, _ right: String) -> String { "\(left) IS NOT DISTINCT FROM \(right)" }
     func orFalse(_ condition: String) -> String { "COALESCE(\(condition), FALSE)" }
-    func orZero(_ number: String) -> String { "COALESCE(\(number), 0)" }
+    func total(_ number: String) -> String { "COALESCE(SUM(\(number)), 0)" }
+    func average(_ number: String) -> String { "AVG(\(number))" }
     func contains(_ text: String, _ part: String) -> String { "strpos(\(text), \(part)) > 0" }
 
     func window(limit: String?, offset: String?) -> String {

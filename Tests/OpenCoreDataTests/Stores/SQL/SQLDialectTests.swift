@@ -170,7 +170,7 @@ import Testing
     @Test(arguments: [
         ("pets.@count > 2", #"(SELECT COUNT(*) FROM "ZPET" AS t2 WHERE (t2."ZOWNER" = t1.Z_PK)) > $1"#, SQLParameter.integer(2)),
         (
-            "pets.@sum.weight >= 10", #"COALESCE((SELECT SUM(t2."ZWEIGHT") FROM "ZPET" AS t2 WHERE (t2."ZOWNER" = t1.Z_PK)), 0) >= $1"#,
+            "pets.@sum.weight >= 10", #"(SELECT COALESCE(SUM(t2."ZWEIGHT"), 0) FROM "ZPET" AS t2 WHERE (t2."ZOWNER" = t1.Z_PK)) >= $1"#,
             .integer(10)
         ),
         ("pets.@avg.weight < 2.5", #"(SELECT AVG(t2."ZWEIGHT") FROM "ZPET" AS t2 WHERE (t2."ZOWNER" = t1.Z_PK)) < $1"#, .double(2.5)),

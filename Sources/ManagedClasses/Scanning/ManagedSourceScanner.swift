@@ -192,7 +192,7 @@ struct ManagedSourceScanner {
         index += 1
         if let kind = token?.text, ["struct", "class", "enum", "protocol", "typealias", "func", "var", "let", "actor"].contains(kind) { index += 1 }
         guard let module = word() else { return }
-        while isMark("."), tokens[index].line == keyword.line { index += 2 }
+        while isMark("."), tokens[index].line == keyword.line { index = min(index + 2, tokens.count) }
         let start = modifiers.start ?? keyword
         result.imports.append(
             .init(

@@ -12,7 +12,7 @@ extension CocoaError.Code {
     public static let validationMultipleErrors = CocoaError.Code(rawValue: 1560)
     /// A property that is not optional is nil at the save, or a to-many that is not optional is empty.
     public static let validationMissingMandatoryProperty = CocoaError.Code(rawValue: 1570)
-    /// A to-many has members, but fewer than its `minCount`. An empty one passes if it is optional.
+    /// A to-many has members, but fewer than its `minCount`. An empty one passes if it is optional, or its `minCount` is 0.
     public static let validationRelationshipLacksMinimumCount = CocoaError.Code(rawValue: 1580)
     /// A relationship has more members than its `maxCount`, where that is not 0.
     public static let validationRelationshipExceedsMaximumCount = CocoaError.Code(rawValue: 1590)

@@ -109,7 +109,8 @@ struct ModelAssembly {
     private func relationship(_ relationship: ModelFile.Relationship) -> NSRelationshipDescription {
         let made = NSRelationshipDescription()
         relationship.property.describe(made)
-        made.minCount = relationship.minCount
+        // The editor leaves the least count out where the relationship is required.
+        made.minCount = relationship.isToMany && !relationship.property.isOptional ? max(1, relationship.minCount) : relationship.minCount
         made.maxCount = relationship.maxCount
         made.isOrdered = relationship.isOrdered
         made.deleteRule =

@@ -55,6 +55,8 @@ extension NSManagedObject {
             setValue(slot.value, atSlot: number)
         } else if let relationship = layout.relationship(atSlot: number) {
             setToOne(relationship, slot: number, to: slot.object)
+        } else if case .double(let seconds) = slot.value, layout.kinds[number].compared == .date {
+            setValue(.date(seconds), atSlot: number)
         } else if let attribute = layout.attribute(atSlot: number) {
             setValue(slot.value.fitting(attribute, of: entity), atSlot: number)
         }
@@ -90,10 +92,10 @@ extension String: ManagedScalar, ManagedValue {
 }
 
 extension Bool: ManagedScalar, ManagedValue {
-    /// The truth value in a slot; nil for null and for a value of another type, numbers included.
+    /// The truth value in a slot, or whether the number in it is not 0; nil for null and for a value of another type.
     public static func decode(_ slot: ManagedSlot) -> Bool? {
         if case .bool(let value) = slot.value { return value }
-        return nil
+        return slot.value.real.map { $0 != 0 }
     }
     /// This value as a Boolean attribute keeps it.
     public func encode() -> ManagedSlot { ManagedSlot(.bool(self)) }
@@ -102,10 +104,11 @@ extension Bool: ManagedScalar, ManagedValue {
 }
 
 extension ManagedScalar where Self: FixedWidthInteger {
-    /// The integer in a slot, cut to this type's low bits if it is too large; nil for null and for a value of another type.
+    /// The integer in a slot, cut to this type's low bits if it is too large; of another number, or a date, what is before its point. Nil for null
+    /// and for a value of another type.
     public static func decode(_ slot: ManagedSlot) -> Self? {
         if case .int64(let value) = slot.value { return Self(truncatingIfNeeded: value) }
-        return nil
+        return slot.value.real.flatMap { Int64(exactly: $0.rounded(.towardZero)) }.map { Self(truncatingIfNeeded: $0) }
     }
     /// This integer as 64 bits, which all integer attributes are kept as. Their range is checked at the save.
     public func encode() -> ManagedSlot { ManagedSlot(.int64(Int64(self))) }
@@ -113,16 +116,35 @@ extension ManagedScalar where Self: FixedWidthInteger {
     public static var zero: Self? { 0 }
 }
 
+extension AttributeValue {
+    /// The number that this is for an accessor of another type than the attribute's, as Core Data's accessors of scalars convert: a date is its seconds
+    /// since 2001. Nil for null and for what is no number.
+    fileprivate var real: Double? {
+        switch self {
+        case .double(let value): value
+        case .int64(let value): Double(value)
+        case .bool(let value): value ? 1 : 0
+        case .decimal(let value): NSDecimalNumber(decimal: value).doubleValue
+        case .date(let seconds): seconds
+        default: nil
+        }
+    }
+}
+
 extension Int: ManagedScalar, ManagedValue {}
+extension Int8: ManagedScalar, ManagedValue {}
+extension UInt8: ManagedScalar, ManagedValue {}
+extension UInt16: ManagedScalar, ManagedValue {}
+extension UInt32: ManagedScalar, ManagedValue {}
 extension Int64: ManagedScalar, ManagedValue {}
 extension Int32: ManagedScalar, ManagedValue {}
 extension Int16: ManagedScalar, ManagedValue {}
 
 extension Double: ManagedScalar, ManagedValue {
-    /// The number of a double or float attribute; nil for null and for a value of another type, integers and decimals included.
+    /// The number in a slot, whatever kind of number it is; of a date, its seconds since 2001. Nil for null and for a value of another type.
     public static func decode(_ slot: ManagedSlot) -> Double? {
         if case .double(let value) = slot.value { return value }
-        return nil
+        return slot.value.real
     }
     /// This number as a double attribute keeps it. NaN is refused at the save.
     public func encode() -> ManagedSlot { ManagedSlot(.double(self)) }
@@ -131,10 +153,10 @@ extension Double: ManagedScalar, ManagedValue {
 }
 
 extension Float: ManagedScalar, ManagedValue {
-    /// The number of a double or float attribute, rounded to 32 bits; nil for null and for a value of another type.
+    /// The number in a slot, rounded to 32 bits, whatever kind of number it is. Nil for null and for a value of another type.
     public static func decode(_ slot: ManagedSlot) -> Float? {
         if case .double(let value) = slot.value { return Float(value) }
-        return nil
+        return slot.value.real.map { Float($0) }
     }
     /// This number as a double, which float attributes are kept as.
     public func encode() -> ManagedSlot { ManagedSlot(.double(Double(self))) }

@@ -75,6 +75,10 @@ extension NSManagedObject {
     ///
     /// - Parameter slot: which value was asked for, if it was one.
     final func realise(for slot: Int? = nil) throws {
+        if isBeingMade {
+            if row == nil { row = RowSnapshot.make(layout) }
+            return
+        }
         // It may have turned out to be another object, of which there is an instance already.
         let me = standing
         if me !== self { return me.isFaulted ? try me.realise(for: slot) : () }
@@ -141,7 +145,7 @@ extension NSManagedObject {
         let me = standing
         if me !== self { return try me.loadedMemberIDs(number) }
         if let loaded = members[number] { return loaded }
-        guard let context else { return [] }
+        guard let context, !isBeingMade else { return [] }
         let loaded = try context.loadMembers(RelationshipKey(owner: objectID, toMany: number))
         members[number] = loaded
         return loaded

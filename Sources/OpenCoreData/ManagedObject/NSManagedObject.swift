@@ -21,8 +21,9 @@ open class NSManagedObject: NSObject {
     // One byte for all that is yes or no: there are many objects, and an allocation less long by eight bytes is often one less long by sixteen.
     private final var flags: Flags = .isPublished
 
-    /// A new object of `entity` in `context`; nil: in none yet. The one initialiser for a subclass to override. As with Apple's, what it does is
-    /// done for objects that exist, too, whenever an instance of them is made: what is for new ones belongs into `awakeFromInsert()`.
+    /// A new object of `entity` in `context`; nil: in none yet. The one initialiser for a subclass to override. As with Apple's, it runs
+    /// for objects that exist, too, whenever an instance of them is made: what is for new ones belongs into `awakeFromInsert()`. Properties of the model
+    /// read nothing then, and what they are set to is not kept.
     public init(entity: NSEntityDescription, insertInto context: NSManagedObjectContext?) {
         if let context, let existing = context.takeObjectToMake(of: entity) {
             objectID = existing
@@ -30,6 +31,8 @@ open class NSManagedObject: NSObject {
             self.context = context
             state = .clean
             isFaulted = true
+            isBeingMade = true
+            ignoresChanges = true
             return
         }
         guard !entity.isAbstract else { Violation.misuse("entity \(entity.name ?? "?") is abstract; it has no objects") }
@@ -67,6 +70,7 @@ open class NSManagedObject: NSObject {
         static let isBasedOnRow = Flags(rawValue: 16)
         static let fillsRows = Flags(rawValue: 32)
         static let wasReset = Flags(rawValue: 64)
+        static let isBeingMade = Flags(rawValue: 128)
     }
 
     @inline(__always)
@@ -107,6 +111,24 @@ open class NSManagedObject: NSObject {
     final var fillsRows: Bool {
         get { flags.contains(.fillsRows) }
         set { set(.fillsRows, newValue) }
+    }
+
+    /// Whether the initialisers of the object's class are not over, of an object that exists: it is a fault that nobody knows yet, so it reads nothing.
+    final var isBeingMade: Bool {
+        get { flags.contains(.isBeingMade) }
+        set { set(.isBeingMade, newValue) }
+    }
+
+    /// The initialisers are over. What they did to the values is not kept: it would be a change of an object that was only read.
+    final func wasMade() {
+        isBeingMade = false
+        ignoresChanges = false
+        if storedRow == nil && extras == nil { return }
+        extras = nil
+        becomeClean(on: nil)
+        ownsRow = false
+        state = .clean
+        isFaulted = true
     }
 
     /// Whether its context was reset: as a fault it reads nothing then.

@@ -23,6 +23,7 @@ extension NSManagedObject {
         guard object.objectID === id else {
             Violation.misuse("\(Self.self) makes its objects without handing entity and context on to init(entity:insertInto:) of its superclass")
         }
+        object.wasMade()
         return object
     }
 }

@@ -147,6 +147,8 @@ import Testing
     @Test func noSourceIsTooBrokenToBeRead() {
         let text = """
             class P: NSManagedObject { @NSManaged public var name: Set<Book>?; let s = "a\\(b)c"; #if X\n @NSManaged func addToX(_ v: [Int], at i: Int) \n#endif }
+            extension P.Q { typealias A = B }
+            import struct Foo.Bar
             """
         let bytes = Array(text.utf8)
         for count in 0...bytes.count { _ = scan(String(decoding: bytes[..<count], as: UTF8.self)) }

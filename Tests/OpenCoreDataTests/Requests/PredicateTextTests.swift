@@ -42,6 +42,19 @@ struct PredicateSumTests {
         }
     }
 
+    // Q5, Q13
+    @Test func whatIsNoNumberAnyMoreIsLeftOut() throws {
+        let file = try SQLiteStack(Self.model()), memory = TestStack(Self.model())
+        for context in [file.root, memory.root] {
+            try context.performAndWait { () throws in
+                let whole = context.make("Thing", ["name": "whole"])
+                for real in [Double.infinity, -Double.infinity, 5] as [Double] { context.make("Thing", ["real": real, "whole": whole]) }
+                try context.save()
+                #expect(try context.all("Thing", "parts.@sum.real > 1e308 AND parts.@avg.real > 1e308").count == 1)
+            }
+        }
+    }
+
     private static func model() -> NSManagedObjectModel {
         let thing = Company.entity("Thing"), attribute = Company.attribute
         thing.properties = [attribute("name", .string, true, nil), attribute("number", .integer64, true, nil), attribute("real", .double, true, nil)]

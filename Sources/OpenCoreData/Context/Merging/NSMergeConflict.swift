@@ -32,6 +32,8 @@ public final class NSMergeConflict: NSObject, @unchecked Sendable {
     let change: PendingRow?
     /// The newer row.
     let stored: RowSnapshot?
+    /// Whether a program made it: there is no save whose change could be decided.
+    let isMadeByHand: Bool
     /// What one of the five kinds of policy made of it.
     private(set) var decision: Decision?
 
@@ -47,6 +49,7 @@ public final class NSMergeConflict: NSObject, @unchecked Sendable {
         sourceObjectID = conflict.id
         self.context = context
         self.change = change
+        isMadeByHand = false
         stored = conflict.stored
         objectSnapshot = base?.snapshot
         if let stored = conflict.stored, known?.version != stored.version {
@@ -60,7 +63,8 @@ public final class NSMergeConflict: NSObject, @unchecked Sendable {
         newVersionNumber = Int(conflict.stored?.version ?? 0)
     }
 
-    /// A conflict that was found elsewhere, for a merge policy to resolve. The object's snapshot is what its context read.
+    /// A conflict that was found elsewhere, for a policy of one's own to look at. The object's snapshot is what its context read. The five kinds
+    /// resolve conflicts of a save only, and throw 133020 for such a one.
     ///
     /// - Parameters:
     ///   - cachedSnapshot: the values in memory at the coordinator or the parent, by property name.
@@ -73,6 +77,7 @@ public final class NSMergeConflict: NSObject, @unchecked Sendable {
         context = srcObject.managedObjectContext
         change = nil
         stored = nil
+        isMadeByHand = true
         objectSnapshot = srcObject.base?.snapshot
         cachedSnapshot = cachesnap
         persistedSnapshot = persnap

@@ -38,8 +38,9 @@ open class NSMergePolicy: NSObject, @unchecked Sendable {
         if !constraints.isEmpty { try resolve(constraintConflicts: constraints) }
     }
 
-    /// Settles objects whose rows changed meanwhile. Throws 133020 where the kind is `error`.
+    /// Settles objects whose rows changed meanwhile. Throws 133020 where the kind is `error`, and for a conflict made by hand.
     open func resolve(optimisticLockingConflicts list: [NSMergeConflict]) throws {
+        if list.contains(where: \.isMadeByHand) { throw NSError.mergeConflict(list) }
         for conflict in list {
             guard let mine = conflict.savedValues, let theirs = conflict.storedValues,
                 let chosen = try values(old: conflict.objectSnapshot ?? [:], mine: mine, theirs: theirs, for: conflict)

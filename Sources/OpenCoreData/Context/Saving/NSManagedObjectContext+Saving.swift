@@ -35,7 +35,7 @@ extension NSManagedObjectContext {
         readInbox()
         try propagateDeletions()
         try propagateDeletionsAgain()
-        guard hasChanges else {
+        guard hasUnsavedChanges else {
             dropDiscarded()
             return false
         }

@@ -52,8 +52,12 @@ private struct NumberTotal {
                 if overflows { becomeReal(adding: Double(number)) } else { integer = sum }
             }
         case SQLITE_FLOAT:
-            let number = sqlite3_value_double(value)
-            if isReal { real += number } else { becomeReal(adding: number) }
+            let number = sqlite3_value_double(value), sum = (isReal ? real : Double(integer)) + number
+            // As in memory, what makes it not a number is left out.
+            if !sum.isNaN {
+                real = sum
+                isReal = true
+            }
         default: return
         }
         count += 1

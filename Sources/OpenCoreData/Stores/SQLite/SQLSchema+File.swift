@@ -50,12 +50,11 @@ extension SQLSchema {
         return result
     }
 
-    /// Columns of the file whose declared type can't hold what this schema keeps in them: texts for numbers, or the reverse.
+    /// Columns of the file that are declared for other values than this schema keeps in them, where the file declares them as Core Data does.
     func misfits(in database: Database) throws -> [String] {
-        func kind(_ type: String) -> String? {
-            let type = type.uppercased()
-            if type.contains("CHAR") || type.contains("TEXT") { return "texts" }
-            return ["INT", "FLOAT", "REAL", "TIMESTAMP"].contains { type.contains($0) } ? "numbers" : nil
+        let known: Set = ["INTEGER", "FLOAT", "TIMESTAMP", "VARCHAR", "DECIMAL", "BLOB"]
+        func kind(_ declaration: String) -> String? {
+            declaration.uppercased().split(separator: " ").first.map(String.init).flatMap { known.contains($0) ? $0 : nil }
         }
         return try tables.flatMap { table -> [String] in
             let rows = try Row.fetchAll(database, sql: "SELECT name, type FROM pragma_table_info(?)", arguments: [table.name])
@@ -64,7 +63,7 @@ extension SQLSchema {
                 guard let there = declared[column.name.uppercased()].flatMap(kind), let wanted = kind(column.declaration), there != wanted else {
                     return nil
                 }
-                return "\(wanted) in \(table.name).\(column.name), which holds \(there)"
+                return "\(wanted) in \(table.name).\(column.name), which is \(there)"
             }
         }
     }

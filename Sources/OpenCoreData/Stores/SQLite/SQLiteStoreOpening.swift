@@ -133,8 +133,8 @@ struct SQLiteStoreOpening {
         }
         let derivations = try Derivation.all(in: schema), pool = try makePool()
         do {
-            if options.ignoresVersion || probe.isForeign {
-                let missing = try pool.read { try schema.missing(in: $0) + (probe.isForeign ? schema.misfits(in: $0) : []) }
+            if options.ignoresVersion || isForeign(probe) {
+                let missing = try pool.read { try schema.missing(in: $0) + (isForeign(probe) ? schema.misfits(in: $0) : []) }
                 if !missing.isEmpty {
                     throw NSError.coreData(
                         .persistentStoreIncompatibleSchema,
@@ -264,7 +264,7 @@ struct SQLiteStoreOpening {
 
     /// Another process may have migrated the file since it was looked at.
     private func checkIsStillOfModel(_ database: Database) throws {
-        guard let probe = try read(database, checksFile: false), options.ignoresVersion || probe.isForeign || isOfModel(probe) else {
+        guard let probe = try read(database, checksFile: false), options.ignoresVersion || isForeign(probe) || isOfModel(probe) else {
             throw NSError.coreData(
                 .persistentStoreIncompatibleVersionHash,
                 "\(url.path) was brought to another version of the model while it was opened. Open it with that model.")

@@ -106,7 +106,8 @@ struct SQLiteOpeningTests {
     private func makeForeign(_ fixture: StoreFixture) throws {
         var metadata = try storedMetadata(at: fixture.file).filter { !$0.key.hasPrefix("_OpenCoreData") }
         metadata["NSPersistenceFrameworkVersion"] = NSNumber(value: 1414)
-        metadata[NSStoreModelVersionHashesKey] = ["Person": Data([1, 2, 3])]
+        let names = (metadata[NSStoreModelVersionHashesKey] as? [String: Data] ?? [:]).keys
+        metadata[NSStoreModelVersionHashesKey] = Dictionary(uniqueKeysWithValues: names.map { ($0, Data([1, 2, 3])) })
         let plist = try PropertyListSerialization.data(fromPropertyList: metadata, format: .binary, options: 0)
         let digits = plist.map { String(format: "%02x", $0) }.joined()
         _ = try fixture.shell.rows("UPDATE Z_METADATA SET Z_PLIST = x'\(digits)'; UPDATE Z_MODELCACHE SET Z_CONTENT = x'00'")
@@ -121,8 +122,12 @@ struct SQLiteOpeningTests {
         let model = StoreModels.animals(), store = try fixture.second(model)
         let person = try #require(model.entitiesByName["Person"])
         #expect(try store.fetch(FetchPlan(entity: person)).first?.row?["name"] == .string("Ada"))
-        #expect(store.metadata[NSStoreModelVersionHashesKey] as? [String: Data] == ["Person": Data([1, 2, 3])])
+        #expect((store.metadata[NSStoreModelVersionHashesKey] as? [String: Data])?["Person"] == Data([1, 2, 3]))
         try store.close()
+        // Another model: an entity of it is missing here, or more are there.
+        let fewer = StoreModels.animals()
+        fewer.entities += [StoreModels.entity("Aardvark")]
+        #expect(refusal(fixture, fewer)?.code == 134100)
         let larger = StoreModels.animals()
         larger.entitiesByName["Person"]?.properties += [StoreModels.attribute("email", .string)]
         let error = refusal(fixture, larger)
@@ -130,7 +135,7 @@ struct SQLiteOpeningTests {
         let other = StoreModels.animals()
         other.entitiesByName["Person"]?.attributesByName["name"]?.attributeType = .integer64AttributeType
         let misfit = refusal(fixture, other)
-        #expect(misfit?.code == 134020 && misfit?.localizedDescription.contains("numbers in ZPERSON.ZNAME, which holds texts") == true)
+        #expect(misfit?.code == 134020 && misfit?.localizedDescription.contains("INTEGER in ZPERSON.ZNAME, which is VARCHAR") == true)
     }
 
     @Test func entityNumbersAreThoseOfTheFile() throws {

@@ -8,7 +8,7 @@ extension SQLiteStoreOpening {
         if let type = probe.metadata[NSStoreTypeKey] as? String, type != NSSQLiteStoreType {
             throw NSError.coreData(.persistentStoreTypeMismatch, "\(url.path) is a store of type \(type), not \(NSSQLiteStoreType).")
         }
-        if options.ignoresVersion || probe.isForeign { return probe }
+        if options.ignoresVersion || isForeign(probe) { return probe }
         if isOfModel(probe) { return refreshed(probe) }
         // What a stage was to do with the values would never be done.
         if let due = probe.metadata[StoreMetadataCoding.dueStageKey] as? String, due != model?.versionChecksum {
@@ -59,6 +59,11 @@ extension SQLiteStoreOpening {
             }
             return result
         }
+    }
+
+    /// Whether Apple's framework made the file, with entities of these names: its hashes say nothing here, so the tables are compared.
+    func isForeign(_ probe: Probe) -> Bool {
+        probe.isForeign && Set((probe.metadata[NSStoreModelVersionHashesKey] as? [String: Data] ?? [:]).keys) == Set(entities.compactMap(\.name))
     }
 
     func isOfModel(_ probe: Probe) -> Bool {

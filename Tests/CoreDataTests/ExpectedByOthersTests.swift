@@ -13,6 +13,22 @@ private final class Counting: NSObject, NSFetchedResultsControllerDelegate {
     func controllerDidChangeContent(_ controller: NSFetchedResultsController<any NSFetchRequestResult>) { calls += 1 }
 }
 
+/// Keeps what it is given under keys of its own.
+final class Answering: NSManagedObject {
+    private var others: [String: Any] = [:]
+
+    override func value(forUndefinedKey key: String) -> Any? { others[key] }
+    override func setValue(_ value: Any?, forUndefinedKey key: String) { others[key] = value }
+
+    static func model() -> NSManagedObjectModel {
+        let entity = NSEntityDescription(), model = NSManagedObjectModel()
+        entity.name = "Answering"
+        entity.managedObjectClassName = NSStringFromClass(Answering.self)
+        model.entities = [entity]
+        return model
+    }
+}
+
 /// What suites that ran on Apple's framework expect.
 @Suite struct ExpectedByOthersTests {
     /// Owners of one required to-many whose count has no lower bound.
@@ -57,6 +73,35 @@ private final class Counting: NSObject, NSFetchedResultsControllerDelegate {
             #expect(ada.value(forKey: "name") == nil)
             #expect((ada.value(forKey: "reports") as? Set<NSManagedObject>)?.isEmpty ?? true)
             #expect(ada.isFault)
+        }
+    }
+
+    @Test func anObjectMayAnswerKeysThatItsEntityDoesNotHave() throws {
+        let stack = try Stack(Answering.model())
+        stack.root.performAndWait {
+            let object = NSEntityDescription.insertNewObject(forEntityName: "Answering", into: stack.root)
+            object.setValue(7, forKey: "nowhere")
+            #expect(object.value(forKey: "nowhere") as? Int == 7 && object.value(forKey: "elsewhere") == nil)
+        }
+    }
+
+    @Test func anErrorOfASaveIsAskedByItsMembers() throws {
+        let stack = try Stack()
+        stack.root.performAndWait {
+            let person = stack.root.make("Person")
+            person.setValue(nil, forKey: "name")
+            do {
+                try stack.root.save()
+                Issue.record("a person without a name was saved")
+            } catch CocoaError.validationMissingMandatoryProperty {
+            } catch {
+                Issue.record(error)
+            }
+            do { try stack.root.save() } catch let error as CocoaError {
+                #expect(error.validationKey == "name" && error.validationObject as? NSManagedObject === person && error.validationValue == nil)
+            } catch {
+                Issue.record(error)
+            }
         }
     }
 
@@ -126,7 +171,13 @@ private final class Counting: NSObject, NSFetchedResultsControllerDelegate {
         let bound = template.withSubstitutionVariables(["OTHER": NSExpression(forKeyPath: "nick")])
         let request = NSFetchRequest<NSManagedObject>(entityName: "Person")
         request.predicate = bound
-        try root.performAndWait { () throws in #expect(try root.fetch(request).map { $0.string("name") } == ["Ada"]) }
+        try root.performAndWait { () throws in
+            let found = try root.fetch(request)
+            #expect(found.map { $0.string("name") } == ["Ada"])
+            let ada = try #require(found.first)
+            #expect(template.evaluate(with: ada, substitutionVariables: ["OTHER": NSExpression(forKeyPath: "nick")]))
+            #expect(!template.evaluate(with: ada, substitutionVariables: ["OTHER": NSExpression(forConstantValue: "nick")]))
+        }
     }
 
     @Test func theLengthOfAStringIsAKeyOfIt() throws {

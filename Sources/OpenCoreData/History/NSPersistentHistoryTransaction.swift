@@ -129,7 +129,8 @@ open class NSPersistentHistoryChange: NSObject, NSCopying, @unchecked Sendable {
     /// The entity of a fetch request for changes.
     open class var entityDescription: NSEntityDescription? { HistoryModel.change }
 
-    /// A request for changes, to which a predicate over `changeID`, `changedEntity` (an entity description), `changedObjectID`, `changeType`, `tombstone` and `transaction` can be added.
+    /// A request for changes, to which a predicate over `changeID`, `changedEntity` (an entity description), `changedObjectID`, `changeType`,
+    /// `tombstone` and `transaction` can be added.
     open class var fetchRequest: NSFetchRequest<any NSFetchRequestResult>? { HistoryModel.request(for: HistoryModel.change) }
 }
 

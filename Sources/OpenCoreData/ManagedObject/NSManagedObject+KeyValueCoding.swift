@@ -17,8 +17,11 @@ extension NSManagedObject: KeyValueCoding {
     }
 
     final func setPropertyValue(_ value: Any?, _ key: String) {
-        guard layout.place(of: key) != nil || entity.propertiesByName[key] != nil else { return setValue(value, forUndefinedKey: key) }
-        switch place(of: key) {
+        // A fetched property has no place, which stops the program there.
+        guard let known = layout.place(of: key) ?? (entity.propertiesByName[key] == nil ? nil : place(of: key)) else {
+            return setValue(value, forUndefinedKey: key)
+        }
+        switch known {
         case .slot(let slot):
             switch layout.slots[slot] {
             case .attribute:

@@ -21,6 +21,19 @@ import Testing
         #expect(try stack.stored("Item", "key") == ["k"])
     }
 
+    // P13
+    @Test func aConstraintConflictMadeByHandSaysWhatItWasMadeOf() throws {
+        let stack = TestStack()
+        try stack.root.performAndWait { () throws in
+            let one = stack.root.make("Item", ["key": "k"]), two = stack.root.make("Item", ["key": "k"])
+            let conflict = NSConstraintConflict(
+                constraint: ["key"], database: one, databaseSnapshot: ["a": 1], conflicting: [two], conflictingSnapshots: [["a": 2]])
+            #expect(conflict.constraint == ["key"] && conflict.constraintValues["key"] as? String == "k")
+            #expect(conflict.databaseObject === one && conflict.conflictingObjects == [two])
+            #expect(conflict.databaseSnapshot?["a"] as? Int == 1 && conflict.conflictingSnapshots.first?["a"] as? Int == 2)
+        }
+    }
+
     // P10
     @Test func theKindsOfPolicyRefuseAConflictThatWasMadeByHand() throws {
         let stack = TestStack()

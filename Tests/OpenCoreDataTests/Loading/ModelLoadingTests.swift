@@ -118,6 +118,22 @@ final class LoadedCity: NSManagedObject {
         #expect(larger.fetchRequest?.predicate?.canonicalFormat == "x > $FETCH_SOURCE.x")
     }
 
+    // A4: the editor leaves the least count out.
+    @Test func aRequiredToManyOfAFileHasAtLeastOneMember() throws {
+        let folder = ModelFolder()
+        let package = try folder.add(
+            """
+            <entity name="City">
+                <relationship name="parts" toMany="YES" deletionRule="Cascade" destinationEntity="City" inverseName="whole" inverseEntity="City"/>
+                <relationship name="others" optional="YES" toMany="YES" deletionRule="Nullify" destinationEntity="City"/>
+                <relationship name="whole" optional="YES" maxCount="1" deletionRule="Nullify" destinationEntity="City" inverseName="parts" \
+            inverseEntity="City"/>
+            </entity>
+            """)
+        let city = try #require(NSManagedObjectModel(contentsOf: package)?.entitiesByName["City"])
+        #expect(city.relationshipsByName["parts"]?.minCount == 1 && city.relationshipsByName["others"]?.minCount == 0)
+    }
+
     // A3, O1: through a file, with objects of the class that the file names.
     @Test func aLoadedModelKeepsObjects() throws {
         let folder = ModelFolder()

@@ -134,7 +134,7 @@ final class DaemonLifeCycle: Sendable {
         return generation == 1 ? recorder.readyText : recorder.text
     }
 
-    private static let stopping = ControlError("cisternd is stopping", advice: "try again once it is running", code: .unavailable)
+    static let stopping = ControlError("cisternd is stopping", advice: "try again once it is running", code: .unavailable)
 
     // MARK: Answers
 

@@ -4,51 +4,74 @@ import Secrets
 import SyncConfiguration
 import SyncControl
 import SyncPipeline
-import Systemd
 
 /// Where the document and the pipeline come from. `ManagedParts` makes the real ones; tests substitute others.
 public protocol DaemonParts: Sendable {
     /// Opens the document and makes the pipeline, which is not started. May take as long as the store takes to open; called on a thread that
     /// may block.
-    /// - Parameters:
-    ///   - observer: gets every event of the pipeline.
-    ///   - onSaved: called after each save that is on disk.
+    /// - Throws: `StartFailure`; `StopWanted` where `wiring` gave it up.
+    func assemble(_ configuration: CisternConfiguration, _ wiring: EngineWiring) throws -> DaemonEngine
+    /// What stands against an engine of this configuration, as far as it can be seen while another one runs on the document. Blocks as `assemble` does.
     /// - Throws: `StartFailure`
-    func assemble(
-        _ configuration: CisternConfiguration, observer: @escaping @Sendable (SyncEvent) -> Void, onSaved: @escaping @Sendable () -> Void
-    ) throws -> DaemonEngine
+    func check(_ configuration: CisternConfiguration) throws
+}
+
+/// What an engine is joined to.
+public struct EngineWiring: Sendable {
+    /// Gets every event of the pipeline.
+    public var observer: @Sendable (SyncEvent) -> Void
+    /// Called after each save that is on disk.
+    public var onSaved: @Sendable () -> Void
+    /// Called with the share that is done, 0 to 1, before the store is brought to a changed model and often meanwhile. False gives it up.
+    public var onMigration: @Sendable (Double) -> Bool
+    /// The closed document of this process whose lock the new one takes over; nil at the start.
+    public var predecessor: (any OpenDocument)?
+
+    /// Of the first engine, if there is no predecessor.
+    public init(
+        observer: @escaping @Sendable (SyncEvent) -> Void, onSaved: @escaping @Sendable () -> Void,
+        onMigration: @escaping @Sendable (Double) -> Bool = { _ in true }, predecessor: (any OpenDocument)? = nil
+    ) {
+        self.observer = observer
+        self.onSaved = onSaved
+        self.onMigration = onMigration
+        self.predecessor = predecessor
+    }
 }
 
 /// The real parts: a document on disk, and the pipeline above it.
 struct ManagedParts: DaemonParts {
     let environment: [String: String]
-    let notify: Notify
 
-    func assemble(
-        _ configuration: CisternConfiguration, observer: @escaping @Sendable (SyncEvent) -> Void, onSaved: @escaping @Sendable () -> Void
-    ) throws -> DaemonEngine {
+    func check(_ configuration: CisternConfiguration) throws {
+        try SecretReader(environment: environment).check(configuration)
+        try DocumentOpening(configuration: configuration).check(model: try model(of: configuration))
+    }
+
+    func assemble(_ configuration: CisternConfiguration, _ wiring: EngineWiring) throws -> DaemonEngine {
         let reader = SecretReader(environment: environment)
         try reader.check(configuration)
         let secrets = SecretResolver(reader)
-        let model: NSManagedObjectModel
-        do {
-            model = try SyncPipeline.model(for: configuration)
-        } catch {
-            throw StartFailure(.configuration, "the model of the configuration cannot be used: \(error.inWords)")
-        }
-        let opened = try DocumentOpening(configuration: configuration).open(model: model) {
-            notify.status("Bringing the database to the changed model")
-        }
+        let opened = try DocumentOpening(configuration: configuration).open(
+            model: try model(of: configuration), lock: (wiring.predecessor as? OpenedDocument)?.lock, onMigration: wiring.onMigration)
         opened.document.observe { event in
-            if case .saved = event { onSaved() }
+            if case .saved = event { wiring.onSaved() }
         }
         do {
             let pipeline = try SyncPipeline(
                 document: opened.document, configuration: configuration, transports: TransportPool(secrets: secrets),
-                clock: SystemClock(), secrets: secrets, version: CisternVersion.current, observer: observer)
+                clock: SystemClock(), secrets: secrets, version: CisternVersion.current, observer: wiring.observer)
             return DaemonEngine(document: opened, pipeline: pipeline, migration: opened.migration)
         } catch {
             throw StartFailure(.configuration, "the configuration cannot be run: \(error.inWords)")
+        }
+    }
+
+    private func model(of configuration: CisternConfiguration) throws(StartFailure) -> NSManagedObjectModel {
+        do {
+            return try SyncPipeline.model(for: configuration)
+        } catch {
+            throw StartFailure(.configuration, "the model of the configuration cannot be used: \(error.inWords)")
         }
     }
 }

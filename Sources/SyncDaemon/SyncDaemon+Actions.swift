@@ -16,7 +16,7 @@ extension SyncDaemon {
                 lifeCycle.tell(.reloadFinished)
             }
         case .pollEverything:
-            let pipeline = running.engine.pipeline
+            let pipeline = running.slot
             Task {
                 // Everything is known to the pipeline, and nothing waited for: there is nothing that could fail.
                 _ = try? await pipeline.sync(nil, cause: .signal, full: false, wait: false)
@@ -29,7 +29,7 @@ extension SyncDaemon {
                 if outcome != status { lifeCycle.tell(.failed(outcome)) }
                 lifeCycle.tell(.stopFinished)
             }
-        case .skipPage: Task { await running.engine.pipeline.stop(grace: .zero) }
+        case .skipPage: Task { await running.slot.stop(grace: .zero) }
         }
     }
 
@@ -85,11 +85,15 @@ extension SyncDaemon {
                     advice: "run `systemctl restart cisternd`, or undo the change", code: .configuration))
         case .unchanged(let reading):
             // What the configuration names may have changed all the same, such as a file of certificate authorities.
-            do { try await running.engine.pipeline.reload(lifeCycle.configurationInForce) } catch { return .failure(Self.refused(error)) }
+            do { try await running.slot.reload(lifeCycle.configurationInForce) } catch { return .failure(Self.refused(error)) }
             let generation = lifeCycle.accept(lifeCycle.configurationInForce, reading)
             return .success(ControlResponse(message: "Configuration \(generation) is in force: nothing changed.", generation: generation))
         case .apply(let configuration, let difference, let reading):
-            do { try await running.engine.pipeline.reload(configuration) } catch { return .failure(Self.refused(error)) }
+            if difference.reopensDocument {
+                if let error = await exchange(running, for: configuration) { return .failure(error) }
+            } else {
+                do { try await running.slot.reload(configuration) } catch { return .failure(Self.refused(error)) }
+            }
             let log = lifeCycle.configurationInForce.log, name = lifeCycle.configurationInForce.daemon.name
             lifeCycle.recorder.reload(configuration)
             running.liveness.reload(configuration)
@@ -112,7 +116,7 @@ extension SyncDaemon {
     // MARK: Status
 
     private func dumpStatus(_ running: RunningDaemon) async {
-        let snapshot = running.lifeCycle.snapshot(resources: await running.engine.pipeline.resources())
+        let snapshot = running.lifeCycle.snapshot(resources: await running.slot.resources())
         for line in StatusDump.lines(snapshot) {
             reporter.send(JournalEntry(.statusDump, line.text, fields: JournalFormatter.make(line.fields)))
         }
@@ -133,7 +137,7 @@ extension SyncDaemon {
                 .stopping, status == .success ? "stopping" : "stopping, because the store can no longer be trusted",
                 fields: JournalFormatter.make([("CISTERN_VERSION", options.version)])))
         lifeCycle.refuseWaiters()
-        await running.engine.pipeline.stop(grace: grace)
+        await running.slot.stop(grace: grace)
         lifeCycle.refuseWaiters()
         await running.server.stop()
         let patience = Task {
@@ -146,8 +150,8 @@ extension SyncDaemon {
             patience.cancel()
             flush()
         }
-        guard let reason = await close(running.engine.document, until: deadline) else { return status }
-        let path = lifeCycle.configurationInForce.document.path, unsaved = running.engine.document.unsavedChanges
+        guard let reason = await close(running.slot, until: deadline) else { return status }
+        let path = lifeCycle.configurationInForce.document.path, unsaved = running.slot.unsavedChanges
         reporter.send(
             JournalEntry(
                 "\(path) could not be saved: \(reason); \(JournalFormatter.count(unsaved, "changed object")) not on disk, to be fetched again "

@@ -12,7 +12,7 @@ struct StopWanted: Error {}
 /// What runs while the daemon is up.
 struct RunningDaemon: Sendable {
     let lifeCycle: DaemonLifeCycle
-    let engine: DaemonEngine
+    let slot: EngineSlot
     let server: ControlServer
     let listener: ControlListener
     let liveness: Liveness
@@ -74,14 +74,14 @@ extension SyncDaemon {
     func start(_ configuration: CisternConfiguration, lifeCycle: DaemonLifeCycle) async throws -> RunningDaemon {
         reporter.send(startedEntry(configuration))
         try goOn(lifeCycle)
-        let engine = try await assemble(configuration, lifeCycle: lifeCycle)
-        if let migration = engine.migration { reporter.send(JournalEntry(.schemaMigrated, migration)) }
+        listen(lifeCycle)
+        let slot = EngineSlot(try await assemble(configuration, lifeCycle: lifeCycle))
         do {
             try goOn(lifeCycle)
             // Connections wait from now on until the resources are known.
             let listener = try listen(configuration)
             do {
-                try await engine.pipeline.start()
+                try await slot.start()
             } catch {
                 listener.remove()
                 let failure = DocumentOpening.failure(error, package: configuration.document.path)
@@ -89,16 +89,16 @@ extension SyncDaemon {
                 guard failure.status == .software else { throw failure }
                 throw StartFailure(.software, "the stored state of the sources cannot be read: \(error.inWords)")
             }
-            let server = try await serve(configuration, at: listener, engine: engine, lifeCycle: lifeCycle)
-            lifeCycle.recorder.seed(await engine.pipeline.resources())
-            let (liveness, watchdog) = watch(configuration, engine: engine, lifeCycle: lifeCycle)
+            let server = try await serve(configuration, at: listener, slot: slot, lifeCycle: lifeCycle)
+            lifeCycle.recorder.seed(await slot.resources())
+            let (liveness, watchdog) = watch(configuration, slot: slot, lifeCycle: lifeCycle)
             return RunningDaemon(
-                lifeCycle: lifeCycle, engine: engine, server: server, listener: listener, liveness: liveness, watchdog: watchdog,
+                lifeCycle: lifeCycle, slot: slot, server: server, listener: listener, liveness: liveness, watchdog: watchdog,
                 clocks: watchClocks())
         } catch {
             // The store is left as a clean stop leaves it.
-            await engine.pipeline.stop(grace: .zero)
-            try? await engine.document.close()
+            await slot.stop(grace: .zero)
+            try? await slot.close()
             throw error
         }
     }
@@ -116,30 +116,44 @@ extension SyncDaemon {
             fields: JournalFormatter.make([("CISTERN_VERSION", options.version), ("CISTERN_CONFIG_GENERATION", "1")]))
     }
 
-    /// Opens the document on a thread that may block, and asks the manager for patience meanwhile.
-    private func assemble(_ configuration: CisternConfiguration, lifeCycle: DaemonLifeCycle) async throws -> DaemonEngine {
-        let notify = options.notify, parts = parts
-        notify.status("Opening the database")
+    /// Opens the document on a thread that may block, and asks the manager for patience meanwhile. A stop that is asked for gives a migration up.
+    /// - Parameter predecessor: the closed document that the new one takes the lock of; nil at the start.
+    func assemble(
+        _ configuration: CisternConfiguration, over predecessor: (any OpenDocument)? = nil, lifeCycle: DaemonLifeCycle,
+        onStep: @escaping @Sendable () -> Void = {}
+    ) async throws -> DaemonEngine {
+        let notify = options.notify, parts = parts, hub = hub
+        let words = OpeningWords()
+        notify.status(words.text)
         let patience = Task {
             while !Task.isCancelled {
                 try await Task.sleep(for: Self.extensionPause)
-                notify.extendTimeout(by: Self.extensionTime, status: "Checking the database")
+                notify.extendTimeout(by: Self.extensionTime, status: words.text)
             }
         }
         defer { patience.cancel() }
-        let hub = hub
-        listen(lifeCycle)
-        return try await withCheckedThrowingContinuation { continuation in
-            DispatchQueue(label: "cistern.open").async {
-                continuation.resume(
-                    with: Result {
-                        try parts.assemble(configuration) {
-                            hub.send($0)
-                        } onSaved: {
-                            lifeCycle.recorder.saved()
-                        }
-                    })
-            }
+        let wiring = EngineWiring {
+            hub.send($0)
+        } onSaved: {
+            lifeCycle.recorder.saved()
+        } onMigration: { share in
+            onStep()
+            if let text = words.migrated(share) { notify.status(text) }
+            return !lifeCycle.isStopWanted
+        }
+        let engine = try await blocking {
+            var wiring = wiring
+            wiring.predecessor = predecessor
+            return try parts.assemble(configuration, wiring)
+        }
+        if let migration = engine.migration { reporter.send(JournalEntry(.schemaMigrated, migration)) }
+        return engine
+    }
+
+    /// On a thread that may block.
+    func blocking<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value {
+        try await withCheckedThrowingContinuation { continuation in
+            DispatchQueue(label: "cistern.open").async { continuation.resume(with: Result { try body() }) }
         }
     }
 
@@ -161,9 +175,9 @@ extension SyncDaemon {
     }
 
     private func serve(
-        _ configuration: CisternConfiguration, at listener: ControlListener, engine: DaemonEngine, lifeCycle: DaemonLifeCycle
+        _ configuration: CisternConfiguration, at listener: ControlListener, slot: EngineSlot, lifeCycle: DaemonLifeCycle
     ) async throws -> ControlServer {
-        let control = DaemonControl(lifeCycle: lifeCycle, pipeline: engine.pipeline, hub: hub)
+        let control = DaemonControl(lifeCycle: lifeCycle, pipeline: slot, hub: hub)
         let journal = journal
         let logger = Logger(label: "cistern.control") { _ in JournalLogHandler(journal: journal.current, level: .warning) }
         let reporter = reporter
@@ -203,9 +217,9 @@ extension SyncDaemon {
         }
     }
 
-    private func watch(_ configuration: CisternConfiguration, engine: DaemonEngine, lifeCycle: DaemonLifeCycle) -> (Liveness, Watchdog?) {
-        let liveness = Liveness(pipeline: engine.pipeline, document: engine.document, configuration: configuration)
-        lifeCycle.watch(liveness, engine.document)
+    private func watch(_ configuration: CisternConfiguration, slot: EngineSlot, lifeCycle: DaemonLifeCycle) -> (Liveness, Watchdog?) {
+        let liveness = Liveness(pipeline: slot, document: slot, configuration: configuration)
+        lifeCycle.watch(liveness, slot)
         guard let timeout = options.watchdogTimeout else { return (liveness, nil) }
         let reporter = reporter
         let watchdog = Watchdog(timeout: timeout, notify: options.notify, checks: liveness.checks) { failure in

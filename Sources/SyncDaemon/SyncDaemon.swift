@@ -214,7 +214,7 @@ extension SyncDaemon {
                     configuration: configuration, environment: environment, version: SyncDaemon.version, notify: notify,
                     watchdogTimeout: watchdogTimeout, controlSocket: sockets.first, journal: journal,
                     signals: signals, maxBlock: maxBlock),
-                parts: ManagedParts(environment: environment, notify: notify))
+                parts: ManagedParts(environment: environment))
             if let failure { return daemon.end(failure) }
             return await daemon.run()
         }

@@ -25,6 +25,8 @@ public protocol SyncPipelining: Sendable {
     func resources() async -> [ResourceStatus]
     /// The newest records that were set aside, after `skip` newer ones; with `id`, those whose id begins so.
     func quarantine(id: String?, limit: Int, skip: Int) async throws -> [QuarantineEntry]
+    /// After a stop: the polls that somebody had asked for without waiting for them, and that the stop left undone.
+    var unserved: [UnservedPoll] { get }
     /// Whether things move; answers at once.
     var liveness: PipelineLiveness { get }
 }

@@ -20,6 +20,9 @@ extension SyncPipeline {
             }, unsavedChanges: document.unsavedChangeCount, oldestUnsavedChange: document.oldestUnsavedChange)
     }
 
+    /// After a stop: the polls that somebody had asked for without waiting for them, and that the stop left undone.
+    public var unserved: [UnservedPoll] { state.withLock { $0.machine.unserved.values.sorted { $0.scope < $1.scope } } }
+
     /// A wait may end this much late before it counts as work that stands still.
     private static let waitSlack = Duration.seconds(60)
 

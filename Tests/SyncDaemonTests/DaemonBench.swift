@@ -22,10 +22,22 @@ final class DaemonBench: Sendable {
     let written: AsyncStream<JournalEntry>
     let clocks = Mutex(MachineClocks())
     let failure = Mutex<StartFailure?>(nil)
+    /// Those of the next assemblies.
+    let failures = Mutex<ArraySlice<StartFailure>>([])
+    /// What a migration tells, and whether it went on to its end.
+    let onMigration = Mutex<Migrating?>(nil)
+    /// Of each assembly: whether it took the lock over from another document.
+    let predecessors = Mutex<[Bool]>([])
+    /// What stands against a configuration before anything is exchanged for it.
+    let refusal = Mutex<StartFailure?>(nil)
     /// How the store was brought to a changed model.
     let migration = Mutex<String?>(nil)
     /// What the document calls after a save.
     let parts = Mutex<Saved?>(nil)
+
+    struct Migrating: Sendable {
+        let run: @Sendable (@Sendable (Double) -> Bool) -> Bool
+    }
 
     struct Saved: Sendable {
         let tell: @Sendable () -> Void
@@ -65,11 +77,16 @@ final class DaemonBench: Sendable {
     private struct Parts: DaemonParts {
         let bench: DaemonBench
 
-        func assemble(
-            _ configuration: CisternConfiguration, observer: @escaping @Sendable (SyncEvent) -> Void, onSaved: @escaping @Sendable () -> Void
-        ) throws -> DaemonEngine {
+        func check(_ configuration: CisternConfiguration) throws {
+            if let failure = bench.refusal.withLock({ $0 }) { throw failure }
+        }
+
+        func assemble(_ configuration: CisternConfiguration, _ wiring: EngineWiring) throws -> DaemonEngine {
             if let failure = bench.failure.withLock({ $0 }) { throw failure }
-            bench.parts.withLock { $0 = Saved(tell: onSaved) }
+            if let failure = bench.failures.withLock({ $0.popFirst() }) { throw failure }
+            bench.predecessors.withLock { $0.append(wiring.predecessor != nil) }
+            if let migration = bench.onMigration.withLock({ $0 }), !migration.run(wiring.onMigration) { throw StopWanted() }
+            bench.parts.withLock { $0 = Saved(tell: wiring.onSaved) }
             return DaemonEngine(document: bench.document, pipeline: bench.pipeline, migration: bench.migration.withLock { $0 })
         }
     }

@@ -21,9 +21,11 @@ final class FakePipeline: SyncPipelining {
         /// What `sync` does before it returns.
         var onSync: @Sendable () async throws -> [RunReport] = { [] }
         var onStop: @Sendable (Duration) async -> Void = { _ in }
+        var onPause: @Sendable () async -> Void = {}
         var onReload: @Sendable () throws -> Void = {}
         var onStart: @Sendable () async -> Void = {}
         var error: SyncError?
+        var unserved: [UnservedPoll] = []
     }
 
     private let answers = Mutex(Answers())
@@ -64,7 +66,10 @@ final class FakePipeline: SyncPipelining {
         try record(.sync(scope, cause, full: full, wait: wait))
         return wait ? try await answers.withLock { $0.onSync }() : []
     }
-    func pause(_ scope: String?) async throws { try record(.pause(scope)) }
+    func pause(_ scope: String?) async throws {
+        try record(.pause(scope))
+        await answers.withLock { $0.onPause }()
+    }
     func resume(_ scope: String?) async throws { try record(.resume(scope)) }
     func acceptDeletes(_ scope: String) async throws { try record(.acceptDeletes(scope)) }
     func resources() async -> [ResourceStatus] { answers.withLock { $0.resources } }
@@ -73,6 +78,7 @@ final class FakePipeline: SyncPipelining {
         return Array(records.dropFirst(skip).prefix(limit))
     }
     var liveness: PipelineLiveness { answers.withLock { $0.liveness } }
+    var unserved: [UnservedPoll] { answers.withLock { $0.unserved } }
 }
 
 final class FakeDocument: OpenDocument {
@@ -82,6 +88,7 @@ final class FakeDocument: OpenDocument {
     private let waiting = Mutex<[@Sendable () -> Void]>([])
     let closings = Mutex(0)
     let failsToClose = Mutex(false)
+    let failsToSave = Mutex(false)
 
     let path = "/var/lib/cistern"
     var unsavedChanges: Int { 0 }
@@ -97,6 +104,10 @@ final class FakeDocument: OpenDocument {
             defer { waiting = [] }
             return waiting
         }) { done() }
+    }
+
+    func save() async throws {
+        if failsToSave.withLock({ $0 }) { throw Failure() }
     }
 
     func close() async throws {

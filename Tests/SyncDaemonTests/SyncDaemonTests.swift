@@ -164,12 +164,103 @@ import enum SyncDaemon.ExitStatus
 
     @Test func aReloadThatNeedsARestartNamesTheSettings() async throws {
         _ = try await withDaemon { _ in
-            bench.write(TestConfiguration.text.replacing("version = 1", with: "version = 1\n[store]\nbusy_timeout = \"9s\""))
+            bench.write(TestConfiguration.text.replacing("version = 1", with: "version = 1\n[document]\npath = \"/elsewhere\""))
             let client = bench.client()
             let error = await #expect(throws: ControlError.self) { try await client.reload(wait: true) }
-            #expect(error?.error == "restart needed: store.busy_timeout changed; the old configuration is kept")
+            #expect(error?.error == "restart needed: document.path changed; the old configuration is kept")
             await client.shutdown()
         }
+    }
+
+    private static let changed = TestConfiguration.text.replacing("name = { type = \"string\" }", with: "name = { type = \"string\", index = true }")
+
+    @Test func aChangedModelExchangesTheEngineAndSaysHowFarItIs() async throws {
+        let status = try await withDaemon { _ in
+            bench.migration.withLock { $0 = "Store brought to the changed model: Country.name was" }
+            bench.onMigration.withLock { $0 = DaemonBench.Migrating { tell in [0, 0.4, 0.4, 1].allSatisfy(tell) } }
+            bench.write(Self.changed)
+            let client = bench.client()
+            let response = try await client.reload(wait: true)
+            #expect(response == ControlResponse(message: "Configuration 2 is in force: 1 entity of the model changed.", generation: 2))
+            await client.shutdown()
+        }
+        #expect(status == .success)
+        #expect(bench.pipeline.calls == [.start, .stop(grace: .seconds(20)), .start, .stop(grace: .seconds(20))])
+        #expect(bench.document.closings.withLock { $0 } == 2)
+        #expect(bench.predecessors.withLock { $0 } == [false, true])
+        let texts = bench.sent.all.compactMap { $0["STATUS"] }
+        // The manager is told what is newest.
+        #expect(texts.last { $0.hasPrefix("Bringing") } == "Bringing the database to the changed model, 100 %", "\(texts)")
+        #expect(bench.entries.all.contains { $0.messageID == .schemaMigrated && $0.message.hasSuffix("Country.name was") })
+    }
+
+    @Test func whatStandsAgainstAChangedModelIsSaidBeforeAnythingEnds() async throws {
+        _ = try await withDaemon { _ in
+            bench.refusal.withLock { $0 = StartFailure(.configuration, "Country.name goes with 3 values") }
+            bench.write(Self.changed)
+            let client = bench.client()
+            let error = await #expect(throws: ControlError.self) { try await client.reload(wait: true) }
+            #expect(error?.code == .configuration)
+            #expect(error?.error == "the new configuration is refused: Country.name goes with 3 values; the old one is kept")
+            await client.shutdown()
+        }
+        #expect(bench.pipeline.calls == [.start, .stop(grace: .seconds(20))])
+    }
+
+    @Test func aDocumentThatCannotBeSavedIsNotClosedForAReload() async throws {
+        _ = try await withDaemon { _ in
+            bench.document.failsToSave.withLock { $0 = true }
+            bench.write(Self.changed)
+            let client = bench.client()
+            await #expect(throws: ControlError.self) { try await client.reload(wait: true) }
+            await client.shutdown()
+        }
+        #expect(bench.pipeline.calls == [.start, .stop(grace: .seconds(20))])
+    }
+
+    @Test func whereTheChangedModelFailsAfterAllTheOldConfigurationRunsAgain() async throws {
+        let status = try await withDaemon { _ in
+            bench.failures.withLock { $0 = [StartFailure(.ioError, "the disk is full")] }
+            bench.write(Self.changed)
+            let client = bench.client()
+            let error = await #expect(throws: ControlError.self) { try await client.reload(wait: true) }
+            #expect(error?.error == "the new configuration is refused: the disk is full; the old one is kept")
+            let snapshot = try await client.status()
+            #expect(snapshot.daemon.configurationGeneration == 1 && snapshot.daemon.state == "ready")
+            await client.shutdown()
+        }
+        #expect(status == .success)
+        #expect(bench.pipeline.calls == [.start, .stop(grace: .seconds(20)), .start, .stop(grace: .seconds(20))])
+    }
+
+    @Test func whereNothingCanBeOpenedAnyMoreTheDaemonEndsWithWhatPreventsIt() async throws {
+        let daemon = bench.daemon()
+        async let status = daemon.run()
+        var messages = bench.messages.makeAsyncIterator()
+        while let message = await messages.next(), message["READY"] == nil {}
+        bench.failures.withLock { $0 = [StartFailure(.ioError, "gone"), StartFailure(.ioError, "gone")] }
+        bench.write(Self.changed)
+        daemon.deliver(.hangUp)
+        #expect(await status == .ioError)
+        #expect(bench.entries.all.contains { $0.messageID == .reloadFailed && $0.message.contains("the document could not be opened again: gone") })
+    }
+
+    @Test func aStopGivesAMigrationUp() async throws {
+        let daemon = bench.daemon()
+        async let status = daemon.run()
+        var messages = bench.messages.makeAsyncIterator()
+        while let message = await messages.next(), message["READY"] == nil {}
+        bench.onMigration.withLock {
+            $0 = DaemonBench.Migrating { tell in
+                #expect(tell(0.1))
+                daemon.deliver(.terminate)
+                return tell(0.2)
+            }
+        }
+        bench.write(Self.changed)
+        daemon.deliver(.hangUp)
+        #expect(await status == .success)
+        #expect(bench.document.closings.withLock { $0 } == 1)
     }
 
     @Test func aSecondTerminationSkipsThePage() async throws {

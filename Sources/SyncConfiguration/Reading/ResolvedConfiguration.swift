@@ -104,7 +104,9 @@ public struct ConfigurationDifference: Sendable, Hashable {
     public var changedEntities: [String] = []
     /// Key paths of changed settings that take effect at once: `[daemon]`, `[log]`, and autosaving.
     public var changedSettings: [String] = []
-    /// Key paths of changed settings that need a restart: the document's path, everything in `[store]`, and the control socket.
+    /// Key paths of changed settings of `[store]`: the document is closed and opened again with them.
+    public var storeSettings: [String] = []
+    /// Key paths of changed settings that need a restart: the document's path and the control socket.
     public var restartSettings: [String] = []
 
     /// Compares by names and scopes; the order of sources and of entities makes no difference.
@@ -121,16 +123,18 @@ public struct ConfigurationDifference: Sendable, Hashable {
         changedSettings =
             Self.settings("daemon", old.daemon, new.daemon) + document.filter { $0 != "document.path" }
             + Self.settings("log", old.log, new.log)
-        restartSettings =
-            document.filter { $0 == "document.path" } + Self.settings("store", old.store, new.store)
-            + Self.settings("control", old.control, new.control)
+        storeSettings = Self.settings("store", old.store, new.store)
+        restartSettings = document.filter { $0 == "document.path" } + Self.settings("control", old.control, new.control)
     }
 
     /// Nothing changed.
     public var isEmpty: Bool {
         addedSources.isEmpty && removedSources.isEmpty && changedSources.isEmpty && addedResources.isEmpty && removedResources.isEmpty
-            && changedResources.isEmpty && !modelChanged && changedSettings.isEmpty && restartSettings.isEmpty
+            && changedResources.isEmpty && !modelChanged && changedSettings.isEmpty && storeSettings.isEmpty && restartSettings.isEmpty
     }
+
+    /// Whether the document has to be closed and opened again: for another model, or for how its store is kept.
+    public var reopensDocument: Bool { modelChanged || !storeSettings.isEmpty }
 
     /// Whether something changed that only a restart can bring about.
     public var needsRestart: Bool { !restartSettings.isEmpty }

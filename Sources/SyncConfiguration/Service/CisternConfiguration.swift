@@ -7,7 +7,7 @@ public struct CisternConfiguration: Sendable, Hashable {
     public var daemon = DaemonConfiguration()
     /// `[document]`: where the data lives, and when it is saved; a change of `path` needs a restart.
     public var document = DocumentConfiguration()
-    /// `[store]`; every change needs a restart.
+    /// `[store]`; for a change the document is closed and opened again.
     public var store = StoreConfiguration()
     /// `[log]`; a reload applies it at once.
     public var log = LogConfiguration()

@@ -44,9 +44,11 @@ public final class DocumentLock: Sendable {
         self.folder = folder
         let before = Self.content(descriptor)
         wasClean = before.isEmpty || before == Self.cleanMark
-        // Who holds it, for the one that is refused; the lock itself is the kernel's.
-        write("\(getpid())\n")
+        markInUse()
     }
+
+    /// Notes who holds it, for the one that is refused; the lock itself is the kernel's. An end without `markClean()` is unclean from then on.
+    public func markInUse() { write("\(getpid())\n") }
 
     /// Records a clean shutdown: the next holder of the lock need not check the package.
     public func markClean() { write(Self.cleanMark) }

@@ -10,30 +10,49 @@ struct DocumentOpening: Sendable {
 
     private var package: String { configuration.document.path }
 
-    /// Blocks while the store opens, is checked and is brought to the model.
-    /// - Parameter onMigration: called before the store is changed.
+    /// What stands against opening the document with this configuration, as far as it can be seen while another has it open.
     /// - Throws: `StartFailure`
-    func open(model: NSManagedObjectModel, onMigration: () -> Void = {}) throws(StartFailure) -> OpenedDocument {
+    func check(model: NSManagedObjectModel) throws(StartFailure) {
+        do { _ = try migration(model) } catch { throw Self.failure(error, package: package, isMigrating: true) }
+    }
+
+    private func migration(_ model: NSManagedObjectModel) throws -> StoreMigration? {
+        let document = UIManagedDocument(fileURL: URL(fileURLWithPath: package, isDirectory: true), model: model)
+        return try StoreMigration(document.storeURL, model: model, configuration: configuration)
+    }
+
+    /// Blocks while the store opens, is checked and is brought to the model.
+    ///
+    /// - Parameters:
+    ///   - held: the lock on the package, where a closed document of this process has it.
+    ///   - onMigration: called with the share that is done, 0 to 1, before the store is changed and often while it is. False gives the migration up.
+    /// - Throws: `StartFailure`; `StopWanted` for a migration that was given up.
+    func open(
+        model: NSManagedObjectModel, lock held: DocumentLock? = nil, onMigration: @escaping @Sendable (Double) -> Bool = { _ in true }
+    ) throws -> OpenedDocument {
         try makePackage()
         // Before anything else in the package is touched.
-        let lock = try DocumentLock(package: package)
+        let lock = try held ?? DocumentLock(package: package)
+        // Who hands it over has closed the document.
+        let wasClean = held != nil || lock.wasClean
+        lock.markInUse()
         let policy = AutosavePolicy(configuration.document)
         let document = UIManagedDocument(fileURL: URL(fileURLWithPath: package, isDirectory: true), model: model, autosavePolicy: policy)
-        var options = options(wasClean: lock.wasClean), migration: StoreMigration?
+        var options = options(wasClean: wasClean), migration: StoreMigration?
         do {
-            migration = try StoreMigration(document.storeURL, model: model, configuration: configuration)
+            migration = try self.migration(model)
             if let migration {
-                onMigration()
+                guard onMigration(0) else { throw StopWanted() }
                 try migration.keepCopy()
+                options[SQLiteMigrationWatchOption] = MigrationWatch(onMigration)
                 options[NSMigratePersistentStoresAutomaticallyOption] = true
                 options[NSInferMappingModelAutomaticallyOption] = true
             }
             document.persistentStoreOptions = options
             try document.openStore(creating: true)
-        } catch let failure as StartFailure {
-            throw failure
         } catch {
             migration?.discardCopy()
+            if (error as? CocoaError)?.code == .userCancelled { throw StopWanted() }
             throw Self.failure(error, package: package, isMigrating: migration != nil)
         }
         return OpenedDocument(document: document, lock: lock, migration: migration?.words)
@@ -99,6 +118,7 @@ struct DocumentOpening: Sendable {
     ///
     /// - Parameter isMigrating: the store was to be brought to a changed model: what the disk and other programs have no part in, a restart does not mend.
     static func failure(_ error: any Error, package: String, isMigrating: Bool = false) -> StartFailure {
+        if let failure = error as? StartFailure { return failure }
         let error = error as NSError
         let underlying = error.userInfo[NSUnderlyingErrorKey] as? NSError
         let sqlite = (error.userInfo[NSSQLiteErrorDomain] as? Int) ?? (underlying?.domain == NSSQLiteErrorDomain ? underlying?.code : nil)
@@ -143,7 +163,9 @@ public protocol OpenDocument: Sendable {
     var oldestUnsavedSeconds: Double? { get }
     /// Probes the root context with a read of the store. `done` is called when it has answered, whatever the answer.
     func probe(_ done: @escaping @Sendable () -> Void)
-    /// Saves everything, closes the store, and lets the lock go.
+    /// Saves everything.
+    func save() async throws
+    /// Saves everything and closes the store. The lock is held until the document is let go, or another one takes it over.
     func close() async throws
 }
 
@@ -152,7 +174,7 @@ final class OpenedDocument: OpenDocument {
     let document: UIManagedDocument
     /// How the store was brought to the model; nil if it was of it.
     let migration: String?
-    private let lock: DocumentLock
+    let lock: DocumentLock
 
     init(document: UIManagedDocument, lock: DocumentLock, migration: String? = nil) {
         self.document = document
@@ -176,6 +198,8 @@ final class OpenedDocument: OpenDocument {
             done()
         }
     }
+
+    func save() async throws { try await document.save() }
 
     func close() async throws {
         try await document.close()

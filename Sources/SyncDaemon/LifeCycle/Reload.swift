@@ -18,19 +18,8 @@ struct Reload: Sendable {
         let reading = reader.read()
         guard let new = reading.configuration else { return .invalid(reading.problems) }
         let difference = ConfigurationDifference(from: old, to: new)
-        let reasons = Self.restartReasons(difference)
-        if !reasons.isEmpty { return .needsRestart(reasons) }
+        if difference.needsRestart { return .needsRestart(difference.restartSettings) }
         return difference.isEmpty ? .unchanged(reading) : .apply(new, difference, reading)
-    }
-
-    /// What only a restart can bring about: settings that are read once, and the model, which the open store was made for.
-    static func restartReasons(_ difference: ConfigurationDifference) -> [String] {
-        var reasons = difference.restartSettings
-        if difference.modelChanged {
-            let entities = (difference.addedEntities + difference.removedEntities + difference.changedEntities).sorted()
-            reasons.append(entities.isEmpty ? "the model" : "the model (\(entities.joined(separator: ", ")))")
-        }
-        return reasons
     }
 
     /// `1 source added, 2 resources changed`
@@ -48,7 +37,9 @@ struct Reload: Sendable {
         add(inChangedSources(difference.addedResources), "resource", "added")
         add(inChangedSources(difference.removedResources), "resource", "removed")
         add(difference.changedResources.count, "resource", "changed")
-        add(difference.changedSettings.count, "setting", "changed")
+        let entities = difference.addedEntities.count + difference.removedEntities.count + difference.changedEntities.count
+        if entities > 0 { parts.append("\(entities) \(entities == 1 ? "entity" : "entities") of the model changed") }
+        add(difference.changedSettings.count + difference.storeSettings.count, "setting", "changed")
         return parts.isEmpty ? "nothing changed" : parts.joined(separator: ", ")
     }
 }

@@ -48,6 +48,7 @@ extension PipelineState {
         guard isIdle || stopTime.advanced(by: Self.patience) <= now.instant else { return }
         phase = .stopped
         for (scope, run) in runs {
+            leaveUnserved(scope, run)
             // Whatever keeps it, nobody waits for it any longer.
             for waiter in run.waiters { outputs.append(.answer(waiter: waiter, nil)) }
             resources[scope]?.run?.waiters = []

@@ -47,7 +47,10 @@ extension PipelineState {
                 RunOrder(
                     id: runCount, scope: scope, resource: resource.plan, cause: resource.asked ?? .schedule,
                     isWaitedFor: !resource.waiters.isEmpty, acceptsDeletes: resource.acceptsDeletes, isFull: resource.isFull)))
-        resource.run = Run(id: runCount, started: now.instant, deadline: now.instant.advanced(by: limit), waiters: resource.waiters)
+        resource.run = Run(
+            id: runCount, started: now.instant, deadline: now.instant.advanced(by: limit), cause: resource.asked ?? .schedule,
+            isFull: resource.isFull,
+            waiters: resource.waiters)
         resource.lastStarted = now.instant
         resource.startedAt = now.wall
         resource.due = nil
@@ -65,6 +68,7 @@ extension PipelineState {
         if let until = conclusion.parkedUntil, let resource = resources[scope] { park(resource.place, until, resource.plan, now) }
         guard var resource = resources[scope] else { return }
         let report = conclusion.report
+        if phase == .stopping, report.outcome == .cancelled { leaveUnserved(scope, run) }
         resource.pacing = conclusion.pacing
         resource.interval = resource.schedule.interval(pacing: conclusion.pacing, random: chance.next())
         resource.status.take(

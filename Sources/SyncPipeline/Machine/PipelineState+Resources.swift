@@ -99,6 +99,8 @@ extension PipelineState {
         let started: SyncInstant
         /// It should end by itself before that; then it is cancelled.
         let deadline: SyncInstant
+        let cause: RunCause
+        let isFull: Bool
         /// Who gets its report.
         var waiters: [Int]
         var isCancelled = false

@@ -45,6 +45,8 @@ struct PipelineState: Sendable {
     var suspects: [ResourceScope: Suspicion] = [:]
     /// Runs of which the previous process left no trace in the store: those that were open, and those that had only just ended.
     var leftBehind: [ResourceScope: Suspicion] = [:]
+    /// What somebody had asked for without waiting for it, and a stop left undone.
+    var unserved: [ResourceScope: UnservedPoll] = [:]
     let chance: RandomSource
     /// The outputs of the current input.
     var outputs: [Output] = []
@@ -207,6 +209,9 @@ struct PipelineState: Sendable {
             phase = .stopping
             for (scope, resource) in resources.sorted(by: { $0.key < $1.key }) {
                 if let run = resource.run { outputs.append(.endAfterPage(scope, run: run.id)) }
+                if let cause = resource.asked, resource.waiters.isEmpty {
+                    unserved[scope] = UnservedPoll(scope: scope, cause: cause, isFull: resource.isFull)
+                }
                 resources[scope]?.asked = nil
                 if var waiters = resources[scope]?.waiters {
                     release(&waiters)
@@ -220,6 +225,12 @@ struct PipelineState: Sendable {
     }
 
     // MARK: What others need
+
+    /// A stop cut off what somebody had asked for. Who waits for it is told.
+    mutating func leaveUnserved(_ scope: ResourceScope, _ run: Run) {
+        guard run.waiters.isEmpty, run.cause != .schedule || run.isFull else { return }
+        unserved[scope] = UnservedPoll(scope: scope, cause: run.cause, isFull: run.isFull || unserved[scope]?.isFull == true)
+    }
 
     /// Ends a run at once; its end is still awaited.
     mutating func cancel(_ scope: ResourceScope) {

@@ -10,6 +10,15 @@ package struct ModelChanges: Sendable {
     /// Those of them that take values, of which the configuration says nothing.
     package let refused: [StoreMigrationPlan.Change]
 
+    /// How many rows the store goes through for it.
+    package let rows: Int
+
+    /// How long that takes, roughly.
+    package var seconds: Double { Double(rows) / Self.rowsPerSecond }
+
+    /// Of a table that is written anew, with an index or two: half of what docs/PERFORMANCE.md measures without any.
+    private static let rowsPerSecond = 300_000.0
+
     /// Nil where the store is of the model, or is not there.
     ///
     /// - Parameter dropped: what may go, as `[entity]` says: `City`, or `City.name`.
@@ -20,6 +29,7 @@ package struct ModelChanges: Sendable {
     }
 
     init(_ plan: StoreMigrationPlan, dropped: Set<String>) {
+        rows = plan.rows
         all = plan.changes.filter { !$0.isOurs }
         let taking = all.filter(\.takesValues)
         losses = taking.filter { dropped.contains($0.name) }

@@ -26,12 +26,18 @@ struct PlanVerb: Verb {
     private struct Report: Encodable {
         var changes: [String]
         var refused: [String]
+        var rows: Int
+        var seconds: Double
     }
 
     func run(in surroundings: Surroundings) async throws -> ControlExitCode {
         let plan = try StorePlan(surroundings, try surroundings.configuration(options))
         if options.json {
-            try surroundings.console.json(Report(changes: plan.changes?.all.map(\.words) ?? [], refused: plan.refused.map(\.words)), pretty: true)
+            let changes = plan.changes
+            let report = Report(
+                changes: changes?.all.map(\.words) ?? [], refused: plan.refused.map(\.words), rows: changes?.rows ?? 0, seconds: changes?.seconds ?? 0
+            )
+            try surroundings.console.json(report, pretty: true)
         } else {
             for line in plan.lines { surroundings.console.out(line) }
         }
@@ -68,6 +74,12 @@ struct StorePlan {
     /// Whether cisternd starts over this store.
     var startsOver: Bool { refused.isEmpty && (changes == nil || rule != .refuse) }
 
+    private static func time(_ changes: ModelChanges) -> String {
+        if changes.rows == 0 { return "a moment" }
+        let time = changes.seconds < 1 ? "less than a second" : "about \(RelativeTime.text(changes.seconds.rounded()))"
+        return "\(time) (\(changes.rows) \(changes.rows == 1 ? "row is" : "rows are") gone through)"
+    }
+
     var lines: [String] {
         guard let changes else {
             return [isThere ? "The store is of this model: nothing changes." : "There is no store yet: cisternd makes one of this model."]
@@ -80,7 +92,7 @@ struct StorePlan {
             lines.append("cisternd does not start: \(names). Say what it is called now (renamed_from) or that it may go (drop = true).")
         } else {
             let copy = changes.losses.isEmpty ? "" : " It keeps a copy of the store as it is."
-            lines.append("cisternd brings the store to this model at its next start.\(copy)")
+            lines.append("cisternd brings the store to this model at its next reload or start, which takes \(Self.time(changes)).\(copy)")
         }
         return lines
     }

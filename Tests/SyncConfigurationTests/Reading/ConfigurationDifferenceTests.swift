@@ -56,7 +56,8 @@ import Testing
             "",
             "[store]\nsynchronous = \"normal\"\n[document]\npath = \"/d\"\nautosave_changes = 1\n[daemon]\nname = \"n\"\n[control]\nsocket = \"/s\"\n"
         )
-        #expect(changed.restartSettings == ["document.path", "store.synchronous", "control.socket"])
+        #expect(changed.restartSettings == ["document.path", "control.socket"])
+        #expect(changed.storeSettings == ["store.synchronous"] && changed.reopensDocument)
         #expect(changed.changedSettings == ["daemon.name", "document.autosave_changes"])
         #expect(changed.needsRestart)
     }

@@ -38,19 +38,24 @@ import Testing
     }
 
     @Test func whatIsReadOnceNeedsARestart() throws {
-        let new = "[store]\nsynchronous = \"normal\"\n" + TestConfiguration.text.replacing("version = 1\n", with: "")
+        let new = "[control]\nsteer_group = \"adm\"\n" + TestConfiguration.text.replacing("version = 1\n", with: "")
         guard case .needsRestart(let reasons) = try decide(from: TestConfiguration.text, to: "version = 1\n" + new) else {
             return #expect(Bool(false), "expected a restart")
         }
-        #expect(reasons == ["store.synchronous"])
+        #expect(reasons == ["control.steer_group"])
     }
 
-    @Test func aChangedModelNeedsARestart() throws {
-        let new = TestConfiguration.text.replacing("name = { type = \"string\" }", with: "name = { type = \"string\", index = true }")
-        guard case .needsRestart(let reasons) = try decide(from: TestConfiguration.text, to: new) else {
-            return #expect(Bool(false), "expected a restart")
+    @Test(arguments: [
+        ("name = { type = \"string\" }", "name = { type = \"string\", index = true }", "1 entity of the model changed"),
+        ("version = 1\n", "version = 1\n[store]\nsynchronous = \"normal\"\n", "1 setting changed"),
+    ])
+    func aChangedModelAndWhatIsSetForTheStoreReopenTheDocument(old: String, new: String, words: String) throws {
+        guard case .apply(_, let difference, _) = try decide(from: TestConfiguration.text, to: TestConfiguration.text.replacing(old, with: new))
+        else {
+            return #expect(Bool(false), "expected a change")
         }
-        #expect(reasons == ["the model (Country)"])
+        #expect(difference.reopensDocument)
+        #expect(Reload.summary(difference) == words)
     }
 }
 

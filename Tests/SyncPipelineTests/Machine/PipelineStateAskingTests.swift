@@ -297,4 +297,49 @@ import Testing
         bench.tell(.asked(people, .control, waiter: 4))
         #expect(bench.configure([]).answers == [4: nil])
     }
+
+    // MARK: What a stop leaves undone
+
+    @Test func whatSomebodyAskedForAndAStopCutOffIsRemembered() {
+        var bench = MachineBench.polled()
+        bench.tell(.asked(people, .signal, isFull: true))
+        #expect(bench.pass(.seconds(10)).started == [people])
+        bench.tell(.stopping(grace: .zero))
+        bench.end(people, .cancelled)
+        #expect(Array(bench.state.unserved.values) == [UnservedPoll(scope: people, cause: .signal, isFull: true)])
+    }
+
+    @Test func whatWasAskedForAndHasNotBegunIsRemembered() {
+        var bench = MachineBench.polled()
+        bench.tell(.asked(people, .control))
+        bench.tell(.stopping(grace: .zero))
+        #expect(Array(bench.state.unserved.values) == [UnservedPoll(scope: people, cause: .control, isFull: false)])
+    }
+
+    @Test func aRunThatKeepsAStopWaitingIsRemembered() {
+        var bench = MachineBench.polled()
+        bench.tell(.asked(people, .signal))
+        bench.pass(.seconds(10))
+        bench.tell(.stopping(grace: .zero))
+        bench.tell(.committed)
+        #expect(bench.pass(.seconds(1)).contains(.stopped))
+        #expect(Array(bench.state.unserved.keys) == [people])
+    }
+
+    @Test func whatIsDoneWaitedForOrOnlyScheduledIsNot() {
+        var done = MachineBench.polled()
+        done.tell(.asked(people, .signal))
+        done.pass(.seconds(10))
+        done.tell(.stopping(grace: .hours(1)))
+        done.end(people)
+        var awaited = MachineBench.polled()
+        awaited.tell(.asked(people, .control, waiter: 1))
+        awaited.pass(.seconds(10))
+        awaited.tell(.stopping(grace: .zero))
+        awaited.end(people, .cancelled)
+        var scheduled = MachineBench.running()
+        scheduled.tell(.stopping(grace: .zero))
+        scheduled.end(people, .cancelled)
+        for bench in [done, awaited, scheduled] { #expect(bench.state.unserved.isEmpty) }
+    }
 }

@@ -17,6 +17,10 @@ struct SimulationRules {
         let nameField: String
         /// It began while a configuration was being read: by that one or the one before.
         let isUnsure: Bool
+        /// Whether it must not come sooner after the poll before than the interval between polls.
+        let keepsDistance: Bool
+        /// A poll is its first request: a run may be cut off before, and then nobody has been polled.
+        var hasAsked = false
         var isWild: Bool { pages.values.contains { $0.evidence == .lie } }
         var isProof: Bool { !pages.isEmpty && pages.values.allSatisfy { $0.evidence == .proof } }
         var listed: Set<Int> { pages.values.reduce(into: []) { $0.formUnion($1.listed) } }
@@ -52,7 +56,7 @@ struct SimulationRules {
     private var cutOff: [ResourceScope: Reading] = [:]
     /// Until when each server wants to be left alone.
     private var told: [String: SyncInstant] = [:]
-    private var lastStarted: [ResourceScope: SyncInstant] = [:]
+    private var lastAsked: [ResourceScope: SyncInstant] = [:]
     /// Who was asked for since its last run began; and what began in this process.
     private var asked: Set<ResourceScope> = []
     /// What runs that begin take for the name of a thing, and what the run did that read a page of a list last.
@@ -95,7 +99,7 @@ struct SimulationRules {
         isAfterKill = isKill
         if isForgetful {
             told = [:]
-            lastStarted = [:]
+            lastAsked = [:]
             lastSuccess = [:]
         }
         guard isKill else { return }
@@ -135,6 +139,12 @@ struct SimulationRules {
         if readings[scope]?.addresses.contains(address) == false { readings[scope]?.addresses.append(address) }
         if let end = told[scope.source], now.duration(to: end) > Self.rounding { fail("\(scope) was asked before its server allowed it") }
         if readings[scope] == nil { fail("\(scope) was asked outside of a run") }
+        guard readings[scope]?.hasAsked == false else { return }
+        if readings[scope]?.keepsDistance == true, let last = lastAsked[scope], last.duration(to: now) < Self.minInterval - Self.rounding {
+            fail("\(scope) was polled \(last.duration(to: now)) after its last poll")
+        }
+        readings[scope]?.hasAsked = true
+        lastAsked[scope] = now
     }
 
     /// How many pages the run that is open has asked for.
@@ -158,13 +168,9 @@ struct SimulationRules {
 
     private mutating func begin(_ scope: ResourceScope, at now: SyncInstant) {
         let isUnasked = asked.remove(scope) == nil
-        if isUnasked || begun.contains(scope), let last = lastStarted[scope], last.duration(to: now) < Self.minInterval - Self.rounding {
-            fail("\(scope) was polled \(last.duration(to: now)) after its last poll")
-        }
         if readings[scope] != nil { fail("\(scope) runs twice") }
+        readings[scope] = Reading(nameField: nameField, isUnsure: isReloading, keepsDistance: isUnasked || begun.contains(scope))
         begun.insert(scope)
-        lastStarted[scope] = now
-        readings[scope] = Reading(nameField: nameField, isUnsure: isReloading)
     }
 
     /// The page of this number, counted from 1 in the order of reading, is in the main context, or was there and is still what the server has.

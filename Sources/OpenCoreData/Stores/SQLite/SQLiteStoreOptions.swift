@@ -25,6 +25,7 @@ struct SQLiteStoreOptions: Sendable {
     /// Whether a file of another version of the model is migrated, and whether how may be inferred.
     var migrates = false
     var infersMapping = false
+    var migrationWatch: MigrationWatch?
     /// In the order in which they are set.
     var pragmas: [(name: String, value: String)] = []
 
@@ -42,6 +43,7 @@ struct SQLiteStoreOptions: Sendable {
         vacuums = (options?[NSSQLiteManualVacuumOption] as? Bool) ?? false
         migrates = (options?[NSMigratePersistentStoresAutomaticallyOption] as? Bool) ?? false
         infersMapping = (options?[NSInferMappingModelAutomaticallyOption] as? Bool) ?? false
+        migrationWatch = options?[SQLiteMigrationWatchOption] as? MigrationWatch
         var values = ["synchronous": "FULL", "cache_size": "-64000"]
         if let given = options?[NSSQLitePragmasOption] {
             guard let pragmas = given as? [AnyHashable: Any] else {

@@ -12,16 +12,28 @@ struct SQLiteMigration {
     let entities: [NSEntityDescription]
     let model: NSManagedObjectModel?
     let sumsRows: Bool
+    var watch: MigrationWatch?
 
     /// Inside a transaction.
     func run(in database: Database) throws {
+        guard let progress = MigrationProgress(watch, in: database) else { return try run(in: database, nil) }
+        do {
+            try progress.following { try run(in: database, progress) }
+        } catch  where progress.isGivenUp {
+            throw CocoaError(.userCancelled, userInfo: [NSLocalizedDescriptionKey: "The migration of \(url.path) was given up. Nothing was changed."])
+        }
+        progress.ends()
+    }
+
+    private func run(in database: Database, _ progress: MigrationProgress?) throws {
         var metadata = probe.metadata
         let steps = try checked(&metadata, in: database).schema, views = steps.new.views(),
             own = Set(SQLiteStoreOpening.viewNames(in: metadata) + views.map(\.name))
         for name in own.sorted() { try database.execute(sql: "DROP VIEW IF EXISTS \(name.sqlName)") }
         let others = try OthersObjects(besides: steps, in: database)
         try others.takeOut(in: database)
-        try carryOut(steps.steps, in: database)
+        try progress?.expect(steps.works, in: database)
+        try carryOut(steps.steps, in: database, progress)
         try bringHistory(steps, in: database)
         // What they are derived from may be another thing now.
         let derivations = try Derivation.all(in: steps.new)
@@ -62,10 +74,12 @@ struct SQLiteMigration {
         return (change, steps)
     }
 
-    private func carryOut(_ steps: [SchemaChange.Step], in database: Database) throws {
+    private func carryOut(_ steps: [SchemaChange.Step], in database: Database, _ progress: MigrationProgress? = nil) throws {
         for step in steps {
             switch step {
-            case .run(let sql): try database.execute(sql: sql)
+            case .run(let sql, let work):
+                try progress?.begins(work)
+                try database.execute(sql: sql)
             case .refuse(let code, let query, let sentence):
                 if let count = try database.integer(query), count > 0 { throw refusal(code, sentence(count)) }
             }

@@ -99,7 +99,8 @@ extension SQLiteStoreOpening {
                 found = probe
                 if isOfModel(probe), probe.model == ModelArchive(entities) { return .rollback }
                 try SQLiteMigration(
-                    url: url, probe: probe, source: try source(of: probe), entities: entities, model: model, sumsRows: options.sumsRows
+                    url: url, probe: probe, source: try source(of: probe), entities: entities, model: model, sumsRows: options.sumsRows,
+                    watch: options.migrationWatch
                 ).run(in: database)
                 found = try read(database, checksFile: false)
                 return .commit

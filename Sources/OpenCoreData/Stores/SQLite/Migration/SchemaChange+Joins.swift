@@ -109,6 +109,6 @@ extension SchemaChange {
         let isOwner = "\(owner) IN (SELECT Z_PK FROM \(origin.pair.old.tableName.sqlName) WHERE Z_ENT IN (\(numbers)))"
         run(
             "INSERT OR IGNORE INTO \(table.sqlName) (\(columns.map(\.sqlName).joined(separator: ", "))) "
-                + "SELECT * FROM (SELECT \(named) FROM \(from.sqlName) AS row WHERE \(isOwner)) WHERE \(ends)")
+                + "SELECT * FROM (SELECT \(named) FROM \(from.sqlName) AS row WHERE \(isOwner)) WHERE \(ends)", over: from)
     }
 }

@@ -6,7 +6,8 @@ import Foundation
 /// reads tables as they were: they are altered, and taken away, when all of it is there.
 struct SchemaChange {
     enum Step {
-        case run(String)
+        /// With the rows that it goes through; nil where it takes no time, however many there are.
+        case run(String, MigrationProgress.Work?)
         /// Refuses with the sentence if the query counts anything.
         case refuse(CocoaError.Code, query: String, sentence: (Int64) -> String)
     }
@@ -67,7 +68,9 @@ struct SchemaChange {
         plan()
     }
 
-    mutating func run(_ sql: String) { steps.append(.run(sql)) }
+    mutating func run(_ sql: String, over table: String? = nil, shift: Int64 = 0) {
+        steps.append(.run(sql, table.map { MigrationProgress.Work(table: $0, shift: shift) }))
+    }
     mutating func refuse(_ code: CocoaError.Code, _ query: String, _ sentence: @escaping (Int64) -> String) {
         steps.append(.refuse(code, query: query, sentence: sentence))
     }
@@ -78,6 +81,14 @@ struct SchemaChange {
 
     mutating func lets(go columns: [String], of table: String) {
         if !columns.isEmpty { goneColumns.append((table, columns)) }
+    }
+
+    /// The rows that the statements go through, one after the other.
+    var works: [MigrationProgress.Work] {
+        steps.compactMap { step in
+            guard case .run(_, let work) = step else { return nil }
+            return work
+        }
     }
 
     /// What is added to a key on its way from one table to another.

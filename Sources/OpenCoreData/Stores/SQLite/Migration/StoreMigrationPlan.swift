@@ -20,6 +20,8 @@ package struct StoreMigrationPlan: Sendable, Equatable {
 
     /// In the order of the entities' names.
     package let changes: [Change]
+    /// How many rows are gone through, once for each statement that does: what takes time. A property that is only added goes through none.
+    package let rows: Int
 
     /// Nil where there is no file yet, or where it is of this model already. Others may write meanwhile.
     ///
@@ -41,7 +43,10 @@ package struct StoreMigrationPlan: Sendable, Equatable {
             var metadata = probe.metadata
             let change = try migration.checked(&metadata, in: database)
             return Self(
-                changes: try change.model.entities.sorted { $0.name < $1.name }.flatMap { try changes($0, change.schema.old, database) })
+                changes: try change.model.entities.sorted { $0.name < $1.name }.flatMap { try changes($0, change.schema.old, database) },
+                rows: try change.schema.works.reduce(0) {
+                    try $0 + Int(database.integer("SELECT count(*) FROM \($1.table.sqlName)") ?? 0)
+                })
         }
     }
 

@@ -171,15 +171,15 @@ struct TableChange {
         guard let alteration else { return }
         let before = change.old.tables[alteration.source], after = change.new.tables[table], name = before.name.sqlName
         if let sum = before.sum, isSummedAnew(change) {
-            change.run("UPDATE \(name) SET \(sum.column) = NULL WHERE \(sum.column) IS NOT \(sum.stored)")
+            change.run("UPDATE \(name) SET \(sum.column) = NULL WHERE \(sum.column) IS NOT \(sum.stored)", over: before.name)
         }
         let gone = before.members.filter { change.successors[$0] == nil }
-        if !gone.isEmpty { change.run("DELETE FROM \(name) WHERE Z_ENT IN (\(gone.map(String.init).joined(separator: ", ")))") }
+        if !gone.isEmpty { change.run("DELETE FROM \(name) WHERE Z_ENT IN (\(gone.map(String.init).joined(separator: ", ")))", over: before.name) }
         for name in Set((before.indexes + after.indexes).filter { !isKept($0, change) }.map(\.name)).sorted() {
             change.run("DROP INDEX IF EXISTS \(name.sqlName)")
         }
         change.lets(go: alteration.dropped, of: before.name)
-        for column in alteration.dropped { change.run("ALTER TABLE \(name) DROP COLUMN \(column.sqlName)") }
+        for column in alteration.dropped { change.run("ALTER TABLE \(name) DROP COLUMN \(column.sqlName)", over: before.name) }
         for (number, column) in alteration.renamed.enumerated() {
             change.run("ALTER TABLE \(name) RENAME COLUMN \(column.old.sqlName) TO ocd_column_\(number)")
         }
@@ -242,7 +242,8 @@ struct TableChange {
             }
             change.run(
                 "INSERT INTO \(name.sqlName) (\(columns.joined(separator: ", "))) SELECT \(selected.joined(separator: ", ")) "
-                    + "FROM \(before.name.sqlName) AS row WHERE row.Z_ENT IN (\(members.map(String.init).joined(separator: ", ")))")
+                    + "FROM \(before.name.sqlName) AS row WHERE row.Z_ENT IN (\(members.map(String.init).joined(separator: ", ")))",
+                over: before.name, shift: shift)
         }
     }
 
@@ -250,7 +251,7 @@ struct TableChange {
 
     /// Last part, under the table's own name: columns and values that are new, sums, indexes.
     func finish(_ change: inout SchemaChange) {
-        let after = change.new.tables[table], name = after.name.sqlName
+        let after = change.new.tables[table], name = after.name.sqlName, source = sources.first.map { change.old.tables[$0].name }
         for column in alteration?.added ?? [] {
             let initial = column.constant.map { $0 == .null ? "" : " DEFAULT \($0.sql)" } ?? ""
             change.run("ALTER TABLE \(name) ADD COLUMN \(column.column.sqlName) \(column.declaration)\(initial)")
@@ -258,13 +259,13 @@ struct TableChange {
         for value in alteration?.values ?? [] {
             change.run(
                 "UPDATE \(name) SET \(value.column.sqlName) = \(value.constant.sql) WHERE Z_ENT = \(value.entity)"
-                    + (value.onlyNull ? " AND \(value.column.sqlName) IS NULL" : ""))
+                    + (value.onlyNull ? " AND \(value.column.sqlName) IS NULL" : ""), over: source)
         }
         if let sum = after.sum, isSummedAnew(change) {
-            change.run("UPDATE \(name) SET \(sum.column) = \(sum.stored) WHERE \(sum.column) IS NOT NULL")
+            change.run("UPDATE \(name) SET \(sum.column) = \(sum.stored) WHERE \(sum.column) IS NOT NULL", over: source)
         }
         checkKeys(&change)
-        for index in after.indexes where !isKept(index, change) { change.run(index.sql) }
+        for index in after.indexes where !isKept(index, change) { change.run(index.sql, over: source) }
     }
 
     /// What has one key now must not be two objects.

@@ -41,7 +41,7 @@ extension NSManagedObject {
     @_disfavoredOverload
     public final func managedValue<Value: RawRepresentable>(forProperty name: StaticString) -> Value? where Value.RawValue: ManagedScalar {
         let me = standing
-        guard case .slot(let slot) = me.place(of: name.description) else { return nil }
+        guard case .slot(let slot) = me.accessedPlace(name) ?? me.place(of: name.description) else { return nil }
         return Value.RawValue.decode(ManagedSlot(me.value(atSlot: slot), object: me)).flatMap { Value(rawValue: $0) }
     }
 

@@ -1,7 +1,8 @@
 import Foundation
-import OpenCoreData
 import OpenCoreDataTestSupport
 import Testing
+
+@testable import OpenCoreData
 
 /// A class with the accessors that a generator would write.
 final class Typed: NSManagedObject {
@@ -124,6 +125,15 @@ final class Typed: NSManagedObject {
             #expect(object.colour == nil && object.mood == .cross)
             object.colour = nil
             #expect(object.value(forKey: "colour") == nil)
+        }
+    }
+
+    @Test func aPropertyIsLookedForByItsNameOnce() throws {
+        try run { context in
+            let object = Typed(context: context), names: [StaticString] = ["mood", "colour"]
+            let _: Typed.Mood = object.managedValue(forProperty: names[0])
+            let _: Typed.Colour? = object.managedValue(forProperty: names[1])
+            for name in names { #expect(object.layout.managedPlaces[name.utf8Start] != nil, "\(name)") }
         }
     }
 

@@ -3,22 +3,20 @@ import ModelFiles
 /// Writes the classes of a model's entities, as Xcode does for `codegen: class` and `category`. Properties read and write the row themselves; there
 /// is nothing for a linker to miss.
 struct ClassWriter {
-    private static let keywords: Set = [
-        "as", "associatedtype", "break", "case", "catch", "class", "continue", "default", "defer", "deinit", "do", "else", "enum", "extension",
-        "fallthrough", "false", "fileprivate", "for", "func", "guard", "if", "import", "in", "init", "inout", "internal", "is", "let", "nil",
-        "operator", "precedencegroup", "private", "protocol", "public", "repeat", "rethrows", "return", "self", "static", "struct", "subscript",
-        "super", "switch", "throw", "throws", "true", "try", "typealias", "var", "where", "while",
-    ]
-
     let classes: ModelClasses
     let own: ModuleTypes
+    /// The types of a module that this one depends on.
+    let dependency: (String) -> ModuleTypes?
     private(set) var text = ""
     private(set) var complaints: [ClassesComplaint] = []
-    private var written: Set<String> = []
+    /// How widely modules have to be imported for what is public here.
+    private(set) var imports = ImportNeeds()
+    private var written: [String: ModelClasses.Entity] = [:]
 
-    init(classes: ModelClasses, own: ModuleTypes) {
+    init(classes: ModelClasses, own: ModuleTypes, dependency: @escaping (String) -> ModuleTypes?) {
         self.classes = classes
         self.own = own
+        self.dependency = dependency
     }
 
     mutating func write() {
@@ -30,9 +28,16 @@ struct ClassWriter {
             let why = item.foreignName.map { "its class \($0) is not of the module \(classes.module)" } ?? "it has no class"
             return complain(item, "the entity \(item.entity.name) asks for generated code, and \(why); choose a class, or Manual/None as its codegen")
         }
-        // Several entities may have one class; the first says what is in it.
-        guard written.insert(name).inserted else { return }
-        if item.entity.codeGeneration == .category, own[[name]] == nil {
+        if let first = written[name] { return repeated(item, after: first, name) }
+        written[name] = item
+        let declared = own.declaration([name], from: nil)
+        if item.entity.codeGeneration == .class, let declared, declared.conditions.isEmpty {
+            return complain(
+                item,
+                "the entity \(item.entity.name) asks for the class \(name), which \(declared.file) declares; choose Manual/None or Category/Extension "
+                    + "as its codegen, or delete the class")
+        }
+        if item.entity.codeGeneration == .category, declared == nil {
             return complain(
                 item,
                 "the entity \(item.entity.name) asks for an extension of the class \(name), which \(classes.module) doesn't declare; write it, or "
@@ -40,26 +45,54 @@ struct ClassWriter {
         }
         let access = access(of: item)
         let isPublic = access >= .public
-        if item.entity.codeGeneration == .class {
-            text += "\n/// The entity \(item.entity.name).\n\(isPublic ? "public " : "")class \(name): \(superclass(of: item)) {}\n"
+        imports.add(["CoreData"], access)
+        if let parent = item.entity.parent, let foreign = classes.entity(parent, beside: item)?.foreignName {
+            imports.add([module(of: foreign)], access)
         }
-        text += "\nextension \(name) {\n"
+        if item.entity.codeGeneration == .class {
+            text +=
+                "\n/// The entity \(item.entity.name).\n\(isPublic ? "public " : "")class \(SwiftName.escaped(name)): \(superclass(of: item)) {}\n"
+        }
+        text += "\nextension \(SwiftName.escaped(name)) {\n"
         let modifier = isPublic ? "public " : ""
         text +=
             "    \(modifier)class func fetchRequest() -> NSFetchRequest<\(name)> { NSFetchRequest<\(name)>(entityName: \"\(item.entity.name)\") }\n"
         for attribute in item.entity.attributes {
             guard let type = attribute.swiftType else { continue }
             property(attribute.property.name, type, modifier)
+            if !ModelFile.Attribute.standardTypes.contains(type) { imports.add(["Foundation"], access) }
         }
         for relationship in item.entity.relationships { self.relationship(relationship, of: item, access) }
         text += "}\n"
-        if !isIdentifiable(item, name) { text += "\nextension \(name): Identifiable {}\n" }
+        let identifiable = conditionsOfIdentity(item, name)
+        guard !identifiable.contains([]) else { return }
+        let others = identifiable.map { "(" + $0.map { "(\($0))" }.joined(separator: " && ") + ")" }.joined(separator: " || ")
+        let extensionText = "extension \(SwiftName.escaped(name)): Identifiable {}\n"
+        text += others.isEmpty ? "\n\(extensionText)" : "\n#if !(\(others))\n\(extensionText)#endif\n"
+    }
+
+    /// Several entities of a model may have one class, if the first has all that the others have.
+    private mutating func repeated(_ item: ModelClasses.Entity, after first: ModelClasses.Entity, _ name: String) {
+        if item.file.path != first.file.path {
+            return complain(
+                item,
+                "the entity \(item.entity.name) of the model \(item.modelName) and the entity \(first.entity.name) of the model \(first.modelName) "
+                    + "both ask for the class \(name); give one of them another class, or choose Manual/None as the codegen of one")
+        }
+        let missing = item.propertyNames.subtracting(first.propertyNames).sorted()
+        guard !missing.isEmpty else { return }
+        complain(
+            item,
+            "the entity \(item.entity.name) asks for the class \(name) as \(first.entity.name) does, which has no \(missing.joined(separator: ", ")); "
+                + "give it another class, or choose Manual/None as its codegen and write its properties")
     }
 
     private mutating func relationship(_ relationship: ModelFile.Relationship, of item: ModelClasses.Entity, _ access: ScannedSource.Access) {
         let name = relationship.property.name, target = target(of: relationship, item)
         let narrowest = min(access, target.access), modifier = narrowest >= .public ? "public " : ""
+        if let module = target.module { imports.add([module], relationship.isToMany ? narrowest : access) }
         guard relationship.isToMany else { return property(name, "\(target.name)?", modifier) }
+        imports.add(["Foundation"], access)
         let set = relationship.isOrdered ? "NSOrderedSet" : "NSSet"
         property(name, "\(set)?", access >= .public ? "public " : "")
         let key = name.prefix(1).uppercased() + name.dropFirst()
@@ -90,15 +123,13 @@ struct ClassWriter {
 
     private mutating func property(_ name: String, _ type: String, _ modifier: String) {
         text += """
-                \(modifier)var \(Self.escaped(name)): \(type) {
+                \(modifier)var \(SwiftName.escaped(name)): \(type) {
                     get { managedValue(forProperty: "\(name)") }
                     set { setManagedValue(newValue, forProperty: "\(name)") }
                 }
 
             """
     }
-
-    private static func escaped(_ name: String) -> String { keywords.contains(name) ? "`\(name)`" : name }
 
     // MARK: Classes around it
 
@@ -119,15 +150,21 @@ struct ClassWriter {
     /// A class of nobody's is `NSManagedObject`, as it is when the model is read.
     private func className(of item: ModelClasses.Entity) -> String {
         if let foreign = item.foreignName { return foreign }
-        guard let name = item.className, item.entity.codeGeneration == .class || own[[name]] != nil else { return "NSManagedObject" }
+        guard let name = item.className, item.entity.codeGeneration == .class || own.declaration([name], from: nil) != nil else {
+            return "NSManagedObject"
+        }
         return name
     }
 
-    private func target(of relationship: ModelFile.Relationship, _ item: ModelClasses.Entity) -> (name: String, access: ScannedSource.Access) {
-        guard let entity = classes.entity(relationship.destination, beside: item) else { return ("NSManagedObject", .public) }
+    private func target(
+        of relationship: ModelFile.Relationship, _ item: ModelClasses.Entity
+    ) -> (name: String, access: ScannedSource.Access, module: String?) {
+        guard let entity = classes.entity(relationship.destination, beside: item) else { return ("NSManagedObject", .public, nil) }
         let name = className(of: entity)
-        return (name, entity.className == name ? access(of: entity) : .public)
+        return (name, entity.className == name ? access(of: entity) : .public, entity.foreignName.map(module))
     }
+
+    private func module(of className: String) -> String { String(className.prefix { $0 != "." }) }
 
     /// A class that somebody wrote is as visible as they say; a generated one as its superclass.
     private func access(of item: ModelClasses.Entity) -> ScannedSource.Access {
@@ -137,16 +174,21 @@ struct ClassWriter {
             item = entity
         }
         guard let name = item.className else { return .public }
-        return own.access(of: [name]) ?? .public
+        return own.access(of: [name], from: nil) ?? .public
     }
 
-    /// Somebody said so, or an ancestor's class is.
-    private func isIdentifiable(_ item: ModelClasses.Entity, _ name: String) -> Bool {
-        if own.inherited(by: [name]).contains(where: { $0.last == "Identifiable" }) { return true }
-        guard let parent = item.entity.parent, let entity = classes.entity(parent, beside: item), let className = entity.className else {
-            return false
+    /// When the class is identifiable without a word of ours: somebody said so, or it is so by its superclass.
+    private func conditionsOfIdentity(_ item: ModelClasses.Entity, _ name: String) -> [[String]] {
+        let generated = Set(classes.entities.filter(classes.isWritten).compactMap(\.className)).subtracting([name])
+        let conformances = Conformances(own: own.adding(generatedTypes), dependency: dependency)
+        let said = conformances.conditions(of: [name], for: "Identifiable") { $0.count == 1 && generated.contains($0[0]) }
+        guard said.isEmpty, item.entity.codeGeneration == .class, let parent = item.entity.parent,
+            let foreign = classes.entity(parent, beside: item)?.foreignName, let types = dependency(module(of: foreign))
+        else { return said }
+        return Conformances(own: types, dependency: dependency).conditions(of: foreign.split(separator: ".").map(String.init), for: "Identifiable") {
+            _ in
+            false
         }
-        return classes.isWritten(entity) || isIdentifiable(entity, className)
     }
 
     private mutating func complain(_ item: ModelClasses.Entity, _ message: String) {

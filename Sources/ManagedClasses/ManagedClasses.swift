@@ -3,14 +3,14 @@ import ModelFiles
 
 /// The classes of a target: those that its models ask for, and what its own classes leave to Core Data.
 package struct ManagedClasses {
-    /// A module that the target may use, and where its sources are.
+    /// A module that the target may use, and a source of it or a folder of sources.
     package struct Dependency: Hashable, Sendable {
         package let module: String
-        package let folder: String
+        package let path: String
 
-        package init(module: String, folder: String) {
+        package init(module: String, path: String) {
             self.module = module
-            self.folder = folder
+            self.path = path
         }
     }
 
@@ -41,15 +41,19 @@ package struct ManagedClasses {
         let hints = hints(of: scanned, &complaints)
         let own = ModuleTypes(module: module, sources: scanned)
 
-        var classes = ClassWriter(classes: ModelClasses(module: module, files: files), own: own)
+        let dependency = dependencyTypes()
+
+        var classes = ClassWriter(classes: ModelClasses(module: module, files: files), own: own, dependency: dependency)
         classes.write()
-        let placement = TypePlacement(own: own.adding(classes.generatedTypes), dependency: dependencyTypes(), hints: hints)
+        let placement = TypePlacement(own: own.adding(classes.generatedTypes), dependency: dependency, hints: hints)
         var accessors = AccessorWriter(module: module, placement: placement)
         for source in scanned { accessors.write(source) }
 
         complaints += classes.complaints + accessors.complaints
         if !complaints.isEmpty { return .failure(ClassesComplaints(all: complaints)) }
-        let imports = ImportList(scanned.filter { !$0.members.isEmpty }, library: library)
+        var needs = classes.imports
+        needs.add(accessors.imports)
+        let imports = ImportList(scanned, library: library, needs: needs)
         return .success(
             "// Generated from the models and the sources of \(module); changes are lost.\n\n\(imports.text)\(classes.text)\(accessors.text)")
     }
@@ -58,7 +62,8 @@ package struct ManagedClasses {
         do {
             return ManagedSourceScanner.scan(try String(contentsOfFile: path, encoding: .utf8), path: path)
         } catch {
-            complaints.append(ClassesComplaint(path: path, line: 1, "can't be read: \((error as NSError).localizedDescription)"))
+            complaints.append(
+                ClassesComplaint(path: path, line: 1, "can't be read: \((error as NSError).localizedDescription); it has to be there, in UTF-8"))
             return nil
         }
     }
@@ -76,10 +81,10 @@ package struct ManagedClasses {
     /// Reads the sources of a module when it is first asked for.
     private func dependencyTypes() -> (String) -> ModuleTypes? {
         final class Cache { var known: [String: ModuleTypes?] = [:] }
-        let cache = Cache(), folders = Dictionary(grouping: dependencies, by: \.module)
+        let cache = Cache(), places = Dictionary(grouping: dependencies, by: \.module)
         return { module in
             if let known = cache.known[module] { return known }
-            let paths = (folders[module] ?? []).flatMap { Self.swiftFiles(in: $0.folder) }
+            let paths = (places[module] ?? []).flatMap { Self.swiftFiles(at: $0.path) }
             let types: ModuleTypes? =
                 paths.isEmpty
                 ? nil
@@ -94,9 +99,10 @@ package struct ManagedClasses {
         }
     }
 
-    private static func swiftFiles(in folder: String) -> [String] {
-        let names = FileManager.default.enumerator(atPath: folder)?.compactMap { $0 as? String } ?? []
-        return names.filter { $0.hasSuffix(".swift") }.sorted().map { folder + "/" + $0 }
+    private static func swiftFiles(at path: String) -> [String] {
+        if path.hasSuffix(".swift") { return [path] }
+        let names = FileManager.default.enumerator(atPath: path)?.compactMap { $0 as? String } ?? []
+        return names.filter { $0.hasSuffix(".swift") }.sorted().map { path + "/" + $0 }
     }
 
     /// `managed-type: enum Module.Outer.Name`: the name is known as `Name`, `Outer.Name` and with its module.

@@ -9,6 +9,15 @@ struct ModelClasses {
         var className: String?
         /// The class with its module, if that is another.
         var foreignName: String?
+
+        /// What the developer calls the model: `Shop` for `Shop.xcdatamodeld` in whatever version.
+        var modelName: String {
+            let folders = file.path.split(separator: "/")
+            let name = folders.first { $0.hasSuffix(".xcdatamodeld") } ?? folders.first { $0.hasSuffix(".xcdatamodel") } ?? folders.last ?? ""
+            return String(name.prefix { $0 != "." })
+        }
+
+        var propertyNames: Set<String> { Set(entity.attributes.map(\.property.name) + entity.relationships.map(\.property.name)) }
     }
 
     let module: String
@@ -38,6 +47,9 @@ struct ModelClasses {
 }
 
 extension ModelFile.Attribute {
+    /// Those of `swiftType` that need no import.
+    static let standardTypes: Set = ["Int16", "Int32", "Int64", "Double", "Float", "Bool", "String?", "[String: Any]?"]
+
     /// The Swift type of the property that the model editor's generator declares for the attribute; nil if there is none.
     var swiftType: String? {
         switch (type, usesScalar) {

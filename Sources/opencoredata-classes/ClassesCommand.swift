@@ -1,16 +1,19 @@
 import Foundation
 import ManagedClasses
 
-/// `--module NAME --output FILE [--library NAME] [--model PATH …] [--dependency MODULE FOLDER …] SOURCE …`
+/// `--module NAME --output FILE [--library NAME] [--model PATH …] [--dependency MODULE PATH …] [--dependencies FILE] SOURCE …`
 ///
 /// By hand: every program with the plugin builds this first, and a parser of arguments takes longer to build than the rest.
 struct ClassesCommand {
     private static let usage = """
         usage: opencoredata-classes --module NAME --output FILE [--library CoreData|OpenCoreData]
-                                    [--model PACKAGE.xcdatamodeld]... [--dependency MODULE FOLDER]... SOURCE.swift...
+                                    [--model PACKAGE.xcdatamodeld]... [--dependency MODULE PATH]... [--dependencies FILE]
+                                    SOURCE.swift...
 
         Writes to FILE the classes that models ask for (codegen "class" and "category"), and the accessors
         behind @NSManaged in the sources. Prints what stands in the way as compilers do, and exits 1.
+        The PATH of a dependency is one of its sources, or a folder of them; FILE has one in each line:
+        the module, a tab, the path.
         """
 
     private var module: String?
@@ -19,6 +22,7 @@ struct ClassesCommand {
     private var models: [String] = []
     private var dependencies: [ManagedClasses.Dependency] = []
     private var sources: [String] = []
+    private var lists: [String] = []
     private var isUnderstood = true
 
     init(_ arguments: ArraySlice<String>) {
@@ -30,7 +34,8 @@ struct ClassesCommand {
             case "--library": library = rest.popFirst() ?? library
             case "--model": models += rest.popFirst().map { [$0] } ?? []
             case "--dependency":
-                if let module = rest.popFirst(), let folder = rest.popFirst() { dependencies.append(.init(module: module, folder: folder)) }
+                if let module = rest.popFirst(), let path = rest.popFirst() { dependencies.append(.init(module: module, path: path)) }
+            case "--dependencies": lists += rest.popFirst().map { [$0] } ?? []
             case _ where argument.hasPrefix("-"): isUnderstood = false
             default: sources.append(argument)
             }
@@ -42,6 +47,17 @@ struct ClassesCommand {
         guard isUnderstood, let module, let output else {
             complain(Self.usage)
             return 64
+        }
+        var dependencies = dependencies
+        for list in lists {
+            guard let text = try? String(contentsOfFile: list, encoding: .utf8) else {
+                complain("\(list):1:1: error: the list of the dependencies' sources can't be read; build again")
+                return 1
+            }
+            for line in text.split(separator: "\n") {
+                let parts = line.split(separator: "\t", maxSplits: 1).map(String.init)
+                if parts.count == 2 { dependencies.append(.init(module: parts[0], path: parts[1])) }
+            }
         }
         let classes = ManagedClasses(module: module, sources: sources, models: models, dependencies: dependencies, library: library)
         switch classes.generated() {

@@ -5,26 +5,6 @@ import Testing
 
 /// Accessors behind `@NSManaged`: the compiler and the linker have to take them.
 @Suite struct AccessorWriterTests {
-    /// What generated code calls, over a dictionary.
-    private static let library = """
-        import Foundation
-        open class NSManagedObject: NSObject {
-            public var values: [String: Any] = [:]
-            public final func managedValue<V>(forProperty name: StaticString) -> V { values[name.description] as! V }
-            public final func setManagedValue<V>(_ value: V, forProperty name: StaticString) { values[name.description] = value }
-            public final func managedPrimitiveValue<V>(forProperty name: StaticString) -> V { values[name.description] as! V }
-            public final func setManagedPrimitiveValue<V>(_ value: V, forProperty name: StaticString) { values[name.description] = value }
-            public final func addManagedMembers(_ m: Any, toProperty n: StaticString) { values["call"] = "add \\(n)" }
-            public final func removeManagedMembers(_ m: Any, fromProperty n: StaticString) { values["call"] = "remove \\(n)" }
-            public final func removeManagedMember(fromProperty n: StaticString, at i: Int) { values["call"] = "remove \\(n) at \\(i)" }
-            public final func insertManagedMember(_ m: NSManagedObject, intoProperty n: StaticString, at i: Int) { values["call"] = "insert \\(n)" }
-            public final func insertManagedMembers(_ m: Any, intoProperty n: StaticString, at i: NSIndexSet) { values["call"] = "insert \\(n)s" }
-            public final func removeManagedMembers(fromProperty n: StaticString, at i: NSIndexSet) { values["call"] = "remove \\(n)s" }
-            public final func replaceManagedMember(ofProperty n: StaticString, at i: Int, with m: NSManagedObject) { values["call"] = "replace" }
-            public final func replaceManagedMembers(ofProperty n: StaticString, at i: NSIndexSet, with m: Any) { values["call"] = "replace \\(n)s" }
-        }
-        """
-
     private static let person = """
         import CoreData
         import Foundation
@@ -41,7 +21,7 @@ import Testing
             @NSManaged private var hidden: Int16
             @NSManaged var kind: Kind
             @NSManaged package var maybe: Kind?
-            @NSManaged var age: Age, weight: Double
+            @NSManaged public var age: Age, weight, height: Double
             @NSManaged var `default`: Bool
             @NSManaged var note: String!
             @NSManaged public var friends: Set<Person>?
@@ -62,11 +42,12 @@ import Testing
 
             public func everything() -> String {
                 (hidden, kind, maybe, age, weight, self.default, note) = (7, .foe, nil, 40, 2.5, true, "n")
+                height = 1.5
                 (info, primitiveName) = (["a": [1]], "p")
                 insertIntoList(self, at: 0)
                 removeFromList(at: IndexSet(integer: 1))
                 hidden += 1
-                return "\\(hidden) \\(kind) \\(maybe as Any) \\(age) \\(weight) \\(self.default) \\(note!) \\(info!.count) \\(primitiveName!)"
+                return "\\(hidden) \\(kind) \\(maybe as Any) \\(age) \\(weight + height) \\(self.default) \\(note!) \\(info!.count) \\(primitiveName!)"
             }
         }
         final class Größe: Person { @NSManaged var Maß: Decimal; @NSManaged public var inner: Größe? }
@@ -99,24 +80,105 @@ import Testing
     func everyAccessorLinksThatAHandWrittenClassNeeds(options: [String]) throws {
         let compiler = try #require(SwiftCompiler.found)
         let fixture = try ClassesFixture(["Person.swift": Self.person]), folder = fixture.folder.url
-        try fixture.folder.write(Self.library, to: "Library.swift")
-        try fixture.folder.write("@_exported import OpenCoreData\n", to: "CoreData.swift")
         try fixture.folder.write(Self.program, to: "main.swift")
         try fixture.folder.write(try fixture.generated(module: "Model").get(), to: "Accessors.swift")
-        func build(_ module: String, _ files: [String]) throws {
-            try compiler.compile(
-                options + [
-                    "-I", ".", "-parse-as-library", "-emit-module", "-emit-library", "-static", "-package-name", "p", "-module-name", module, "-o",
-                    "lib\(module).a",
-                ]
-                    + files, in: folder)
-        }
-        try build("OpenCoreData", ["Library.swift"])
-        try build("CoreData", ["CoreData.swift"])
-        try build("Model", ["Person.swift", "Accessors.swift"])
+        try StubLibrary.build(with: compiler, options: options, in: fixture.folder)
+        try compiler.build("Model", ["Person.swift", "Accessors.swift"], options: options, in: folder)
         try compiler.compile(options + ["-I", ".", "main.swift", "-L", ".", "-lModel", "-lCoreData", "-lOpenCoreData", "-o", "program"], in: folder)
         let output = try SwiftCompiler.run(folder.appending(path: "program"), [], in: folder)
-        #expect(output == "Ada!? boss B boss B 1 add Friends 0.0\n8 foe nil 40 2.5 true n 1 p\n")
+        #expect(output == "Ada!? boss B boss B 1 add Friends 0.0\n8 foe nil 40 4.0 true n 1 p\n")
+    }
+
+    /// Builds a module of one source against the library, and what is generated for it.
+    private func build(_ source: String, options: [String] = []) throws {
+        let compiler = try #require(SwiftCompiler.found), fixture = try ClassesFixture(["Source.swift": source])
+        try StubLibrary.build(with: compiler, in: fixture.folder)
+        try fixture.folder.write(try fixture.generated(module: "Model").get(), to: "Accessors.swift")
+        let options =
+            options + ["-I", ".", "-L", ".", "-lCoreData", "-lOpenCoreData", "-swift-version", "6", "-warnings-as-errors", "-package-name", "p"]
+        try compiler.compile(options + ["-module-name", "Model", "Source.swift", "Accessors.swift", "-o", "program"], in: fixture.folder.url)
+    }
+
+    private static let branches = """
+        import CoreData
+        import Foundation
+        #if PROBE
+        typealias Code = Int
+        #else
+        typealias Code = String
+        #endif
+        final class `Type`: NSManagedObject {
+        #if PROBE
+            @NSManaged var a, b: Int
+            @NSManaged var code: Code
+        #else
+            @NSManaged var a, b: Int
+            @NSManaged var code: Code
+        #endif
+        #if DEBUG
+            @NSManaged var c: Int
+        #elseif PROBE
+            @NSManaged var c: String
+        #else
+            @NSManaged var c: Int
+        #endif
+        }
+        @main struct Program {
+            static func main() {
+                let one = `Type`()
+                (one.a, one.b, one.c, one.code) = (one.a, one.b, one.c, one.code)
+            }
+        }
+        """
+
+    @Test(.enabled(if: SwiftCompiler.found != nil, "no swiftc was found"), arguments: [[], ["-DPROBE"], ["-DDEBUG"], ["-DDEBUG", "-DPROBE"]])
+    func aPropertyInSeveralBranchesHasItsAccessorInEach(options: [String]) throws {
+        try build(Self.branches, options: options + ["-parse-as-library"])
+    }
+
+    @Test func aTypeThatIsAnotherInEachBranchIsRefusedOutsideOfThem() throws {
+        let types = "#if PROBE\ntypealias Code = Int\n#else\ntypealias Code = String\n#endif"
+        let complaint = try #require(try complaint("@NSManaged var a: Code", types: types))
+        #expect(complaint.hasPrefix("P.swift:8: a: Code is another in each branch of an #if"))
+        #expect(complaint.hasSuffix("declare a in the same branches as Code"))
+        let same = "#if PROBE\nenum Kind: Int { case a }\n#else\nenum Kind: Int { case b }\n#endif"
+        #expect(try self.complaint("@NSManaged var a: Kind", types: same) == nil)
+    }
+
+    @Test(arguments: [
+        ("private enum Kind: Int { case a }", "Kind", "Kind is private"),
+        ("fileprivate enum Kind: Int { case a }", "[String: Set<Kind>]", "Kind is fileprivate"),
+        ("private struct Outer { enum Kind: Int { case a } }", "Outer.Kind?", "Outer.Kind is private"),
+        ("private extension P { enum Kind: Int { case a } }", "Kind", "P.Kind is private"),
+        ("private typealias Kind = Int", "Kind", "Kind is private"),
+    ])
+    func aPrivateTypeIsOutOfReach(type: String, text: String, what: String) throws {
+        #expect(
+            try complaint("@NSManaged private var kind: \(text)", types: type)
+                == "P.swift:4: kind: the type \(what), and accessors are in another file; make it internal")
+    }
+
+    @Test func aPrivateTypeOfAnotherFileIsNotMeant() throws {
+        let fixture = try ClassesFixture([
+            "A.swift": "private enum Data { case a }\n", "P.swift": "import CoreData\nclass P: NSManagedObject { @NSManaged var a: Data }\n",
+        ])
+        #expect(fixture.complaints.isEmpty)
+        #expect(try !fixture.generated().get().contains("3App4Data"))
+    }
+
+    @Test func anExtensionMayNameItsClassInAnyWay() throws {
+        let fixture = try ClassesFixture([
+            "P.swift": """
+            import CoreData
+            class P: NSManagedObject {}
+            typealias Q = P
+            extension App.P { enum Kind: Int { case a }; @NSManaged var a: Kind }
+            extension Q { @NSManaged var b: Int }
+            """
+        ])
+        #expect(fixture.complaints.isEmpty)
+        let text = try fixture.generated().get()
+        #expect(text.contains("\"$s3App1PC1aAC4KindOvg\"") && text.contains("\"$s3App1PC1bSivg\""))
     }
 
     private func complaint(_ members: String, types: String = "") throws -> String? {
@@ -137,6 +199,8 @@ import Testing
         #expect(try complaint("@NSManaged func address(_ value: P)")?.contains("is no accessor") == true)
         #expect(try complaint("@NSManaged func addToX(_ value: P) -> Bool")?.contains("no accessor returns Bool") == true)
         #expect(try complaint("@NSManaged var a: () -> Void")?.contains("no accessor can have the type () -> Void") == true)
+        #expect(try complaint("@NSManaged var a: (Int, String)")?.contains("give it one that a property of a model has") == true)
+        #expect(try complaint("@NSManaged var (a, b): (Int, Int)")?.contains("write \"@NSManaged var name: Type\" for each") == true)
     }
 
     @Test func aPrivateClassIsOutOfReach() throws {

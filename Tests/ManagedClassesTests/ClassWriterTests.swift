@@ -88,6 +88,53 @@ import Testing
         #expect(try ClassesFixture([:], model: "\n<entity/>").complaints.first?.hasPrefix("contents:2: ") == true)
     }
 
+    @Test func twoModelsThatAskForOneClassAreRefused() throws {
+        let entity = "<entity name=\"%\" representedClassName=\"Thing\" codeGenerationType=\"class\"/>"
+        let fixture = try ClassesFixture([:], models: ["Shop": entity.replacing("%", with: "A"), "Store": entity.replacing("%", with: "B")])
+        #expect(
+            fixture.complaints == [
+                "contents:1: the entity B of the model Store and the entity A of the model Shop both ask for the class Thing; give one of them another "
+                    + "class, or choose Manual/None as the codegen of one"
+            ])
+    }
+
+    @Test func entitiesOfAModelMayHaveOneClassIfItHasAllThatTheyHave() throws {
+        func complaints(_ attribute: String) throws -> [String] {
+            let model = """
+                <entity name="A" representedClassName="T" codeGenerationType="class"><attribute name="a" attributeType="String"/></entity>
+                <entity name="B" representedClassName="T" codeGenerationType="class"><attribute name="\(attribute)" attributeType="String"/></entity>
+                """
+            return try ClassesFixture([:], model: model).complaints
+        }
+        #expect(try complaints("a").isEmpty)
+        #expect(try complaints("b").first?.hasPrefix("contents:2: the entity B asks for the class T as A does, which has no b; ") == true)
+    }
+
+    @Test func aClassThatSomebodyWroteIsNotWrittenAgain() throws {
+        let model = "<entity name=\"A\" representedClassName=\"A\" codeGenerationType=\"class\"/>"
+        let complaint = try ClassesFixture(["A.swift": "import CoreData\nclass A: NSManagedObject {}\n"], model: model).complaints.first
+        #expect(complaint?.contains("A.swift declares; choose Manual/None or Category/Extension as its codegen") == true)
+    }
+
+    @Test(arguments: [
+        "class Owner: NSManagedObject, Identifiable {}", "class Owner: NSManagedObject {}\nextension Owner: Swift.Identifiable {}",
+        "protocol One: Identifiable {}\nclass Owner: NSManagedObject, One {}", "class Base: NSManagedObject, Identifiable {}\nclass Owner: Base {}",
+        "class Base: NSManagedObject {}\nextension Base: One {}\nprotocol One: Two {}\nprotocol Two: Identifiable {}\nclass Owner: Base {}",
+        "typealias Both = Sendable & Identifiable\nclass Owner: NSManagedObject, Both {}", "class Owner: Animal {}", "class Owner: Far {}",
+        "class Owner: Shared.Far {}", "class Middle: Dog {}\nclass Owner: Middle {}", "class Owner: NSManagedObject, @MainActor Identifiable {}",
+    ])
+    func whatIsIdentifiableAlreadyIsNotMadeSoAgain(source: String) throws {
+        let fixture = try ClassesFixture(
+            ["Owner.swift": "import CoreData\nimport Shared\n\(source)\n"], model: Self.model,
+            modules: ["Shared": "import CoreData\nopen class Far: NSManagedObject {}\nextension Far: Identifiable {}\n"])
+        #expect(try !fixture.generated().get().contains("extension Owner: Identifiable"))
+    }
+
+    @Test func whatIsIdentifiableInSomeBuildsIsMadeSoInTheOthers() throws {
+        let source = "import CoreData\nclass Owner: NSManagedObject {}\n#if DEBUG\nextension Owner: Identifiable {}\n#endif\n"
+        #expect(try text(["Owner.swift": source]).contains("#if !(((DEBUG)))\nextension Owner: Identifiable {}\n#endif\n"))
+    }
+
     @Test func whatIsGeneratedDependsOnNothingElse() throws {
         #expect(try text() == text())
     }

@@ -12,31 +12,17 @@ struct ManagedSourceScanner {
         var access: ScannedSource.Access?
     }
 
-    private struct Condition {
-        /// What the branches before this one ask.
-        var earlier: [String] = []
-        var current: String?
-        var isExcluded = false
-        var wasTaken = false
-    }
-
     private struct Modifiers {
         var access: ScannedSource.Access?
         var isManaged = false
-        var start: SwiftTokens.Token?
-        var text: [String] = []
+        /// Attributes with their arguments, as written.
+        var attributes: [String] = []
     }
-
-    private static let modifierWords: Set = [
-        "final", "static", "class", "override", "mutating", "nonmutating", "lazy", "weak", "unowned", "dynamic", "optional", "required",
-        "convenience",
-        "indirect", "nonisolated", "isolated", "distributed", "prefix", "postfix", "infix", "borrowing", "consuming", "__consuming",
-    ]
 
     private let words: SwiftTokens
     private let tokens: [SwiftTokens.Token]
     private var index = 0
-    private var conditions: [Condition] = []
+    private var conditions = ConditionStack()
     private var result: ScannedSource
 
     static func scan(_ text: String, path: String) -> ScannedSource {
@@ -122,7 +108,10 @@ struct ManagedSourceScanner {
                     if scope.isType { return }
                 case "(", "[", "{": skipBalanced()
                 case "@": declaration(in: scope)
-                case ".": index += 2
+                case ".":
+                    // `.class` is a name.
+                    index += 1
+                    if self.token?.kind == .word, isAttached { index += 1 }
                 default: index += 1
                 }
             case .word: declaration(in: scope)
@@ -132,6 +121,7 @@ struct ManagedSourceScanner {
 
     /// What begins with attributes and modifiers, or a word that begins nothing.
     private mutating func declaration(in scope: Scope) {
+        guard !isInExpression else { return index += 1 }
         let start = index, modifiers = modifiers()
         guard let keyword = token, keyword.kind == .word, !keyword.isQuoted else {
             if index == start { index += 1 }
@@ -140,36 +130,59 @@ struct ManagedSourceScanner {
         switch keyword.text {
         case "import": importing(modifiers)
         case "struct": type(.structure, modifiers, scope)
-        case "class", "actor": type(.class, modifiers, scope)
+        case "class": type(.class, modifiers, scope)
+        case "actor" where isFollowedByName: type(.class, modifiers, scope)
         case "enum": type(.enumeration, modifiers, scope)
         case "protocol": type(.protocol, modifiers, scope)
         case "extension": extending(modifiers)
         case "typealias": alias(modifiers, scope)
+        case "operator":
+            while let token, token.line == keyword.line { index += 1 }
         case "var" where modifiers.isManaged: properties(modifiers, scope)
         case "func" where modifiers.isManaged: method(modifiers, scope)
         default:
-            if modifiers.isManaged { complain(keyword, "@NSManaged is for properties and methods of a class") }
+            if modifiers.isManaged { complain(keyword, "@NSManaged is for properties (var) and methods of a class; remove it here") }
             index += 1
         }
     }
 
+    /// Whether a word here that is no keyword everywhere, like `open` and `actor`, is the name of a value: `let now = open`.
+    private var isInExpression: Bool {
+        guard let token, token.kind == .word, !DeclarationWords.reserved.contains(token.text), index > 0 else { return false }
+        if index + 1 < tokens.count, case let next = tokens[index + 1], next.line == token.line, DeclarationWords.belongs(next) { return false }
+        let last = tokens[index - 1]
+        guard last.kind != .directive else { return false }
+        guard last.line < token.line else { return !(last.kind == .mark && ["{", "}", ";"].contains(last.text)) }
+        return last.kind == .mark && ["=", "+", "-", "*", "/", "&", "|", "<", ":", ",", ".", "~", "^", "%", "->"].contains(last.text)
+    }
+
+    private var isFollowedByName: Bool {
+        guard index + 1 < tokens.count, case let next = tokens[index + 1] else { return false }
+        return next.kind == .word && next.line == tokens[index].line && (next.isQuoted || !DeclarationWords.reserved.contains(next.text))
+    }
+
+    /// Nothing is between this token and the one before.
+    private var isAttached: Bool { index > 0 && index < tokens.count && tokens[index - 1].range.upperBound == tokens[index].range.lowerBound }
+
     private mutating func modifiers() -> Modifiers {
-        var result = Modifiers(start: token)
+        var result = Modifiers()
         while let token {
             if token.kind == .directive {
                 directive()
             } else if isMark("@") {
+                let start = token
                 index += 1
-                let name = word() ?? ""
-                result.isManaged = result.isManaged || name == "NSManaged"
-                result.text.append("@" + name)
+                result.isManaged = result.isManaged || isWord("NSManaged")
+                var parser = TypeParser(tokens: tokens, index: index)
+                if parser.name() != nil { index = parser.index }
                 // A space before it, and the parenthesis belongs to what follows.
-                if isMark("("), index > 0, tokens[index - 1].range.upperBound == tokens[index].range.lowerBound { skipBalanced() }
+                if isMark("("), isAttached { skipBalanced() }
+                result.attributes.append(words.text(start.range.lowerBound..<tokens[min(index, tokens.count) - 1].range.upperBound))
             } else if token.kind == .word, !token.isQuoted, let access = ScannedSource.Access(word: token.text) {
                 index += 1
                 // `private(set)` says nothing of who may read.
                 if isMark("(") { skipBalanced() } else { result.access = access }
-            } else if token.kind == .word, !token.isQuoted, Self.modifierWords.contains(token.text), isModifier {
+            } else if token.kind == .word, !token.isQuoted, DeclarationWords.modifiers.contains(token.text), isModifier {
                 index += 1
                 if isMark("(") { skipBalanced() }
             } else {
@@ -184,20 +197,22 @@ struct ManagedSourceScanner {
         guard isWord("class") else { return index + 1 < tokens.count && [.word, .mark].contains(tokens[index + 1].kind) }
         guard index + 1 < tokens.count, tokens[index + 1].kind == .word, !tokens[index + 1].isQuoted else { return false }
         let next = tokens[index + 1].text
-        return ["func", "var", "subscript"].contains(next) || Self.modifierWords.contains(next) || ScannedSource.Access(word: next) != nil
+        return ["func", "var", "subscript"].contains(next) || DeclarationWords.modifiers.contains(next) || ScannedSource.Access(word: next) != nil
     }
 
     private mutating func importing(_ modifiers: Modifiers) {
         let keyword = tokens[index]
         index += 1
+        let start = index
         if let kind = token?.text, ["struct", "class", "enum", "protocol", "typealias", "func", "var", "let", "actor"].contains(kind) { index += 1 }
         guard let module = word() else { return }
         while isMark("."), tokens[index].line == keyword.line { index = min(index + 2, tokens.count) }
-        let start = modifiers.start ?? keyword
+        guard !conditions.isExcluded else { return }
         result.imports.append(
             .init(
-                text: words.text(start.range.lowerBound..<tokens[index - 1].range.upperBound), module: module, access: modifiers.access,
-                conditions: conditionTexts))
+                attributes: modifiers.attributes, access: modifiers.access,
+                what: words.text(tokens[start].range.lowerBound..<tokens[index - 1].range.upperBound), module: module,
+                conditions: conditions.texts))
     }
 
     private mutating func type(_ kind: SwiftNominal.Kind, _ modifiers: Modifiers, _ scope: Scope) {
@@ -209,8 +224,11 @@ struct ManagedSourceScanner {
         guard isMark("{") else { return }
         index += 1
         let path = scope.path + [name], access = modifiers.access ?? scope.access ?? .internal
-        if !isExcluded {
-            result.types.append(.init(path: path, meaning: .nominal(kind), access: access, isGeneric: isGeneric, inherited: inherited))
+        if !conditions.isExcluded {
+            result.types.append(
+                .init(
+                    path: path, meaning: .nominal(kind), access: access, isGeneric: isGeneric, inherited: inherited, conditions: conditions.texts,
+                    file: result.path))
         }
         members(of: Scope(path: path, isType: true))
     }
@@ -221,7 +239,9 @@ struct ManagedSourceScanner {
         let protocols = inheritance(), path = names.map(\.name)
         guard isMark("{") else { return }
         index += 1
-        if !isExcluded, !protocols.isEmpty { result.conformances.append((path, protocols)) }
+        if !conditions.isExcluded, !protocols.isEmpty {
+            result.conformances.append(.init(type: path, protocols: protocols, conditions: conditions.texts, file: result.path))
+        }
         members(of: Scope(path: path, isType: true, access: modifiers.access))
     }
 
@@ -230,11 +250,15 @@ struct ManagedSourceScanner {
         var inherited: [[String]] = []
         if takes(":") {
             repeat {
-                guard let one = type() else { break }
-                switch one.type {
+                let start = index
+                switch type()?.type {
                 case .named(let names): inherited.append(names.map(\.name))
                 case .composition(let members):
                     for case .named(let names) in members { inherited.append(names.map(\.name)) }
+                case nil:
+                    // What can't be read can't hide the class.
+                    index = start
+                    skipToNextInherited()
                 default: break
                 }
             } while takes(",")
@@ -243,40 +267,65 @@ struct ManagedSourceScanner {
         return inherited
     }
 
+    private mutating func skipToNextInherited() {
+        while let token, token.kind != .directive {
+            if token.kind == .mark, ["(", "["].contains(token.text) {
+                skipBalanced()
+            } else if (token.kind == .mark && [",", "{", "}", ";"].contains(token.text)) || isWord("where") {
+                return
+            } else {
+                index += 1
+            }
+        }
+    }
+
     private mutating func alias(_ modifiers: Modifiers, _ scope: Scope) {
         index += 1
         guard let name = word() else { return }
         let isGeneric = isMark("<")
         skipGenerics()
-        guard takes("="), let meaning = type(), !isExcluded else { return }
+        guard takes("="), let meaning = type(), !conditions.isExcluded else { return }
         result.types.append(
             .init(
                 path: scope.path + [name], meaning: .alias(meaning.type), access: modifiers.access ?? scope.access ?? .internal,
-                isGeneric: isGeneric, inherited: []))
+                isGeneric: isGeneric, inherited: [], conditions: conditions.texts, file: result.path))
     }
 
     // MARK: Members
 
     private mutating func properties(_ modifiers: Modifiers, _ scope: Scope) {
+        let keyword = tokens[index]
         index += 1
+        // `var a, b: Int`: the type is of all that have none.
+        var untyped: [SwiftTokens.Token] = []
         repeat {
-            guard let name = token, name.kind == .word else { return }
+            guard let name = token, name.kind == .word else {
+                return complain(keyword, "the names of these @NSManaged properties can't be read; write \"@NSManaged var name: Type\" for each")
+            }
             index += 1
-            guard takes(":"), let type = type() else { return complain(name, "an @NSManaged property needs a type: write \"\(name.text): String?\"") }
-            add(name, .property(type.type, text: type.text), modifiers, scope)
+            untyped.append(name)
+            guard takes(":") else { continue }
+            guard let type = type() else { break }
+            for name in untyped { add(name, .property(type.type, text: type.text), modifiers, scope) }
+            untyped = []
         } while takes(",")
+        for name in untyped { complain(name, "an @NSManaged property needs a type: write \"\(name.text): String?\"") }
     }
 
     private mutating func method(_ modifiers: Modifiers, _ scope: Scope) {
         index += 1
         guard let name = token, name.kind == .word else { return }
         index += 1
-        guard !isMark("<") else { return complain(name, "an @NSManaged method has no type parameters") }
-        guard let parameters = parameters() else { return complain(name, "the parameters of \(name.text) can't be read") }
-        if isWord("throws") || isWord("async") { return complain(name, "an @NSManaged method neither throws nor waits") }
+        guard !isMark("<") else { return complain(name, "an @NSManaged method has no type parameters; write its body, without @NSManaged") }
+        guard let parameters = parameters() else {
+            return complain(name, "the parameters of \(name.text) can't be read; write its body, without @NSManaged")
+        }
+        if isWord("throws") || isWord("async") {
+            return complain(name, "an @NSManaged method neither throws nor waits; write its body, without @NSManaged")
+        }
         var result = (type: TypeSyntax.void, text: "")
         if takes("->") {
-            guard let type = type() else { return complain(name, "the result of \(name.text) can't be read") }
+            guard let type = type() else { return complain(name, "the result of \(name.text) can't be read; write its body, without @NSManaged") }
             result = type
         }
         add(name, .method(parameters, result: result.type, resultText: result.text), modifiers, scope)
@@ -298,12 +347,14 @@ struct ManagedSourceScanner {
     private mutating func add(
         _ name: SwiftTokens.Token, _ form: ScannedSource.Member.Form, _ modifiers: Modifiers, _ scope: Scope
     ) {
-        if isExcluded { return }
-        guard scope.isType, !scope.path.isEmpty else { return complain(name, "@NSManaged is for members of a class") }
+        if conditions.isExcluded { return }
+        guard scope.isType, !scope.path.isEmpty else {
+            return complain(name, "@NSManaged is for members of a class; move \(name.text) into the class or an extension of it")
+        }
         result.members.append(
             .init(
                 name: name.text, form: form, owner: scope.path, access: modifiers.access ?? scope.access ?? .internal, place: place(name),
-                conditions: conditionTexts))
+                conditions: conditions.texts))
     }
 
     private func place(_ token: SwiftTokens.Token) -> ScannedSource.Place {
@@ -311,31 +362,22 @@ struct ManagedSourceScanner {
     }
 
     private mutating func complain(_ token: SwiftTokens.Token, _ message: String) {
-        if !isExcluded { result.complaints.append(ClassesComplaint(place(token), message)) }
+        if !conditions.isExcluded { result.complaints.append(ClassesComplaint(place(token), message)) }
     }
 
     // MARK: Conditions
-
-    private var isExcluded: Bool { conditions.contains { $0.isExcluded } }
-
-    private var conditionTexts: [String] {
-        conditions.flatMap { condition in condition.earlier.map { "!(\($0))" } + (condition.current.map { [$0] } ?? []) }
-    }
 
     private mutating func directive() {
         let directive = tokens[index]
         index += 1
         switch directive.text {
         case "#if":
-            conditions.append(Condition())
+            conditions.begin()
             branch(directive)
         case "#elseif", "#else":
-            guard var condition = conditions.popLast() else { return }
-            if let current = condition.current { condition.earlier.append(current) }
-            condition.current = nil
-            conditions.append(condition)
+            conditions.next()
             branch(directive)
-        case "#endif": _ = conditions.popLast()
+        case "#endif": conditions.end()
         default: break
         }
     }
@@ -343,11 +385,8 @@ struct ManagedSourceScanner {
     private mutating func branch(_ directive: SwiftTokens.Token) {
         let start = index
         while let token, token.line == directive.line { index += 1 }
-        guard var condition = conditions.popLast() else { return }
-        let asked = Array(tokens[start..<index]), value = asked.isEmpty ? true : BuildCondition.value(of: asked)
-        if !asked.isEmpty { condition.current = words.text(asked[0].range.lowerBound..<asked[asked.count - 1].range.upperBound) }
-        condition.isExcluded = condition.wasTaken || value == false
-        condition.wasTaken = condition.wasTaken || value == true
-        conditions.append(condition)
+        guard let first = tokens[start..<index].first, let last = tokens[start..<index].last else { return conditions.ask(nil, value: true) }
+        let text = words.text(first.range.lowerBound..<last.range.upperBound)
+        conditions.ask(text, value: BuildCondition.value(of: Array(tokens[start..<index])))
     }
 }

@@ -26,15 +26,18 @@ struct ScannedSource: Sendable {
     }
 
     struct Import: Hashable, Sendable {
-        /// Attributes, access and the rest, as written.
-        var text: String
-        var module: String
+        /// With their arguments, as written.
+        var attributes: [String]
+        /// If it says one.
         var access: Access?
+        /// What stands behind `import`.
+        var what: String
+        var module: String
         var conditions: [String]
     }
 
     struct DeclaredType: Sendable {
-        enum Meaning: Sendable {
+        enum Meaning: Hashable, Sendable {
             case nominal(SwiftNominal.Kind)
             case alias(TypeSyntax)
         }
@@ -45,6 +48,17 @@ struct ScannedSource: Sendable {
         var isGeneric: Bool
         /// The superclass and the protocols, if they are said where the type is declared.
         var inherited: [[String]]
+        var conditions: [String] = []
+        /// The path of its source; empty for a generated one.
+        var file = ""
+    }
+
+    /// Protocols that an extension adds.
+    struct Conformance: Sendable {
+        var type: [String]
+        var protocols: [[String]]
+        var conditions: [String]
+        var file: String
     }
 
     struct Parameter: Sendable {
@@ -74,8 +88,7 @@ struct ScannedSource: Sendable {
     var types: [DeclaredType] = []
     /// What is declared with `@NSManaged`.
     var members: [Member] = []
-    /// The protocols that extensions add, by type.
-    var conformances: [(type: [String], protocols: [[String]])] = []
+    var conformances: [Conformance] = []
     /// `// managed-type: struct Module.Name`, without what is before the colon.
     var hints: [(place: Place, text: String)] = []
     var complaints: [ClassesComplaint] = []

@@ -48,8 +48,8 @@ struct SwiftTokens {
 
     private mutating func next() {
         switch byte() {
-        case UInt8(ascii: "\n"): newLine()
-        case UInt8(ascii: " "), UInt8(ascii: "\t"), UInt8(ascii: "\r"): position += 1
+        case _ where isLineEnd(): newLine()
+        case UInt8(ascii: " "), UInt8(ascii: "\t"): position += 1
         case UInt8(ascii: "/") where isAhead("//"): lineComment()
         case UInt8(ascii: "/") where isAhead("/*"): blockComment()
         case UInt8(ascii: "/") where beginsExpression && skipRegularExpression(): break
@@ -62,8 +62,11 @@ struct SwiftTokens {
         }
     }
 
+    /// A line feed, a carriage return, or both.
+    private func isLineEnd(_ ahead: Int = 0) -> Bool { byte(ahead) == UInt8(ascii: "\n") || byte(ahead) == UInt8(ascii: "\r") }
+
     private mutating func newLine() {
-        position += 1
+        position += isAhead("\r\n") ? 2 : 1
         line += 1
         lineStart = position
     }
@@ -93,7 +96,7 @@ struct SwiftTokens {
 
     private mutating func quotedWord() {
         var length = 1
-        while byte(length) != UInt8(ascii: "`"), byte(length) != UInt8(ascii: "\n"), position + length < source.count { length += 1 }
+        while byte(length) != UInt8(ascii: "`"), !isLineEnd(length), position + length < source.count { length += 1 }
         let end = min(position + length + 1, source.count)
         add(.word, length: end - position, text: position + 1..<max(position + 1, end - 1), isQuoted: true)
     }
@@ -101,7 +104,7 @@ struct SwiftTokens {
     // MARK: Comments
 
     private mutating func skipLine() {
-        while position < source.count, byte() != UInt8(ascii: "\n") { position += 1 }
+        while position < source.count, !isLineEnd() { position += 1 }
     }
 
     private mutating func lineComment() {
@@ -120,7 +123,7 @@ struct SwiftTokens {
                 depth -= 1
                 position += 2
                 if depth == 0 { return }
-            } else if byte() == UInt8(ascii: "\n") {
+            } else if isLineEnd() {
                 newLine()
             } else {
                 position += 1
@@ -149,18 +152,18 @@ struct SwiftTokens {
     private mutating func string(hashes: Int) {
         let start = (position, line, column: position - lineStart + 1)
         position += hashes
-        let isLong = isAhead("\"\"\"")
+        let isLong = isAhead("\"\"\"") && !(hashes > 0 && isClosedInLine(hashes: hashes))
         position += isLong ? 3 : 1
         while position < source.count {
             switch byte() {
             case UInt8(ascii: "\\") where hasHashes(hashes, at: 1):
                 position += 1 + hashes
-                if byte() == UInt8(ascii: "(") { interpolation() } else if byte() == UInt8(ascii: "\n") { newLine() } else { position += 1 }
+                if byte() == UInt8(ascii: "(") { interpolation() } else if isLineEnd() { newLine() } else { position += 1 }
             case UInt8(ascii: "\"") where isLong ? isAhead("\"\"\"") && hasHashes(hashes, at: 3) : hasHashes(hashes, at: 1):
                 position += (isLong ? 3 : 1) + hashes
                 addLiteral(from: start)
                 return
-            case UInt8(ascii: "\n"):
+            case _ where isLineEnd():
                 // Not a string after all; the compiler says so.
                 if !isLong { return addLiteral(from: start) }
                 newLine()
@@ -177,6 +180,16 @@ struct SwiftTokens {
 
     private func hasHashes(_ count: Int, at ahead: Int) -> Bool {
         (0..<count).allSatisfy { byte(ahead + $0) == UInt8(ascii: "#") }
+    }
+
+    /// Whether what looks like the beginning of a long string is a short one, as `#"""#` is.
+    private func isClosedInLine(hashes: Int) -> Bool {
+        var ahead = 2
+        while position + ahead < source.count, !isLineEnd(ahead) {
+            if byte(ahead) == UInt8(ascii: "\""), hasHashes(hashes, at: ahead + 1) { return true }
+            ahead += 1
+        }
+        return false
     }
 
     private mutating func interpolation() {
@@ -199,29 +212,71 @@ struct SwiftTokens {
                 break
             }
             if byte() == UInt8(ascii: "\\") { position += 1 }
-            if byte() == UInt8(ascii: "\n") { newLine() } else { position += 1 }
+            if isLineEnd() { newLine() } else { position += 1 }
         }
         addLiteral(from: start)
     }
 
-    /// Whether a slash here can begin a regular expression: no value stands before it.
+    // MARK: Slashes
+
+    private static let wordsBeforeValues: Set = [
+        "return", "in", "case", "where", "try", "await", "else", "throw", "if", "guard", "while", "switch", "yield", "unsafe",
+    ]
+
+    /// Whether a slash here can begin a regular expression: no value stands before it, or one in another line.
     private var beginsExpression: Bool {
-        guard let last = tokens.last else { return true }
+        // Marks before it are of the same operator, if nothing is between.
+        var index = tokens.endIndex, start = position
+        while index > tokens.startIndex, Self.isOperator(tokens[index - 1]), tokens[index - 1].range.upperBound == start {
+            index -= 1
+            start = tokens[index].range.lowerBound
+        }
+        guard index > tokens.startIndex, case let last = tokens[index - 1] else { return true }
+        if last.kind == .word, !last.isQuoted, ["func", "operator"].contains(last.text) { return false }
+        return !isValue(upTo: index) || source[last.range.upperBound..<start].contains { $0 == UInt8(ascii: "\n") || $0 == UInt8(ascii: "\r") }
+    }
+
+    private static func isOperator(_ token: Token) -> Bool {
+        token.kind == .mark && ["=", "+", "-", "*", "/", "%", "<", ">", "&", "|", "^", "~", "!", "?"].contains(token.text)
+    }
+
+    /// Whether what ends before a token can be divided.
+    private func isValue(upTo index: Int) -> Bool {
+        guard index > tokens.startIndex else { return false }
+        let last = tokens[index - 1]
         switch last.kind {
-        case .literal: return false
-        case .word: return ["return", "in", "case", "where", "try", "await", "else"].contains(last.text)
-        default: return ![")", "]", "}", ">", "?", "!"].contains(last.text)
+        case .literal: return true
+        case .directive: return false
+        case .word: return last.isQuoted || !Self.wordsBeforeValues.contains(last.text)
+        case .mark:
+            if [")", "]", "}", ">"].contains(last.text) { return true }
+            // `a!` is a value, `!` alone isn't; nor is `try!`.
+            guard ["?", "!"].contains(last.text), index > 1, tokens[index - 2].range.upperBound == last.range.lowerBound else { return false }
+            return isValue(upTo: index - 1)
         }
     }
 
+    /// Takes a regular expression by the rules of Swift: it neither begins nor ends with a space, and closes no parenthesis that it didn't open.
     private mutating func skipRegularExpression() -> Bool {
-        guard byte(1) != UInt8(ascii: " "), byte(1) != UInt8(ascii: "/") else { return false }
-        var length = 1
+        guard ![UInt8(ascii: " "), UInt8(ascii: "\t"), UInt8(ascii: "/")].contains(byte(1)) else { return false }
+        var length = 1, open = 0, classes = 0, endsWithSpace = false
         while byte(length) != UInt8(ascii: "/") {
-            if byte(length) == UInt8(ascii: "\\") { length += 1 }
-            if position + length >= source.count || byte(length) == UInt8(ascii: "\n") { return false }
+            if position + length >= source.count || isLineEnd(length) { return false }
+            endsWithSpace = false
+            switch byte(length) {
+            case UInt8(ascii: "\\"): length += isLineEnd(length + 1) ? 0 : 1
+            case UInt8(ascii: " "), UInt8(ascii: "\t"): endsWithSpace = true
+            case UInt8(ascii: "["): classes += 1
+            case UInt8(ascii: "]"): classes = max(0, classes - 1)
+            case UInt8(ascii: "(") where classes == 0: open += 1
+            case UInt8(ascii: ")") where classes == 0:
+                if open == 0 { return false }
+                open -= 1
+            default: break
+            }
             length += 1
         }
+        guard !endsWithSpace else { return false }
         add(.literal, length: length + 1)
         return true
     }

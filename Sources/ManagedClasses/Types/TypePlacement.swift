@@ -8,8 +8,27 @@ struct TypePlacement {
         case unknown(String)
         /// A name of several modules.
         case ambiguous(String, modules: [String])
+        /// A type that is another in each branch of `#if`.
+        case divided(String)
+        /// A type that is out of another file's reach.
+        case hidden(String, ScannedSource.Access)
         /// A kind of type that no accessor can have.
         case unfit
+    }
+
+    /// From where a type is named.
+    struct Place {
+        /// The type around it.
+        var scope: [String] = []
+        /// The modules that its file imports.
+        var imports: [String] = []
+        var view = ModuleTypes.View()
+    }
+
+    struct Placed {
+        var type: SwiftType
+        /// The modules whose import brings the names into reach: those that are imported, and those that libraries keep their types in.
+        var modules: Set<String>
     }
 
     private static let mostAliases = 32
@@ -20,30 +39,46 @@ struct TypePlacement {
     let hints: [String: SwiftNominal]
     let library = LibraryTypes()
 
-    /// - Parameters:
-    ///   - scope: the type in which it is written.
-    ///   - imports: the modules that its file imports.
-    func resolved(_ syntax: TypeSyntax, in scope: [String], imports: [String]) throws(Failure) -> SwiftType {
-        try Look(placement: self, scope: scope, imports: imports, types: own).resolved(syntax)
+    func resolved(_ syntax: TypeSyntax, at place: Place) throws(Failure) -> Placed {
+        let look = Look(placement: self, place: place, types: own)
+        let type = try look.resolved(syntax)
+        return Placed(type: type, modules: look.used.modules)
     }
 
     /// The class that an extension or a declaration is about, with who may use it; nil if it isn't known.
-    func owner(_ path: [String], imports: [String]) -> (nominal: SwiftNominal, access: ScannedSource.Access)? {
-        if let nominal = own.nominal(path) { return (nominal, own.access(of: path) ?? .internal) }
-        for module in imports {
-            if let types = dependency(module), let nominal = types.nominal(path) { return (nominal, types.access(of: path) ?? .public) }
+    func owner(at place: Place) throws(Failure) -> (nominal: SwiftNominal, access: ScannedSource.Access, modules: Set<String>)? {
+        let path = own.local(place.scope)
+        if let divided = own.divided(path, from: place.view) { throw .divided(divided.joined(separator: ".")) }
+        if let nominal = own.nominal(path, from: place.view) { return (nominal, own.access(of: path, from: place.view) ?? .internal, []) }
+        for module in place.imports {
+            guard let types = dependency(module), case let path = types.local(path), let nominal = types.nominal(path, from: nil) else { continue }
+            return (nominal, types.access(of: path, from: nil) ?? .public, [module])
         }
-        return (hints[path.joined(separator: ".")] ?? library.nominal(path)).map { ($0, .public) }
+        if let nominal = hints[path.joined(separator: ".")] ?? library.nominal(path) { return (nominal, .public, [nominal.module]) }
+        // An extension of an alias.
+        var outside = place
+        outside.scope = []
+        guard own.declaration(path, from: place.view) != nil,
+            case .nominal(let nominal) = try resolved(.named(path.map { .init(name: $0) }), at: outside).type
+        else { return nil }
+        guard nominal.module == own.module else { return (nominal, .public, [nominal.module]) }
+        return (nominal, own.access(of: nominal.path.map(\.name), from: place.view) ?? .internal, [])
     }
 
     /// One search, from where a type is written.
     private struct Look {
+        final class Used { var modules: Set<String> = [] }
+
         let placement: TypePlacement
-        var scope: [String]
-        let imports: [String]
+        var place: Place
         /// The module in whose sources this is written.
         var types: ModuleTypes
         var aliases = 0
+        let used = Used()
+
+        private var isOwn: Bool { types.module == placement.own.module }
+        /// Of another module nothing private can be meant.
+        private var view: ModuleTypes.View? { isOwn ? place.view : nil }
 
         func resolved(_ syntax: TypeSyntax) throws(Failure) -> SwiftType {
             switch syntax {
@@ -72,7 +107,7 @@ struct TypePlacement {
             if path == ["AnyObject"] { return .anyObject }
             // Arguments of an outer type belong elsewhere in a symbol.
             guard names.dropLast().allSatisfy({ $0.arguments.isEmpty }) else { throw .unfit }
-            if path == ["Self"], let nominal = placement.own.nominal(scope) { return .nominal(nominal) }
+            if path == ["Self"], let nominal = placement.own.nominal(placement.own.local(place.scope), from: place.view) { return .nominal(nominal) }
             let found = try found(path)
             switch (found, arguments.count) {
             case (.nominal(let nominal), 1) where nominal == SwiftType.standard("Optional", .enumeration):
@@ -89,18 +124,28 @@ struct TypePlacement {
 
         private func found(_ path: [String]) throws(Failure) -> SwiftType {
             let name = path.joined(separator: ".")
-            if let hint = placement.hints[name] { return .nominal(hint) }
+            if let hint = placement.hints[name] {
+                used.modules.insert(hint.module)
+                return .nominal(hint)
+            }
             // In the types around it, and in those that they inherit from.
+            let scope = types.local(place.scope)
             for count in stride(from: scope.count, through: 0, by: -1) {
                 if let found = try declared(path, within: Array(scope.prefix(count)), seen: []) { return found }
             }
             if path.count > 1, path[0] == types.module, let found = try declared(Array(path.dropFirst()), within: [], seen: []) { return found }
             // OpenCoreData has many sources and declares few types that properties have.
             let coreData: Set = ["CoreData", "OpenCoreData"]
-            if let found = try imported(path, imports.filter { !coreData.contains($0) }) { return found }
-            if let alias = LibraryTypes.aliases[name] { return try resolved(alias) }
-            if let nominal = placement.library.nominal(path) { return .nominal(nominal) }
-            if imports.contains(where: coreData.contains), let found = try imported(path, ["OpenCoreData"]) { return found }
+            if let found = try imported(path, place.imports.filter { !coreData.contains($0) }) { return found }
+            if let alias = LibraryTypes.aliases[name] {
+                if name == "TimeInterval" { used.modules.insert("Foundation") }
+                return try resolved(alias)
+            }
+            if let nominal = placement.library.nominal(path) {
+                used.modules.insert(nominal.module)
+                return .nominal(nominal)
+            }
+            if place.imports.contains(where: coreData.contains), let found = try imported(path, ["OpenCoreData"]) { return found }
             throw .unknown(name)
         }
 
@@ -114,22 +159,36 @@ struct TypePlacement {
             // An alias may stand anywhere on the way.
             for count in 1...path.count {
                 let prefix = outer + path.prefix(count)
-                guard case .alias(let meaning)? = types[prefix]?.meaning else { continue }
-                guard aliases < TypePlacement.mostAliases, types[prefix]?.isGeneric == false else { throw .unfit }
+                guard let alias = types.declaration(prefix, from: view), case .alias(let meaning) = alias.meaning else { continue }
+                try check(prefix)
+                guard aliases < TypePlacement.mostAliases, !alias.isGeneric else { throw .unfit }
                 var inner = self
-                inner.scope = outer
+                inner.place = Place(
+                    scope: outer, imports: types.imports(of: alias.file),
+                    view: .init(file: alias.file, conditions: place.view.conditions + alias.conditions))
                 inner.aliases += 1
                 let found = try inner.resolved(meaning)
                 if count == path.count { return found }
                 guard case .nominal(let nominal) = found, nominal.module == types.module else { throw .unknown(path.joined(separator: ".")) }
                 return try declared(Array(path.dropFirst(count)), within: nominal.path.map(\.name), seen: [])
             }
-            if let nominal = types.nominal(outer + path) { return .nominal(nominal) }
+            if let nominal = types.nominal(outer + path, from: view) {
+                try check(outer + path)
+                return .nominal(nominal)
+            }
             guard !outer.isEmpty, !seen.contains(outer) else { return nil }
-            for parent in types.inherited(by: outer) {
-                if let found = try declared(path, within: parent, seen: seen.union([outer])) { return found }
+            for parent in types.inherited(by: outer).flatMap(\.names) {
+                if let found = try declared(path, within: types.local(parent), seen: seen.union([outer])) { return found }
             }
             return nil
+        }
+
+        /// Whether what was found is one type, and one that another file of the module can name.
+        private func check(_ path: [String]) throws(Failure) {
+            if let divided = types.divided(path, from: view) { throw .divided(divided.joined(separator: ".")) }
+            // What an alias stands for is not named where the alias is.
+            guard isOwn, aliases == 0, let access = types.access(of: path, from: view), access < .internal else { return }
+            throw .hidden(path.joined(separator: "."), access)
         }
 
         private func imported(_ path: [String], _ modules: [String]) throws(Failure) -> SwiftType? {
@@ -138,11 +197,14 @@ struct TypePlacement {
                 guard let others = placement.dependency(module) else { continue }
                 var look = self
                 look.types = others
-                look.scope = []
-                let rest = path.count > 1 && path[0] == module ? Array(path.dropFirst()) : path
+                look.place = Place(view: .init(conditions: place.view.conditions))
+                let rest = others.local(path)
                 // What isn't public can't be meant.
-                guard let access = others.access(of: rest), access >= .package else { continue }
-                if let type = try look.declared(rest, within: [], seen: []) { found.append((module, type)) }
+                guard let access = others.access(of: rest, from: nil), access >= .package else { continue }
+                if let type = try look.declared(rest, within: [], seen: []) {
+                    found.append((module, type))
+                    used.modules.insert(module)
+                }
             }
             if found.count > 1, Set(found.map(\.type)).count > 1 {
                 throw .ambiguous(path.joined(separator: "."), modules: found.map(\.module))

@@ -89,6 +89,76 @@ import Testing
         for text in texts { #expect(typeText(text) == text) }
     }
 
+    @Test(arguments: [
+        "nonisolated Named", "~Copyable", "@unchecked Sendable", "@retroactive Named", "@MainActor Named", "@preconcurrency Named", "any Named",
+        "Base<Int>", "Base<[String: Set<Int>]>.Inner", "Base<3, -1>", "Base<[3 of Int]>", "Named & Other", "@isolated(any) Named",
+        "Base<(Int) -> Void>",
+        "Named where T: ~Copyable, T.Element == [Int]", "Base<each T>", "nonisolated(unsafe) Named", "+++ Named", "[Int]", "(Named)", "some Named",
+    ])
+    func whatAClassInheritsHidesNoClass(text: String) {
+        for list in [text, "NSManagedObject, \(text)", "\(text), NSManagedObject"] {
+            let found = scan("class P: \(list) {\n @NSManaged var a: Int }\nextension P: \(list) { @NSManaged var b: Int\n }\nclass Q: P {}")
+            #expect(found.members.map(\.name) == ["a", "b"], "\(list)")
+            #expect(found.types.map(\.path) == [["P"], ["Q"]], "\(list)")
+        }
+        let superclasses = scan("class P: \(text), Last {}").types.first?.inherited ?? []
+        #expect(text.contains("where") || superclasses.last == ["Last"])
+    }
+
+    @Test func severalPropertiesMayStandBehindOneVar() {
+        let text = """
+            class P: NSManagedObject {
+                @NSManaged var a, b: Int
+                @NSManaged public var c: Int, d: String
+                @NSManaged private var e, f: [Int: Int], g: Date?, h,
+                    `i`: Set<P>
+            }
+            """
+        #expect(members(text) == ["P.a", "P.b", "P.c", "P.d", "P.e", "P.f", "P.g", "P.h", "P.i"])
+        let types = scan(text).members.map { if case .property(_, let type) = $0.form { type } else { "" } }
+        #expect(types == ["Int", "Int", "Int", "String", "[Int: Int]", "[Int: Int]", "Date?", "Set<P>", "Set<P>"])
+        #expect(scan("class P { @NSManaged var a, b }").complaints.count == 2)
+        #expect(scan("class P { @NSManaged var (a, b): (Int, Int) }").complaints.count == 1)
+    }
+
+    @Test func wordsThatAreKeywordsSometimesMayBeNames() {
+        let text = """
+            class P: NSManagedObject {
+                static let range = 1...
+                @NSManaged var a: Int
+                let value = open
+                @NSManaged var b: Int
+                let other: Thing = actor
+                var package = package
+                @NSManaged var c: Int
+                enum Kind { case open, final
+                    case actor
+                    class Inner: NSManagedObject { @NSManaged var d: Int } }
+                let sum: (Int, Int) -> Int = +
+                open class Last: NSManagedObject { @NSManaged open var e: Int }
+                @unsafe @Some.Other<Int>(of: 1) @NSManaged var f: Int
+            }
+            infix operator +-+
+            prefix operator -
+            public class Q: P { @NSManaged var g: Int }
+            """
+        #expect(members(text) == ["P.a", "P.b", "P.c", "P.Kind.Inner.d", "P.Last.e", "P.f", "Q.g"])
+        #expect(scan(text).types.map(\.access) == [.internal, .internal, .internal, .open, .public])
+        #expect(scan(text).members.map(\.access) == [.internal, .internal, .internal, .internal, .open, .internal, .internal])
+    }
+
+    @Test(arguments: ["\n", "\r\n", "\r"])
+    func linesMayEndInAnyWay(end: String) {
+        let text = [
+            "// managed-type: struct Away.Missing", "class P: NSManagedObject {", "  let a = \"\"\"", "   } \"\" \\", "   \"\"\" // x",
+            "  @NSManaged var a: Missing",
+            "#if X // y", "  @NSManaged var b: Int", "#endif", "}",
+        ].joined(separator: end)
+        let found = scan(text)
+        #expect(found.hints.map(\.text) == [" struct Away.Missing"] && found.hints.map(\.place.line) == [1])
+        #expect(found.members.map(\.place.line) == [6, 8] && found.members.map(\.conditions) == [[], ["X"]])
+    }
+
     @Test func conditionsAreKeptOrKnown() {
         let text = """
             class P: NSManagedObject {
@@ -129,8 +199,8 @@ import Testing
 
     @Test func importsAreAsTheyAreWritten() {
         let found = scan("import CoreData\n@preconcurrency public import Foundation\nimport struct Shared.Kind\n#if DEBUG\nimport Probe\n#endif\n")
-        #expect(
-            found.imports.map(\.text) == ["import CoreData", "@preconcurrency public import Foundation", "import struct Shared.Kind", "import Probe"])
+        #expect(found.imports.map(\.what) == ["CoreData", "Foundation", "struct Shared.Kind", "Probe"])
+        #expect(found.imports.map(\.attributes) == [[], ["@preconcurrency"], [], []] && found.imports.map(\.access) == [nil, .public, nil, nil])
         #expect(found.imports.map(\.module) == ["CoreData", "Foundation", "Shared", "Probe"])
         #expect(found.imports.last?.conditions == ["DEBUG"])
     }

@@ -8,17 +8,25 @@ final class ClassesFixture {
     private var sources: [String] = []
     private var models: [String] = []
 
-    init(_ sources: [String: String], model: String? = nil) throws {
+    private var dependencies: [ManagedClasses.Dependency] = []
+
+    /// - Parameters:
+    ///   - models: more models, by name.
+    ///   - modules: sources of modules that this one depends on.
+    init(_ sources: [String: String], model: String? = nil, models others: [String: String] = [:], modules: [String: String] = [:]) throws {
         folder = try TemporaryFolder()
         for (name, text) in sources.sorted(by: { $0.key < $1.key }) { self.sources.append(try folder.write(text, to: name).path) }
-        if let model {
-            try folder.write("<model>\(model)</model>", to: "Model.xcdatamodel/contents")
-            models = [folder.url.appending(path: "Model.xcdatamodel").path]
+        for (name, text) in others.merging(model.map { ["Model": $0] } ?? [:], uniquingKeysWith: { $1 }) {
+            try folder.write("<model>\(text)</model>", to: "\(name).xcdatamodel/contents")
+            models.append(folder.url.appending(path: "\(name).xcdatamodel").path)
+        }
+        for (module, text) in modules {
+            dependencies.append(.init(module: module, path: try folder.write(text, to: "\(module)/\(module).swift").path))
         }
     }
 
     func generated(module: String = "App") -> Result<String, ClassesComplaints> {
-        ManagedClasses(module: module, sources: sources, models: models, dependencies: [], library: "CoreData").generated()
+        ManagedClasses(module: module, sources: sources, models: models, dependencies: dependencies, library: "CoreData").generated()
     }
 
     /// Each with its file's name alone.

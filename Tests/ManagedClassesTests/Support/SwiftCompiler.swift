@@ -23,6 +23,15 @@ struct SwiftCompiler {
     @discardableResult
     func compile(_ arguments: [String], in folder: URL) throws -> String { try Self.run(swiftc, arguments, in: folder) }
 
+    /// Builds a module, and a library of it.
+    func build(_ module: String, _ files: [String], options: [String] = [], in folder: URL) throws {
+        try compile(
+            options + [
+                "-I", ".", "-parse-as-library", "-emit-module", "-emit-library", "-static", "-package-name", "p", "-module-name", module, "-o",
+                "lib\(module).a",
+            ] + files, in: folder)
+    }
+
     /// The symbols of an object file that somebody else has to define.
     func undefinedSymbols(of object: String, in folder: URL) throws -> Set<String> {
         let lines = try Self.run(nm, ["-u", object], in: folder).split(separator: "\n")

@@ -31,7 +31,7 @@ import Testing
             hints: ["Far": SwiftNominal(module: "Away", path: [.init(name: "Far", kind: .enumeration)])])
         var parser = TypeParser(tokens: SwiftTokens(text).tokens, index: 0)
         let syntax = parser.type()
-        let type = try placement.resolved(try #require(syntax), in: scope, imports: imports)
+        let type = try placement.resolved(try #require(syntax), at: .init(scope: scope, imports: imports)).type
         var mangling = SwiftMangling()
         mangling.append(type)
         return String(mangling.symbol.dropFirst(2))

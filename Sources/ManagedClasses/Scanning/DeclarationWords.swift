@@ -17,6 +17,7 @@ enum DeclarationWords {
     static func belongs(_ token: SwiftTokens.Token) -> Bool {
         guard token.kind == .word else { return token.text == "@" }
         return !token.isQuoted
-            && (reserved.contains(token.text) || modifiers.contains(token.text) || ScannedSource.Access(word: token.text) != nil)
+            && (reserved.contains(token.text) || token.text == "actor" || modifiers.contains(token.text)
+                || ScannedSource.Access(word: token.text) != nil)
     }
 }

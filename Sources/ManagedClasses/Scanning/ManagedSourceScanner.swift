@@ -150,6 +150,8 @@ struct ManagedSourceScanner {
     private var isInExpression: Bool {
         guard let token, token.kind == .word, !DeclarationWords.reserved.contains(token.text), index > 0 else { return false }
         if index + 1 < tokens.count, case let next = tokens[index + 1], next.line == token.line, DeclarationWords.belongs(next) { return false }
+        // Two names in a row are no expression.
+        if token.text == "actor", isFollowedByName { return false }
         let last = tokens[index - 1]
         guard last.kind != .directive else { return false }
         guard last.line < token.line else { return !(last.kind == .mark && ["{", "}", ";"].contains(last.text)) }

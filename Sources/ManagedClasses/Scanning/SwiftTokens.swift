@@ -249,9 +249,9 @@ struct SwiftTokens {
         case .directive: return false
         case .word: return last.isQuoted || !Self.wordsBeforeValues.contains(last.text)
         case .mark:
-            if [")", "]", "}", ">"].contains(last.text) { return true }
-            // `a!` is a value, `!` alone isn't; nor is `try!`.
-            guard ["?", "!"].contains(last.text), index > 1, tokens[index - 2].range.upperBound == last.range.lowerBound else { return false }
+            if [")", "]", "}"].contains(last.text) { return true }
+            // `a!` and `Set<Int>` are values, `!` alone and `a > b` aren't; nor is `try!`.
+            guard ["?", "!", ">"].contains(last.text), index > 1, tokens[index - 2].range.upperBound == last.range.lowerBound else { return false }
             return isValue(upTo: index - 1)
         }
     }

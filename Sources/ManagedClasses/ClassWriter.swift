@@ -11,6 +11,8 @@ struct ClassWriter {
     private(set) var complaints: [ClassesComplaint] = []
     /// How widely modules have to be imported for what is public here.
     private(set) var imports = ImportNeeds()
+    /// Modules whose classes are named here.
+    private(set) var foreignModules: Set<String> = []
     private var written: [String: ModelClasses.Entity] = [:]
 
     init(classes: ModelClasses, own: ModuleTypes, dependency: @escaping (String) -> ModuleTypes?) {
@@ -47,7 +49,7 @@ struct ClassWriter {
         let isPublic = access >= .public
         imports.add(["CoreData"], access)
         if let parent = item.entity.parent, let foreign = classes.entity(parent, beside: item)?.foreignName {
-            imports.add([module(of: foreign)], access)
+            self.name(module(of: foreign), access)
         }
         if item.entity.codeGeneration == .class {
             text +=
@@ -90,7 +92,7 @@ struct ClassWriter {
     private mutating func relationship(_ relationship: ModelFile.Relationship, of item: ModelClasses.Entity, _ access: ScannedSource.Access) {
         let name = relationship.property.name, target = target(of: relationship, item)
         let narrowest = min(access, target.access), modifier = narrowest >= .public ? "public " : ""
-        if let module = target.module { imports.add([module], relationship.isToMany ? narrowest : access) }
+        if let module = target.module { self.name(module, narrowest) }
         guard relationship.isToMany else { return property(name, "\(target.name)?", modifier) }
         imports.add(["Foundation"], access)
         let set = relationship.isOrdered ? "NSOrderedSet" : "NSSet"
@@ -162,6 +164,12 @@ struct ClassWriter {
         guard let entity = classes.entity(relationship.destination, beside: item) else { return ("NSManagedObject", .public, nil) }
         let name = className(of: entity)
         return (name, entity.className == name ? access(of: entity) : .public, entity.foreignName.map(module))
+    }
+
+    /// Remembers that a class of another module is named.
+    private mutating func name(_ module: String, _ access: ScannedSource.Access) {
+        foreignModules.insert(module)
+        imports.add([module], access)
     }
 
     private func module(of className: String) -> String { String(className.prefix { $0 != "." }) }

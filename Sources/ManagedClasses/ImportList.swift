@@ -36,7 +36,8 @@ struct ImportList {
     /// - Parameters:
     ///   - sources: all of the target.
     ///   - library: imported in any case, unless a source imports it under its other name.
-    init(_ sources: [ScannedSource], library: String, needs: ImportNeeds) {
+    ///   - modules: others that are imported in any case.
+    init(_ sources: [ScannedSource], library: String, modules: Set<String>, needs: ImportNeeds) {
         let all = sources.flatMap(\.imports)
         let explicit = Set(all.filter { $0.access != nil }.map(\.module))
         let implementation = Set(all.map(\.module)).filter { module in
@@ -57,6 +58,9 @@ struct ImportList {
         for module in [library, "Foundation"] where !unconditional.contains(module) {
             if module == library, !unconditional.isDisjoint(with: ["CoreData", "OpenCoreData"]) { continue }
             items.insert((Key(attributes: [], what: module, conditions: []), module), at: 0)
+        }
+        for module in modules.sorted() where !unconditional.contains(module) {
+            items.append((Key(attributes: [], what: module, conditions: []), module))
         }
         // What none of these imports is in reach through one that exports it.
         let known = Set(items.map { ImportNeeds.imported($0.module) })

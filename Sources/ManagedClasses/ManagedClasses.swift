@@ -53,7 +53,7 @@ package struct ManagedClasses {
         if !complaints.isEmpty { return .failure(ClassesComplaints(all: complaints)) }
         var needs = classes.imports
         needs.add(accessors.imports)
-        let imports = ImportList(scanned, library: library, needs: needs)
+        let imports = ImportList(scanned, library: library, modules: classes.foreignModules, needs: needs)
         return .success(
             "// Generated from the models and the sources of \(module); changes are lost.\n\n\(imports.text)\(classes.text)\(accessors.text)")
     }

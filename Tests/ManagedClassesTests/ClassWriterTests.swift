@@ -98,6 +98,20 @@ import Testing
             ])
     }
 
+    @Test func aModuleWhoseClassesAreNamedIsImported() throws {
+        let model = """
+            <entity name="A" representedClassName="A" codeGenerationType="class">
+                <relationship name="b" maxCount="1" destinationEntity="B"/>
+            </entity>
+            <entity name="B" representedClassName="Other.B"/>
+            <entity name="C" representedClassName="C" parentEntity="D" codeGenerationType="class"/>
+            <entity name="D" representedClassName="Far.D"/>
+            """
+        let text = try ClassesFixture([:], model: model).generated().get()
+        #expect(text.contains("import CoreData\n") && text.contains("import Far\n") && text.contains("import Other\n"))
+        #expect(text.contains("var b: Other.B?") && text.contains("class C: Far.D {}"))
+    }
+
     @Test func entitiesOfAModelMayHaveOneClassIfItHasAllThatTheyHave() throws {
         func complaints(_ attribute: String) throws -> [String] {
             let model = """

@@ -10,7 +10,8 @@ import Testing
     }
 
     @Test(arguments: [
-        "x.reduce(8, /) // \"", "x.reduce(8, /) + y(z) / w // \"", "foo(/, /)", "f(x: /Foo.a, y: /Foo.b)", "[*, /].map { $0 / x }", "a! / b / c",
+        "x.reduce(8, /) // \"", "x.reduce(8, /) + y(z) / w // \"", "x.reduce(8, /)+y/w", "foo(/, /)", "f(x: /Foo.a, y: /Foo.b)",
+        "[*, /].map { $0 / x }", "a! / b / c",
         "a!/b/c", "a?/b/c", "a/b/c", "f(x)/y/z", "`in`/b/c", "func /(a: A, b: A) -> A { a / b }", "func /+/(a: A) {}", "infix operator /-/",
         "a +/ b +/ c",
         "let r = / a/", "(/)", "try?/a", "a\n    / b / c",

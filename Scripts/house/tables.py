@@ -88,6 +88,7 @@ LAYERS = [
 LAYER_EXCEPTIONS = [
     ("Stores/NSPersistentStore", {"NSPersistentStoreCoordinator"}, "a store answers persistentStoreCoordinator and is told of it, by Apple's signatures"),
     ("Stores/StoreTypes", {"NSPersistentStoreCoordinator"}, "an incremental store is made for a coordinator, by Apple's signature"),
+    ("Coordinator/NSPersistentStoreCoordinator+Migrating", {"MappedMigration"}, "a coordinator that is told to migrate looks for a mapping by itself, by Apple's option"),
 ]
 
 # --- Reading the world: libraries return, throw or emit an event -------------------------------------------------------

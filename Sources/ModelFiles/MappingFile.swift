@@ -7,6 +7,9 @@ package struct MappingFile: Equatable, Sendable {
     package let path: String
     /// In the order in which they are carried out.
     package var entityMappings: [EntityMapping] = []
+    /// Where the editor found the models, in its own words: `App/City.xcdatamodeld/City 2.xcdatamodel`. Nil where it does not say.
+    package var sourceModelPath: String?
+    package var destinationModelPath: String?
 
     package struct EntityMapping: Equatable, Sendable {
         package let line: Int
@@ -61,6 +64,10 @@ package struct MappingFile: Equatable, Sendable {
         // Those that were deleted in the editor may still be there, and belong to no model any more.
         for mapping in objects.all("XDDEVENTITYMAPPING") where objects.refers("mappingmodel", from: mapping) {
             entityMappings.append(try objects.entityMapping(mapping))
+        }
+        if let model = objects.all("XDDEVMAPPINGMODEL").first {
+            sourceModelPath = objects.value("sourcemodelpath", of: model)
+            destinationModelPath = objects.value("destinationmodelpath", of: model)
         }
         guard !entityMappings.isEmpty else { throw ModelFileError(path: path, line: root.line, "maps no entity") }
         entityMappings.sort { ($0.number, $0.line) < ($1.number, $1.line) }

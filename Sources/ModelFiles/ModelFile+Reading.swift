@@ -157,17 +157,20 @@ private struct ElementReader {
     private func fetchIndex(_ element: Markup, of entity: String) throws(ModelFileError) -> ModelFile.Index {
         let name = try required("name", element, "an index of \(entity)")
         var index = ModelFile.Index(line: element.line, name: name)
+        index.predicate = element.attributes["partialIndexPredicate"]
         for part in element.all("fetchIndexElement") {
             let what = "the index \(name) of \(entity)"
-            if part.attributes["property"] == nil, let expression = part.attributes["expression"] {
-                throw fail(part, "\(what) is over the expression \(expression)", "only properties can be indexed: make it a derived attribute")
-            }
-            if let type = part.attributes["type"], type.lowercased() != "binary" {
-                throw fail(part, "\(what) is of the type \(type)", "only the type Binary is known")
+            let isExpression = part.attributes["property"] == nil && part.attributes["expression"] != nil
+            let type = (part.attributes["type"] ?? "Binary").lowercased()
+            guard ["binary", "rtree"].contains(type) else {
+                throw fail(part, "\(what) is of the type \(part.attributes["type"] ?? "")", "Binary or RTree")
             }
             let order = part.attributes["order"] ?? "ascending"
             guard ["ascending", "descending"].contains(order) else { throw fail(part, "\(what) has order=\"\(order)\"", "ascending or descending") }
-            index.elements.append(.init(property: try required("property", part, what), isAscending: order == "ascending"))
+            index.elements.append(
+                .init(
+                    property: try required(isExpression ? "expression" : "property", part, what), isAscending: order == "ascending",
+                    isExpression: isExpression, isRTree: type == "rtree"))
         }
         return index
     }

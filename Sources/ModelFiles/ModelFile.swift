@@ -138,12 +138,17 @@ package struct ModelFile: Equatable, Sendable {
 
     package struct Index: Equatable, Sendable {
         package struct Element: Equatable, Sendable {
+            /// Of an expression its words.
             package var property: String
             package var isAscending: Bool
+            package var isExpression = false
+            package var isRTree = false
         }
         package let line: Int
         package var name: String
         package var elements: [Element] = []
+        /// Which objects are in it.
+        package var predicate: String?
     }
 
     package struct Configuration: Equatable, Sendable {

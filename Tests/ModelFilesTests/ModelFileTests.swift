@@ -155,10 +155,10 @@ import Testing
         ("<entity name=\"A\"><relationship name=\"r\" destinationEntity=\"A\" minCount=\"-1\"/></entity>", "A.r has minCount=\"-1\""),
         ("<entity name=\"A\"><relationship name=\"r\" destinationEntity=\"A\" maxCount=\"3\"/></entity>", "A.r has maxCount=\"3\" and no toMany"),
         ("<entity name=\"A\"><fetchedProperty name=\"f\"/></entity>", "the fetched property A.f has no fetchRequest"),
-        ("<entity name=\"A\"><fetchIndex name=\"i\"><fetchIndexElement expression=\"x\"/></fetchIndex></entity>", "is over the expression x"),
+        ("<entity name=\"A\"><fetchIndex name=\"i\"><fetchIndexElement type=\"Binary\"/></fetchIndex></entity>", "the index i of A has no property"),
         (
-            "<entity name=\"A\"><fetchIndex name=\"i\"><fetchIndexElement property=\"x\" type=\"RTree\"/></fetchIndex></entity>",
-            "is of the type RTree"
+            "<entity name=\"A\"><fetchIndex name=\"i\"><fetchIndexElement property=\"x\" type=\"Tree\"/></fetchIndex></entity>",
+            "is of the type Tree"
         ),
         ("<fetchRequest name=\"r\"/>", "the fetch request r has no entity"),
         ("<fetchRequest name=\"r\" entity=\"A\" resultType=\"3\"/>", "the fetch request r has resultType=\"3\""),

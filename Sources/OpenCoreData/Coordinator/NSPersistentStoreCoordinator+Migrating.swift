@@ -53,11 +53,25 @@ extension NSPersistentStoreCoordinator {
     /// Ends one part of what a migration left for later: nothing, as above.
     public func finishDeferredLightweightMigrationTask() throws {}
 
+    /// Opens a store, after it has been brought to the model by a mapping among the resources of the program, if one leads there.
+    func mapped<T>(
+        _ options: [AnyHashable: Any]?, _ type: String, _ configuration: String?, _ url: URL?, _ open: ([AnyHashable: Any]?) throws -> T
+    ) throws -> T {
+        if let url {
+            let mappings: any StoreMappings.Type = MappedMigration.self
+            try mappings.bring(
+                StagedStore(type: type, url: url, model: managedObjectModel, configurationName: configuration, options: options))
+        }
+        return try open(options)
+    }
+
     /// Opens a store, after it has been brought as far as the stages of a migration go, if its options have any.
     func staged<T>(
         _ options: [AnyHashable: Any]?, _ type: String, _ configuration: String?, _ url: URL?, _ open: ([AnyHashable: Any]?) throws -> T
     ) throws -> T {
-        guard let value = options?[NSPersistentStoreStagedMigrationManagerOptionKey] else { return try open(options) }
+        guard let value = options?[NSPersistentStoreStagedMigrationManagerOptionKey] else {
+            return try mapped(options, type, configuration, url, open)
+        }
         guard let stages = value as? any StoreStages else {
             throw NSError.coreData(
                 .persistentStoreOpen,
@@ -116,7 +130,7 @@ extension NSPersistentStoreCoordinator {
     }
 }
 
-/// A store that is to be opened by stages.
+/// A store that is to be brought to a model before it is opened.
 struct StagedStore {
     let type: String
     let url: URL
@@ -131,4 +145,10 @@ struct StagedStore {
 protocol StoreStages: AnyObject {
     /// Nobody else does that with the store meanwhile, nor while it is opened.
     func bring<T>(_ store: StagedStore, thenOpen open: () throws -> T) throws -> T
+}
+
+/// What brings a store to a model by a mapping of the program's, before it is opened.
+protocol StoreMappings {
+    /// Does nothing where no mapping leads there.
+    static func bring(_ store: StagedStore) throws
 }

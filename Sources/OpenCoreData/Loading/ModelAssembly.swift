@@ -130,15 +130,23 @@ struct ModelAssembly {
         let properties = mine.propertiesByName
         for index in entity.indexes {
             var elements: [NSFetchIndexElementDescription] = []
+            let what = "the index \(index.name) of \(entity.name)"
             for element in index.elements {
-                guard let property = properties[element.property] else {
-                    throw fail(index.line, "the index \(index.name) of \(entity.name) names \(element.property), which it does not have", "remove it")
+                let property: NSPropertyDescription
+                if element.isExpression {
+                    property = try computed(element.property, index.line, what)
+                } else if let found = properties[element.property] {
+                    property = found
+                } else {
+                    throw fail(index.line, "\(what) names \(element.property), which it does not have", "remove it")
                 }
-                let made = NSFetchIndexElementDescription(property: property)
+                let made = NSFetchIndexElementDescription(property: property, collationType: element.isRTree ? .rTree : .binary)
                 made.isAscending = element.isAscending
                 elements.append(made)
             }
-            mine.indexes.append(NSFetchIndexDescription(name: index.name, elements: elements))
+            let made = NSFetchIndexDescription(name: index.name, elements: elements)
+            if let format = index.predicate, !format.isEmpty { made.partialIndexPredicate = try predicate(format, index.line, what) }
+            mine.indexes.append(made)
         }
     }
 
@@ -147,13 +155,7 @@ struct ModelAssembly {
     ) throws(ModelFileError) -> NSFetchRequest<any NSFetchRequestResult> {
         let made = NSFetchRequest<any NSFetchRequestResult>()
         made.entity = try entity(request.entity, request.line, what)
-        if let format = request.predicate, !format.isEmpty {
-            do throws(PredicateFormatError) {
-                made.predicate = try NSPredicate.parse(format)
-            } catch {
-                throw fail(request.line, "\(what) has no predicate: \(error)", nil)
-            }
-        }
+        if let format = request.predicate, !format.isEmpty { made.predicate = try predicate(format, request.line, what) }
         made.resultType = NSFetchRequestResultType(rawValue: UInt(request.resultType))
         made.fetchLimit = request.limit
         made.fetchBatchSize = request.batchSize
@@ -162,6 +164,21 @@ struct ModelAssembly {
         made.includesPendingChanges = request.includesPendingChanges
         made.returnsObjectsAsFaults = request.returnsObjectsAsFaults
         made.returnsDistinctResults = request.returnsDistinctResults
+        return made
+    }
+
+    private func predicate(_ format: String, _ line: Int, _ what: String) throws(ModelFileError) -> NSPredicate {
+        do throws(PredicateFormatError) { return try NSPredicate.parse(format) } catch {
+            throw fail(line, "\(what) has no predicate: \(error)", nil)
+        }
+    }
+
+    private func computed(_ format: String, _ line: Int, _ what: String) throws(ModelFileError) -> NSExpressionDescription {
+        let made = NSExpressionDescription()
+        made.name = format
+        do throws(PredicateFormatError) { made.expression = try NSExpression.parse(format) } catch {
+            throw fail(line, "\(what) is over no expression: \(error)", nil)
+        }
         return made
     }
 

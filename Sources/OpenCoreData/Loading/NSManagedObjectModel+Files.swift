@@ -14,9 +14,21 @@ extension NSManagedObjectModel {
     /// An entity's class is looked for by the name in the file: `Module.Class`, or `.Class` and `Class`, for which any module of the program will do.
     /// If the program has none or several of the name, objects are of `NSManagedObject`; `setManagedObjectClass(_:)` says otherwise.
     ///
+    /// The `localizationDictionary` is what a file `CityModel.strings` beside a model `City` says, or in a folder of a language (`de.lproj`) beside it.
+    ///
     /// - Throws: `ModelFileError`, which names file and line, for everything for which a coordinator would refuse the model.
     public convenience init(readingContentsOf url: URL) throws(ModelFileError) {
         try self.init(file: ModelPackage(url.path).current())
+        localizationDictionary = Self.words(besides: url)
+    }
+
+    /// What a file `CityModel.strings` beside a model `City` says, in the language of the user; nil if there is none that can be read.
+    private static func words(besides url: URL) -> [String: String]? {
+        let name = url.deletingPathExtension().lastPathComponent + "Model"
+        guard let strings = Bundle(path: url.deletingLastPathComponent().path)?.url(forResource: name, withExtension: "strings"),
+            let data = try? Data(contentsOf: strings)
+        else { return nil }
+        return try? PropertyListSerialization.propertyList(from: data, format: nil) as? [String: String]
     }
 
     /// All versions in a package `….xcdatamodeld`, by name: `Model 2` for the folder `Model 2.xcdatamodel`.
@@ -25,6 +37,22 @@ extension NSManagedObjectModel {
         var models: [String: NSManagedObjectModel] = [:]
         for name in package.versions.keys { models[name] = try NSManagedObjectModel(file: package.version(named: name)) }
         return models
+    }
+
+    /// The checksums (`versionChecksum`) of all versions in a package `….xcdatamodeld`, by name: `Model 2` for the folder `Model 2.xcdatamodel`.
+    ///
+    /// - Throws: `ModelFileError`, which names file and line.
+    public class func checksumsForVersionedModel(at modelURL: URL) throws -> [String: String] {
+        try versions(inPackageAt: modelURL).mapValues(\.versionChecksum)
+    }
+
+    /// All versions of a package with a name, or the version of that name. What can't be read is not the one.
+    static func versions(at url: URL, named name: String) -> [NSManagedObjectModel] {
+        guard let package = try? ModelPackage(url.path) else { return [] }
+        let isWhole = url.deletingPathExtension().lastPathComponent == name
+        return package.versions.keys.sorted().filter { isWhole || $0 == name }.compactMap { version in
+            (try? package.version(named: version)).flatMap { try? NSManagedObjectModel(file: $0) }
+        }
     }
 
     convenience init(file: ModelFile) throws(ModelFileError) {
@@ -88,17 +116,20 @@ extension NSManagedObjectModel {
 extension Bundle {
     /// Where models are in it, in the order of their paths: among its resources, and for a program also in the folders `….resources` beside it, where
     /// SwiftPM puts the resources of the targets that it builds there.
-    fileprivate var modelURLs: [URL] {
+    var modelURLs: [URL] { resources("xcdatamodeld", "xcdatamodel") }
+
+    /// Where resources with these extensions are in it, as above.
+    func resources(_ extensions: String...) -> [URL] {
         guard let root = resourceURL else { return [] }
         let entries = Self.entries(of: root)
         let packages = self == Bundle.main ? entries.filter { $0.pathExtension == "resources" } : []
-        return (entries + packages.flatMap(Self.entries)).filter { ["xcdatamodeld", "xcdatamodel"].contains($0.pathExtension) }
+        return (entries + packages.flatMap(Self.entries)).filter { extensions.contains($0.pathExtension) }
     }
 
     private static func entries(of folder: URL) -> [URL] {
-        // A folder that can't be read holds no model.
-        let entries = (try? FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)) ?? []
-        return entries.sorted { $0.path < $1.path }
+        // A folder that can't be read holds no model. Names alone: what goes meanwhile takes nothing else with it.
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
+        return names.sorted().map { folder.appendingPathComponent($0) }
     }
 
     /// The packages, and single versions, of that name.

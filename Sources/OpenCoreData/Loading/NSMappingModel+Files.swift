@@ -15,7 +15,10 @@ extension NSMappingModel {
     /// - Throws: `ModelFileError`, which names file and line.
     public convenience init(readingContentsOf url: URL) throws(ModelFileError) {
         self.init()
-        let file = try MappingFile(url.path)
+        try fill(MappingFile(url.path))
+    }
+
+    func fill(_ file: MappingFile) throws(ModelFileError) {
         for mapping in file.entityMappings {
             let made = NSEntityMapping()
             made.name = mapping.name

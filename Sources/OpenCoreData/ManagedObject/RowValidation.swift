@@ -140,7 +140,9 @@ enum RowValidation {
         var info: [String: Any] = [NSValidationKeyErrorKey: key, NSAffectedObjectsErrorKey: affected ?? [object.map { $0 as Any } ?? id]]
         if let object { info[NSValidationObjectErrorKey] = object }
         if let value { info[NSValidationValueErrorKey] = value }
-        return .coreData(code, "\(id.entity.name ?? "?").\(key) \(what) (object \(id)).", userInfo: info)
+        let entity = id.entity
+        return .coreData(
+            code, "\(entity.wordForPeople).\(entity.wordForPeople(of: key)) \(entity.wordsForPeople(error: what)) (object \(id)).", userInfo: info)
     }
 
     /// Deny: refuses the deletion while objects are left at the other end which are not deleted too, here or in a parent, whether this

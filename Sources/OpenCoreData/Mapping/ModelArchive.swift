@@ -54,6 +54,8 @@ struct ModelArchive: Codable, Equatable, Sendable {
         }
         var name: String
         var elements: [Element]
+        /// The predicate of a partial index, in words.
+        var predicate: String?
     }
 
     private(set) var format = 2
@@ -104,8 +106,9 @@ extension ModelArchive.Entity {
             ModelArchive.Index(
                 name: index.name,
                 elements: index.elements.compactMap { element in
-                    element.propertyName.map { ModelArchive.Index.Element(property: $0, isAscending: element.isAscending) }
-                })
+                    element.indexedName.map { ModelArchive.Index.Element(property: $0, isAscending: element.isAscending) }
+                },
+                predicate: index.partialIndexPredicate?.node.canonicalFormat)
         }
     }
 }
@@ -216,7 +219,7 @@ extension ModelArchive {
         }
         mine.uniquenessConstraints = entity.constraints.filter { !$0.isEmpty }
         mine.indexes = entity.indexes.map { index in
-            NSFetchIndexDescription(
+            let described = NSFetchIndexDescription(
                 name: index.name,
                 elements: index.elements.compactMap { element in
                     guard let property = properties[element.property] else { return nil }
@@ -224,6 +227,9 @@ extension ModelArchive {
                     made.isAscending = element.isAscending
                     return made
                 })
+            // Without it the index is as good: it only holds more.
+            described.partialIndexPredicate = index.predicate.flatMap { try? NSPredicate.parse($0) }
+            return described
         }
     }
 }

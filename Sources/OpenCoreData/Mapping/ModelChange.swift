@@ -225,7 +225,9 @@ private struct ChangeFinder {
             complain("\(name) was a relationship")
             return change
         }
-        if source.valueTransformerName != attribute.valueTransformerName {
+        if source.valueTransformerName != attribute.valueTransformerName,
+            !Self.archives(source.valueTransformerName) || !Self.archives(attribute.valueTransformerName)
+        {
             complain("\(name) has another transformer")
         } else if let conversion = ColumnConversion(from: source.kind, to: attribute.kind) {
             change.conversion = conversion
@@ -235,6 +237,14 @@ private struct ChangeFinder {
             )
         }
         return change
+    }
+
+    /// Whether what is stored is a keyed archive, as without any transformer. What a secure one does not take stays in the store, and can't be read.
+    private static func archives(_ transformer: String?) -> Bool {
+        let names: [NSValueTransformerName] = [
+            .keyedUnarchiveFromDataTransformerName, .unarchiveFromDataTransformerName, .secureUnarchiveFromDataTransformerName,
+        ]
+        return transformer.map { names.contains(NSValueTransformerName($0)) } ?? true
     }
 
     private mutating func relationship(

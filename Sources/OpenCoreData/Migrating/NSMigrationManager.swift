@@ -115,11 +115,21 @@ open class NSMigrationManager: NSObject, @unchecked Sendable {
             throw NSError.coreData(
                 .persistentStoreInvalidType, "A migration makes a file; a store of type \"\(dStoreType)\" has none. Choose \(NSSQLiteStoreType).")
         }
-        start()
-        mappingModel = try mappings ?? NSMappingModel.inferredMappingModel(forSourceModel: sourceModel, destinationModel: destinationModel)
+        let mapping = try mappings ?? NSMappingModel.inferredMappingModel(forSourceModel: sourceModel, destinationModel: destinationModel)
         let file = try NewStoreFile(dURL)
         defer { file.discard() }
-        try withStores(from: (sourceURL, sStoreType, sOptions), to: (file.temporary, dStoreType, dOptions)) { source, made in
+        try make(
+            from: Place(url: sourceURL, type: sStoreType, options: sOptions), by: mapping,
+            at: Place(url: file.temporary, type: dStoreType, options: dOptions))
+        try file.put()
+        progressed(to: 1)
+    }
+
+    /// Makes the new store where nobody looks for it.
+    func make(from source: Place, by mapping: NSMappingModel, at destination: Place) throws {
+        start()
+        mappingModel = mapping
+        try withStores(from: source, to: destination) { source, made in
             // Before the policies, which may add to it. The identifiers are the one entry that tells of the model and that anybody may set.
             var metadata = source.metadata ?? [:]
             metadata[NSStoreModelVersionIdentifiersKey] = made.metadata[NSStoreModelVersionIdentifiersKey]
@@ -136,8 +146,6 @@ open class NSMigrationManager: NSObject, @unchecked Sendable {
             }
         }
         try checkCancellation()
-        try file.put()
-        progressed(to: 1)
     }
 
     /// As above, with the Swift spelling of store types.
@@ -151,7 +159,13 @@ open class NSMigrationManager: NSObject, @unchecked Sendable {
             destinationType: destinationType.rawValue, destinationOptions: destinationOptions)
     }
 
-    private typealias Place = (url: URL, type: String, options: [AnyHashable: Any]?)
+    /// A store to open.
+    struct Place {
+        let url: URL
+        let type: String
+        let options: [AnyHashable: Any]?
+        var configuration: String?
+    }
 
     /// Has both stores open meanwhile.
     private func withStores<T>(from source: Place, to destination: Place, _ body: (NSPersistentStore, NSPersistentStore) throws -> T) throws -> T {
@@ -164,7 +178,8 @@ open class NSMigrationManager: NSObject, @unchecked Sendable {
         options[NSReadOnlyPersistentStoreOption] = nil
         // It is renamed when it is whole: no log beside it.
         options.merge(StoreTypes[destination.type]?.destination?.optionsWhileFilling ?? [:]) { _, own in own }
-        let made = try writing.addPersistentStore(ofType: destination.type, configurationName: nil, at: destination.url, options: options)
+        let made = try writing.addPersistentStore(
+            ofType: destination.type, configurationName: destination.configuration, at: destination.url, options: options)
         do {
             let result = try body(old, made)
             try writing.remove(made)
@@ -181,7 +196,8 @@ open class NSMigrationManager: NSObject, @unchecked Sendable {
         options[NSMigratePersistentStoresAutomaticallyOption] = false
         options[NSPersistentStoreStagedMigrationManagerOptionKey] = nil
         do {
-            return try coordinator.addPersistentStore(ofType: source.type, configurationName: nil, at: source.url, options: options)
+            return try coordinator.addPersistentStore(
+                ofType: source.type, configurationName: source.configuration, at: source.url, options: options)
         } catch {
             throw NSError.coreData(
                 .migrationManagerSourceStore, "\(source.url.path) can't be migrated from: \(error.localizedDescription)", underlying: error)

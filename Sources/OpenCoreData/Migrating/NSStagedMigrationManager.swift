@@ -1,4 +1,6 @@
 public import Foundation
+import ModelFiles
+import Synchronization
 
 /// A model that a stage of a migration names, with the checksum that stores of it have.
 public final class NSManagedObjectModelReference: NSObject, Sendable {
@@ -8,8 +10,12 @@ public final class NSManagedObjectModelReference: NSObject, Sendable {
 
     private enum Place {
         case model(NSManagedObjectModel)
-        case registered(String)
+        case named(String, Bundle?)
+        case file(URL)
+        case hashes([String: Data], Bundle?)
     }
+
+    private let found = Mutex<NSManagedObjectModel?>(nil)
 
     /// A model at hand.
     public init(model: NSManagedObjectModel, versionChecksum: String) {
@@ -17,9 +23,24 @@ public final class NSManagedObjectModelReference: NSObject, Sendable {
         self.versionChecksum = versionChecksum
     }
 
-    /// The model that is registered under a name by `NSManagedObjectModel.register(_:named:)` when it is needed. The bundle is ignored.
+    /// The model that is registered under a name by `NSManagedObjectModel.register(_:named:)` when it is needed, or else a version of the package of that name, or a
+    /// version of that name, among the resources of a bundle; nil: the main bundle.
     public init(name modelName: String, in bundle: Bundle? = nil, versionChecksum: String) {
-        place = .registered(modelName)
+        place = .named(modelName, bundle)
+        self.versionChecksum = versionChecksum
+    }
+
+    /// The version with that checksum in a package `….xcdatamodeld`, or the one version `….xcdatamodel`, read when it is needed.
+    public init(fileURL: URL, versionChecksum: String) {
+        place = .file(fileURL)
+        self.versionChecksum = versionChecksum
+    }
+
+    /// The model whose entities have these version hashes (`[String: Data]`, by name) among the resources of a bundle, read when it is needed; nil: the main bundle.
+    public init(entityVersionHashes versionHash: [AnyHashable: Any], in bundle: Bundle?, versionChecksum: String) {
+        var hashes: [String: Data] = [:]
+        for (name, hash) in versionHash { if let name = name as? String { hashes[name] = hash as? Data } }
+        place = .hashes(hashes, bundle)
         self.versionChecksum = versionChecksum
     }
 
@@ -29,25 +50,51 @@ public final class NSManagedObjectModelReference: NSObject, Sendable {
     }
 
     func resolved() throws -> NSManagedObjectModel {
-        let found: NSManagedObjectModel
+        if let known = found.withLock({ $0 }) { return known }
+        let model = try look()
+        if model.versionChecksum != versionChecksum {
+            throw missing(
+                "a model with the checksum \(versionChecksum), and the model that is there has \(model.versionChecksum): it was changed since.")
+        }
+        // One that is registered may be another next time.
         switch place {
-        case .model(let model): found = model
-        case .registered(let name):
-            guard let model = NSManagedObjectModel.registered(name) else {
-                throw NSError.coreData(
-                    .managedObjectModelReferenceNotFound,
-                    "A stage of the migration names the model \"\(name)\", and none is registered under that name: call "
-                        + "NSManagedObjectModel.register(_:named:) first.")
+        case .file, .hashes: found.withLock { $0 = model }
+        case .model, .named: break
+        }
+        return model
+    }
+
+    private func look() throws -> NSManagedObjectModel {
+        switch place {
+        case .model(let model): return model
+        case .named(let name, let bundle):
+            if let model = NSManagedObjectModel.registered(name) { return model }
+            let versions = (bundle ?? Bundle.main).modelURLs.flatMap { NSManagedObjectModel.versions(at: $0, named: name) }
+            if let model = versions.first(where: { $0.versionChecksum == versionChecksum }) ?? versions.first { return model }
+            throw missing(
+                "the model \"\(name)\", and none is registered under that name nor among the resources: call NSManagedObjectModel.register(_:named:) first."
+            )
+        case .file(let url):
+            do throws(ModelFileError) {
+                let package = try ModelPackage(url.path)
+                for name in package.versions.keys.sorted() {
+                    let model = try NSManagedObjectModel(file: package.version(named: name))
+                    if model.versionChecksum == versionChecksum { return model }
+                }
+                return try NSManagedObjectModel(file: package.current())
+            } catch {
+                throw missing("the model \(url.path): \(error)")
             }
-            found = model
+        case .hashes(let hashes, let bundle):
+            let metadata = [NSStoreModelVersionHashesKey: hashes]
+            if let model = NSManagedObjectModel.mergedModel(from: bundle.map { [$0] }, forStoreMetadata: metadata) { return model }
+            throw missing(
+                "a model with the entities \(hashes.keys.sorted().joined(separator: ", ")) by their version hashes, and no resource is one.")
         }
-        if found.versionChecksum != versionChecksum {
-            throw NSError.coreData(
-                .managedObjectModelReferenceNotFound,
-                "A stage of the migration names a model with the checksum \(versionChecksum), and the model that is there has "
-                    + "\(found.versionChecksum): it was changed since.")
-        }
-        return found
+    }
+
+    private func missing(_ what: String) -> NSError {
+        .coreData(.managedObjectModelReferenceNotFound, "A stage of the migration names \(what)")
     }
 }
 

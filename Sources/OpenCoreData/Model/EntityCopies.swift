@@ -46,7 +46,9 @@ struct EntityCopies {
             mine.inverseRelationship = owner.declaredProperties.first { $0.name == inverse.name } as? NSRelationshipDescription
         }
         copy.indexes = original.indexes.map { index in
-            NSFetchIndexDescription(name: index.name, elements: index.elements.compactMap { element in copied(element, in: copy) })
+            let made = NSFetchIndexDescription(name: index.name, elements: index.elements.compactMap { element in copied(element, in: copy) })
+            made.partialIndexPredicate = index.partialIndexPredicate
+            return made
         }
         copy.uniquenessConstraints = original.uniquenessConstraints.map { constraint in
             constraint.map { ($0 as? NSPropertyDescription)?.name ?? $0 }
@@ -55,12 +57,11 @@ struct EntityCopies {
 
     /// An element whose property the copy declares or inherits.
     private func copied(_ element: NSFetchIndexElementDescription, in entity: NSEntityDescription) -> NSFetchIndexElementDescription? {
+        if let computed = element.property as? NSExpressionDescription { return element.copy(over: computed.duplicate()) }
         guard let property = element.property, let owner = property.entity.flatMap({ self[$0] }),
             let mine = owner.declaredProperties.first(where: { $0.name == property.name })
         else { return nil }
-        let copy = NSFetchIndexElementDescription(property: mine)
-        copy.isAscending = element.isAscending
-        return copy
+        return element.copy(over: mine)
     }
 }
 

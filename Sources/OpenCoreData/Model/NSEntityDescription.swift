@@ -3,7 +3,7 @@ import Foundation
 /// A kind of managed object: its name, class, properties and place in the inheritance tree.
 /// Changing it traps once a coordinator uses the model.
 // Mutable only until the model is frozen by the first coordinator that uses it; every setter checks that. Read-only from then on.
-open class NSEntityDescription: NSObject, @unchecked Sendable {
+open class NSEntityDescription: NSObject, NSCopying, @unchecked Sendable {
     /// The name, unique in its model.
     open var name: String? { willSet { checkEditable() } }
     /// The class of its objects; `"NSManagedObject"` unless said otherwise. `Module.Class` is looked up at run time.
@@ -20,7 +20,13 @@ open class NSEntityDescription: NSObject, @unchecked Sendable {
     /// Changes the version hash where nothing else did.
     open var versionHashModifier: String? { willSet { checkEditable() } }
     /// Indexes that the store should keep.
-    open var indexes: [NSFetchIndexDescription] = [] { willSet { checkEditable() } }
+    open var indexes: [NSFetchIndexDescription] = [] {
+        willSet { checkEditable() }
+        didSet {
+            for old in oldValue where old.entity === self { old.entity = nil }
+            for index in indexes { index.entity = self }
+        }
+    }
     /// Each inner array names the attributes that together must be unique. `[[String]]`, or descriptions of attributes.
     open var uniquenessConstraints: [[Any]] = [] { willSet { checkEditable() } }
 
@@ -59,6 +65,13 @@ open class NSEntityDescription: NSObject, @unchecked Sendable {
     }
 
     deinit { anchor.clear() }
+
+    /// A copy that belongs to no model and can be changed, whatever uses this one: with copies of the properties that it declares and of its subentities, and
+    /// without superentity. Relationships among these lead to each other; others lead where they did, and have no inverse.
+    open override func copy() -> Any { EntityCopies(of: withDescendants).all[0] }
+
+    /// As `copy()`.
+    open func copy(with zone: NSZone? = nil) -> Any { copy() }
 
     /// All properties, inherited ones first. Setting replaces the entity's own.
     open var properties: [NSPropertyDescription] {

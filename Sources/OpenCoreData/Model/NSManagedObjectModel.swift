@@ -4,7 +4,7 @@ import Synchronization
 /// The description of a graph: its entities and how they relate. It becomes immutable once a coordinator uses it.
 /// Changing it traps from then on.
 // Mutable only until it is frozen; freezing takes a lock, and everything is read-only from then on.
-open class NSManagedObjectModel: NSObject, @unchecked Sendable {
+open class NSManagedObjectModel: NSObject, NSCopying, @unchecked Sendable {
     /// All entities.
     open var entities: [NSEntityDescription] = [] {
         willSet { checkEditable() }
@@ -14,6 +14,9 @@ open class NSManagedObjectModel: NSObject, @unchecked Sendable {
     }
     /// Identifiers of this version of the model, stamped into stores.
     open var versionIdentifiers: Set<AnyHashable> = [] { willSet { checkEditable() } }
+    /// What people read in place of names, by `Entity/NAME`, `Property/NAME/Entity/ENTITY`, `Property/NAME` (of whatever entity) and `ErrorString/TEXT`. Errors of
+    /// validation say it.
+    open var localizationDictionary: [String: String]? { willSet { checkEditable() } }
     private var configurationsByName: [String: [NSEntityDescription]] = [:]
     /// Fetch requests by name, which belong to the requests' own extension of the model.
     final var templates: [String: NSObject] = [:] { willSet { checkEditable() } }
@@ -46,11 +49,17 @@ open class NSManagedObjectModel: NSObject, @unchecked Sendable {
         return copy
     }
 
+    /// As `copy()`.
+    open func copy(with zone: NSZone? = nil) -> Any { copy() }
+
     private func take(_ models: [NSManagedObjectModel]) {
         let copies = EntityCopies(of: models.flatMap(\.entities))
         entities = copies.all
         for model in models {
             versionIdentifiers.formUnion(model.versionIdentifiers)
+            if let words = model.localizationDictionary {
+                localizationDictionary = (localizationDictionary ?? [:]).merging(words) { first, _ in first }
+            }
             for (name, members) in model.configurationsByName {
                 for copy in members.compactMap({ copies[$0] }) where configurationsByName[name]?.contains(copy) != true {
                     configurationsByName[name, default: []].append(copy)

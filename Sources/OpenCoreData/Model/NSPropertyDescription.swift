@@ -3,7 +3,7 @@ import Foundation
 /// What attributes, relationships and fetched properties of an entity have in common.
 /// Changing it traps once a coordinator uses the model.
 // Mutable only until the model is frozen by the first coordinator that uses it; every setter checks that. Read-only from then on.
-open class NSPropertyDescription: NSObject, @unchecked Sendable {
+open class NSPropertyDescription: NSObject, NSCopying, @unchecked Sendable {
     /// The name, unique among the properties of its entity and of the entity's ancestors.
     open var name: String = "" {
         willSet { checkEditable() }
@@ -34,6 +34,9 @@ open class NSPropertyDescription: NSObject, @unchecked Sendable {
     /// Another property that says the same and belongs to no entity: it can be changed whatever uses the original. A relationship has the same
     /// destination, and no inverse yet. What a subclass of the program's adds is not in it.
     open override func copy() -> Any { duplicate() }
+
+    /// As `copy()`.
+    open func copy(with zone: NSZone? = nil) -> Any { copy() }
 
     /// As `copy()`.
     func duplicate() -> NSPropertyDescription { filled(NSPropertyDescription()) }

@@ -94,6 +94,11 @@ package protocol StoreFile: Sendable {
     func empty() throws
     /// Puts what is in another file of its type in its place, in one transaction.
     func replace(with source: any StoreFile) throws
+    /// Has another store of its type made of it at a place beside it, and puts what is in that in the place of what is here: all at once, or nothing. Whoever writes
+    /// meanwhile waits, or makes it fail. What `make` throws, this throws.
+    ///
+    /// - Parameter make: false: there is nothing to do any more.
+    func remake(_ make: (_ place: URL) throws -> Bool) throws
     /// What is kept about the store as a whole. Throws 134080 or 134000 where there is no store.
     func metadata() throws -> [String: Any]
     /// Sets that, but for what is the store's own.

@@ -11,6 +11,9 @@ import Foundation
 // MARK: NSMappingModel
 
 private func nsMappingModel() {
+    // = init(from:forSourceModel:destinationModel:)
+    let _: ([Bundle]?, NSManagedObjectModel?, NSManagedObjectModel?) -> NSMappingModel? = NSMappingModel.init(
+        from:forSourceModel:destinationModel:)
     let _: (URL?) -> NSMappingModel? = NSMappingModel.init(contentsOf:)  // = init(contentsOf:)
     let _: () -> NSMappingModel = NSMappingModel.init  // = init()
     // = inferredMappingModel(forSourceModel:destinationModel:)
@@ -174,6 +177,11 @@ private func nsManagedObjectModelReference() {
     let _: (NSManagedObjectModel, String) -> NSManagedObjectModelReference = NSManagedObjectModelReference.init(model:versionChecksum:)
     // = init(name:in:versionChecksum:)
     let _: (String, Bundle?, String) -> NSManagedObjectModelReference = NSManagedObjectModelReference.init(name:in:versionChecksum:)
+    // = init(fileURL:versionChecksum:)
+    let _: (URL, String) -> NSManagedObjectModelReference = NSManagedObjectModelReference.init(fileURL:versionChecksum:)
+    // = init(entityVersionHashes:in:versionChecksum:)
+    let _: ([AnyHashable: Any], Bundle?, String) -> NSManagedObjectModelReference = NSManagedObjectModelReference.init(
+        entityVersionHashes:in:versionChecksum:)
     let _: KeyPath<NSManagedObjectModelReference, NSManagedObjectModel> = \.resolvedModel  // = resolvedModel
     let _: KeyPath<NSManagedObjectModelReference, String> = \.versionChecksum  // = versionChecksum
 }

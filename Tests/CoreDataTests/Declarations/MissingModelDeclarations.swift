@@ -10,17 +10,13 @@ import Foundation
 
     private func nsManagedObjectModelMissing(_ it: NSManagedObjectModel) {
         let _: any NSCoding = it  // - NSCoding
-        let _: any NSCopying = it  // - NSCopying
         let _: any NSFastEnumeration = it  // - NSFastEnumeration
-        let _: (URL) throws -> [String: String] = NSManagedObjectModel.checksumsForVersionedModel(at:)  // - checksumsForVersionedModel(at:)
-        let _: ReferenceWritableKeyPath<NSManagedObjectModel, [String: String]?> = \.localizationDictionary  // - localizationDictionary
     }
 
     // MARK: NSEntityDescription
 
     private func nsEntityDescriptionMissing(_ it: NSEntityDescription) {
         let _: any NSCoding = it  // - NSCoding
-        let _: any NSCopying = it  // - NSCopying
         let _: any NSFastEnumeration = it  // - NSFastEnumeration
         // - coreSpotlightDisplayNameExpression
         let _: ReferenceWritableKeyPath<NSEntityDescription, NSExpression> = \.coreSpotlightDisplayNameExpression
@@ -35,7 +31,6 @@ import Foundation
 
     private func nsPropertyDescriptionMissing(_ it: NSPropertyDescription) {
         let _: any NSCoding = it  // - NSCoding
-        let _: any NSCopying = it  // - NSCopying
         let _: NSEntityDescription = it.entity  // - entity
         let _: KeyPath<NSPropertyDescription, [NSPredicate]> = \.validationPredicates  // - validationPredicates
         let _: KeyPath<NSPropertyDescription, [Any]> = \.validationWarnings  // - validationWarnings
@@ -66,28 +61,12 @@ import Foundation
 
     private func nsFetchIndexDescriptionMissing(_ it: NSFetchIndexDescription) {
         let _: any NSCoding = it  // - NSCoding
-        let _: any NSCopying = it  // - NSCopying
-        let _: ReferenceWritableKeyPath<NSFetchIndexDescription, NSPredicate?> = \.partialIndexPredicate  // - partialIndexPredicate
     }
 
     // MARK: NSFetchIndexElementDescription
 
     private func nsFetchIndexElementDescriptionMissing(_ it: NSFetchIndexElementDescription) {
         let _: any NSCoding = it  // - NSCoding
-        let _: any NSCopying = it  // - NSCopying
-        // - init(property:collationType:)
-        let _: (NSPropertyDescription, NSFetchIndexElementType) -> NSFetchIndexElementDescription = NSFetchIndexElementDescription.init(
-            property:collationType:)
-        let _: ReferenceWritableKeyPath<NSFetchIndexElementDescription, NSFetchIndexElementType> = \.collationType  // - collationType
-        let _: KeyPath<NSFetchIndexElementDescription, NSFetchIndexDescription?> = \.indexDescription  // - indexDescription
-    }
-
-    // MARK: NSFetchIndexElementType
-
-    private func nsFetchIndexElementTypeMissing() {
-        let _: (UInt) -> NSFetchIndexElementType? = NSFetchIndexElementType.init(rawValue:)  // - init(rawValue:)
-        let _: NSFetchIndexElementType = .binary  // - binary
-        let _: NSFetchIndexElementType = .rTree  // - rTree
     }
 
     // MARK: NSManagedObject

@@ -124,24 +124,6 @@ import Foundation
         let _: KeyPath<NSBatchUpdateRequest, NSEntityDescription> = \.entity  // - entity
     }
 
-    // MARK: NSMappingModel
-
-    private func nsMappingModelMissing() {
-        // - init(from:forSourceModel:destinationModel:)
-        let _: ([Bundle]?, NSManagedObjectModel?, NSManagedObjectModel?) -> NSMappingModel? = NSMappingModel.init(
-            from:forSourceModel:destinationModel:)
-    }
-
-    // MARK: NSManagedObjectModelReference
-
-    private func nsManagedObjectModelReferenceMissing() {
-        // - init(fileURL:versionChecksum:)
-        let _: (URL, String) -> NSManagedObjectModelReference = NSManagedObjectModelReference.init(fileURL:versionChecksum:)
-        // - init(entityVersionHashes:in:versionChecksum:)
-        let _: ([AnyHashable: Any], Bundle?, String) -> NSManagedObjectModelReference = NSManagedObjectModelReference.init(
-            entityVersionHashes:in:versionChecksum:)
-    }
-
     // MARK: NSFetchedResultsControllerDelegate
 
     private func nsFetchedResultsControllerDelegateMissing(_ it: any NSFetchedResultsControllerDelegate) {

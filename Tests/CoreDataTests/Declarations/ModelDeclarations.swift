@@ -11,6 +11,7 @@ import Foundation
 // MARK: NSManagedObjectModel
 
 private func nsManagedObjectModel(_ it: NSManagedObjectModel) {
+    let _: any NSCopying = it  // = NSCopying
     let _: () -> NSManagedObjectModel = NSManagedObjectModel.init  // = init()
     let _: (URL) -> NSManagedObjectModel? = NSManagedObjectModel.init(contentsOf:)  // = init(contentsOf:)
     let _: ([NSManagedObjectModel]?) -> NSManagedObjectModel? = NSManagedObjectModel.init(byMerging:)  // = init(byMerging:)
@@ -36,11 +37,14 @@ private func nsManagedObjectModel(_ it: NSManagedObjectModel) {
     let _: (String?, [String: Any]) -> Bool = it.isConfiguration(withName:compatibleWithStoreMetadata:)
     let _: KeyPath<NSManagedObjectModel, [String: Data]> = \.entityVersionHashesByName  // = entityVersionHashesByName
     let _: KeyPath<NSManagedObjectModel, String> = \.versionChecksum  // = versionChecksum
+    let _: (URL) throws -> [String: String] = NSManagedObjectModel.checksumsForVersionedModel(at:)  // = checksumsForVersionedModel(at:)
+    let _: ReferenceWritableKeyPath<NSManagedObjectModel, [String: String]?> = \.localizationDictionary  // = localizationDictionary
 }
 
 // MARK: NSEntityDescription
 
 private func nsEntityDescription(_ it: NSEntityDescription) {
+    let _: any NSCopying = it  // = NSCopying
     let _: () -> NSEntityDescription = NSEntityDescription.init  // = init()
     // = entity(forEntityName:in:)
     let _: (String, NSManagedObjectContext) -> NSEntityDescription? = NSEntityDescription.entity(forEntityName:in:)
@@ -69,7 +73,8 @@ private func nsEntityDescription(_ it: NSEntityDescription) {
 
 // MARK: NSPropertyDescription
 
-private func nsPropertyDescription() {
+private func nsPropertyDescription(_ it: NSPropertyDescription) {
+    let _: any NSCopying = it  // = NSCopying
     let _: () -> NSPropertyDescription = NSPropertyDescription.init  // = init()
     let _: ReferenceWritableKeyPath<NSPropertyDescription, String> = \.name  // = name
     let _: ReferenceWritableKeyPath<NSPropertyDescription, Bool> = \.isOptional  // = isOptional
@@ -178,20 +183,36 @@ private func nsDeleteRule() {
 
 // MARK: NSFetchIndexDescription
 
-private func nsFetchIndexDescription() {
+private func nsFetchIndexDescription(_ it: NSFetchIndexDescription) {
+    let _: any NSCopying = it  // = NSCopying
     // = init(name:elements:)
     let _: (String, [NSFetchIndexElementDescription]?) -> NSFetchIndexDescription = NSFetchIndexDescription.init(name:elements:)
     let _: ReferenceWritableKeyPath<NSFetchIndexDescription, String> = \.name  // = name
     let _: ReferenceWritableKeyPath<NSFetchIndexDescription, [NSFetchIndexElementDescription]> = \.elements  // = elements
     let _: KeyPath<NSFetchIndexDescription, NSEntityDescription?> = \.entity  // = entity
+    let _: ReferenceWritableKeyPath<NSFetchIndexDescription, NSPredicate?> = \.partialIndexPredicate  // = partialIndexPredicate
 }
 
 // MARK: NSFetchIndexElementDescription
 
-private func nsFetchIndexElementDescription() {
+private func nsFetchIndexElementDescription(_ it: NSFetchIndexElementDescription) {
+    let _: any NSCopying = it  // = NSCopying
     let _: KeyPath<NSFetchIndexElementDescription, NSPropertyDescription?> = \.property  // = property
     let _: KeyPath<NSFetchIndexElementDescription, String?> = \.propertyName  // = propertyName
     let _: ReferenceWritableKeyPath<NSFetchIndexElementDescription, Bool> = \.isAscending  // = isAscending
+    // = init(property:collationType:)
+    let _: (NSPropertyDescription, NSFetchIndexElementType) -> NSFetchIndexElementDescription = NSFetchIndexElementDescription.init(
+        property:collationType:)
+    let _: ReferenceWritableKeyPath<NSFetchIndexElementDescription, NSFetchIndexElementType> = \.collationType  // = collationType
+    let _: KeyPath<NSFetchIndexElementDescription, NSFetchIndexDescription?> = \.indexDescription  // = indexDescription
+}
+
+// MARK: NSFetchIndexElementType
+
+private func nsFetchIndexElementType() {
+    let _: (UInt) -> NSFetchIndexElementType? = NSFetchIndexElementType.init(rawValue:)  // = init(rawValue:)
+    let _: NSFetchIndexElementType = .binary  // = binary
+    let _: NSFetchIndexElementType = .rTree  // = rTree
 }
 
 // MARK: NSFetchedPropertyDescription

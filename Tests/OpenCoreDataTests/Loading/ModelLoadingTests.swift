@@ -259,4 +259,66 @@ final class LoadedCity: NSManagedObject {
                 ofType: NSInMemoryStoreType, configurationName: "Part", at: nil)
         }
     }
+
+    // A14
+    @Test func theWordsBesideAModelAreRead() throws {
+        func words(_ text: String?, in place: String = "") throws -> [String: String]? {
+            let folder = ModelFolder(), package = try folder.add("<entity name=\"City\"/>", package: "Map")
+            let strings = folder.url.appending(path: place).appending(path: "MapModel.strings")
+            try FileManager.default.createDirectory(at: strings.deletingLastPathComponent(), withIntermediateDirectories: true)
+            try text.map { try Data($0.utf8).write(to: strings) }
+            return try NSManagedObjectModel(readingContentsOf: package).localizationDictionary
+        }
+        let text = "/* for people */\n\"Entity/City\" = \"Town\";\n"
+        #expect(try words(text) == ["Entity/City": "Town"])
+        #expect(try words(text, in: "en.lproj") == ["Entity/City": "Town"])
+        #expect(try words(nil) == nil)
+        #expect(try words("{{{") == nil)
+    }
+
+    // A4, X4
+    @Test func everyWordOfAnIndexIsRead() throws {
+        let city = try ModelFolder.model(
+            """
+            <entity name="City">
+                <attribute name="name" attributeType="String"/><attribute name="area" attributeType="Integer 64"/>
+                <fetchIndex name="large" partialIndexPredicate="area &gt; 5">
+                    <fetchIndexElement property="area" type="RTree" order="descending"/>
+                    <fetchIndexElement expression="lowercase:(name)" expressionType="String" type="Binary" order="ascending"/>
+                </fetchIndex>
+            </entity>
+            """
+        ).entities[0]
+        let index = try #require(city.indexes.first), computed = try #require(index.elements[1].property as? NSExpressionDescription)
+        #expect(index.partialIndexPredicate?.canonicalFormat == "area > 5" && index.entity === city)
+        #expect(index.elements.map(\.collationType) == [.rTree, .binary] && index.elements.map(\.isAscending) == [false, true])
+        #expect(computed.expression?.function == "lowercase:" && index.elements[1].propertyName == "lowercase:(name)")
+        for mistake in ["partialIndexPredicate=\"area &gt;\"><fetchIndexElement property=\"area\"/>", "><fetchIndexElement expression=\"a +\"/>"] {
+            #expect(throws: ModelFileError.self) {
+                _ = try ModelFolder.model(
+                    "<entity name=\"City\"><attribute name=\"area\" attributeType=\"Integer 64\"/><fetchIndex name=\"i\" \(mistake)</fetchIndex></entity>"
+                )
+            }
+        }
+    }
+
+    // A10, A14
+    @Test func theChecksumsOfAllVersionsAreTold() throws {
+        let folder = ModelFolder()
+        try folder.add("<entity name=\"A\"/>", version: "One")
+        let package = try folder.add("<entity name=\"B\"/>", version: "Two")
+        try folder.setCurrent("Two")
+        let versions = try NSManagedObjectModel.versions(inPackageAt: package)
+        #expect(try NSManagedObjectModel.checksumsForVersionedModel(at: package) == versions.mapValues(\.versionChecksum))
+        #expect(throws: ModelFileError.self) { try NSManagedObjectModel.checksumsForVersionedModel(at: folder.url.appending(path: "none")) }
+    }
+
+    // A3
+    @Test(arguments: ["momd", "mom", "omo"]) func aCompiledModelIsRefusedWithWhatToGiveInstead(_ ending: String) throws {
+        let folder = try ModelFolder.empty(), file = folder.url.appending(path: "Model.\(ending)")
+        try Data("bplist00".utf8).write(to: file)
+        #expect(NSManagedObjectModel(contentsOf: file) == nil)
+        let error = #expect(throws: ModelFileError.self) { try NSManagedObjectModel(readingContentsOf: file) }
+        #expect(error?.description.contains("is a compiled model") == true && error?.description.contains("….xcdatamodeld") == true)
+    }
 }

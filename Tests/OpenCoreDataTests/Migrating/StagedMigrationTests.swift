@@ -316,4 +316,43 @@ import Testing
         try coordinator.finishDeferredLightweightMigration()
         try coordinator.remove(store)
     }
+
+    // G5
+    @Test func aReferenceReadsTheModelThatIsNeeded() throws {
+        let folder = ModelFolder()
+        try folder.add("<entity name=\"A\"/>", version: "One")
+        let package = try folder.add("<entity name=\"A\"/><entity name=\"B\"/>", version: "Two")
+        try folder.setCurrent("Two")
+        let bundle = try #require(Bundle(path: folder.url.path))
+        for (name, model) in try NSManagedObjectModel.versions(inPackageAt: package) {
+            let checksum = model.versionChecksum, version = package.appending(path: "\(name).xcdatamodel")
+            let references = [
+                NSManagedObjectModelReference(fileURL: package, versionChecksum: checksum),
+                NSManagedObjectModelReference(fileURL: version, versionChecksum: checksum),
+                NSManagedObjectModelReference(entityVersionHashes: model.entityVersionHashesByName, in: bundle, versionChecksum: checksum),
+                NSManagedObjectModelReference(name: "Model", in: bundle, versionChecksum: checksum),
+                NSManagedObjectModelReference(name: name, in: bundle, versionChecksum: checksum),
+            ]
+            for reference in references {
+                #expect(reference.resolvedModel.entityVersionHashesByName == model.entityVersionHashesByName)
+            }
+            #expect(references[0].resolvedModel === references[0].resolvedModel)
+        }
+    }
+
+    // G5
+    @Test func aReferenceThatLeadsNowhereIsAnErrorOfTheMigration() throws {
+        let fixture = try Self.filled(1), checksum = Self.version(2).versionChecksum, stages = Self.stages(), folder = ModelFolder()
+        let package = try folder.add("<entity name=\"A\"/>")
+        let references = [
+            NSManagedObjectModelReference(fileURL: URL(fileURLWithPath: "/nowhere.xcdatamodeld"), versionChecksum: checksum),
+            NSManagedObjectModelReference(fileURL: package, versionChecksum: checksum),
+            NSManagedObjectModelReference(entityVersionHashes: ["A": Data([1]), 3: "no"], in: nil, versionChecksum: checksum),
+        ]
+        for reference in references {
+            let stage = NSCustomMigrationStage(migratingFrom: reference, to: Self.reference(3))
+            let error = #expect(throws: NSError.self) { try Self.open(fixture, 5, Self.staged([stages[0], stage, stages[2]])) }
+            #expect(error?.code == NSManagedObjectModelReferenceNotFoundError, "\(error?.localizedDescription ?? "")")
+        }
+    }
 }

@@ -138,4 +138,49 @@ import Testing
             _ = NSManagedObjectModel(byMerging: [Company.model(), NSManagedObjectModel(entities: [other])])
         }.trap(says: "two different entities named Item")
     }
+
+    // A1, A2
+    @Test func descriptionsInUseAreCopiedAndTheCopiesChange() throws {
+        let model = try fullModel()
+        _ = NSPersistentStoreCoordinator(managedObjectModel: model)
+        let person = try #require(model.entitiesByName["Person"]), index = person.indexes[0]
+        let copies: [any NSCopying] = [model, person, index, index.elements[0], try #require(person.attributesByName["age"])]
+        for original in copies { #expect(type(of: original.copy(with: nil)) == type(of: original)) }
+        let entity = try #require(person.copy() as? NSEntityDescription)
+        #expect(entity.managedObjectModel == nil && entity.superentity == nil && entity !== person)
+        #expect(entity.attributesByName.keys.sorted() == person.declaredProperties.compactMap { $0 as? NSAttributeDescription }.map(\.name).sorted())
+        entity.name = "Somebody"
+        entity.attributesByName["age"]?.isOptional.toggle()
+        #expect(entity.indexes.map(\.name) == ["byAge"] && entity.indexes[0].entity === entity)
+        #expect(entity.indexes[0].elements[0].property === entity.attributesByName["age"])
+        entity.indexes[0].name = "byYears"
+        let made = try #require(index.copy() as? NSFetchIndexDescription)
+        made.name = "other"
+        made.elements[0].isAscending = true
+        #expect(made.entity == nil && made.elements[0].indexDescription === made && !index.elements[0].isAscending)
+        #expect(person.name == "Person" && index.name == "byAge")
+    }
+
+    // A2
+    @Test func anIndexInUseCannotBeChanged() async {
+        await #expect(processExitsWith: .failure) {
+            let age = NSAttributeDescription(name: "age", type: .integer16), person = NSEntityDescription()
+            person.name = "Person"
+            person.properties = [age]
+            person.indexes = [NSFetchIndexDescription(name: "byAge", elements: [NSFetchIndexElementDescription(property: age)])]
+            _ = NSPersistentStoreCoordinator(managedObjectModel: NSManagedObjectModel(entities: [person]))
+            person.indexes[0].elements[0].isAscending = false
+        }
+    }
+
+    // A4, A11
+    @Test func aCopyHasThePartsOfIndexesAndTheWords() throws {
+        let model = try fullModel(), index = try #require(model.entitiesByName["Person"]?.indexes[0])
+        index.partialIndexPredicate = NSPredicate(format: "age > 3")
+        index.elements[0].collationType = .rTree
+        model.localizationDictionary = ["Entity/Person": "Mensch"]
+        let copy = try copy(model), copied = try #require(copy.entitiesByName["Person"]?.indexes[0])
+        #expect(copied.partialIndexPredicate == index.partialIndexPredicate && copied.elements[0].collationType == .rTree)
+        #expect(copy.localizationDictionary == ["Entity/Person": "Mensch"])
+    }
 }

@@ -41,6 +41,18 @@ struct AtomicStoreFile: StoreFile {
         try file.replace(data)
     }
 
+    package func remake(_ make: (_ place: URL) throws -> Bool) throws {
+        _ = try required()
+        let url = URL(fileURLWithPath: file.path)
+        let place = url.deletingLastPathComponent().appendingPathComponent(".\(url.lastPathComponent).\(UUID().uuidString)")
+        defer { NewStoreFile.remove(place) }
+        // Writing is refused if somebody else has written since this was read.
+        guard try make(place) else { return }
+        let made = try AtomicStoreFile(place, format: format, options: nil)
+        guard let data = try made.file.read() else { throw NSError.coreData(.persistentStoreOpen, "There is no store at \(place.path).") }
+        try file.replace(data)
+    }
+
     package func metadata() throws -> [String: Any] {
         let document = try required()
         var metadata = document.metadata.values.filter { !StoreMetadataCoding.hiddenKeys.contains($0.key) }

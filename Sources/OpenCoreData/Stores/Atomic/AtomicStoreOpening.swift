@@ -93,8 +93,8 @@ struct AtomicStoreOpening {
         guard options.infersMapping else {
             throw NSError.coreData(
                 .migrationMissingMappingModel,
-                "\(file.path) was made with another version of the model, and there is no mapping to this one. Set "
-                    + "\(NSInferMappingModelAutomaticallyOption) to have it inferred. Nothing was changed.")
+                "\(file.path) was made with another version of the model, and the program has no mapping to this one among its resources. Add one, with both "
+                    + "versions of the model, or set \(NSInferMappingModelAutomaticallyOption) to have it inferred. Nothing was changed.")
         }
         guard let before = try? archive?.model(hasClasses: false) else {
             throw NSError.coreData(.migrationMissingSourceModel, "\(file.path) does not say which model it was made with. Nothing was changed.")

@@ -53,7 +53,7 @@ struct TableMap: Sendable {
     /// The number under which the keys of the table are counted: that of the tree's root, if it is kept, as it is everywhere else.
     let root: Int64
     let columns: [(name: String, declaration: String)]
-    let indexes: [IndexMap]
+    var indexes: [IndexMap] = []
     /// Join tables that name rows of this table, with the column that does.
     let joins: [(table: String, column: String)]
     /// How its rows are summed, if they are.
@@ -65,7 +65,7 @@ struct IndexMap: Sendable {
     let name: String
     let sql: String
     let isUnique: Bool
-    /// What it is over.
+    /// What it is over, and what its condition names.
     let columns: [String]
 }
 

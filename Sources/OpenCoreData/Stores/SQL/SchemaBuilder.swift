@@ -167,8 +167,6 @@ struct SchemaBuilder {
 
     private func build(_ isSummed: (String) -> Bool) throws -> SQLSchema {
         var tables: [TableMap] = [], maps: [EntityMap] = []
-        // A file has one name for one thing, whatever it is.
-        var used = Set((tableNames.values + joins.map(\.name)).map(Self.inSQL))
         for (index, root) in roots.enumerated() {
             let tableName = tableNames[root.number] ?? ""
             let members = root.withDescendants.filter { numbers[$0.number] != nil }.sorted { number($0) < number($1) }
@@ -184,10 +182,20 @@ struct SchemaBuilder {
                 TableMap(
                     name: tableName, members: members.map { number($0) },
                     root: numbers[root.number] ?? members.map { number($0) }.min() ?? 0, columns: columns,
-                    indexes: indexes(of: root, members: members, table: tableName, used: &used), joins: joined,
+                    joins: joined,
                     sum: isSummed(tableName) ? dialect.sum(of: [("Z_PK", "INTEGER"), ("Z_ENT", "INTEGER")] + columns) : nil))
         }
-        return SQLSchema(dialect: dialect, tables: tables, joins: joins, entities: maps.sorted { $0.number < $1.number })
+        maps.sort { $0.number < $1.number }
+        // Conditions are put as fetches put them.
+        let isPartial = maps.contains { $0.entity.indexes.contains { $0.partialIndexPredicate != nil } }
+        let bare = isPartial ? SQLSchema(dialect: dialect, tables: tables, joins: joins, entities: maps) : nil
+        // A file has one name for one thing, whatever it is.
+        var used = Set((tableNames.values + joins.map(\.name)).map(Self.inSQL))
+        for (index, root) in roots.enumerated() {
+            let members = root.withDescendants.filter { numbers[$0.number] != nil }.sorted { number($0) < number($1) }
+            tables[index].indexes = indexes(of: root, members: members, table: tables[index].name, bare: bare, used: &used)
+        }
+        return SQLSchema(dialect: dialect, tables: tables, joins: joins, entities: maps)
     }
 
     private func map(of entity: NSEntityDescription, table: Int, tableName: String, memberCount: Int) -> EntityMap {
@@ -231,12 +239,12 @@ struct SchemaBuilder {
     // MARK: Indexes
 
     private func indexes(
-        of root: NSEntityDescription, members: [NSEntityDescription], table: String, used: inout Set<[UInt8]>
+        of root: NSEntityDescription, members: [NSEntityDescription], table: String, bare: SQLSchema?, used: inout Set<[UInt8]>
     ) -> [IndexMap] {
         var result: [IndexMap] = []
-        func add(_ wanted: String, unique: Bool, columns: [String], over names: [String], scope: [Int64]? = nil) {
+        func add(_ wanted: String, unique: Bool, columns: [String], over names: [String], where condition: String? = nil) {
             let name = Self.unusedIndex(wanted, among: &used)
-            let condition = scope.map { " WHERE Z_ENT IN (\($0.map(String.init).joined(separator: ", ")))" } ?? ""
+            let condition = condition.map { " WHERE \($0)" } ?? ""
             result.append(
                 IndexMap(
                     name: name,
@@ -257,20 +265,28 @@ struct SchemaBuilder {
             }
             for index in entity.indexes {
                 let parts = index.elements.compactMap { element -> (column: String, term: String)? in
-                    guard let property = element.property, let column = columns[ObjectIdentifier(property)] else { return nil }
+                    guard let name = element.indexedName, let property = entity.propertiesByName[name],
+                        let column = columns[ObjectIdentifier(property)]
+                    else { return nil }
                     return (column.name, binary(column) + (element.isAscending ? " ASC" : " DESC"))
                 }
                 if parts.isEmpty { continue }
-                add("Z_\(entity.name ?? "")_\(index.name)", unique: false, columns: parts.map(\.term), over: parts.map(\.column))
+                let condition = bare.flatMap { bare in
+                    index.partialIndexPredicate.flatMap { SQLTranslator.indexCondition($0, of: entity, in: bare) }
+                }
+                add(
+                    "Z_\(entity.name ?? "")_\(index.name)", unique: false, columns: parts.map(\.term),
+                    over: parts.map(\.column) + (condition?.columns ?? []), where: condition?.sql)
             }
             for constraint in entity.ownConstraintNames {
                 let parts = constraint.compactMap { name in
                     entity.propertiesByName[name].flatMap { columns[ObjectIdentifier($0)] }
                 }
                 let scope = entity.superentity == nil ? nil : entity.withDescendants.map { number($0) }.sorted()
+                let condition = scope.map { "Z_ENT IN (\($0.map(String.init).joined(separator: ", ")))" }
                 add(
                     "Z_\(entity.name ?? "")_UNIQUE_\(constraint.joined(separator: "_"))", unique: true, columns: parts.map { binary($0) },
-                    over: parts.map(\.name), scope: scope)
+                    over: parts.map(\.name), where: condition)
             }
         }
         return result

@@ -6,7 +6,7 @@ import Synchronization
 /// What is done to the file of a store that is not open here. Other processes may have it open: everything goes through SQLite, with its locks and
 /// with what is in the write-ahead log.
 struct SQLiteStoreFile: StoreFile {
-    private let url: URL
+    let url: URL
     private let options: SQLiteStoreOptions
 
     /// Throws 134080 for options that make no sense.
@@ -95,7 +95,7 @@ struct SQLiteStoreFile: StoreFile {
 
     private var noStore: NSError { .coreData(.persistentStoreOpen, "There is no store at \(url.path).") }
 
-    private func opening(isReadOnly: Bool) -> SQLiteStoreOpening {
+    func opening(isReadOnly: Bool) -> SQLiteStoreOpening {
         SQLiteStoreOpening(url: url, entities: [], model: nil, options: options, isReadOnly: isReadOnly)
     }
 
@@ -113,7 +113,7 @@ struct SQLiteStoreFile: StoreFile {
         }
     }
 
-    private func configuration(readonly: Bool = false) -> Configuration {
+    func configuration(readonly: Bool = false) -> Configuration {
         var configuration = Configuration()
         configuration.readonly = readonly
         configuration.busyMode = .timeout(options.timeout)
@@ -121,12 +121,12 @@ struct SQLiteStoreFile: StoreFile {
     }
 
     /// Empties the log, if nobody reads from it.
-    private func fold(_ file: DatabaseQueue) throws {
+    func fold(_ file: DatabaseQueue) throws {
         _ = try file.writeWithoutTransaction { try Row.fetchAll($0, sql: "PRAGMA wal_checkpoint(TRUNCATE)") }
         try Disk.synchronize(fileIfAny: url)
     }
 
-    private func working(_ verb: String, _ body: () throws -> Void) throws {
+    func working(_ verb: String, _ body: () throws -> Void) throws {
         do { try body() } catch let error as DatabaseError {
             let cause = SQLiteError(error, operation: "")
             throw cause.cocoaError(.persistentStoreSave, "Can't \(verb) \(url.path). \(cause.advice)")

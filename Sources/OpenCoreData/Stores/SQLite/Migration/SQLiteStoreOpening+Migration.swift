@@ -21,8 +21,8 @@ extension SQLiteStoreOpening {
         guard options.infersMapping else {
             throw NSError.coreData(
                 .migrationMissingMappingModel,
-                "\(url.path) was made with another version of the model, and there is no mapping to this one. Set "
-                    + "\(NSInferMappingModelAutomaticallyOption) to have it inferred. Nothing was changed.",
+                "\(url.path) was made with another version of the model, and the program has no mapping to this one among its resources. Add one, with both "
+                    + "versions of the model, or set \(NSInferMappingModelAutomaticallyOption) to have it inferred. Nothing was changed.",
                 userInfo: ["metadata": probe.metadata])
         }
         return try migrate()

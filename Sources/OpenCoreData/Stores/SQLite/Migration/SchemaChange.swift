@@ -65,7 +65,7 @@ struct SchemaChange {
         }
         self.shifts = shifts
         self.largestKeys = largest
-        plan()
+        try plan()
     }
 
     mutating func run(_ sql: String, over table: String? = nil, shift: Int64 = 0) {
@@ -101,10 +101,10 @@ struct SchemaChange {
 
     // MARK: The order
 
-    private mutating func plan() {
+    private mutating func plan() throws {
         checkAbstracts()
         checkRequired()
-        let changes = new.tables.indices.map { TableChange($0, of: self) }
+        let changes = try new.tables.indices.map { try TableChange($0, of: self) }
         for change in changes { change.checkKeysBefore(&self) }
         var altered: Set<Int> = [], fresh: [(temporary: String, name: String)] = []
         for change in changes where change.alteration == nil {

@@ -39,14 +39,15 @@ struct TableChange {
     private let sources: [Int]
     private(set) var alteration: Alteration?
 
-    init(_ table: Int, of change: SchemaChange) {
+    /// Throws 134110 for a default value that no column can hold.
+    init(_ table: Int, of change: SchemaChange) throws {
         self.table = table
         let pairs = change.pairs.filter { $0.new.table == table }
         sources = Set(pairs.map(\.old.table)).sorted { change.shift($0, table) < change.shift($1, table) }
         for pair in pairs {
             for column in pair.new.columns {
                 guard let column else { continue }
-                if let attribute = pair.attribute(pair.new.layout.names[column.slot]) { take(attribute, column, pair) }
+                if let attribute = pair.attribute(pair.new.layout.names[column.slot]) { try take(attribute, column, pair) }
                 if let relationship = pair.relationship(pair.new.layout.names[column.slot]) { take(relationship, column, pair, change) }
             }
         }
@@ -55,13 +56,13 @@ struct TableChange {
 
     // MARK: Values
 
-    private mutating func take(_ attribute: AttributeChange, _ column: SlotColumn, _ pair: SchemaChange.Pair) {
-        let constant = Self.initial(attribute.destination, column.coding)
+    private mutating func take(_ attribute: AttributeChange, _ column: SlotColumn, _ pair: SchemaChange.Pair) throws {
         guard let source = attribute.source, let old = pair.column(of: source) else {
-            values[column.name, default: [:]][pair.old.number] = .constant(constant)
+            values[column.name, default: [:]][pair.old.number] = .constant(try Self.initial(attribute.destination, column.coding))
             return
         }
         let isFilled = !attribute.destination.isOptional && source.isOptional
+        let constant = isFilled ? try Self.initial(attribute.destination, column.coding) : .null
         let value: Value
         switch attribute.conversion {
         case .none where isFilled: value = .column(old.name, ifNull: constant)
@@ -75,10 +76,14 @@ struct TableChange {
     }
 
     /// The default value as a column holds it.
-    private static func initial(_ attribute: NSAttributeDescription, _ coding: ColumnCoding) -> SQLParameter {
+    private static func initial(_ attribute: NSAttributeDescription, _ coding: ColumnCoding) throws -> SQLParameter {
         guard let value = AttributeValue.coded(attribute.defaultValue, as: attribute.kind) else { return .null }
-        // What can't be archived is no default of an object either.
-        return (try? ValueCoding.parameter(value, coding, attribute: attribute.name, attribute)) ?? .null
+        do { return try ValueCoding.parameter(value, coding, attribute: attribute.name, attribute) } catch {
+            throw NSError.coreData(
+                .migration,
+                "The default value of \(attribute.entity?.name ?? "?").\(attribute.name), which objects would get, can't be stored: "
+                    + "\(error.localizedDescription) Nothing was changed.", underlying: error)
+        }
     }
 
     private mutating func take(_ relationship: RelationshipChange, _ column: SlotColumn, _ pair: SchemaChange.Pair, _ change: SchemaChange) {

@@ -12,7 +12,7 @@ struct MappedMigration: StoreMappings {
 
     static func bring(_ store: StagedStore) throws { try MappedMigration(store).run() }
 
-    /// Does nothing where no mapping leads from the store's version of the model to this one, or migrating is not asked for. Throws 134140 where a mapping can't be
+    /// Does nothing where no mapping leads from the store's version of the model to this one, or migrating is not asked for. Throws what `NSMigrationManager` does, 134140 where a mapping can't be
     /// read: it may be the one. Whatever it throws, the store is as it was.
     func run() throws {
         func isSet(_ option: String) -> Bool { store.options?[option] as? Bool ?? false }
@@ -30,8 +30,8 @@ struct MappedMigration: StoreMappings {
             }
         } catch {
             // It was.
-            if try change(mappings) == nil { return }
-            throw error
+            let isDone = (try? change(mappings) == nil) ?? false
+            if !isDone { throw error }
         }
     }
 

@@ -1,4 +1,5 @@
 import Foundation
+import GRDB
 import TestTraits
 import Testing
 
@@ -122,6 +123,43 @@ import Testing
         let error = #expect(throws: NSError.self) { try Self.titles(fixture, mappings) }
         #expect(error?.code == NSMigrationError && error?.localizedDescription.contains("noted") == true, "\(error?.localizedDescription ?? "")")
         #expect(try fixture.dump() == before)
+    }
+
+    // G4
+    @Test func whoCannotHaveTheFileForHimselfChangesNothing() throws {
+        let mappings = try BundledMappings(inMain: true), fixture = try Self.filled(mappings), model = try mappings.model(2)
+        let other = try DatabaseQueue(path: fixture.file.path)
+        try other.inDatabase { database in
+            try database.inTransaction(.immediate) {
+                let options = Self.options(infers: false).merging([NSPersistentStoreTimeoutOption: 0.1]) { $1 }
+                let error = #expect(throws: NSError.self) { try Self.open(fixture.file, model, NSSQLiteStoreType, options) { _ in } }
+                #expect(error?.code == NSPersistentStoreTimeoutError)
+                return .rollback
+            }
+        }
+        try other.close()
+        #expect(try Self.titles(fixture, mappings) == ["Ada Ada", "Alan Alan"])
+    }
+
+    // G4, H1
+    @Test func theHistoryBeginsAnew() throws {
+        let mappings = try BundledMappings(inMain: true), fixture = try MigrationFixture(), model = try mappings.model(2)
+        let tracking: [AnyHashable: Any] = [NSPersistentHistoryTrackingKey: true]
+        try Self.open(fixture.file, mappings.model(1), NSSQLiteStoreType, tracking) { context in
+            context.make(mappings.entity, ["name": "Ada"])
+            try context.save()
+        }
+        try Self.open(fixture.file, model, NSSQLiteStoreType, Self.options(infers: false).merging(tracking) { $1 }) { context in
+            func transactions(_ token: NSPersistentHistoryToken?) throws -> [NSPersistentHistoryTransaction] {
+                let result = try context.execute(NSPersistentHistoryChangeRequest.fetchHistory(after: token)) as? NSPersistentHistoryResult
+                return try #require(result?.result as? [NSPersistentHistoryTransaction])
+            }
+            let before = try transactions(nil)
+            #expect(before.flatMap { $0.changes ?? [] }.allSatisfy { $0.changeType == .insert })
+            context.make(mappings.entity, ["title": "Alan", "code": "Alan"])
+            try context.save()
+            #expect(try transactions(before.last?.token).count == 1)
+        }
     }
 
     // G4

@@ -126,7 +126,7 @@ struct SQLiteStoreFile: StoreFile {
         try Disk.synchronize(fileIfAny: url)
     }
 
-    func working(_ verb: String, _ body: () throws -> Void) throws {
+    private func working(_ verb: String, _ body: () throws -> Void) throws {
         do { try body() } catch let error as DatabaseError {
             let cause = SQLiteError(error, operation: "")
             throw cause.cocoaError(.persistentStoreSave, "Can't \(verb) \(url.path). \(cause.advice)")

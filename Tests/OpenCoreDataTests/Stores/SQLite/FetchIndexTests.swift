@@ -118,6 +118,30 @@ import class OpenCoreData.NSExpression
     }
 
     // X4
+    @Test func anObjectThatComesIntoAnIndexOrLeavesItIsFoundAsWithoutIt() throws {
+        let fixture = try MigrationFixture(), task = Self.task { try? Self.index($0, "name", "isDone == NO AND rank > 3") }
+        try fixture.open([task]) { context in
+            func names() throws -> [String] {
+                let request = NSFetchRequest<NSManagedObject>(entityName: "Task")
+                request.predicate = try NSPredicate.parse("isDone == NO AND rank > 3")
+                request.sortDescriptors = [NSSortDescriptor(key: "name", ascending: true)]
+                return try context.fetch(request).compactMap { $0.value(forKey: "name") as? String }
+            }
+            let made = context.make(
+                "Task", ["name": "a", "isDone": false, "rank": 4], ["name": "b", "isDone": false, "rank": 3],
+                ["name": "c", "isDone": true, "rank": 5],
+                ["name": "d", "rank": 9])
+            try context.save()
+            #expect(try names() == ["a"])
+            made[0].setValue(true, forKey: "isDone")
+            made[1].setValue(8, forKey: "rank")
+            made[3].setValue(false, forKey: "isDone")
+            try context.save()
+            #expect(try names() == ["b", "d"])
+        }
+    }
+
+    // X4
     @Test func theFileKnowsThePredicate() throws {
         let fixture = try MigrationFixture(), task = Self.task { try? Self.index($0, "rank", "isDone == NO") }
         try fixture.open([task])

@@ -3,11 +3,11 @@ import GRDB
 
 /// A store that another is made of, in its own file.
 extension SQLiteStoreFile {
-    /// Whoever writes meanwhile waits, and finds the new store then.
+    /// Whoever writes meanwhile waits, and finds the new store then. Throws 134090 where somebody else has been writing for longer than the timeout.
     package func remake(_ make: (_ place: URL) throws -> Bool) throws {
         // One name is enough: nobody else is here at the same time. What is there is of a process that has ended.
         let place = url.deletingLastPathComponent().appendingPathComponent(".\(url.lastPathComponent).remade")
-        try working("migrate") {
+        do {
             let queue = try DatabaseQueue(path: url.path, configuration: configuration())
             defer { try? queue.close() }
             try queue.inDatabase { database in
@@ -24,6 +24,8 @@ extension SQLiteStoreFile {
                 }
             }
             try fold(queue)
+        } catch {
+            throw opening(isReadOnly: false).described(error)
         }
     }
 

@@ -98,11 +98,11 @@ struct ContactsProgramTests {
         #expect(help.run(["--help"]) == 0)
     }
 
-    @Test func aFolderThatCannotBeMadeIsAFailure() throws {
+    @Test func aFolderThatCannotBeMadeIsSaidToBeSo() throws {
         let session = Session()
         let file = try session.file("[]")
         let program = ContactsProgram(say: { _ in }, complain: { #expect($0.hasPrefix("the folder \(file) can't be used: ")) })
-        #expect(program.run([file, "list"]) == 1)
+        #expect(program.run([file, "list"]) == 73)
     }
 
     @Test func whatWouldSteerATerminalIsNotPrinted() throws {
@@ -110,5 +110,27 @@ struct ContactsProgramTests {
         #expect(session.run("import", try session.file(#"{"name": "A\u001b[2Jda", "phone": "1\n2"}"#)) == 0)
         #expect(session.run("list") == 0)
         #expect(session.lines == ["A?[2Jda\t1?2"])
+    }
+
+    @Test func neitherIsItInWhatAFileIsRefusedFor() throws {
+        let session = Session()
+        for json in [
+            #"{"name": "Ada", "phone": ["\u001b[2J"]}"#, #"{"name": "Ada", "phone": "1", "groups": [{"na\u001b[31mme\u0007": 1, "name": ["\r\n"]}]}"#,
+        ] {
+            #expect(session.run("import", try session.file(json)) == 65)
+            let control = session.complaints.joined().unicodeScalars.filter { $0.properties.generalCategory == .control }
+            #expect(session.complaints.count == 1 && control.isEmpty, "\(session.complaints)")
+        }
+        #expect(session.run("update", "\u{1B}[2J", "1") == 1)
+        #expect(session.complaints == ["there is no contact \"?[2J\"; list shows all"])
+    }
+
+    @Test func whatTheStoreSaysIsNoBadInput() {
+        for code in [134030, 134060, 133020, 256] {
+            #expect(ContactsProgram.Status(savingFailedWith: NSError(domain: NSCocoaErrorDomain, code: code)) == .storeFailure)
+        }
+        for code in [1550, 1570, 1680] {
+            #expect(ContactsProgram.Status(savingFailedWith: NSError(domain: NSCocoaErrorDomain, code: code)) == .badInput)
+        }
     }
 }

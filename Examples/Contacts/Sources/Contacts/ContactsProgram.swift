@@ -10,6 +10,15 @@ public struct ContactsProgram {
         case usage = 64
         case badInput = 65
         case noInput = 66
+        case cannotCreate = 73
+        case storeFailure = 74
+
+        /// What is to be said of an error that a change of the contacts ended with: something given breaks the model's rules, or the store failed.
+        public init(savingFailedWith error: any Error) {
+            let found = error as NSError
+            let isRefused = found.domain == CocoaError.errorDomain && (1550..<1700).contains(found.code)
+            self = error is RecordError || isRefused ? .badInput : .storeFailure
+        }
     }
 
     public static let usage = """
@@ -56,9 +65,10 @@ public struct ContactsProgram {
             }
             return .success
         } catch let failure as ContactBook.Failure {
+            if case .unusable = failure { return refused(.cannotCreate, failure.description) }
             return refused(.failure, failure.description)
         } catch {
-            return refused(.failure, error.localizedDescription)
+            return refused(Status(savingFailedWith: error), error.localizedDescription)
         }
     }
 
@@ -69,10 +79,9 @@ public struct ContactsProgram {
             let count = try book.importJSON(json)
             say("\(count) contact\(count == 1 ? "" : "s")")
             return .success
-        } catch let error as RecordError {
-            return refused(.badInput, "\(path): \(error)")
-        } catch let error as CocoaError {
-            return refused(.badInput, "\(path): \(error.localizedDescription)")
+        } catch {
+            let status = Status(savingFailedWith: error), why = error.localizedDescription
+            return refused(status, status == .badInput ? "\(path): \(why)" : why)
         }
     }
 
@@ -84,7 +93,7 @@ public struct ContactsProgram {
     }
 
     private func refused(_ status: Status, _ why: String) -> Status {
-        complain(why)
+        complain(status == .usage ? why : Self.harmless(why))
         return status
     }
 

@@ -68,6 +68,17 @@ final class Boat: NSManagedObject {}
         }
     }
 
+    #if !canImport(ObjectiveC)
+        @Test func aDocumentOfAProgramsOwnClassNeedsNoInitialiser() async throws {
+            let folder = FileManager.default.temporaryDirectory.appendingPathComponent("harbour-\(UUID().uuidString)")
+            let document = HarbourDocument(fileURL: folder, model: Self.harbour())
+            defer { try? FileManager.default.removeItem(at: folder) }
+            #expect(await document.save(to: folder, for: .forCreating))
+            #expect(FileManager.default.fileExists(atPath: folder.appendingPathComponent("StoreContent/harbour").path))
+            try await document.close()
+        }
+    #endif
+
     @Test func metadataIsReadAndSetInAFileThatIsNotOpen() throws {
         try Stack.withFile { file in
             let stack = try Stack(at: file), store = try #require(stack.coordinator.persistentStores.first)
@@ -92,3 +103,10 @@ final class Boat: NSManagedObject {}
         }
     }
 }
+
+#if !canImport(ObjectiveC)
+    // It has no state of its own.
+    private final class HarbourDocument: UIManagedDocument, @unchecked Sendable {
+        override class var persistentStoreName: String { "harbour" }
+    }
+#endif

@@ -10,7 +10,8 @@ open class NSPersistentContainer: NSObject, @unchecked Sendable {
     /// The container's name, and that of its store's file unless a description says otherwise.
     public let name: String
     /// The context of the main queue.
-    public let viewContext: NSManagedObjectContext
+    open var viewContext: NSManagedObjectContext { mainContext }
+    private let mainContext: NSManagedObjectContext
     /// The model given to the initializer, or registered under the container's name. Immutable, since the coordinator uses it.
     public let managedObjectModel: NSManagedObjectModel
     /// The coordinator that `loadPersistentStores` adds stores to. All contexts of the container are connected to it.
@@ -23,9 +24,9 @@ open class NSPersistentContainer: NSObject, @unchecked Sendable {
         managedObjectModel = model
         persistentStoreCoordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
         persistentStoreCoordinator.name = name
-        viewContext = NSManagedObjectContext(.mainQueueConcurrencyType)
-        viewContext.name = "viewContext"
-        viewContext.persistentStoreCoordinator = persistentStoreCoordinator
+        mainContext = NSManagedObjectContext(.mainQueueConcurrencyType)
+        mainContext.name = "viewContext"
+        mainContext.persistentStoreCoordinator = persistentStoreCoordinator
         super.init()
         let file = Self.defaultDirectoryURL().appendingPathComponent("\(name).sqlite")
         persistentStoreDescriptions = [NSPersistentStoreDescription(url: file)]
@@ -144,6 +145,21 @@ extension NSPersistentStoreCoordinator {
         // The handler goes to the thread that opens the store, and is called there once.
         let handler = Unchecked(value: block)
         DispatchQueue.global().async { [self] in handler.value(storeDescription, failure(adding: storeDescription)) }
+    }
+
+    /// Opens the store that is described, on a thread that may wait for it, and adds it. Throws what the handler of the other function is given.
+    ///
+    /// - Returns: the description.
+    @discardableResult
+    public nonisolated(nonsending) func addPersistentStore(
+        with storeDescription: NSPersistentStoreDescription
+    ) async throws -> NSPersistentStoreDescription {
+        try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
+            DispatchQueue.global().async { [self] in
+                if let error = failure(adding: storeDescription) { continuation.resume(throwing: error) } else { continuation.resume() }
+            }
+        }
+        return storeDescription
     }
 
     private func failure(adding description: NSPersistentStoreDescription) -> (any Error)? {

@@ -2,8 +2,15 @@ import Foundation
 
 /// Dictionaries computed in memory, by the rules of predicates.
 extension DictionaryPlan {
-    /// The values of each dictionary, in the order of the columns: from the store where it can say it, else from the objects' rows.
+    /// The values of each dictionary, in the order of the columns and of the types that these ask for: from the store where it can say it, else from
+    /// the objects' rows.
     func evaluate(_ plan: FetchPlan, in stores: some StoresChannel) throws -> [[AttributeValue]] {
+        let found = try computed(plan, in: stores)
+        let isTyped = columns.contains { if case .expression(_, let type) = $0.source { type != .undefinedAttributeType } else { false } }
+        return isTyped ? try found.map { values in try zip(columns, values).map { try $0.typed($1, entity: entity) } } : found
+    }
+
+    private func computed(_ plan: FetchPlan, in stores: some StoresChannel) throws -> [[AttributeValue]] {
         if let told = try stores.dictionaries(self, plan) { return told }
         var rows = plan
         rows.includesRows = true
@@ -51,15 +58,15 @@ extension DictionaryPlan {
     private func value(of column: Column, _ view: RowView) throws -> AttributeValue {
         switch column.source {
         case .property(let path): view.attributeValue(path)
-        case .expression(let node, let type): AttributeValue(try node.computed(for: view), as: type)
+        case .expression(let node, _): AttributeValue(try node.computed(for: view))
         }
     }
 
     private func value(of column: Column, _ group: [RowView]) throws -> AttributeValue {
         switch column.source {
         case .property(let path): group.first?.attributeValue(path) ?? .null
-        case .expression(let node, let type):
-            AttributeValue(try node.aggregated(over: group, of: entity).computed(for: group.first), as: type)
+        case .expression(let node, _):
+            AttributeValue(try node.aggregated(over: group, of: entity).computed(for: group.first))
         }
     }
 

@@ -11,6 +11,15 @@ final class KeyReservoir: Sendable {
         var size: Int
     }
 
+    /// Keys of a tree that are free in several stores, so that a new object may be assigned to any of them.
+    private struct Shared: Sendable {
+        let root: ObjectIdentifier
+        let keys: Range<Int64>
+        let stores: [StoreIdentity]
+    }
+
+    private let shared = Mutex<[Shared]>([])
+
     /// By number of the entity. Entities of one tree have blocks of their own out of the tree's keys.
     private let blocks = Mutex<[Int: Block]>([:])
 
@@ -25,7 +34,9 @@ final class KeyReservoir: Sendable {
     }
 
     /// A key for a new object of an entity, from `store`.
-    func key(for entity: NSEntityDescription, in store: NSPersistentStore) -> Int64 {
+    ///
+    /// - Parameter others: the stores that the object may be assigned to: the key is free there as well.
+    func key(for entity: NSEntityDescription, in store: NSPersistentStore, beside others: [NSPersistentStore] = []) -> Int64 {
         blocks.withLock { blocks in
             var block =
                 blocks[entity.number] ?? Block(store: store.identity, root: entity.rootEntity, next: 0, end: 0, size: 512)
@@ -34,7 +45,7 @@ final class KeyReservoir: Sendable {
                 // It may just have given its place to another.
                 let store = store.identity.store as? NSPersistentStore ?? store
                 // A store that can't be written just now (full, busy) must not fail an insert: that is said when the object is saved.
-                guard let range = try? store.reserveKeys(for: block.root, count: block.size) else { return UnreservedKeys.next() }
+                guard let range = try? reserve(block.root, block.size, in: store, beside: others) else { return UnreservedKeys.next() }
                 block.next = range.lowerBound
                 block.end = range.upperBound
             }
@@ -44,6 +55,38 @@ final class KeyReservoir: Sendable {
             }
             return block.next
         }
+    }
+
+    private func reserve(
+        _ root: NSEntityDescription, _ count: Int, in store: NSPersistentStore, beside others: [NSPersistentStore]
+    ) throws -> Range<Int64> {
+        if others.isEmpty || store.identity.references != nil { return try store.reserveKeys(for: root, count: count) }
+        let largest = try others.map { try $0.largestKey(for: root) }.max() ?? 0
+        if try store.largestKey(for: root) < largest { try store.raiseLargestKey(for: root, to: largest) }
+        var range = try store.reserveKeys(for: root, count: count)
+        // What a store keeps ready for its next saves may be among what another has given out by now.
+        for _ in 0..<16 where range.lowerBound <= largest { range = try store.reserveKeys(for: root, count: count) }
+        let free = try others.filter { other in
+            guard try other.largestKey(for: root) < range.lowerBound else { return false }
+            try other.raiseLargestKey(for: root, to: range.upperBound - 1)
+            return true
+        }
+        shared.withLock { $0.append(Shared(root: ObjectIdentifier(root), keys: range, stores: [store.identity] + free.map(\.identity))) }
+        return range
+    }
+
+    /// Whether the key of a new object is free in a store, and nobody else will be given it.
+    func takes(_ id: NSManagedObjectID, _ store: NSPersistentStore) -> Bool {
+        let root = id.entity.rootEntity, identity = store.identity
+        let isShared = shared.withLock { shared in
+            shared.contains { part in
+                part.root == ObjectIdentifier(root) && part.keys.contains(id.key) && part.stores.contains { $0 === identity }
+            }
+        }
+        if isShared || UnreservedKeys.contains(id.key) { return true }
+        // Beyond all that the store has given out: then it gives this one out.
+        guard let largest = try? store.largestKey(for: root), largest < id.key else { return false }
+        return (try? store.raiseLargestKey(for: root, to: id.key)) != nil
     }
 
     /// Runs `body` while nobody takes keys. The keys in stock stay where they are.

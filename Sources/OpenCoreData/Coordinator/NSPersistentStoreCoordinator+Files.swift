@@ -6,10 +6,18 @@ extension NSPersistentStoreCoordinator {
     /// that have the file open see it emptied, and see it whole. Where there is no file, and of a store in memory, there is nothing to do.
     ///
     /// Throws 134070 for a store that this coordinator has open (remove it before), 134000 or 134080 for a file that is no store, which is left
-    /// as it is, 134030 where it can't be written.
+    /// as it is unless `NSPersistentStoreForceDestroyOption` is given, 134030 where it can't be written.
     public func destroyPersistentStore(at url: URL, ofType storeType: String, options: [AnyHashable: Any]? = nil) throws {
         if storeType == NSInMemoryStoreType { return }
-        try file(at: url, storeType, options).empty()
+        let file = try file(at: url, storeType, options)
+        do {
+            try file.empty()
+        } catch {
+            guard options?[NSPersistentStoreForceDestroyOption] as? Bool == true else { throw error }
+            for name in ["", "-wal", "-shm", "-journal"] where FileManager.default.fileExists(atPath: url.path + name) {
+                try FileManager.default.removeItem(atPath: url.path + name)
+            }
+        }
     }
 
     /// As above, with the Swift spelling of store types.
@@ -74,6 +82,18 @@ extension NSPersistentStoreCoordinator {
         try metadataForPersistentStore(ofType: type.rawValue, at: url, options: options)
     }
 
+    /// The same of a store of whatever type with a file, where none is named.
+    @available(*, deprecated, message: "Use metadataForPersistentStore(type:at:options:)")
+    public static func metadataForPersistentStore(ofType storeType: String?, at url: URL) throws -> [String: Any] {
+        try StoreTypes.anyFile(at: url, storeType).metadata()
+    }
+
+    /// The same, of a store of whatever type with a file, where none is named.
+    @available(*, deprecated, message: "Use setMetadata(_:type:at:options:)")
+    public static func setMetadata(_ metadata: [String: Any]?, forPersistentStoreOfType storeType: String?, at url: URL) throws {
+        try StoreTypes.anyFile(at: url, storeType).setMetadata(metadata ?? [:])
+    }
+
     /// Sets what is kept about a store as a whole, in its file. Type, UUID and version hashes stay what they are. A coordinator that has the store
     /// open goes on with what it read, and may write that: set it there.
     ///
@@ -102,5 +122,27 @@ extension NSPersistentStoreCoordinator {
             throw NSError.coreData(.migrationMissingSourceModel, "\(url.path) does not say which model it was made with.")
         }
         return model
+    }
+}
+
+extension NSPersistentStore {
+    /// What is kept about a store as a whole, read from its file, which nobody needs to have open: of whichever type with a file it is. A class of the
+    /// program's own has a function of its own. Throws as `NSPersistentStoreCoordinator.metadataForPersistentStore(type:at:options:)` does.
+    public class func metadataForPersistentStore(with url: URL) throws -> [String: Any] { try StoreTypes.anyFile(at: url, nil).metadata() }
+
+    /// Sets it there. Throws as `NSPersistentStoreCoordinator.setMetadata(_:type:at:options:)` does.
+    public class func setMetadata(_ metadata: [String: Any]?, forPersistentStoreAt url: URL) throws {
+        try StoreTypes.anyFile(at: url, nil).setMetadata(metadata ?? [:])
+    }
+}
+
+extension StoreTypes {
+    /// The file of a store of a type, or, where none is named, of the first whose files it is one of. Throws what the type that is asked last says.
+    fileprivate static func anyFile(at url: URL, _ type: String?) throws -> any StoreFile {
+        if let type { return try file(at: url, type, nil) }
+        for type in [NSXMLStoreType, NSBinaryStoreType] {
+            if let file = try? file(at: url, type, nil), (try? file.metadata()) != nil { return file }
+        }
+        return try file(at: url, NSSQLiteStoreType, nil)
     }
 }

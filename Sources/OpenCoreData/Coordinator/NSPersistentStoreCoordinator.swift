@@ -21,6 +21,7 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
     let storeMoves = Atomic<Int>(0)
     private let stores = Mutex<[NSPersistentStore]>([])
     let queue = ContextQueue(kind: .privateQueue, label: "NSPersistentStoreCoordinator")
+    private let lockers = NSRecursiveLock()
 
     /// Freezes the model, which can't be changed any more. There is no store yet.
     public init(managedObjectModel: NSManagedObjectModel) {
@@ -38,6 +39,15 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
 
     /// Where the store is; `/dev/null` for one without a URL.
     open func url(for store: NSPersistentStore) -> URL { store.url ?? URL(fileURLWithPath: "/dev/null") }
+
+    /// Says that a store is elsewhere; the file, if it has one, must have been moved there by whoever says so.
+    ///
+    /// - Returns: false for a store of the library that has a file: it stays where it was opened. Migrate it, or remove it and add the other.
+    open func setURL(_ url: URL, for store: NSPersistentStore) -> Bool {
+        guard store.persistentStoreCoordinator === self, store.mayBeElsewhere else { return false }
+        store.url = url
+        return true
+    }
 
     /// Runs a block in turn with others on this coordinator; re-entrant.
     open func performAndWait<T, E: Error>(_ block: () throws(E) -> T) throws(E) -> T { try queue.sync(block) }
@@ -147,6 +157,11 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
         return NSManagedObjectID(entity: entity, key: key, store: store.identity, isTemporary: false)
     }
 
+    /// The same of a URI as text; nil for a text that is none, too.
+    open func managedObjectID(for string: String) -> NSManagedObjectID? {
+        URL(string: string).flatMap { managedObjectID(forURIRepresentation: $0) }
+    }
+
     /// The store of this coordinator that an ID belongs to; nil for an ID of another stack.
     package func ownStore(of id: NSManagedObjectID) -> NSPersistentStore? {
         let identity = id.storeIdentity
@@ -158,6 +173,31 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
         persistentStores.first { !$0.isReadOnly && $0.keeps(entity) }
     }
 
+    /// The other stores that new objects of `entity` may be assigned to.
+    private func storesBeside(_ store: NSPersistentStore, for entity: NSEntityDescription) -> [NSPersistentStore] {
+        persistentStores.filter { $0 !== store && !$0.isReadOnly && $0.identity.references == nil && $0.keeps(entity) }
+    }
+
+    /// Says where a new object goes when it is saved. Nil: that is done. Else why it can't be.
+    func assign(_ id: NSManagedObjectID, to store: NSPersistentStore) -> String? {
+        let name = id.entity.name ?? "?", place = store.url?.path ?? "the store \(store.identifier ?? "?")"
+        if store.persistentStoreCoordinator !== self { return "\(place) is not of the coordinator of the object's context" }
+        if !store.keeps(id.entity) { return "the configuration \(store.configurationName) of \(place) does not have the entity \(name)" }
+        if store.isReadOnly { return "\(place) is only read" }
+        if !id.isTemporaryID { return "\(id) is saved, or has a permanent ID, and stays where it is" }
+        let identity = id.storeIdentity
+        if identity === store.identity { return nil }
+        // It was made before there was a store.
+        let isUnbound = identity.uuid == nil && identity.references == nil
+        if isUnbound || (identity.references == nil && store.identity.references == nil && keys.takes(id, store)) {
+            id.rebind(to: store.identity)
+            return nil
+        }
+        return
+            "the key that \(id) was given when it was inserted is not free in \(place): add all stores before objects are inserted, and assign objects "
+            + "of stores of your own by configurations"
+    }
+
     /// A new object's identity.
     package func makeID(for entity: NSEntityDescription) -> NSManagedObjectID {
         if let stock = keys.next(for: entity) {
@@ -165,13 +205,31 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
         }
         if let store = store(for: entity) {
             return NSManagedObjectID(
-                entity: entity, key: keys.key(for: entity, in: store), store: store.identity, isTemporary: true)
+                entity: entity, key: keys.key(for: entity, in: store, beside: storesBeside(store, for: entity)), store: store.identity,
+                isTemporary: true)
         }
         return NSManagedObjectID(entity: entity, key: UnreservedKeys.next(), store: .unbound, isTemporary: true)
     }
 }
 
+/// From before `performAndWait(_:)`. Who locks keeps others out who lock, too, and nobody else: the coordinator needs no lock, and takes none of these.
+extension NSPersistentStoreCoordinator: NSLocking {
+    /// Waits until nobody else has locked, and locks; re-entrant.
+    @available(*, deprecated, message: "Use performAndWait(_:)")
+    public func lock() { lockers.lock() }
+
+    /// Ends one `lock()`.
+    @available(*, deprecated, message: "Use performAndWait(_:)")
+    public func unlock() { lockers.unlock() }
+
+    /// Locks if nobody else has; returns whether it did.
+    @available(*, deprecated, message: "Use performAndWait(_:)")
+    public func tryLock() -> Bool { lockers.try() }
+}
+
 extension Notification.Name {
+    /// Of iCloud's stores, which came and went while they were in use. Never posted.
+    public static let NSPersistentStoreCoordinatorStoresWillChange = Notification.Name("NSPersistentStoreCoordinatorStoresWillChange")
     /// Posted after a store was added, removed or migrated, on the thread that did it. The object is the coordinator.
     public static let NSPersistentStoreCoordinatorStoresDidChange = Notification.Name("NSPersistentStoreCoordinatorStoresDidChange")
     /// Posted before a store is removed, while it is still open. The object is the store.

@@ -65,6 +65,7 @@ extension UIManagedDocument {
                 status.isBackingOff = false
             }
             if documentState.contains(.savingError) { setState { $0.remove(.savingError) } }
+            status.withLock { $0.modificationDate = Date() }
             for observer in observers { observer(.saved) }
             for ticket in tickets { ticket.resume() }
             resumeSatisfied()

@@ -51,6 +51,7 @@ open class UIManagedDocument: NSObject, @unchecked Sendable {
         /// Who waits for the next save that begins to have ended.
         var tickets: [CheckedContinuation<Void, any Error>] = []
         var observers: [@Sendable (UIManagedDocumentEvent) -> Void] = []
+        var modificationDate: Date?
     }
 
     struct Waiter {
@@ -61,17 +62,13 @@ open class UIManagedDocument: NSObject, @unchecked Sendable {
     let status = Mutex(Status())
     let journal = Mutex(JournalState())
     let pushJournalObserver = PushJournalObserver()
-    let clock: any DocumentClock
+    /// Set before the document is used.
+    package final var clock: any DocumentClock = SystemDocumentClock()
 
     /// A document at `fileURL` with a model. Nothing is touched on disk until it is opened or saved.
-    public convenience init(fileURL: URL, model: NSManagedObjectModel, autosavePolicy: AutosavePolicy = AutosavePolicy()) {
-        self.init(fileURL: fileURL, model: model, autosavePolicy: autosavePolicy, clock: SystemDocumentClock())
-    }
-
-    package init(fileURL: URL, model: NSManagedObjectModel, autosavePolicy: AutosavePolicy, clock: any DocumentClock) {
+    public init(fileURL: URL, model: NSManagedObjectModel, autosavePolicy: AutosavePolicy = AutosavePolicy()) {
         self.fileURL = fileURL
         self.managedObjectModel = model
-        self.clock = clock
         root = NSManagedObjectContext(.privateQueueConcurrencyType)
         root.name = "document root"
         root.persistentStoreCoordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
@@ -85,6 +82,11 @@ open class UIManagedDocument: NSObject, @unchecked Sendable {
                 if news.bringsUnsavedChanges { document.changesCame() }
             }
         }
+    }
+
+    package convenience init(fileURL: URL, model: NSManagedObjectModel, autosavePolicy: AutosavePolicy, clock: any DocumentClock) {
+        self.init(fileURL: fileURL, model: model, autosavePolicy: autosavePolicy)
+        self.clock = clock
     }
 
     /// The store's file name inside `StoreContent`.
@@ -114,6 +116,27 @@ open class UIManagedDocument: NSObject, @unchecked Sendable {
         setState { $0.insert(.savingError) }
     }
 
+    /// For a subclass to call when it has done with an error that it was handed. Does nothing by itself.
+    open func finishedHandlingError(_ error: any Error, recovered: Bool) {}
+    /// For a subclass that asks its user about errors: called by nobody here, where there are no users to ask.
+    open func userInteractionNoLongerPermitted(forError error: any Error) {}
+    /// Called on the main queue before objects are taken away to show what is stored (`revert(toContentsOf:completionHandler:)`). Does nothing by itself.
+    open func disableEditing() {}
+    /// Called on the main queue when objects can be edited again. Does nothing by itself.
+    open func enableEditing() {}
+
+    /// How far opening or saving is: nil, because neither says so.
+    open var progress: Progress? { nil }
+    /// What the document is called: the package's name without its extension.
+    open var localizedName: String { fileURL.deletingPathExtension().lastPathComponent }
+    /// The extension of the package, which stands for its type here; nil if it has none.
+    open var fileType: String? { fileURL.pathExtension.isEmpty ? nil : fileURL.pathExtension }
+    /// When the store was written last, by this document or before it was opened; nil until there is one. May be used on any thread.
+    open var fileModificationDate: Date? {
+        get { status.withLock { $0.modificationDate } }
+        set { status.withLock { $0.modificationDate = newValue } }
+    }
+
     // MARK: Opening and closing
 
     /// Opens the document, making package and store if `creating`. Blocks while the store opens. Throws what the store says.
@@ -135,9 +158,15 @@ open class UIManagedDocument: NSObject, @unchecked Sendable {
             try? removeStores()
             throw error
         }
+        noteModificationDate()
         setState { $0 = .normal }
         changesCame()
         reportPushRecovery()
+    }
+
+    func noteModificationDate() {
+        let attributes = try? FileManager.default.attributesOfItem(atPath: storeURL.path)
+        fileModificationDate = attributes?[.modificationDate] as? Date ?? fileModificationDate
     }
 
     /// Opens the document. The handler is called on the main queue.
@@ -363,11 +392,13 @@ extension UIManagedDocument {
             Violation.misuse("a document is reverted to the contents of its own fileURL")
         }
         managedObjectContext.perform { [self] in
+            disableEditing()
             managedObjectContext.reset()
             root.perform { [self] in
                 root.reset()
                 managedObjectContext.perform { [self] in
                     updateChangeCount(.cleared)
+                    enableEditing()
                     completionHandler?(true)
                 }
             }

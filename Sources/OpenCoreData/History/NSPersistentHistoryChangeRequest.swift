@@ -23,6 +23,15 @@ open class NSPersistentHistoryChangeRequest: NSPersistentStoreRequest {
     /// Everything.
     public required override init() { super.init() }
 
+    open override func copy(with zone: NSZone? = nil) -> Any {
+        let copy = filled(Self())
+        copy.place = place
+        copy.isDeletion = isDeletion
+        copy.resultType = resultType
+        copy.fetchRequest = fetchRequest?.duplicate()
+        return copy
+    }
+
     /// The token that was given, or that of the transaction that was given.
     open var token: NSPersistentHistoryToken? {
         if case .token(let token) = place { return token }

@@ -75,7 +75,7 @@ open class NSIncrementalStore: NSPersistentStore, RegistrationKeeping, @unchecke
     ///
     /// Where there is no file at `url`, or an empty one, the store is new; its UUID comes from `identifierForNewStore(at:)`. For a new store this
     /// implementation is enough; for others there is none.
-    open func loadMetadata() throws {
+    open override func loadMetadata() throws {
         guard isNew else { Violation.misuse("\(Swift.type(of: self)) must override loadMetadata(), to read the metadata of a store that exists") }
         metadata = [NSStoreTypeKey: type]
     }
@@ -255,4 +255,8 @@ open class NSSaveChangesRequest: NSPersistentStoreRequest {
     }
 
     open override var requestType: NSPersistentStoreRequestType { .saveRequestType }
+
+    open override func copy(with zone: NSZone? = nil) -> Any {
+        filled(NSSaveChangesRequest(inserted: insertedObjects, updated: updatedObjects, deleted: deletedObjects, locked: lockedObjects))
+    }
 }

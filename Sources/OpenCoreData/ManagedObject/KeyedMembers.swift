@@ -84,7 +84,9 @@ extension NSManagedObject {
             }
             return setPropertyValue(value, key)
         }
-        if !write(self, value) { Violation.wrongType(value ?? "nil", key: key, entity: entity.name, expected: "\(accessor.type)") }
+        if write(self, value) { return }
+        if value == nil { return setNilValueForKey(key) }
+        CoreDataMisuse.wrongType(value, key: key, entity: entity.name, expected: "\(accessor.type)").survive()
     }
 
     /// Checks a value for a property as the class wants it, after the model's rules.

@@ -8,23 +8,31 @@ extension NSManagedObject {
     /// over an ordered one an `NSOrderedSet`, in order, with `NSNull` for nil. `@unionOfObjects` and its kin give arrays (those of sets: sets), `@count`,
     /// `@sum`, `@avg`, `@min` and `@max` values. Nil on the way gives nil. Traps for an unknown key and for a text that is no key path.
     public final func value(forKeyPath keyPath: String) -> Any? {
-        guard let path = PredicateKeyPath(keyPath) else { Violation.malformedKeyPath(keyPath) }
+        guard let path = PredicateKeyPath(keyPath) else {
+            CoreDataMisuse.malformedKeyPath(keyPath).survive()
+            return nil
+        }
         return KeyedCollection.value(of: self, path.steps[...])
     }
 
     /// Sets a property of the object that the key path leads to; of every member where it leads over a to-many. Nil on the way: nothing is set.
     /// Traps as `setValue(_:forKey:)` does, for collection operators, and where what it leads to is no managed object.
     public final func setValue(_ value: Any?, forKeyPath keyPath: String) {
-        guard let path = PredicateKeyPath(keyPath), let last = path.keys?.last else { Violation.malformedKeyPath(keyPath) }
+        guard let path = PredicateKeyPath(keyPath), let last = path.keys?.last else {
+            return CoreDataMisuse.malformedKeyPath(keyPath).survive()
+        }
         let owner = KeyedCollection.value(of: self, path.steps.dropLast())
         switch owner {
         case nil: break
         case let object as NSManagedObject: object.setValue(value, forKey: last)
         case let owner?:
-            guard let members = KeyedCollection(owner)?.elements else { Violation.noKeys(last, of: owner) }
+            guard let members = KeyedCollection(owner)?.elements else { return CoreDataMisuse.noKeys(last, of: owner).survive() }
             for member in members {
-                guard let object = member as? NSManagedObject else { Violation.noKeys(last, of: member) }
-                object.setValue(value, forKey: last)
+                if let object = member as? NSManagedObject {
+                    object.setValue(value, forKey: last)
+                } else {
+                    CoreDataMisuse.noKeys(last, of: member).survive()
+                }
             }
         }
     }
@@ -60,7 +68,10 @@ private struct KeyedCollection {
             switch step {
             case .key(let key): next = value(of: current, key)
             case .collectionOperator(let found):
-                guard let collection = KeyedCollection(current) else { Violation.noKeys("@\(found.rawValue)", of: current) }
+                guard let collection = KeyedCollection(current) else {
+                    CoreDataMisuse.noKeys("@\(found.rawValue)", of: current).survive()
+                    return nil
+                }
                 // The keys up to the next operator are asked of the elements, the rest of the outcome.
                 let own = steps.prefix { if case .key = $0 { true } else { false } }
                 if found == .count {
@@ -78,11 +89,13 @@ private struct KeyedCollection {
 
     private static func value(of value: Any, _ key: String) -> Any? {
         switch value {
-        case let object as any KeyValueCoding: object.value(forKey: key)
-        case let dictionary as [String: Any]: dictionary[key]
-        case let dictionary as NSDictionary: dictionary.object(forKey: key)
+        case let object as any KeyValueCoding: return object.value(forKey: key)
+        case let dictionary as [String: Any]: return dictionary[key]
+        case let dictionary as NSDictionary: return dictionary.object(forKey: key)
         default:
-            if let collection = KeyedCollection(value) { collection.values(key) } else { Violation.noKeys(key, of: value) }
+            if let collection = KeyedCollection(value) { return collection.values(key) }
+            CoreDataMisuse.noKeys(key, of: value).survive()
+            return nil
         }
     }
 

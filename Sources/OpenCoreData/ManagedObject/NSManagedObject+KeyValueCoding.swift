@@ -26,18 +26,22 @@ extension NSManagedObject: KeyValueCoding {
             switch layout.slots[slot] {
             case .attribute:
                 guard let coded = AttributeValue.coded(value, as: layout.kinds[slot]) else {
-                    Violation.wrongType(value ?? "nil", key: key, entity: entity.name, expected: layout.kinds[slot].name)
+                    return CoreDataMisuse.wrongType(value, key: key, entity: entity.name, expected: layout.kinds[slot].name).survive()
                 }
                 setValue(coded, atSlot: slot)
             case .toOne(let relationship):
                 guard let value, !(value is NSNull) else { return setToOne(relationship, slot: slot, to: nil) }
                 guard let target = value as? NSManagedObject else {
-                    Violation.wrongType(value, key: key, entity: entity.name, expected: relationship.destinationEntity?.name ?? "?")
+                    return CoreDataMisuse.wrongType(value, key: key, entity: entity.name, expected: relationship.destinationEntity?.name ?? "?")
+                        .survive()
                 }
                 setToOne(relationship, slot: slot, to: target)
             }
         case .toMany(let number):
-            setToMany(number, to: Self.objects(in: value, key: key, entity: entity))
+            guard let objects = KeyedObjects.objects(in: value) else {
+                return CoreDataMisuse.wrongType(value, key: key, entity: entity.name, expected: "a set of managed objects").survive()
+            }
+            setToMany(number, to: objects)
         }
     }
 
@@ -53,7 +57,8 @@ extension NSManagedObject: KeyValueCoding {
 
     /// The stored value, past custom accessors.
     public final func primitiveValue(forKey key: String) -> Any? {
-        switch place(of: key) {
+        guard let place = knownPlace(of: key) else { return nil }
+        return switch place {
         case .slot(let slot): standing.externalValue(value(atSlot: slot))
         case .toMany: propertyValue(key)
         }
@@ -61,12 +66,13 @@ extension NSManagedObject: KeyValueCoding {
 
     /// Sets an attribute or to-one past change tracking, notifications and inverses.
     public final func setPrimitiveValue(_ value: Any?, forKey key: String) {
-        guard case .slot(let slot) = place(of: key) else { return setPropertyValue(value, key) }
+        guard let place = knownPlace(of: key) else { return }
+        guard case .slot(let slot) = place else { return setPropertyValue(value, key) }
         if let target = (value as? NSManagedObject)?.standing {
             writeUntracked(.objectID(target.objectID), atSlot: slot)
         } else if layout.attribute(atSlot: slot) != nil {
             guard let coded = AttributeValue.coded(value, as: layout.kinds[slot]) else {
-                Violation.wrongType(value ?? "nil", key: key, entity: entity.name, expected: layout.kinds[slot].name)
+                return CoreDataMisuse.wrongType(value, key: key, entity: entity.name, expected: layout.kinds[slot].name).survive()
             }
             writeUntracked(coded, atSlot: slot)
         } else {
@@ -78,20 +84,19 @@ extension NSManagedObject: KeyValueCoding {
     public final func willAccessValue(forKey key: String?) { _ = realisedRow }
     /// Does nothing: the counterpart of `willAccessValue(forKey:)`, for custom accessors that call both.
     public final func didAccessValue(forKey key: String?) {}
-    /// Announces that a custom accessor is going to change a property by `setPrimitiveValue(_:forKey:)`. Keys that the model does not know
-    /// count only where `contextShouldIgnoreUnmodeledPropertyChanges` is false.
-    public final func willChangeValue(forKey key: String) {
+    /// See `willChangeValue(forKey:)`.
+    final func announceChange(ofKey key: String) {
         guard !ignoresChanges, isChange(ofKey: key) else { return }
         _ = realisedRow
         let me = standing
         me.context?.willChange(me)
     }
 
-    /// Notes that a custom accessor changed a property.
-    public final func didChangeValue(forKey key: String) {
+    /// See `didChangeValue(forKey:)`.
+    final func noteChange(ofKey key: String) {
         guard !ignoresChanges, isChange(ofKey: key) else { return }
         let me = standing
-        if me !== self { return me.didChangeValue(forKey: key) }
+        if me !== self { return me.noteChange(ofKey: key) }
         switch layout.place(of: key) {
         case .slot(let slot)?:
             changed.insert(slot)
@@ -102,30 +107,30 @@ extension NSManagedObject: KeyValueCoding {
         context?.didChange(self)
     }
 
+    /// Nil: it has none, which whoever handles misuses was told.
+    private func knownPlace(of key: String) -> PropertyPlace? {
+        if let place = layout.place(of: key) { return place }
+        if entity.propertiesByName[key] != nil { return place(of: key) }
+        CoreDataMisuse.unknownKey(key, entity: entity.name).survive()
+        return nil
+    }
+
     private func isChange(ofKey key: String) -> Bool {
         layout.place(of: key) != nil || !Swift.type(of: self).contextShouldIgnoreUnmodeledPropertyChanges
     }
+}
 
-    /// A set that writes through to the relationship.
-    public final func mutableSetValue(forKey key: String) -> NSMutableSet {
-        guard let number = toManyNumber(key) else { Violation.unknownKey(key, entity: entity.name) }
-        return ManagedObjectSet.of(self, number: number)
-    }
-
-    /// An ordered set that writes through to the relationship.
-    public final func mutableOrderedSetValue(forKey key: String) -> NSMutableOrderedSet {
-        guard let number = toManyNumber(key) else { Violation.unknownKey(key, entity: entity.name) }
-        return ManagedObjectOrderedSet.of(self, number: number)
-    }
-
-    private static func objects(in value: Any?, key: String, entity: NSEntityDescription) -> [NSManagedObject] {
+/// What a to-many is set to.
+private enum KeyedObjects {
+    /// Nil for what is no collection of objects.
+    static func objects(in value: Any?) -> [NSManagedObject]? {
         switch value {
-        case nil, is NSNull: return []
-        case let objects as Set<NSManagedObject>: return Array(objects)
-        case let objects as [NSManagedObject]: return objects
-        case let objects as NSOrderedSet: return objects.array.compactMap { $0 as? NSManagedObject }
-        case let objects as NSSet: return objects.allObjects.compactMap { $0 as? NSManagedObject }
-        case let other?: Violation.wrongType(other, key: key, entity: entity.name, expected: "a set of managed objects")
+        case nil, is NSNull: []
+        case let objects as Set<NSManagedObject>: Array(objects)
+        case let objects as [NSManagedObject]: objects
+        case let objects as NSOrderedSet: objects.array.compactMap { $0 as? NSManagedObject }
+        case let objects as NSSet: objects.allObjects.compactMap { $0 as? NSManagedObject }
+        default: nil
         }
     }
 }

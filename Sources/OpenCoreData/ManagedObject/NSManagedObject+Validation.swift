@@ -47,7 +47,9 @@ extension NSManagedObject {
                 return try RowValidation.check(count: loadedMemberIDs(number).count, of: layout.toManys[number], self)
             }
         }
-        guard let place = layout.place(of: key) else { Violation.unknownKey(key, entity: entity.name) }
+        guard let place = layout.place(of: key) else {
+            throw CoreDataMisuse.unknownKey(key, entity: entity.name).survived(as: .managedObjectValidation)
+        }
         switch place {
         case .slot(let slot):
             guard let coded = AttributeValue.coded(PlainValue.of(value.pointee), as: layout.kinds[slot]) else {

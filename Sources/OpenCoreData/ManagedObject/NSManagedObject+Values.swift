@@ -151,8 +151,8 @@ extension NSManagedObject {
         return loaded
     }
 
-    /// The values and keys that changed since the last fetch or save.
-    public final func changedValues() -> [String: Any] {
+    /// See `changedValues()`.
+    final var valuesThatChanged: [String: Any] {
         guard let row else { return [:] }
         var result: [String: Any] = [:]
         changed.forEach { slot in

@@ -161,11 +161,30 @@ open class NSManagedObject: NSObject {
     /// The name of the entity that this class stands for: the class's own name.
     open class var entityName: String { String(describing: self) }
 
-    /// What key-value coding answers to a key that the entity does not have. Stops the program; a subclass may know better.
-    open func value(forUndefinedKey key: String) -> Any? { Violation.unknownKey(key, entity: entity.name) }
+    /// What key-value coding answers to a key that the entity does not have. A misuse (see `CoreDataMisuse`); a subclass may know better.
+    open func value(forUndefinedKey key: String) -> Any? {
+        CoreDataMisuse.unknownKey(key, entity: entity.name).survive()
+        return nil
+    }
 
-    /// Where key-value coding sets a key that the entity does not have. Stops the program; a subclass may know better.
-    open func setValue(_ value: Any?, forUndefinedKey key: String) { Violation.unknownKey(key, entity: entity.name) }
+    /// Where key-value coding sets a key that the entity does not have. A misuse (see `CoreDataMisuse`); a subclass may know better.
+    open func setValue(_ value: Any?, forUndefinedKey key: String) { CoreDataMisuse.unknownKey(key, entity: entity.name).survive() }
+
+    /// Where key-value coding sets nil by an accessor in `keyedAccessors` whose property is not optional. A misuse (see `CoreDataMisuse`); a subclass may
+    /// know what nil means there. An attribute without such an accessor takes nil.
+    open func setNilValueForKey(_ key: String) {
+        CoreDataMisuse.wrongType(nil, key: key, entity: entity.name, expected: "a value, not nil").survive()
+    }
+
+    /// Announces that a custom accessor is going to change a property by `setPrimitiveValue(_:forKey:)`. Keys that the model does not know
+    /// count only where `contextShouldIgnoreUnmodeledPropertyChanges` is false. The library itself does not call it.
+    open func willChangeValue(forKey key: String) { announceChange(ofKey: key) }
+
+    /// Notes that a custom accessor changed a property. The library itself does not call it.
+    open func didChangeValue(forKey key: String) { noteChange(ofKey: key) }
+
+    /// The values and keys that changed since the last fetch or save.
+    open func changedValues() -> [String: Any] { valuesThatChanged }
 
     /// Whether changes announced by `willChangeValue(forKey:)` for keys that the model does not know leave the object unchanged.
     open class var contextShouldIgnoreUnmodeledPropertyChanges: Bool { true }
@@ -185,8 +204,9 @@ open class NSManagedObject: NSObject {
     public final var isUpdated: Bool { state == .updated }
     /// Whether the object will be deleted at the next save, or loading it showed that its row is gone. False once the deletion is saved.
     public final var isDeleted: Bool { state == .deleted }
-    /// Whether anything is unsaved.
-    public final var hasChanges: Bool { state == .inserted || state == .updated || state == .deleted }
+    /// Whether anything is unsaved. The library itself does not ask an override.
+    open var hasChanges: Bool { isUnsaved }
+    final var isUnsaved: Bool { state == .inserted || state == .updated || state == .deleted }
     /// Whether the values to be saved differ from the last saved ones: setting a value and setting it back leaves none.
     public final var hasPersistentChangedValues: Bool {
         guard let row, let base else { return state == .inserted }
@@ -307,64 +327,6 @@ extension NSManagedObjectID: PredicateIdentity {
     public var predicateIdentity: any Hashable & Sendable { self }
 }
 
-extension NSEntityDescription {
-    /// A new object of the named entity. Traps if there is no such entity.
-    public class func insertNewObject(forEntityName name: String, into context: NSManagedObjectContext) -> NSManagedObject {
-        let entity = context.entity(named: name)
-        return entity.makeObject(in: context)
-    }
-
-    /// The named entity in the context's model.
-    public class func entity(forEntityName name: String, in context: NSManagedObjectContext) -> NSEntityDescription? {
-        context.endOfChain?.managedObjectModel.entitiesByName[name]
-    }
-
-    /// The class of this entity's objects.
-    var objectClass: NSManagedObject.Type {
-        if let known = explicitClass as? NSManagedObject.Type { return known }
-        guard let name = managedObjectClassName, name != "NSManagedObject" else { return NSManagedObject.self }
-        // Asked for every object that is made: what is there under this very name is not looked for any further.
-        if !mayLackItsClass, let found = NSClassFromString(name) as? NSManagedObject.Type { return found }
-        let found = Self.objectClasses(named: name)
-        guard let only = found.first, found.count == 1 else {
-            if mayLackItsClass { return NSManagedObject.self }
-            Violation.misuse(
-                found.isEmpty
-                    ? "entity \(self.name ?? "?") names the class \(name), which does not exist or is not an NSManagedObject; write it as Module.Class"
-                    : "entity \(self.name ?? "?") names the class \(name), which is "
-                        + "\(found.map { NSStringFromClass($0) }.joined(separator: " or ")); write it with its module")
-        }
-        return only
-    }
-
-    private static func objectClasses(named name: String) -> [NSManagedObject.Type] {
-        ClassNames.classes(named: name).compactMap { $0 as? NSManagedObject.Type }
-    }
-
-    /// Names the class as a model's file does. If the program has none or several of the name, objects are of `NSManagedObject`, as with Core Data.
-    ///
-    /// - Parameter modules: whose class it is if several have one of the name.
-    func takeClass(named name: String, preferring modules: [String] = []) {
-        var found = Self.objectClasses(named: name)
-        if found.count > 1 { found = found.filter { type in modules.contains { NSStringFromClass(type).hasPrefix($0 + ".") } } }
-        managedObjectClassName = name.hasPrefix(".") ? String(name.dropFirst()) : name
-        mayLackItsClass = true
-        if found.count == 1 { setManagedObjectClass(found[0]) }
-    }
-
-    /// Whether that is `type`: asked of an entity whose class may not be there.
-    fileprivate func isOf(_ type: NSManagedObject.Type) -> Bool {
-        if let explicitClass { return explicitClass == type }
-        return managedObjectClassName.map { Self.objectClasses(named: $0) }.map { $0.count == 1 && $0[0] == type } == true
-    }
-
-    /// Makes `type` the class of this entity's objects, without a look-up by name.
-    public func setManagedObjectClass(_ type: NSManagedObject.Type) {
-        managedObjectClassName = NSStringFromClass(type)
-        explicitClass = type
-    }
-}
-
 /// By what an object's values came back: see `NSManagedObject.awake(fromSnapshotEvents:)`. Apple's raw values.
 public struct NSSnapshotEventType: OptionSet, Hashable, Sendable {
     /// The events as bits, with Apple's numbers.
@@ -383,22 +345,4 @@ public struct NSSnapshotEventType: OptionSet, Hashable, Sendable {
     public static let refresh = NSSnapshotEventType(rawValue: 1 << 5)
     /// A save met a conflict, and the merge policy decided on the values.
     public static let mergePolicy = NSSnapshotEventType(rawValue: 1 << 6)
-}
-
-extension NSManagedObjectModel {
-    /// The one entity of a class.
-    /// - Parameter what: who needs it, for the message.
-    func entity(for type: NSManagedObject.Type, doing what: String) -> NSEntityDescription {
-        let matches = entities.filter { $0.objectClass == type }
-        guard matches.count == 1 else { Violation.misuse("\(matches.count) entities have the class \(type); \(what) needs exactly one") }
-        return matches[0]
-    }
-
-    /// The one entity of a class in the newest model in use that knows the class.
-    fileprivate static func entityInUse(of type: NSManagedObject.Type) -> NSEntityDescription {
-        guard let model = ModelsInUse.all.first(where: { model in model.entities.contains { $0.isOf(type) } }) else {
-            Violation.misuse("no model that a coordinator uses has an entity of the class \(type); entity() needs one")
-        }
-        return model.entity(for: type, doing: "entity()")
-    }
 }

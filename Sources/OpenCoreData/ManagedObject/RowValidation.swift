@@ -26,7 +26,8 @@ enum RowValidation {
         for value: AttributeValue, at slot: Int, layout: EntityLayout, id: NSManagedObjectID, object: NSManagedObject?
     ) -> NSError? {
         switch layout.slots[slot] {
-        case .attribute(let attribute): return check(value, attribute, id: id, object: object)
+        case .attribute(let attribute):
+            return check(value, attribute, id: id, object: object) ?? predicates(of: attribute, refuse: value, id: id, object: object)
         case .toOne(let relationship):
             if relationship.isOptional || !value.isNull { return nil }
             return error(.validationMissingMandatoryProperty, relationship.name, nil, id, object, "is required")
@@ -119,6 +120,30 @@ enum RowValidation {
         }
     }
 
+    /// What the attribute's own predicates say of a value.
+    private static func predicates(
+        of attribute: NSAttributeDescription, refuse value: AttributeValue, id: NSManagedObjectID, object: NSManagedObject?
+    ) -> NSError? {
+        if attribute.validationPredicates.isEmpty || attribute.isComputed || value.isNull { return nil }
+        for (number, predicate) in attribute.validationPredicates.enumerated() {
+            let warning = number < attribute.validationWarnings.count ? attribute.validationWarnings[number] : nil
+            var reason: String?
+            do {
+                if try predicate.node.aboutValue(value.plain).evaluate(value.plain, bindings: [:]) { continue }
+                reason = warning as? String
+            } catch {
+                reason = "could not be compared with its validation predicate. \(error)"
+            }
+            let code = (warning as? NSNumber).map(\.intValue).flatMap { (1550..<1700).contains($0) ? CocoaError.Code(rawValue: $0) : nil }
+            let found = error(
+                code ?? .managedObjectValidation, attribute.name, value.plain, id, object, reason ?? "does not satisfy \(predicate.canonicalFormat)")
+            return NSError(
+                domain: found.domain, code: found.code, userInfo: found.userInfo.merging([NSValidationPredicateErrorKey: predicate]) { _, new in new }
+            )
+        }
+        return nil
+    }
+
     /// By value, whatever the types: not every integer is a real.
     private static func bounds(
         _ number: PredicateValue, _ attribute: NSAttributeDescription, _ failure: (CocoaError.Code, String) -> NSError
@@ -194,5 +219,16 @@ extension ChangeSet {
 extension EntityChanges {
     fileprivate var mayBeDenied: Bool {
         !entity.layout.denyingRelationships.isEmpty && rows.contains { $0.value.kind == .deleted }
+    }
+}
+
+extension PredicateNode {
+    /// A predicate about a value, not an object: the `length` of a text is what `NSString` counts.
+    fileprivate func aboutValue(_ value: Any?) -> PredicateNode {
+        guard let text = value as? String else { return self }
+        return mapExpressions { expression in
+            if case .keyPath(let path) = expression, path.keys == ["length"] { return .constant(.integer(Int64(text.utf16.count))) }
+            return expression
+        }
     }
 }

@@ -1,6 +1,11 @@
 public import Foundation
 import Synchronization
 
+extension NSPersistentStore {
+    /// The class that makes a store out of another with a mapping: `NSMigrationManager`. A coordinator uses that one.
+    public class func migrationManagerClass() -> AnyClass { NSMigrationManager.self }
+}
+
 /// Makes a new store of another model out of a store, object by object, as a mapping says: what no migration in place can do.
 ///
 /// It goes over the entity mappings three times: it makes the objects, relates them, and lets policies validate; then it saves all of them at once.

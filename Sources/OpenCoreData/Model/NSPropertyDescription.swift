@@ -13,6 +13,26 @@ open class NSPropertyDescription: NSObject, NSCopying, @unchecked Sendable {
     open var isOptional: Bool = true { willSet { checkEditable() } }
     /// Whether the value lives in memory only and never reaches a store.
     open var isTransient: Bool = false { willSet { checkEditable() } }
+    /// What an attribute's value has to satisfy besides its bounds, each with the warning of the same number: see
+    /// `setValidationPredicates(_:withValidationWarnings:)`.
+    open private(set) var validationPredicates: [NSPredicate] = []
+    /// What is said of a value that fails: a text, which becomes the error's description, or a number, which becomes its code (1550 to 1699).
+    open private(set) var validationWarnings: [Any] = []
+
+    /// Sets what an attribute's value has to satisfy when it is validated: by itself, and before a save. `SELF` is the value, and `length` the length of a
+    /// text; nil is not asked. A value that fails is refused with 1550, or the number that stands for the warning, with the predicate under
+    /// `NSValidationPredicateErrorKey`. Those of relationships and fetched properties are kept and not asked. They are no part of the version hash.
+    open func setValidationPredicates(_ validationPredicates: [NSPredicate]?, withValidationWarnings validationWarnings: [String]?) {
+        setValidationPredicates(validationPredicates ?? [], warnings: validationWarnings ?? [])
+    }
+
+    /// As above; a warning may be the code of the error.
+    func setValidationPredicates(_ predicates: [NSPredicate], warnings: [Any]) {
+        checkEditable()
+        validationPredicates = predicates
+        validationWarnings = warnings
+    }
+
     /// Free annotations.
     open var userInfo: [AnyHashable: Any]? { willSet { checkEditable() } }
     /// The name of this property in the previous version of the model, if it was renamed. Default: its name.
@@ -47,6 +67,7 @@ open class NSPropertyDescription: NSObject, NSCopying, @unchecked Sendable {
         copy.isOptional = isOptional
         copy.isTransient = isTransient
         copy.userInfo = userInfo
+        copy.setValidationPredicates(validationPredicates, warnings: validationWarnings)
         copy.renamingIdentifier = renamingIdentifier
         copy.versionHashModifier = versionHashModifier
         copy.isIndexed = isIndexed

@@ -73,7 +73,9 @@ package struct DictionaryPlan: Sendable {
             let path = try path(of: property, entity: entity)
             return Column(name: path.joined(separator: "."), source: .property(path))
         }
-        guard let node = computed.expression?.node else { Violation.misuse("the column \(computed.name) has no expression") }
+        guard let node = computed.expression?.node else {
+            throw CoreDataMisuse(.other, "the column \(computed.name) has no expression").survived()
+        }
         try node.checkFetchable(entity.name)
         return Column(name: computed.name, source: .expression(node, computed.expressionResultType))
     }
@@ -81,20 +83,23 @@ package struct DictionaryPlan: Sendable {
     /// A property by name, by key path or by description. Traps for what a column can't hold.
     private static func path(of property: Any, entity: NSEntityDescription) throws -> [String] {
         guard let name = (property as? String) ?? (property as? NSPropertyDescription)?.name else {
-            Violation.misuse("\(property) is not a property that can be fetched; use names or descriptions")
+            throw CoreDataMisuse(.wrongType, "\(property) is not a property that can be fetched; use names or descriptions").survived()
         }
         let path = name.split(separator: ".").map(String.init)
         var owner: NSEntityDescription? = entity
         for (index, key) in path.enumerated() {
-            guard let current = owner else { Violation.unknownKey(name, entity: entity.name) }
+            guard let current = owner else { throw CoreDataMisuse.unknownKey(name, entity: entity.name).survived() }
             switch current.layout.place(of: key) {
-            case .toMany?: Violation.misuse("\(current.name ?? "?").\(key) is a to-many; a dictionary has no room for it")
+            case .toMany?:
+                throw CoreDataMisuse(.wrongType, "\(current.name ?? "?").\(key) is a to-many; a dictionary has no room for it").survived()
             case .slot(let slot)?:
                 owner = current.layout.relationship(atSlot: slot)?.destinationEntity
-                if current.layout.isTransient[slot] { Violation.misuse("\(current.name ?? "?").\(key) is transient; no store has it") }
+                if current.layout.isTransient[slot] {
+                    throw CoreDataMisuse(.wrongType, "\(current.name ?? "?").\(key) is transient; no store has it").survived()
+                }
             case nil:
                 if index == path.count - 1, key == "objectID" { return path }
-                Violation.unknownKey(key, entity: current.name)
+                throw CoreDataMisuse.unknownKey(key, entity: current.name).survived()
             }
         }
         return path
@@ -146,10 +151,29 @@ extension ExpressionNode {
     }
 }
 
+extension DictionaryPlan.Column {
+    /// A computed value as an attribute of the column's type, if it has one.
+    ///
+    /// - Throws: 134060 for a number beyond 64 bits where the type is an integer: there is no such integer to give.
+    func typed(_ value: AttributeValue, entity: NSEntityDescription) throws -> AttributeValue {
+        guard case .expression(_, let type) = source, type != .undefinedAttributeType else { return value }
+        if let typed = AttributeValue.coded(value.plain, as: type) { return typed }
+        switch (type, value) {
+        case (.integer16AttributeType, .double), (.integer32AttributeType, .double), (.integer64AttributeType, .double),
+            (.integer16AttributeType, .decimal), (.integer32AttributeType, .decimal), (.integer64AttributeType, .decimal):
+            throw NSError.coreData(
+                .coreData,
+                "The column \(name) of \(entity.name ?? "?") is \(value.any ?? "nil"), which does not fit an integer of 64 bits: set its "
+                    + "expressionResultType to double or decimal, or compute it over fewer objects.")
+        default: return value
+        }
+    }
+}
+
 extension AttributeValue {
-    /// A computed value, as an attribute of this type if one is given.
-    init(_ value: PredicateValue, as type: NSAttributeType) {
-        let plain: AttributeValue =
+    /// A computed value.
+    init(_ value: PredicateValue) {
+        self =
             switch value {
             case .null, .collection, .opaque: .null
             case .bool(let value): .bool(value)
@@ -163,6 +187,5 @@ extension AttributeValue {
             case .url(let value): .object(ObjectBox(value))
             case .object(let object): (object.identity.base as? NSManagedObjectID).map { .objectID($0) } ?? .null
             }
-        self = type == .undefinedAttributeType ? plain : AttributeValue.coded(plain.plain, as: type) ?? plain
     }
 }

@@ -4,7 +4,7 @@ public import Foundation
 ///
 /// Foundation on Linux has a class of this name that cannot be made, so the type is ours. A call, `NSExpression(forKeyPath:)`, finds the
 /// right one by itself; a file that imports Foundation too and writes the name of the type says `import class OpenCoreData.NSExpression`.
-public final class NSExpression: NSObject, Sendable {
+public final class NSExpression: NSObject, NSCopying, Sendable {
     /// The kinds of expressions, with Apple's raw values. The kind decides which parts can be read.
     public enum ExpressionType: UInt, Sendable {
         /// A literal or `%@`; a collection of values counts as `aggregate`.
@@ -63,6 +63,7 @@ public final class NSExpression: NSObject, Sendable {
             self.init(try PredicateParser.expression(format, arguments: anyArguments))
         } catch {
             PredicateViolations.malformedFormat(error)
+            self.init(.unanswerable(.malformedFormat(error.description)))
         }
     }
 
@@ -99,6 +100,15 @@ public final class NSExpression: NSObject, Sendable {
     /// `ANYKEY`, which only metadata queries give a meaning: here its value is nil.
     public static func expressionForAnyKey() -> NSExpression {
         NSExpression(.anyKey)
+    }
+
+    /// The expression of a kind that has no parts: `evaluatedObject` or `anyKey`. Traps for the others, which have initialisers of their own.
+    public convenience init(expressionType type: ExpressionType) {
+        switch type {
+        case .evaluatedObject: self.init(.evaluatedObject)
+        case .anyKey: self.init(.anyKey)
+        default: Violation.misuse("an expression of the type \(type) has parts: make it with the initialiser that takes them")
+        }
     }
 
     /// Expressions, or values, in braces.
@@ -172,6 +182,7 @@ public final class NSExpression: NSObject, Sendable {
             return try value(for: object, context: context)
         } catch {
             PredicateViolations.noAnswer(error)
+            return nil
         }
     }
 
@@ -200,7 +211,8 @@ public final class NSExpression: NSObject, Sendable {
 
     public override var hash: Int { node.hashValue }
 
-    public override func copy() -> Any { self }
+    /// The expression itself: it does not change.
+    public func copy(with zone: NSZone? = nil) -> Any { self }
 }
 
 /// The parts of an expression. Each is there for the types that have it, and traps for the others.
@@ -221,7 +233,7 @@ extension NSExpression {
         case .setOperation(.minus, _, _): .minusSet
         case .conditional: .conditional
         case .anyKey: .anyKey
-        case .opaque, .tooDeep: .block
+        case .opaque, .unanswerable: .block
         }
     }
 
@@ -276,6 +288,12 @@ extension NSExpression {
         case .opaque(let opaque): opaque.arguments.map(NSExpression.init)
         default: nil
         }
+    }
+
+    /// The code of a block.
+    public var expressionBlock: (Any?, [Any], NSMutableDictionary?) -> Any {
+        guard case .opaque(let opaque) = node else { PredicateViolations.expressionHasNo("expressionBlock", self) }
+        return opaque.block
     }
 
     /// The elements of an aggregate as expressions; the collection of a subquery as one.

@@ -8,8 +8,8 @@ extension PredicateFormatInitializable where Self: NSPredicate {
     ///     NSPredicate(format: "age >= %d AND owner.name BEGINSWITH[cd] %@", 18, "é")
     ///
     /// An argument for `%@` may be any value, nil, a collection, an object, an object's ID or an `NSExpression`. Text within quotes is
-    /// taken as it is, except that `%%` is one percent sign. Traps when the text is no predicate; what comes from outside goes
-    /// through `NSPredicate.parse(_:arguments:)`.
+    /// taken as it is, except that `%%` is one percent sign. Traps when the text is no predicate (see `CoreDataMisuse`); what comes from
+    /// outside goes through `NSPredicate.parse(_:arguments:)`.
     public init(format: String, _ arguments: Any?...) {
         self.init(format: format, anyArguments: arguments)
     }
@@ -27,6 +27,10 @@ extension PredicateFormatInitializable where Self: NSPredicate {
             self = predicate
         } catch {
             PredicateViolations.malformedFormat(error)
+            guard let nothing = NSPredicate.make(.unanswerable(.malformedFormat(error.description))) as? Self else {
+                PredicateViolations.formatIsNot(Self.self, format: format)
+            }
+            self = nothing
         }
     }
 }

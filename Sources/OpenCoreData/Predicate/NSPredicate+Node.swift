@@ -71,6 +71,7 @@ extension PredicateNodeWrapping {
             return try wrappedNode.evaluate(object, bindings: bindings ?? [:])
         } catch {
             PredicateViolations.noAnswer(error)
+            return false
         }
     }
 

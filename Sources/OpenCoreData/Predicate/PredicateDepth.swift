@@ -2,7 +2,12 @@
 /// so nothing is made that nests deeper than `PredicateEvaluationError.levels`. In its place stands an expression that says so.
 extension PredicateNode {
     /// Stands for a predicate that nests too deep.
-    static let tooDeep = PredicateNode.comparison(PredicateComparison(left: .tooDeep, right: .tooDeep, type: .equalTo))
+    static let tooDeep = unanswerable(.tooDeep)
+
+    /// Stands for a predicate that has no answer.
+    static func unanswerable(_ reason: PredicateEvaluationError) -> PredicateNode {
+        .comparison(PredicateComparison(left: .unanswerable(reason), right: .unanswerable(reason), type: .equalTo))
+    }
 
     /// The predicate, or what stands for it where it nests too deep.
     var limited: PredicateNode { isNested(within: PredicateEvaluationError.levels) ? self : .tooDeep }
@@ -51,7 +56,7 @@ extension ExpressionNode {
     func isNested(within levels: Int) -> Bool {
         guard levels > 0 else { return false }
         return switch self {
-        case .evaluatedObject, .variable, .keyPath, .anyKey, .tooDeep: true
+        case .evaluatedObject, .variable, .keyPath, .anyKey, .unanswerable: true
         case .constant(let value): value.isNested(within: levels)
         case .keyPathOf(let base, _), .cast(let base, _): base.isNested(within: levels - 1)
         case .index(let base, .element(let place)): base.isNested(within: levels - 1) && place.isNested(within: levels - 1)
@@ -76,7 +81,7 @@ extension ExpressionNode {
     /// Why this expression itself, whatever is in it, has no value.
     fileprivate func ownFailure(_ bound: Set<String>) -> PredicateEvaluationError? {
         switch self {
-        case .tooDeep: .tooDeep
+        case .unanswerable(let reason): reason
         case .variable(let name): bound.contains(name) ? nil : .unboundVariable(name)
         default: nil
         }

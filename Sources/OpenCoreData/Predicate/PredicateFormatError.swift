@@ -36,7 +36,7 @@ public protocol PredicateIdentity {
 /// Why a predicate, or an expression, has no answer.
 ///
 /// A fetch throws 134060 instead, with the same sentence.
-public enum PredicateEvaluationError: Error, Equatable, Sendable, CustomStringConvertible {
+public enum PredicateEvaluationError: Error, Hashable, Sendable, CustomStringConvertible {
     /// `$name`, without the dollar sign, has no value.
     case unboundVariable(String)
     /// What stands on the right of `MATCHES` is no regular expression, or is longer than one may be.
@@ -47,6 +47,8 @@ public enum PredicateEvaluationError: Error, Equatable, Sendable, CustomStringCo
     case tooDeep
     /// The target of `FUNCTION(…)` does not know the selector.
     case unansweredMessage(String)
+    /// The text that it was made of is no predicate, which somebody was told of: see `CoreDataMisuse.handle(with:)`.
+    case malformedFormat(String)
 
     /// How deep a predicate may nest: each `NOT`, `AND` and `OR`, each comparison, function and subquery within another one is a level.
     public static let levels = 100
@@ -64,6 +66,7 @@ public enum PredicateEvaluationError: Error, Equatable, Sendable, CustomStringCo
                 + "the string. Change the pattern so that no repetition is directly inside another, as in (a+)+."
         case .tooDeep:
             "The predicate nests more than \(Self.levels) levels deep. Write it flatter: AND, OR and IN take any number of parts."
+        case .malformedFormat(let reason): "There is no predicate to answer: \(reason)"
         case .unansweredMessage(let selector):
             "FUNCTION(…, '\(selector.prefix(200))') was sent to something that does not answer it: there is no Objective-C to send it to. Use a block, or a "
                 + "key path."
@@ -76,41 +79,31 @@ public enum PredicateEvaluationError: Error, Equatable, Sendable, CustomStringCo
     }
 }
 
-/// The ways to misuse a predicate that stop the program, as an exception does on Apple's platforms.
+/// The ways to misuse a predicate. They stop the program, as an exception does on Apple's platforms, or where something can stand in for the answer leave
+/// it to whoever handles misuses.
 enum PredicateViolations {
     /// `NSPredicate(format:)` was given a text that is none. Texts from outside go through `NSPredicate.parse(_:arguments:)`.
-    static func malformedFormat(_ error: PredicateFormatError) -> Never {
-        // Reason: Apple raises an exception here, which a caller cannot catch in Swift either.
-        fatalError(error.description)
-    }
+    static func malformedFormat(_ error: PredicateFormatError) { CoreDataMisuse(.malformedPredicate, error.description).survive() }
+
+    /// A predicate was evaluated that has no answer, where nothing can be thrown: a variable without a value, a pattern that is none.
+    /// `holds(for:substitutionVariables:)` and `value(for:context:)` throw the error instead.
+    static func noAnswer(_ error: PredicateEvaluationError) { CoreDataMisuse(.malformedPredicate, error.description).survive() }
 
     /// `init(format:)` was called on a subclass which the format does not describe.
     static func formatIsNot(_ type: Any.Type, format: String) -> Never {
-        // Reason: the caller asked for a class which the text cannot give; there is no value to return.
-        fatalError("the predicate format does not describe a \(type): \(format)")
-    }
-
-    /// A predicate was evaluated that has no answer, where nothing can be thrown: a variable without a value, a pattern that is none.
-    static func noAnswer(_ error: PredicateEvaluationError) -> Never {
-        // Reason: Apple raises an exception here; `holds(for:substitutionVariables:)` and `value(for:context:)` throw the error instead.
-        fatalError(error.description)
+        Violation.misuse("the predicate format does not describe a \(type): \(format)")
     }
 
     /// A reader was asked of an expression of another type: `keyPath` of a constant.
     static func expressionHasNo(_ property: String, _ expression: NSExpression) -> Never {
-        // Reason: as on Apple's platforms; `expressionType` says which readers there are.
-        fatalError("the expression \(expression.description) has no \(property)")
+        Violation.misuse("the expression \(expression.description) has no \(property)")
     }
 
     /// `NSExpression(forFunction:arguments:)` was given a name that is no function, or the wrong number of arguments.
     static func unknownFunction(_ name: String, argumentCount: Int) -> Never {
-        // Reason: the expression could never have a value.
-        fatalError("there is no function \(name) of \(argumentCount) arguments")
+        Violation.misuse("there is no function \(name) of \(argumentCount) arguments")
     }
 
     /// Key path text with an empty component or an unknown `@operator`.
-    static func malformedKeyPath(_ text: String) -> Never {
-        // Reason: the expression could never have a value.
-        fatalError("not a key path: \"\(text)\"")
-    }
+    static func malformedKeyPath(_ text: String) -> Never { Violation.misuse("not a key path: \"\(text)\"") }
 }

@@ -122,7 +122,7 @@ extension ExpressionNode {
         _ expression: (ExpressionNode) throws -> ExpressionNode, _ predicate: (PredicateNode) throws -> PredicateNode
     ) rethrows -> ExpressionNode {
         switch self {
-        case .constant, .evaluatedObject, .variable, .keyPath, .anyKey, .opaque, .tooDeep: self
+        case .constant, .evaluatedObject, .variable, .keyPath, .anyKey, .opaque, .unanswerable: self
         case .keyPathOf(let base, let path): try expression(base).appending(path)
         case .index(let base, .element(let place)): .index(try expression(base), .element(try expression(place)))
         case .index(let base, let place): .index(try expression(base), place)
@@ -143,7 +143,7 @@ extension ExpressionNode {
     ) {
         body(self, bound)
         switch self {
-        case .constant, .evaluatedObject, .variable, .keyPath, .anyKey, .tooDeep: break
+        case .constant, .evaluatedObject, .variable, .keyPath, .anyKey, .unanswerable: break
         case .opaque(let opaque): for argument in opaque.arguments { argument.visit(bound, body, whole) }
         case .keyPathOf(let base, _), .cast(let base, _): base.visit(bound, body, whole)
         case .index(let base, let place):

@@ -108,8 +108,10 @@ package indirect enum ExpressionNode: Hashable, Sendable {
     case anyKey
     /// Code: `NSExpression(block:arguments:)`.
     case opaque(OpaqueExpression)
-    /// Stands for an expression that nests too deep: see `PredicateEvaluationError.levels`.
-    case tooDeep
+    /// Stands for an expression that nests too deep (see `PredicateEvaluationError.levels`), or that there is none of.
+    case unanswerable(PredicateEvaluationError)
+
+    static let tooDeep = ExpressionNode.unanswerable(.tooDeep)
 
     /// A key path of plain keys from the evaluated object.
     package static func keys(_ keys: String...) -> ExpressionNode {

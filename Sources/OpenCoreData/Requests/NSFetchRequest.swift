@@ -67,7 +67,7 @@ open class NSFetchRequest<ResultType>: NSPersistentStoreRequest {
     }
 
     /// Another request that asks the same.
-    open override func copy() -> Any { duplicate() }
+    open override func copy(with zone: NSZone? = nil) -> Any { duplicate() }
 
     func duplicate() -> NSFetchRequest<ResultType> { duplicate(as: ResultType.self) }
 
@@ -75,10 +75,9 @@ open class NSFetchRequest<ResultType>: NSPersistentStoreRequest {
     func erased() -> NSFetchRequest<any NSFetchRequestResult> { duplicate(as: (any NSFetchRequestResult).self) }
 
     private func duplicate<Other>(as type: Other.Type) -> NSFetchRequest<Other> {
-        let copy = NSFetchRequest<Other>()
+        let copy = filled(NSFetchRequest<Other>())
         copy.storedEntity = storedEntity
         copy.storedName = storedName
-        copy.affectedStores = affectedStores
         copy.predicate = predicate
         copy.sortDescriptors = sortDescriptors
         copy.fetchLimit = fetchLimit

@@ -132,7 +132,7 @@ struct ResultPlan {
                         return nil
                     })
             case .constant, .evaluatedObject, .aggregate, .function, .cast, .setOperation, .conditional, .anyKey: break
-            case .variable, .keyPathOf, .index, .message, .subquery, .opaque, .tooDeep: isOpen = true
+            case .variable, .keyPathOf, .index, .message, .subquery, .opaque, .unanswerable: isOpen = true
             }
             return expression
         }

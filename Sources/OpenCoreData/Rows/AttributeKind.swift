@@ -221,8 +221,22 @@ private enum Convert {
         case let value as UInt8: Int64(value)
         case let value as UInt: Int64(exactly: value)
         case let value as UInt64: Int64(exactly: value)
-        case let value as NSNumber: value.int64Value
+        case let value as NSNumber: whole(value)
         default: nil
+        }
+    }
+
+    /// Without what comes after the point; nil for what does not fit 64 bits.
+    private static func whole(_ number: NSNumber) -> Int64? {
+        if let number = number as? NSDecimalNumber {
+            var value = number.decimalValue, cut = Decimal()
+            NSDecimalRound(&cut, &value, 0, value.isSignMinus ? .up : .down)
+            return Int64(cut.description)
+        }
+        return switch UInt8(bitPattern: number.objCType.pointee) {
+        case UInt8(ascii: "f"), UInt8(ascii: "d"): Int64(exactly: number.doubleValue.rounded(.towardZero))
+        case UInt8(ascii: "Q"): Int64(exactly: number.uint64Value)
+        default: number.int64Value
         }
     }
 

@@ -53,11 +53,15 @@ package struct SaveOrigin: Hashable, Sendable {
 enum UnreservedKeys {
     private static let stock = Mutex<Range<Int64>>(0..<0)
     private static let bits = 20
+    private static let least: Int64 = 1 << 62
+
+    /// Whether a key is one of these: no store gives such a key out.
+    static func contains(_ key: Int64) -> Bool { key >= least }
 
     static func next() -> Int64 {
         stock.withLock { keys in
             if keys.isEmpty {
-                let first = (1 << 62) | (Int64.random(in: 0..<(1 << 41)) << bits)
+                let first = least | (Int64.random(in: 0..<(1 << 41)) << bits)
                 keys = first..<first + (1 << bits)
             }
             defer { keys = keys.dropFirst() }

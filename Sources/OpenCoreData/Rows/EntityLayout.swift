@@ -202,7 +202,9 @@ struct SlotRule: Sendable {
             if attribute.isComputed { return nil }
             let kind = attribute.kind
             isRequired = attribute.isRequired
-            asksMore = attribute.hasBounds || attribute.regularExpression != nil || kind.integers != nil
+            asksMore =
+                attribute.hasBounds || attribute.regularExpression != nil || kind.integers != nil
+                || !attribute.validationPredicates.isEmpty
             // What is not stored may be no number.
             guard isRequired || asksMore || (kind.isChecked && !attribute.isTransient) else { return nil }
         case .toOne(let relationship):

@@ -9,7 +9,7 @@ import Synchronization
 ///
 /// One thing can happen to a new object: that its unique key is another object's, and the two become one. Its ID leads to the other one from then on
 /// (`current`), and contexts resolve it wherever they are handed it.
-public final class NSManagedObjectID: Hashable, Sendable, CustomStringConvertible {
+public final class NSManagedObjectID: Hashable, Sendable, CustomStringConvertible, NSCopying {
     /// The concrete entity of the object.
     public let entity: NSEntityDescription
     /// The primary key, unique in the entity's tree and store.
@@ -100,6 +100,19 @@ public final class NSManagedObjectID: Hashable, Sendable, CustomStringConvertibl
         }
     }
 
+    /// Moves the ID of an object that was never saved to another store, where its key is free. Its hash stays.
+    package func rebind(to store: StoreIdentity) {
+        let address = UInt(bitPattern: Unmanaged.passRetained(store).toOpaque())
+        var current = place.load(ordering: .acquiring)
+        while true {
+            // What is replaced is not released: somebody may be reading it, and it lives about as long as its store.
+            let (isDone, found) = place.compareExchange(
+                expected: current, desired: address | current & Self.temporaryBit, ordering: .acquiringAndReleasing)
+            if isDone { return }
+            current = found
+        }
+    }
+
     /// Whether both name the same row: same key, same tree of entities, same store. Two stores with one UUID count as the
     /// same, also those of two coordinators, except incremental stores with references of their own.
     public static func == (left: NSManagedObjectID, right: NSManagedObjectID) -> Bool {
@@ -146,6 +159,9 @@ public final class NSManagedObjectID: Hashable, Sendable, CustomStringConvertibl
         guard let reference = identity.references?.reference(of: key) else { return nil }
         return URL(string: "x-coredata://\(ReferenceText.host(identity.uuid ?? ""))/\(name)/p\(ReferenceText.text(of: reference))")
     }
+
+    /// The ID itself: it does not change.
+    public func copy(with zone: NSZone? = nil) -> Any { self }
 
     /// The key in hexadecimal and the URI, for logs; `uriRepresentation()` is what to keep.
     public var description: String { "0x\(String(key, radix: 16)) <\(uriRepresentation().absoluteString)>" }

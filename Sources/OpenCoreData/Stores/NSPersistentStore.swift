@@ -66,12 +66,33 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
         public static let xml = StoreType(rawValue: NSXMLStoreType)
     }
 
-    /// Where the store was opened; nil for one in memory that was given no URL.
-    public let url: URL?
+    /// Where the store was opened; nil for one in memory that was given no URL. A subclass of the program's, or a store in memory, may be told that it is
+    /// elsewhere; a store of the library with a file stays where it is: setting its URL is a misuse (see `CoreDataMisuse`). See
+    /// `NSPersistentStoreCoordinator.setURL(_:for:)`, which says so by its answer.
+    open var url: URL? {
+        get { place.withLock { $0 } }
+        set {
+            if newValue == url { return }
+            guard mayBeElsewhere else {
+                return CoreDataMisuse(.other, "\(url?.path ?? "a store") can't be given another URL: migrate it, or remove it and add another.")
+                    .survive()
+            }
+            place.withLock { $0 = newValue }
+        }
+    }
+    private let place: Mutex<URL?>
+    /// Whether nothing of the library's depends on where the store says it is.
+    package var mayBeElsewhere: Bool { true }
     /// Which of the model's entities are kept here; `PF_DEFAULT_CONFIGURATION_NAME` where no configuration was named.
     public let configurationName: String
-    /// Whether `NSReadOnlyPersistentStoreOption` was given: no new object is then assigned to this store.
-    public let isReadOnly: Bool
+    /// Whether the store is only read: no new object is then assigned to it, and a save that changes its objects throws. As
+    /// `NSReadOnlyPersistentStoreOption` says at first. A store that was opened for reading only stays so.
+    open var isReadOnly: Bool {
+        get { wasOpenedReadOnly || isClosedForWriting.load(ordering: .acquiring) }
+        set { isClosedForWriting.store(newValue, ordering: .releasing) }
+    }
+    private let wasOpenedReadOnly: Bool
+    private let isClosedForWriting = Atomic(false)
     /// What the store was added with; nil if no options were given.
     public let options: [AnyHashable: Any]?
     /// The model's entities that this store keeps.
@@ -109,13 +130,23 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
     ) {
         self.entities = entities
         self.configurationName = configurationName ?? "PF_DEFAULT_CONFIGURATION_NAME"
-        self.url = url
+        place = Mutex(url)
         self.options = options
-        self.isReadOnly = (options?[NSReadOnlyPersistentStoreOption] as? Bool) ?? false
+        wasOpenedReadOnly = (options?[NSReadOnlyPersistentStoreOption] as? Bool) ?? false
         self.identity = references.map { StoreIdentity(references: $0) } ?? StoreIdentity(uuid: uuid)
         super.init()
         identity.store = self
     }
+
+    /// For subclasses, which hand on what a coordinator gives them: see `NSIncrementalStore` and `NSAtomicStore`, whose initialiser is meant to be
+    /// overridden. A store of this class itself can neither be read nor written.
+    public convenience init(
+        persistentStoreCoordinator root: NSPersistentStoreCoordinator?, configurationName name: String?, at url: URL,
+        options: [AnyHashable: Any]? = nil
+    ) { self.init(entities: [], configurationName: name, url: url, options: options, uuid: "") }
+
+    /// Reads `metadata` where that has not been done. The library's stores have it when they are open: there is nothing to do.
+    open func loadMetadata() throws {}
 
     /// Called when the store has been added. Does nothing by itself.
     open func didAdd(to coordinator: NSPersistentStoreCoordinator) {}

@@ -225,6 +225,7 @@ open class UndoManager: NSObject, @unchecked Sendable {
         self.phase = phase
         let inverse = UndoGroup()
         inverse.name = group.name
+        inverse.userInfo = group.userInfo
         inverse.isDiscardable = group.isDiscardable
         open(inverse)
         perform(group)
@@ -274,6 +275,30 @@ open class UndoManager: NSObject, @unchecked Sendable {
     open var undoActionIsDiscardable: Bool { undoStack.last?.isDiscardable ?? false }
     /// Whether the group to redo next was marked with `setActionIsDiscardable(_:)`; false if there is none.
     open var redoActionIsDiscardable: Bool { redoStack.last?.isDiscardable ?? false }
+
+    // MARK: Values
+
+    /// What a value of a group is found by.
+    public struct UserInfoKey: RawRepresentable, Hashable, Sendable {
+        /// The key as text.
+        public let rawValue: String
+        /// A key of this text.
+        public init(rawValue: String) { self.rawValue = rawValue }
+    }
+
+    /// Keeps a value with the open group, and so with what is undone and redone: nil takes it back. With `groupsByEvent` and none open, with the event's.
+    open func setActionUserInfoValue(_ info: Any?, forKey key: UserInfoKey) {
+        openGroupOfEvent()
+        openGroups.last?.userInfo[key] = info
+    }
+
+    /// A value of the group to undo next; nil if it was given none.
+    open func undoActionUserInfoValue(forKey key: UserInfoKey) -> Any? { undoStack.last?.userInfo[key] }
+    /// A value of the group to redo next; nil if it was given none.
+    open func redoActionUserInfoValue(forKey key: UserInfoKey) -> Any? { redoStack.last?.userInfo[key] }
+
+    /// The modes of the run loop whose turn ends an event. Kept, and without effect: an event ends with the turn of the main queue.
+    open var runLoopModes: [RunLoop.Mode] = [.default]
 
     // MARK: Contexts
 

@@ -124,6 +124,7 @@ final class UndoGroup {
     var items: [Item] = []
     var name = ""
     var isDiscardable = false
+    var userInfo: [UndoManager.UserInfoKey: Any] = [:]
     /// Opened by the manager itself for the event, not by `beginUndoGrouping()`.
     let isAutomatic: Bool
 

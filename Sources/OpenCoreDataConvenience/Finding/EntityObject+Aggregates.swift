@@ -5,7 +5,7 @@ import Foundation
 extension EntityObject {
     /// The sum of an attribute; 0 if there is no value. Whole and decimal numbers are added exactly.
     ///
-    /// - Throws: `RecordError` if the attribute holds no numbers, and what the fetch throws.
+    /// - Throws: `RecordError` if the attribute holds no numbers, and if the sum of whole numbers does not fit 64 bits; and what the fetch throws.
     public static func sum(of attribute: String, matching predicate: NSPredicate? = nil, in context: NSManagedObjectContext) throws -> NSNumber {
         try aggregate("sum:", attribute, predicate, context) { try $0.sum } ?? 0
     }
@@ -72,13 +72,18 @@ extension EntityObject {
         let column = NSExpressionDescription()
         column.name = "answer"
         column.expression = NSExpression(forFunction: function, arguments: [NSExpression(forKeyPath: name)])
-        column.expressionResultType = function == "average:" ? .doubleAttributeType : attribute.attributeType
+        // Of whole numbers the store says by the type of its answer whether it is one.
+        if function == "average:" { column.expressionResultType = .doubleAttributeType }
+        if attribute.isBinary || attribute.attributeType == .decimalAttributeType { column.expressionResultType = attribute.attributeType }
         let request = NSFetchRequest<NSDictionary>()
         request.entity = entity
         request.predicate = having(name, predicate)
         request.resultType = .dictionaryResultType
         request.propertiesToFetch = [column]
-        return try context.fetch(request).first?["answer"] as? NSNumber
+        let answer = try context.fetch(request).first?["answer"]
+        guard function == "sum:", column.expressionResultType == .undefinedAttributeType else { return answer as? NSNumber }
+        guard let whole = answer as? Int64 else { throw RecordError.sumTooLarge(entity, attribute, answer) }
+        return NSNumber(value: whole)
     }
 }
 
@@ -101,23 +106,31 @@ private struct Numbers {
     let entity: NSEntityDescription
     let attribute: NSAttributeDescription
 
+    private var reals: Double { values.reduce(0) { $0 + $1.doubleValue } }
+    private var decimals: Decimal { values.reduce(0) { $0 + $1.decimalValue } }
+    private var whole: Int128 { values.reduce(0) { $0 + Int128($1.int64Value) } }
+
     var sum: NSNumber? {
         get throws {
-            if attribute.isBinary { return NSNumber(value: values.reduce(0) { $0 + $1.doubleValue }) }
-            let exact = values.reduce(Decimal(0)) { $0 + $1.decimalValue }
-            if attribute.attributeType == .decimalAttributeType { return NSDecimalNumber(decimal: exact) }
-            guard let whole = Int64(exact) else {
-                throw RecordError(
-                    entity: entity.name ?? "?", property: attribute.name, value: exact, problem: "the sum does not fit 64 bits",
-                    remedy: "sum fewer objects at a time")
-            }
-            return NSNumber(value: whole)
+            if attribute.isBinary { return NSNumber(value: reals) }
+            if attribute.attributeType == .decimalAttributeType { return NSDecimalNumber(decimal: decimals) }
+            guard let sum = Int64(exactly: whole) else { throw RecordError.sumTooLarge(entity, attribute, Double(whole)) }
+            return NSNumber(value: sum)
         }
     }
 
     var average: NSNumber? {
         if values.isEmpty { return nil }
-        if attribute.isBinary { return NSNumber(value: values.reduce(0) { $0 + $1.doubleValue } / Double(values.count)) }
-        return NSDecimalNumber(decimal: values.reduce(Decimal(0)) { $0 + $1.decimalValue } / Decimal(values.count))
+        if attribute.isBinary { return NSNumber(value: reals / Double(values.count)) }
+        if attribute.attributeType == .decimalAttributeType { return NSDecimalNumber(decimal: decimals / Decimal(values.count)) }
+        return NSNumber(value: Double(whole) / Double(values.count))
+    }
+}
+
+extension RecordError {
+    fileprivate static func sumTooLarge(_ entity: NSEntityDescription, _ attribute: NSAttributeDescription, _ sum: Any?) -> RecordError {
+        RecordError(
+            entity: entity.name ?? "?", property: attribute.name, value: sum, problem: "the sum does not fit 64 bits",
+            remedy: "sum fewer objects at a time")
     }
 }

@@ -23,6 +23,7 @@ struct Importer<Object: NSManagedObject> {
         try index.fetch(drafts.flatMap(\.withRelated))
         try drafts.forEach { try resolve($0, index) }
         try drafts.forEach(check)
+        // All are: that was checked.
         return drafts.map(fill).compactMap { $0 as? Object }
     }
 
@@ -50,11 +51,10 @@ struct Importer<Object: NSManagedObject> {
     /// Refuses an object of another class than the caller wants.
     private func check(_ draft: Draft) throws {
         guard let target = draft.target else { return }
-        let found = target.object.map { type(of: $0) } ?? target.entity.objectClass(module: module)
-        if Object.self == NSManagedObject.self || found is Object.Type { return }
+        if target.object.map({ $0 is Object }) ?? target.entity.makesObjects(of: Object.self) { return }
         throw RecordError(
             entity: target.entity.name ?? "?", place: draft.place, problem: "its objects are not of the class \(Object.self)",
-            remedy: "give the entity a class that inherits from \(Object.self)")
+            remedy: "give the entity a class that inherits from \(Object.self); if several modules have one of that name, write it with its module")
     }
 
     /// Makes the object if it is not there, and gives it what the draft says.

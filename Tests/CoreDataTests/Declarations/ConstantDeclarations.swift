@@ -28,6 +28,12 @@ private func storeConstants() {
     let _: String = NSPersistentStoreRemoteChangeNotificationPostOptionKey  // = NSPersistentStoreRemoteChangeNotificationPostOptionKey
     let _: String = NSPersistentStoreStagedMigrationManagerOptionKey  // = NSPersistentStoreStagedMigrationManagerOptionKey
     let _: String = NSPersistentStoreDeferredLightweightMigrationOptionKey  // = NSPersistentStoreDeferredLightweightMigrationOptionKey
+    let _: String = NSPersistentStoreOSCompatibility  // = NSPersistentStoreOSCompatibility
+    let _: String = NSPersistentStoreModelVersionChecksumKey  // = NSPersistentStoreModelVersionChecksumKey
+    let _: String = NSValidateXMLStoreOption  // = NSValidateXMLStoreOption
+    let _: String = NSPersistentStoreForceDestroyOption  // = NSPersistentStoreForceDestroyOption
+    let _: String = NSBinaryStoreSecureDecodingClasses  // = NSBinaryStoreSecureDecodingClasses
+    let _: String = NSBinaryStoreInsecureDecodingCompatibilityOption  // = NSBinaryStoreInsecureDecodingCompatibilityOption
 }
 
 // MARK: Notifications and their keys
@@ -58,4 +64,5 @@ private func notificationsAndTheirKeys() {
     let _: String = NSUUIDChangedPersistentStoresKey  // = NSUUIDChangedPersistentStoresKey
     let _: String = NSPersistentStoreURLKey  // = NSPersistentStoreURLKey
     let _: String = NSPersistentHistoryTokenKey  // = NSPersistentHistoryTokenKey
+    let _: Notification.Name = .NSPersistentStoreCoordinatorStoresWillChange  // = NSPersistentStoreCoordinatorStoresWillChange
 }

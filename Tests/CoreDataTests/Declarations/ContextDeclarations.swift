@@ -69,6 +69,7 @@ private func nsManagedObjectContext(
     let _: Notification.Name = NSManagedObjectContext.didChangeObjectsNotification  // = didChangeObjectsNotification
     let _: Notification.Name = NSManagedObjectContext.didSaveObjectIDsNotification  // = didSaveObjectIDsNotification
     let _: Notification.Name = NSManagedObjectContext.didMergeChangesObjectIDsNotification  // = didMergeChangesObjectIDsNotification
+    let _: (Any, NSPersistentStore) -> Void = it.assign(_:to:)  // = assign(_:to:)
 }
 
 @available(*, deprecated)

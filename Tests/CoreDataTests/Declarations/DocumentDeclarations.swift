@@ -6,10 +6,16 @@ import Foundation
 
 #if !canImport(ObjectiveC)
 
+    // MARK: NSPersistentStoreFileProtectionKey
+
+    private func nsPersistentStoreFileProtectionKey() {
+        let _: String = NSPersistentStoreFileProtectionKey  // = NSPersistentStoreFileProtectionKey
+    }
+
     // MARK: UIManagedDocument
 
     @MainActor
-    private func uiManagedDocument(_ it: UIManagedDocument, _ url: URL) {
+    private func uiManagedDocument(_ it: UIManagedDocument, _ url: URL) async {
         let _: String = UIManagedDocument.persistentStoreName  // = persistentStoreName
         let _: KeyPath<UIManagedDocument, NSManagedObjectContext> = \.managedObjectContext  // = managedObjectContext
         let _: KeyPath<UIManagedDocument, NSManagedObjectModel> = \.managedObjectModel  // = managedObjectModel
@@ -29,6 +35,19 @@ import Foundation
         it.revert(toContentsOf: url) { (_: Bool) in }  // = revert(toContentsOf:completionHandler:)
         it.updateChangeCount(.done)  // = updateChangeCount(_:)
         let _: @MainActor (any Error, Bool) -> Void = it.handleError(_:userInteractionPermitted:)  // = handleError(_:userInteractionPermitted:)
+        let _: (URL) -> UIManagedDocument = UIManagedDocument.init(fileURL:)  // = init(fileURL:)
+        let _: KeyPath<UIManagedDocument, String> = \.localizedName  // = localizedName
+        let _: KeyPath<UIManagedDocument, String?> = \.fileType  // = fileType
+        let _: ReferenceWritableKeyPath<UIManagedDocument, Date?> = \.fileModificationDate  // = fileModificationDate
+        let _: KeyPath<UIManagedDocument, UIDocument.State> = \.documentState  // = documentState
+        let _: KeyPath<UIManagedDocument, Progress?> = \.progress  // = progress
+        let _: Bool = await it.open()  // = open()
+        let _: Bool = await it.save(to: url, for: .forCreating)  // = save(to:for:)
+        let _: @MainActor (any Error, Bool) -> Void = it.finishedHandlingError(_:recovered:)  // = finishedHandlingError(_:recovered:)
+        let _: @MainActor (any Error) -> Void = it.userInteractionNoLongerPermitted(forError:)  // = userInteractionNoLongerPermitted(forError:)
+        let _: @MainActor () -> Void = it.enableEditing  // = enableEditing()
+        let _: @MainActor () -> Void = it.disableEditing  // = disableEditing()
+        let _: Notification.Name = UIDocument.stateChangedNotification  // = stateChangedNotification
     }
 
     // MARK: UIManagedDocument

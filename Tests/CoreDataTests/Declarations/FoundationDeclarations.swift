@@ -129,6 +129,9 @@ private func nsExpression(_ it: NSExpression) {
     let _: KeyPath<NSExpression, NSExpression> = \.true  // = true
     let _: KeyPath<NSExpression, NSExpression> = \.false  // = false
     let _: (Any?, NSMutableDictionary?) -> Any? = it.expressionValue(with:context:)  // = expressionValue(with:context:)
+    let _: any NSCopying = it  // = NSCopying
+    let _: (NSExpression.ExpressionType) -> NSExpression = NSExpression.init(expressionType:)  // = init(expressionType:)
+    let _: KeyPath<NSExpression, (Any?, [Any], NSMutableDictionary?) -> Any> = \.expressionBlock  // = expressionBlock
 }
 
 // MARK: NSExpression.ExpressionType
@@ -262,4 +265,8 @@ private func undoManager(_ it: UndoManager, _ target: NSObject) {
     let _: Notification.Name = .NSUndoManagerDidOpenUndoGroup  // = NSUndoManagerDidOpenUndoGroup
     let _: Notification.Name = .NSUndoManagerWillCloseUndoGroup  // = NSUndoManagerWillCloseUndoGroup
     let _: Notification.Name = .NSUndoManagerDidCloseUndoGroup  // = NSUndoManagerDidCloseUndoGroup
+    let _: ReferenceWritableKeyPath<UndoManager, [RunLoop.Mode]> = \.runLoopModes  // = runLoopModes
+    it.setActionUserInfoValue(1, forKey: UndoManager.UserInfoKey(rawValue: "key"))  // = setActionUserInfoValue(_:forKey:)
+    let _: Any? = it.undoActionUserInfoValue(forKey: UndoManager.UserInfoKey(rawValue: "key"))  // = undoActionUserInfoValue(forKey:)
+    let _: Any? = it.redoActionUserInfoValue(forKey: UndoManager.UserInfoKey(rawValue: "key"))  // = redoActionUserInfoValue(forKey:)
 }

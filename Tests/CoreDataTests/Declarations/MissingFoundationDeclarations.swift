@@ -33,12 +33,9 @@ import Foundation
     // MARK: NSExpression
 
     private func nsExpressionMissing(_ it: NSExpression) {
-        let _: any NSCopying = it  // - NSCopying
         let _: any NSSecureCoding = it  // - NSSecureCoding
         let _: (String, CVaListPointer) -> NSExpression = NSExpression.init(format:arguments:)  // - init(format:arguments:)
         _ = NSExpression(forKeyPath: \NSString.length)  // - init(forKeyPath:) of a key path
-        let _: (NSExpression.ExpressionType) -> NSExpression = NSExpression.init(expressionType:)  // - init(expressionType:)
-        let _: KeyPath<NSExpression, (Any?, [Any], NSMutableDictionary?) -> Any> = \.expressionBlock  // - expressionBlock
         let _: () -> Void = it.allowEvaluation  // - allowEvaluation()
     }
 
@@ -56,13 +53,9 @@ import Foundation
 
     @MainActor
     private func undoManagerMissing(_ it: UndoManager) {
-        let _: ReferenceWritableKeyPath<UndoManager, [RunLoop.Mode]> = \.runLoopModes  // - runLoopModes
         // - registerUndo(withTarget:selector:object:)
         let _: @MainActor (Any, Selector, Any?) -> Void = it.registerUndo(withTarget:selector:object:)
         let _: @MainActor (Any) -> Any = it.prepare(withInvocationTarget:)  // - prepare(withInvocationTarget:)
-        it.setActionUserInfoValue(1, forKey: UndoManager.UserInfoKey(rawValue: "key"))  // - setActionUserInfoValue(_:forKey:)
-        let _: Any? = it.undoActionUserInfoValue(forKey: UndoManager.UserInfoKey(rawValue: "key"))  // - undoActionUserInfoValue(forKey:)
-        let _: Any? = it.redoActionUserInfoValue(forKey: UndoManager.UserInfoKey(rawValue: "key"))  // - redoActionUserInfoValue(forKey:)
     }
 
 #endif

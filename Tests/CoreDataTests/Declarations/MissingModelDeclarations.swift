@@ -32,10 +32,6 @@ import Foundation
     private func nsPropertyDescriptionMissing(_ it: NSPropertyDescription) {
         let _: any NSCoding = it  // - NSCoding
         let _: NSEntityDescription = it.entity  // - entity
-        let _: KeyPath<NSPropertyDescription, [NSPredicate]> = \.validationPredicates  // - validationPredicates
-        let _: KeyPath<NSPropertyDescription, [Any]> = \.validationWarnings  // - validationWarnings
-        // - setValidationPredicates(_:withValidationWarnings:)
-        let _: ([NSPredicate]?, [String]?) -> Void = it.setValidationPredicates(_:withValidationWarnings:)
         let _: ReferenceWritableKeyPath<NSPropertyDescription, Bool> = \.isIndexedBySpotlight  // - isIndexedBySpotlight
     }
 
@@ -72,35 +68,13 @@ import Foundation
     // MARK: NSManagedObject
 
     private func nsManagedObjectMissing(_ it: NSManagedObject) {
-        let _: Any? = it["name"]  // - subscript(_:)
-        // - willChangeValue(forKey:withSetMutation:using:)
-        let _: (String, NSKeyValueSetMutationKind, Set<AnyHashable>) -> Void = it.willChangeValue(forKey:withSetMutation:using:)
-        // - didChangeValue(forKey:withSetMutation:using:)
-        let _: (String, NSKeyValueSetMutationKind, Set<AnyHashable>) -> Void = it.didChangeValue(forKey:withSetMutation:using:)
         let _: () -> UnsafeMutableRawPointer? = it.observationInfo  // - observationInfo()
         let _: (UnsafeMutableRawPointer?) -> Void = it.setObservationInfo(_:)  // - setObservationInfo(_:)
-    }
-
-    // MARK: NSManagedObject
-
-    private class OwnNSManagedObject: NSManagedObject {
-        override func setNilValueForKey(_ key: String) {}  // - setNilValueForKey(_:), overridden
-        override func willChangeValue(forKey key: String) { super.willChangeValue(forKey: key) }  // - willChangeValue(forKey:), overridden
-        override func didChangeValue(forKey key: String) { super.didChangeValue(forKey: key) }  // - didChangeValue(forKey:), overridden
-        override func changedValues() -> [String: Any] { super.changedValues() }  // - changedValues(), overridden
-        override var hasChanges: Bool { super.hasChanges }  // - hasChanges, overridden
     }
 
     // MARK: Key-value coding of NSManagedObject
 
     private func keyValueCodingOfNSManagedObjectMissing(_ it: NSManagedObject) {
-        let _: (String) -> NSMutableArray = it.mutableArrayValue(forKey:)  // - mutableArrayValue(forKey:)
-        let _: (String) -> NSMutableSet = it.mutableSetValue(forKeyPath:)  // - mutableSetValue(forKeyPath:)
-        let _: (String) -> NSMutableOrderedSet = it.mutableOrderedSetValue(forKeyPath:)  // - mutableOrderedSetValue(forKeyPath:)
-        let _: (String) -> NSMutableArray = it.mutableArrayValue(forKeyPath:)  // - mutableArrayValue(forKeyPath:)
-        let _: (String) -> Void = it.setNilValueForKey(_:)  // - setNilValueForKey(_:)
-        // - validateValue(_:forKeyPath:)
-        let _: (AutoreleasingUnsafeMutablePointer<AnyObject?>, String) throws -> Void = it.validateValue(_:forKeyPath:)
         // - addObserver(_:forKeyPath:options:context:)
         let _: (NSObject, String, NSKeyValueObservingOptions, UnsafeMutableRawPointer?) -> Void = it.addObserver(_:forKeyPath:options:context:)
         let _: (NSObject, String) -> Void = it.removeObserver(_:forKeyPath:)  // - removeObserver(_:forKeyPath:)
@@ -114,7 +88,6 @@ import Foundation
 
     private func nsManagedObjectIDMissing(_ it: NSManagedObjectID) {
         let _: NSObject = it  // - NSObject
-        let _: any NSCopying = it  // - NSCopying
     }
 
     // MARK: NSManagedObjectContext
@@ -124,7 +97,6 @@ import Foundation
         let _: any NSLocking = it  // - NSLocking
         // - observeValue(forKeyPath:of:change:context:)
         let _: (String?, Any?, [String: Any]?, UnsafeMutableRawPointer?) -> Void = it.observeValue(forKeyPath:of:change:context:)
-        let _: (Any, NSPersistentStore) -> Void = it.assign(_:to:)  // - assign(_:to:)
         let _: ReferenceWritableKeyPath<NSManagedObjectContext, Any> = \.mergePolicy  // - mergePolicy
     }
 

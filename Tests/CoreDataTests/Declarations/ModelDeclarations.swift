@@ -83,6 +83,10 @@ private func nsPropertyDescription(_ it: NSPropertyDescription) {
     let _: KeyPath<NSPropertyDescription, Data> = \.versionHash  // = versionHash
     let _: ReferenceWritableKeyPath<NSPropertyDescription, String?> = \.versionHashModifier  // = versionHashModifier
     let _: ReferenceWritableKeyPath<NSPropertyDescription, String?> = \.renamingIdentifier  // = renamingIdentifier
+    let _: KeyPath<NSPropertyDescription, [NSPredicate]> = \.validationPredicates  // = validationPredicates
+    let _: KeyPath<NSPropertyDescription, [Any]> = \.validationWarnings  // = validationWarnings
+    // = setValidationPredicates(_:withValidationWarnings:)
+    let _: ([NSPredicate]?, [String]?) -> Void = it.setValidationPredicates(_:withValidationWarnings:)
 }
 
 @available(*, deprecated)

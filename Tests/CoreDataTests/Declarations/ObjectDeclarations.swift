@@ -49,6 +49,11 @@ private func nsManagedObject(_ it: NSManagedObject) {
     let _: () throws -> Void = it.validateForDelete  // = validateForDelete()
     let _: () throws -> Void = it.validateForInsert  // = validateForInsert()
     let _: () throws -> Void = it.validateForUpdate  // = validateForUpdate()
+    let _: Any? = it["name"]  // = subscript(_:)
+    // = willChangeValue(forKey:withSetMutation:using:)
+    let _: (String, NSKeyValueSetMutationKind, Set<AnyHashable>) -> Void = it.willChangeValue(forKey:withSetMutation:using:)
+    // = didChangeValue(forKey:withSetMutation:using:)
+    let _: (String, NSKeyValueSetMutationKind, Set<AnyHashable>) -> Void = it.didChangeValue(forKey:withSetMutation:using:)
 }
 
 // MARK: NSManagedObject
@@ -77,6 +82,11 @@ private class OwnNSManagedObject: NSManagedObject {
     override func validateForInsert() throws { try super.validateForInsert() }  // = validateForInsert(), overridden
     override func validateForUpdate() throws { try super.validateForUpdate() }  // = validateForUpdate(), overridden
     override var description: String { super.description }  // = description, overridden
+    override func setNilValueForKey(_ key: String) {}  // = setNilValueForKey(_:), overridden
+    override func willChangeValue(forKey key: String) { super.willChangeValue(forKey: key) }  // = willChangeValue(forKey:), overridden
+    override func didChangeValue(forKey key: String) { super.didChangeValue(forKey: key) }  // = didChangeValue(forKey:), overridden
+    override func changedValues() -> [String: Any] { super.changedValues() }  // = changedValues(), overridden
+    override var hasChanges: Bool { super.hasChanges }  // = hasChanges, overridden
 }
 
 // MARK: Key-value coding of NSManagedObject
@@ -88,6 +98,13 @@ private func keyValueCodingOfNSManagedObject(_ it: NSManagedObject) {
     let _: ([String: Any]) -> Void = it.setValuesForKeys(_:)  // = setValuesForKeys(_:)
     let _: (String) -> NSMutableSet = it.mutableSetValue(forKey:)  // = mutableSetValue(forKey:)
     let _: (String) -> NSMutableOrderedSet = it.mutableOrderedSetValue(forKey:)  // = mutableOrderedSetValue(forKey:)
+    let _: (String) -> NSMutableArray = it.mutableArrayValue(forKey:)  // = mutableArrayValue(forKey:)
+    let _: (String) -> NSMutableSet = it.mutableSetValue(forKeyPath:)  // = mutableSetValue(forKeyPath:)
+    let _: (String) -> NSMutableOrderedSet = it.mutableOrderedSetValue(forKeyPath:)  // = mutableOrderedSetValue(forKeyPath:)
+    let _: (String) -> NSMutableArray = it.mutableArrayValue(forKeyPath:)  // = mutableArrayValue(forKeyPath:)
+    let _: (String) -> Void = it.setNilValueForKey(_:)  // = setNilValueForKey(_:)
+    // = validateValue(_:forKeyPath:)
+    let _: (AutoreleasingUnsafeMutablePointer<AnyObject?>, String) throws -> Void = it.validateValue(_:forKeyPath:)
 }
 
 // MARK: NSSnapshotEventType
@@ -110,4 +127,5 @@ private func nsManagedObjectID(_ it: NSManagedObjectID) {
     let _: KeyPath<NSManagedObjectID, NSPersistentStore?> = \.persistentStore  // = persistentStore
     let _: KeyPath<NSManagedObjectID, Bool> = \.isTemporaryID  // = isTemporaryID
     let _: () -> URL = it.uriRepresentation  // = uriRepresentation()
+    let _: any NSCopying = it  // = NSCopying
 }

@@ -6,9 +6,10 @@ import Foundation
 
 // MARK: NSPersistentStoreRequest
 
-private func nsPersistentStoreRequest() {
+private func nsPersistentStoreRequest(_ it: NSPersistentStoreRequest) {
     let _: ReferenceWritableKeyPath<NSPersistentStoreRequest, [NSPersistentStore]?> = \.affectedStores  // = affectedStores
     let _: KeyPath<NSPersistentStoreRequest, NSPersistentStoreRequestType> = \.requestType  // = requestType
+    let _: any NSCopying = it  // = NSCopying
 }
 
 // MARK: NSPersistentStoreRequestType
@@ -49,6 +50,7 @@ private func nsFetchRequest(_ it: NSFetchRequest<NSManagedObject>) {
     let _: ReferenceWritableKeyPath<NSFetchRequest<NSManagedObject>, Bool> = \.shouldRefreshRefetchedObjects
     let _: ReferenceWritableKeyPath<NSFetchRequest<NSManagedObject>, [Any]?> = \.propertiesToGroupBy  // = propertiesToGroupBy
     let _: ReferenceWritableKeyPath<NSFetchRequest<NSManagedObject>, NSPredicate?> = \.havingPredicate  // = havingPredicate
+    let _: any NSCopying = it  // = NSCopying
 }
 
 // MARK: NSFetchRequestResult
@@ -75,6 +77,8 @@ private func nsAsynchronousFetchRequest(_ request: NSFetchRequest<NSManagedObjec
     _ = NSAsynchronousFetchRequest(fetchRequest: request) { (_: NSAsynchronousFetchResult<NSManagedObject>) in }
     let _: KeyPath<NSAsynchronousFetchRequest<NSManagedObject>, NSFetchRequest<NSManagedObject>> = \.fetchRequest  // = fetchRequest
     let _: ReferenceWritableKeyPath<NSAsynchronousFetchRequest<NSManagedObject>, Int> = \.estimatedResultCount  // = estimatedResultCount
+    // = NSPersistentStoreAsynchronousFetchResultCompletionBlock
+    let _: NSPersistentStoreAsynchronousFetchResultCompletionBlock = { (_: NSAsynchronousFetchResult<any NSFetchRequestResult>) in }
 }
 
 // MARK: NSPersistentStoreAsynchronousResult
@@ -292,4 +296,11 @@ private func nsPersistentHistoryChangeType() {
 private func nsPersistentHistoryToken(_ it: NSPersistentHistoryToken) {
     let _: any NSCopying = it  // = NSCopying
     let _: any NSSecureCoding = it  // = NSSecureCoding
+}
+
+// MARK: NSBatchInsertRequest
+
+@available(*, deprecated)
+private func nsBatchInsertRequestDeprecated() {
+    let _: () -> NSBatchInsertRequest = NSBatchInsertRequest.init  // = init()
 }

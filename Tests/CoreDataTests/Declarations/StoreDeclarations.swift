@@ -64,6 +64,11 @@ private func nsPersistentStoreCoordinator(_ it: NSPersistentStoreCoordinator, _ 
     let _: ([Any]?) -> NSPersistentHistoryToken? = it.currentPersistentHistoryToken(fromStores:)
     let _: () throws -> Void = it.finishDeferredLightweightMigration  // = finishDeferredLightweightMigration()
     let _: () throws -> Void = it.finishDeferredLightweightMigrationTask  // = finishDeferredLightweightMigrationTask()
+    let _: any NSLocking = it  // = NSLocking
+    let _: (URL, NSPersistentStore) -> Bool = it.setURL(_:for:)  // = setURL(_:for:)
+    let _: NSPersistentStoreDescription = try await it.addPersistentStore(with: description)  // = addPersistentStore(with:)
+    let _: (String) -> NSManagedObjectID? = it.managedObjectID(for:)  // = managedObjectID(for:)
+    let _: (NSPersistentStoreRequest, NSManagedObjectContext) throws -> Any = it.execute(_:with:)  // = execute(_:with:)
 }
 
 // MARK: NSPersistentContainer
@@ -94,6 +99,7 @@ private class OwnNSPersistentContainer: NSPersistentContainer, @unchecked Sendab
     // = init(name:managedObjectModel:), overridden
     override init(name: String, managedObjectModel model: NSManagedObjectModel) { super.init(name: name, managedObjectModel: model) }
     override func newBackgroundContext() -> NSManagedObjectContext { super.newBackgroundContext() }  // = newBackgroundContext(), overridden
+    override var viewContext: NSManagedObjectContext { super.viewContext }  // = viewContext, overridden
 }
 
 // MARK: NSPersistentStoreDescription
@@ -128,6 +134,16 @@ private func nsPersistentStore(_ it: NSPersistentStore) {
     let _: ReferenceWritableKeyPath<NSPersistentStore, [String: Any]?> = \.metadata  // = metadata
     let _: (NSPersistentStoreCoordinator) -> Void = it.didAdd(to:)  // = didAdd(to:)
     let _: (NSPersistentStoreCoordinator?) -> Void = it.willRemove(from:)  // = willRemove(from:)
+    // = init(persistentStoreCoordinator:configurationName:at:options:)
+    let _: (NSPersistentStoreCoordinator?, String?, URL, [AnyHashable: Any]?) -> NSPersistentStore = NSPersistentStore.init(
+        persistentStoreCoordinator:configurationName:at:options:)
+    let _: (URL) throws -> [String: Any] = NSPersistentStore.metadataForPersistentStore(with:)  // = metadataForPersistentStore(with:)
+    // = setMetadata(_:forPersistentStoreAt:)
+    let _: ([String: Any]?, URL) throws -> Void = NSPersistentStore.setMetadata(_:forPersistentStoreAt:)
+    let _: () -> AnyClass = NSPersistentStore.migrationManagerClass  // = migrationManagerClass()
+    let _: () throws -> Void = it.loadMetadata  // = loadMetadata()
+    let _: ReferenceWritableKeyPath<NSPersistentStore, URL?> = \.url  // = url
+    let _: ReferenceWritableKeyPath<NSPersistentStore, Bool> = \.isReadOnly  // = isReadOnly
 }
 
 // MARK: NSPersistentStore.StoreType
@@ -239,4 +255,17 @@ private func nsAtomicStoreCacheNode(_ it: NSAtomicStoreCacheNode) {
     let _: ReferenceWritableKeyPath<NSAtomicStoreCacheNode, NSMutableDictionary?> = \.propertyCache  // = propertyCache
     let _: (String) -> Any? = it.value(forKey:)  // = value(forKey:)
     let _: (Any?, String) -> Void = it.setValue(_:forKey:)  // = setValue(_:forKey:)
+}
+
+// MARK: NSPersistentStoreCoordinator
+
+@available(*, deprecated)
+private func nsPersistentStoreCoordinatorDeprecated(_ it: NSPersistentStoreCoordinator) {
+    let _: () -> Void = it.lock  // = lock()
+    let _: () -> Void = it.unlock  // = unlock()
+    let _: () -> Bool = it.tryLock  // = tryLock()
+    // = metadataForPersistentStore(ofType:at:)
+    let _: (String?, URL) throws -> [String: Any] = NSPersistentStoreCoordinator.metadataForPersistentStore(ofType:at:)
+    // = setMetadata(_:forPersistentStoreOfType:at:)
+    let _: ([String: Any]?, String?, URL) throws -> Void = NSPersistentStoreCoordinator.setMetadata(_:forPersistentStoreOfType:at:)
 }

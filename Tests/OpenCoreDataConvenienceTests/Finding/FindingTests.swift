@@ -127,4 +127,26 @@ struct FindingTests {
     }
 
     private final class Stranger: NSManagedObject {}
+
+    @Test func sumsAreTheSameOrRefusedAlikeWhetherOrNotAnythingIsUnsaved() throws {
+        for values: [Int64] in [[.max, 1, -1], [.min, -1, 1], [.max, .min], [.max, 1], [.min, .min], [.max, .max, .min], []] {
+            let library = try Library()
+            try library.using { context throws in
+                for value in values { try Setting.create(in: context).value = value }
+                try context.save()
+                func outcome() -> [String] {
+                    let sum = Result { try Setting.sum(of: "value", in: context) }.map(\.stringValue)
+                    let mean = Result { try Setting.average(of: "value", in: context) }.map { "\($0 ?? .nan)" }
+                    return [sum, mean].map { result in (try? result.get()) ?? "\(result)" }
+                }
+                let saved = outcome()
+                // The store can't answer any more.
+                try Author.create(in: context).id = 1
+                let unsaved = outcome()
+                #expect(unsaved == saved)
+                let exact = values.reduce(Int128(0)) { $0 + Int128($1) }
+                #expect(Int64(exactly: exact).map { saved[0] == "\($0)" } ?? saved[0].contains("the sum does not fit 64 bits"), "\(saved)")
+            }
+        }
+    }
 }

@@ -65,4 +65,31 @@ struct RefusedImportTests {
             #expect(!context.hasChanges)
         }
     }
+
+    @Test func objectsOfAClassThatSeveralModulesDeclareAreNotLeftOutOfTheAnswer() throws {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("several-\(UUID().uuidString)/Twofold.xcdatamodel")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder.deletingLastPathComponent()) }
+        let text = """
+            <model><entity name="Twofold" representedClassName="Twofold">
+            <attribute name="name" optional="YES" attributeType="String"/></entity></model>
+            """
+        try Data(text.utf8).write(to: folder.appendingPathComponent("contents"))
+        let model = try #require(NSManagedObjectModel(contentsOf: folder))
+        let container = NSPersistentContainer(name: "Twofold", managedObjectModel: model)
+        container.persistentStoreDescriptions = [NSPersistentStoreDescription(url: URL(fileURLWithPath: "/dev/null"))]
+        container.loadPersistentStores { _, error in #expect(error == nil) }
+        let context = container.newBackgroundContext()
+        try context.performAndWait { () throws in
+            let error = #expect(throws: RecordError.self) { try context.importObjects(Twofold.self, from: [["name": "a"]]) }
+            #expect(error?.problem == "its objects are not of the class Twofold" && error?.remedy.contains("write it with its module") == true)
+            #expect(!context.hasChanges)
+            #expect(try context.importObjects(entityName: "Twofold", from: [["name": "a"]]).count == 1)
+            // Nor are they when they are looked for.
+            #expect(throws: (any Error).self) { try Twofold.findAll(in: context) }
+        }
+    }
 }
+
+/// Other modules of the tests have classes of this name, too.
+final class Twofold: NSManagedObject {}

@@ -1,6 +1,7 @@
 import Foundation
 import OpenCoreData
 import OpenCoreDataTestSupport
+import Synchronization
 import Testing
 
 @Suite struct CoordinatorTests {
@@ -73,4 +74,26 @@ import Testing
             #expect(stack.coordinator.rowCache[item.objectID] == nil)
         }
     }
+
+    @Test func whoLocksKeepsOthersOutWhoLock() {
+        let coordinator: any Locking & Sendable = NSPersistentStoreCoordinator(managedObjectModel: Company.model())
+        coordinator.lock()
+        #expect(coordinator.tryLock())
+        coordinator.unlock()
+        let isFree = Mutex(true), done = DispatchSemaphore(value: 0)
+        Thread {
+            isFree.withLock { $0 = coordinator.tryLock() }
+            done.signal()
+        }.start()
+        done.wait()
+        #expect(!isFree.withLock { $0 })
+        coordinator.unlock()
+    }
 }
+
+/// Reaches the lock past its deprecation.
+private protocol Locking: NSLocking {
+    func tryLock() -> Bool
+}
+
+extension NSPersistentStoreCoordinator: Locking {}

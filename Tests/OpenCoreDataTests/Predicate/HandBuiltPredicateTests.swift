@@ -145,4 +145,12 @@ struct HandBuiltPredicateTests {
         let answer = try await Task.detached { try node.evaluate(["a": 1]) }.value
         #expect(answer)
     }
+
+    @Test func expressionsWithoutPartsAreMadeByTheirTypeAndBlocksAreReadBack() {
+        #expect(NSExpression(expressionType: .evaluatedObject).expressionValue(with: 7, context: nil) as? Int64 == 7)
+        #expect(NSExpression(expressionType: .anyKey).expressionType == .anyKey)
+        let block = NSExpression(block: { object, _, _ in (object as? Int ?? 0) + 1 }, arguments: nil)
+        #expect(block.expressionBlock(1, [], nil) as? Int == 2)
+        #expect(block.copy() as? NSExpression === block)
+    }
 }

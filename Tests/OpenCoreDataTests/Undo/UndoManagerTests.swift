@@ -264,4 +264,26 @@ import Testing
             UndoManager().enableUndoRegistration()
         }.trap(says: "enableUndoRegistration() without")
     }
+
+    // U2
+    @Test func valuesStayWithTheirGroupInBothDirections() {
+        let manager = UndoManager(), target = NSObject(), key = UndoManager.UserInfoKey(rawValue: "cursor")
+        manager.groupsByEvent = false
+        func turn() { manager.registerUndo(withTarget: target) { _ in turn() } }
+        func act(_ place: Int) {
+            manager.beginUndoGrouping()
+            turn()
+            manager.setActionUserInfoValue(place, forKey: key)
+            manager.endUndoGrouping()
+        }
+        act(1)
+        act(2)
+        #expect(manager.undoActionUserInfoValue(forKey: key) as? Int == 2 && manager.redoActionUserInfoValue(forKey: key) == nil)
+        manager.undo()
+        #expect(manager.undoActionUserInfoValue(forKey: key) as? Int == 1 && manager.redoActionUserInfoValue(forKey: key) as? Int == 2)
+        manager.redo()
+        #expect(manager.undoActionUserInfoValue(forKey: key) as? Int == 2)
+        #expect(manager.undoActionUserInfoValue(forKey: UndoManager.UserInfoKey(rawValue: "other")) == nil)
+        #expect(manager.runLoopModes == [.default])
+    }
 }

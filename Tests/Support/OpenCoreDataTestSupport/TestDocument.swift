@@ -13,7 +13,8 @@ package final class TestDocument: UIManagedDocument, @unchecked Sendable {
     package init(_ model: NSManagedObjectModel = Company.model(), policy: AutosavePolicy = AutosavePolicy(), clock: ManualDocumentClock) {
         store = InMemoryStore(entities: model.entities)
         let url = FileManager.default.temporaryDirectory.appendingPathComponent("document-\(UUID().uuidString)", isDirectory: true)
-        super.init(fileURL: url, model: model, autosavePolicy: policy, clock: clock)
+        super.init(fileURL: url, model: model, autosavePolicy: policy)
+        self.clock = clock
         store.observe { [weak self] request in
             guard let self, case .save = request else { return }
             saveCount.withLock { $0 += 1 }

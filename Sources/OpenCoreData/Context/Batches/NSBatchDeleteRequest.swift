@@ -30,6 +30,22 @@ open class NSBatchDeleteRequest: NSPersistentStoreRequest {
         super.init()
     }
 
+    private init(_ selection: Selection) {
+        self.selection = selection
+        super.init()
+    }
+
+    open override func copy(with zone: NSZone? = nil) -> Any {
+        let copy: NSBatchDeleteRequest
+        if case .fetch(let request) = selection {
+            copy = NSBatchDeleteRequest(.fetch(request.duplicate()))
+        } else {
+            copy = NSBatchDeleteRequest(selection)
+        }
+        copy.resultType = resultType
+        return filled(copy)
+    }
+
     /// What it deletes, as a request: where it was made of IDs, one for those, if they are of one entity or of one tree.
     open var fetchRequest: NSFetchRequest<any NSFetchRequestResult> {
         switch selection {

@@ -61,6 +61,16 @@ open class NSBatchInsertRequest: NSPersistentStoreRequest {
         self.init(.entity(entity), .managedObjectHandler(handler))
     }
 
+    /// A request without an entity: executing it throws 134060.
+    @available(*, deprecated, message: "Use init(entityName:objects:) or another that says of which entity the objects are")
+    public convenience override init() { self.init(.name(""), .dictionaries([])) }
+
+    open override func copy(with zone: NSZone? = nil) -> Any {
+        let copy = filled(NSBatchInsertRequest(target, source))
+        copy.resultType = resultType
+        return copy
+    }
+
     private init(_ target: RequestedEntity, _ source: Source) {
         self.target = target
         self.source = source

@@ -32,6 +32,20 @@ open class NSBatchUpdateRequest: NSPersistentStoreRequest {
         super.init()
     }
 
+    private init(_ target: RequestedEntity) {
+        self.target = target
+        super.init()
+    }
+
+    open override func copy(with zone: NSZone? = nil) -> Any {
+        let copy = filled(NSBatchUpdateRequest(target))
+        copy.predicate = predicate
+        copy.includesSubentities = includesSubentities
+        copy.resultType = resultType
+        copy.propertiesToUpdate = propertiesToUpdate
+        return copy
+    }
+
     /// The name given, or the entity's.
     open var entityName: String { target.name }
     /// The entity; nil of a request by name.

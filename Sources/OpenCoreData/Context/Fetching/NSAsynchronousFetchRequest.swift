@@ -17,7 +17,16 @@ open class NSAsynchronousFetchRequest<ResultType>: NSPersistentStoreRequest {
         completionBlock = blk
         super.init()
     }
+
+    open override func copy(with zone: NSZone? = nil) -> Any {
+        let copy = filled(NSAsynchronousFetchRequest(fetchRequest: fetchRequest.duplicate(), completionBlock: completionBlock))
+        copy.estimatedResultCount = estimatedResultCount
+        return copy
+    }
 }
+
+/// What an asynchronous fetch of whatever results is handed to.
+public typealias NSPersistentStoreAsynchronousFetchResultCompletionBlock = (NSAsynchronousFetchResult<any NSFetchRequestResult>) -> Void
 
 /// What a request yields that goes on while its caller does something else.
 /// Call `cancel()` from any thread; read everything else on the context's queue.

@@ -32,7 +32,7 @@ extension NSManagedObjectContext {
                 plan, fetching: request.propertiesToFetch, groupingBy: request.propertiesToGroupBy, having: request.havingPredicate,
                 isDistinct: request.returnsDistinctResults)
         case .managedObjectResultType:
-            options.prefetched.check(against: plan.entity)
+            try options.prefetched.check(against: plan.entity)
             plan.includesRows = options.includesRows
         default: break
         }
@@ -48,14 +48,29 @@ extension NSManagedObjectContext {
 
     func results<T>(of fetch: PreparedFetch, found: Found) throws -> [T] {
         switch found {
-        case .count(let count): return [NSNumber(value: count)].compactMap { $0 as? T }
-        case .dictionaries(let values): return values.compactMap { fetch.table?.dictionary($0) as? T }
-        case .rows(let rows) where fetch.type == .managedObjectIDResultType: return rows.compactMap { $0.id as? T }
-        case .rows(let rows): return cast(try objects(rows, of: fetch.plan, fetch.options, stamp: fetch.stamp))
+        case .count(let count): return [try cast(NSNumber(value: count), fetch.plan)]
+        case .dictionaries(let values): return try values.map { try cast(fetch.table?.dictionary($0), fetch.plan) }
+        case .rows(let rows) where fetch.type == .managedObjectIDResultType: return try rows.map { try cast($0.id, fetch.plan) }
+        case .rows(let rows): return try cast(objects(rows, of: fetch.plan, fetch.options, stamp: fetch.stamp), fetch.plan)
         }
     }
 
-    private func cast<T>(_ objects: [NSManagedObject]) -> [T] {
+    private func cast<T>(_ found: Any?, _ plan: FetchPlan) throws -> T {
+        if let result = found as? T { return result }
+        throw Self.otherResult(found, T.self, plan)
+    }
+
+    /// What is found is not what the caller says that there is: left out, it would be lost without a word.
+    private static func otherResult(_ found: Any?, _ type: Any.Type, _ plan: FetchPlan) -> NSError {
+        let what = found.map { "\(Swift.type(of: $0))" } ?? "nothing"
+        let entity = (found as? NSManagedObject)?.entity.name ?? plan.entity.name
+        return NSError.coreData(
+            .coreData,
+            "A fetch of \(plan.entity.name ?? "?") for results of type \(type) found one of \(entity ?? "?") that is of type \(what). Fetch with "
+                + "NSFetchRequest<NSManagedObject>, leave subentities out (includesSubentities), or set the resultType that goes with \(type).")
+    }
+
+    private func cast<T>(_ objects: [NSManagedObject], _ plan: FetchPlan) throws -> [T] {
         if let first = objects.first, T.self is AnyClass, first is T {
             let type = ObjectIdentifier(Swift.type(of: first))
             // All are of one class, which has just been cast: the array of them is an array of T already, since both hold plain references.
@@ -72,6 +87,8 @@ extension NSManagedObjectContext {
             } else if let cast = object as? T {
                 if T.self is AnyClass { known = type }
                 result.append(cast)
+            } else {
+                throw Self.otherResult(object, T.self, plan)
             }
         }
         return result

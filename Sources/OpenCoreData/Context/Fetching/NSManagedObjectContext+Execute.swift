@@ -67,6 +67,37 @@ extension NSAsynchronousFetchRequest: ContextRequest {
     }
 }
 
+extension NSPersistentStoreCoordinator {
+    /// Executes a request on the stores: unsaved changes of a context don't count. Call it on the context's queue.
+    ///
+    /// - Parameter context: whose the objects are that it finds; one of this coordinator.
+    /// - Returns: of a fetch an array of its results, else the result that `NSManagedObjectContext.execute(_:)` gives.
+    /// - Throws: 134091 for a request that a context can't execute either, or a context of another coordinator; else what fetching and executing throw.
+    public func execute(_ request: NSPersistentStoreRequest, with context: NSManagedObjectContext) throws -> Any {
+        guard context.endOfChain === self else {
+            throw NSError.coreData(
+                .persistentStoreUnsupportedRequestType,
+                "\(context.diagnosticName) is not of the coordinator that is to execute the request; use one whose stores it is about.")
+        }
+        guard let fetch = (request as? any StoreFetch)?.ofStores else { return try context.execute(request) }
+        return try context.fetch(fetch)
+    }
+}
+
+/// A fetch request of whatever results.
+private protocol StoreFetch {
+    /// The same for what the stores hold alone.
+    var ofStores: NSFetchRequest<any NSFetchRequestResult> { get }
+}
+
+extension NSFetchRequest: StoreFetch {
+    fileprivate var ofStores: NSFetchRequest<any NSFetchRequestResult> {
+        let request = erased()
+        request.includesPendingChanges = false
+        return request
+    }
+}
+
 extension NSFetchRequest {
     /// Executes the request in the context whose block the caller runs in, the innermost if there are several. Traps outside of
     /// `perform` and `performAndWait`; throws what `fetch(_:)` throws.

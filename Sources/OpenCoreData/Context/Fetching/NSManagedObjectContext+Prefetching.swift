@@ -216,14 +216,14 @@ struct PrefetchPaths {
     }
 
     /// Traps for a name that is no relationship of the entity or of one that inherits from it.
-    func check(against entity: NSEntityDescription) {
+    func check(against entity: NSEntityDescription) throws {
         for (name, rest) in branches {
             let found = entity.withDescendants.lazy.compactMap { $0.propertiesByName[name] }.first
-            guard let found else { Violation.unknownKey(name, entity: entity.name) }
+            guard let found else { throw CoreDataMisuse.unknownKey(name, entity: entity.name).survived() }
             guard let relationship = found as? NSRelationshipDescription, let destination = relationship.destinationEntity else {
-                Violation.misuse("\(entity.name ?? "?").\(name) can't be prefetched: it is not a relationship")
+                throw CoreDataMisuse(.wrongType, "\(entity.name ?? "?").\(name) can't be prefetched: it is not a relationship").survived()
             }
-            rest.check(against: destination)
+            try rest.check(against: destination)
         }
     }
 }

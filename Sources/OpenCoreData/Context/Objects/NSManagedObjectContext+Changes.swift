@@ -25,7 +25,7 @@ struct ContextEvents {
 extension NSManagedObjectContext {
     /// See `hasChanges`.
     final var hasUnsavedChanges: Bool {
-        if unpublished.contains(where: { $0.hasChanges }) || !undelivered.isEmpty { return true }
+        if unpublished.contains(where: { $0.isUnsaved }) || !undelivered.isEmpty { return true }
         return chain.withLock { level.hasChanges }
     }
 
@@ -80,7 +80,9 @@ extension NSManagedObjectContext {
     final func takeIn(_ object: NSManagedObject) {
         checkQueue()
         if object.fillsRows { Violation.misuse("an object that fills the rows of a batch insert is inserted into a context; make one of your own") }
-        if let owner = object.context, owner !== self { Violation.insertedElsewhere("\(object.objectID)", owner.diagnosticName) }
+        if let owner = object.context, owner !== self {
+            return CoreDataMisuse.insertedElsewhere("\(object.objectID)", owner.diagnosticName).survive()
+        }
         if object.context === self && object.state != .detached { return }
         // An object made in no context keeps the identity it was made with: others made there may name it already.
         if object.context == nil, let store = endOfChain?.store(for: object.entity) { object.objectID.bind(to: store.identity) }
@@ -95,11 +97,30 @@ extension NSManagedObjectContext {
         noteActivity()
     }
 
+    /// Says to which of several stores a new object goes when it is saved; without it, to the first that keeps its entity. Its relationships stay as they
+    /// are.
+    ///
+    /// A misuse (see `CoreDataMisuse`), after which the object goes where it went: a store of another coordinator, or one whose configuration lacks the
+    /// entity; a store that is only read; an object that is saved or has a permanent ID, and one that was inserted before the store was added.
+    /// A store of one's own takes only objects that were inserted before there was any store.
+    public func assign(_ object: Any, to store: NSPersistentStore) {
+        checkQueue()
+        guard let object = (object as? NSManagedObject)?.standing, object.context === self else {
+            return CoreDataMisuse.otherContext("\((object as? NSManagedObject).map { "\($0.objectID)" } ?? "\(object)")").survive()
+        }
+        guard object.isInserted, let coordinator = endOfChain else {
+            return CoreDataMisuse(.other, "\(object.objectID) can't be assigned to a store: it is not new here.").survive()
+        }
+        if let why = coordinator.assign(object.objectID, to: store) {
+            CoreDataMisuse(.other, "\(object.objectID) can't be assigned to a store: \(why).").survive()
+        }
+    }
+
     /// See `delete(_:)`.
     final func prepareAndDelete(_ object: NSManagedObject) {
         checkQueue()
         let object = object.standing
-        if object.context !== self { Violation.otherContext("\(object.objectID)") }
+        if object.context !== self { return CoreDataMisuse.otherContext("\(object.objectID)").survive() }
         object.prepareForDeletion()
         markDeleted(object)
         undelivered.append(object)

@@ -20,7 +20,7 @@ extension NSManagedObjectContext {
         }
         for object in registry.objects {
             object.members = [:]
-            guard object.hasChanges else { continue }
+            guard object.isUnsaved else { continue }
             if object.state == .inserted || (object.base == nil && !object.isFaulted) {
                 registry.remove(object.objectID)
                 object.detach()
@@ -143,7 +143,7 @@ extension NSManagedObjectContext {
         endOfChain?.rowCache.relations.removeAll()
         for object in registry.objects {
             askAgain(object)
-            if object.hasChanges {
+            if object.isUnsaved {
                 reload(object)
                 object.callAwake(.refresh)
             } else {

@@ -13,7 +13,7 @@ struct ObjectRegistry {
     mutating func retainAll(_ retains: Bool) {
         retainsAll = retains
         for object in objects {
-            if retains { retain(object) } else if !object.hasChanges { release(object.objectID) }
+            if retains { retain(object) } else if !object.isUnsaved { release(object.objectID) }
         }
     }
 

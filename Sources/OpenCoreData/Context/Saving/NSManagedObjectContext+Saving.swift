@@ -73,7 +73,7 @@ extension NSManagedObjectContext {
     func callWillSave() throws {
         publish()
         var next: [NSManagedObject] = []
-        for object in mayChangeUnretained ? registry.objects : Array(registry.retainedObjects) where object.hasHooks && object.hasChanges {
+        for object in mayChangeUnretained ? registry.objects : Array(registry.retainedObjects) where object.hasHooks && object.isUnsaved {
             next.append(object)
         }
         for _ in 0..<100 {

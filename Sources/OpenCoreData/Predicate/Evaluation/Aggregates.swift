@@ -41,11 +41,23 @@ enum Aggregates {
         Int64(elements(value).count)
     }
 
-    /// 0 of nothing. What is not a number is left out.
+    /// 0 of nothing. What is not a number is left out. Integers are added exactly, in whatever order they come: their sum is an integer, or real where
+    /// it does not fit 64 bits.
     static func sum(_ values: [PredicateValue]) -> PredicateValue {
-        values.reduce(.integer(0)) { total, value in
-            let next = Arithmetic.add(total, value)
-            return next.isNull ? total : next
+        var whole = WholeTotal(), others: PredicateValue?
+        for value in values {
+            switch value {
+            case .integer(let number): whole.add(number)
+            case .bool(let flag): whole.add(flag ? 1 : 0)
+            default:
+                let next = Arithmetic.add(others ?? .integer(0), value)
+                if !next.isNull { others = next }
+            }
+        }
+        switch others {
+        case .decimal(let total)?: return .decimal(total + whole.decimal)
+        case .double(let total)?: return .real(total + whole.real)
+        default: return whole.integer.map { .integer($0) } ?? .real(whole.real)
         }
     }
 
@@ -80,6 +92,28 @@ enum Aggregates {
         for value in values where !kept.contains(where: { Comparison.equal($0, value) }) { kept.append(value) }
         return kept
     }
+}
+
+/// A sum of integers, exact at any size. All zeros is nothing.
+struct WholeTotal {
+    // Not one Int128: SQLite's memory for aggregates is aligned to eight bytes only.
+    private var high: Int64 = 0
+    private var low: UInt64 = 0
+
+    private var sum: Int128 { Int128(high) << 64 | Int128(low) }
+
+    mutating func add(_ number: Int64) {
+        let next = sum + Int128(number)
+        high = Int64(truncatingIfNeeded: next >> 64)
+        low = UInt64(truncatingIfNeeded: next)
+    }
+
+    /// Nil if it does not fit.
+    var integer: Int64? { Int64(exactly: sum) }
+
+    var real: Double { Double(sum) }
+
+    var decimal: Decimal { integer.map { Decimal($0) } ?? Decimal(string: sum.description) ?? .nan }
 }
 
 /// Numbers in expressions, as SQLite reckons: two integers give an integer, a real makes the result real, integers that overflow become

@@ -97,7 +97,8 @@ extension ExpressionNode {
             "TERNARY(\(condition.canonicalFormat), \(yes.canonicalFormat), \(no.canonicalFormat))"
         case .anyKey: "ANYKEY"
         case .opaque: "<code>"
-        case .tooDeep: "<nests too deep>"
+        case .unanswerable(.malformedFormat): "<no expression>"
+        case .unanswerable: "<nests too deep>"
         }
     }
 

@@ -74,7 +74,7 @@ extension ExpressionNode {
             return try condition.evaluate(in: scope) ? yes.evaluate(in: scope) : no.evaluate(in: scope)
         case .anyKey: return .null
         case .opaque(let opaque): return try Self.answer(of: opaque, in: scope)
-        case .tooDeep: throw .tooDeep
+        case .unanswerable(let reason): throw reason
         }
     }
 

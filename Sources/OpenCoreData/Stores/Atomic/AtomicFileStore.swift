@@ -8,6 +8,7 @@ import Synchronization
 /// 134030, and their file stays.
 // What changes is guarded by locks, as in the class that it inherits from.
 final class AtomicFileStore: InMemoryStore, @unchecked Sendable {
+    override var mayBeElsewhere: Bool { false }
     /// All trees take their keys from one counter: the file calls an object by its key alone.
     static let counter = -1
 

@@ -23,7 +23,7 @@ extension SQLTranslator {
         case .message(_, let selector, _): throw refusal("FUNCTION(…, '\(selector)')")
         case .anyKey: throw refusal("ANYKEY")
         case .opaque: throw refusal("an expression made of a block")
-        case .tooDeep: throw PredicateEvaluationError.tooDeep.ofAFetch
+        case .unanswerable(let reason): throw reason.ofAFetch
         }
     }
 

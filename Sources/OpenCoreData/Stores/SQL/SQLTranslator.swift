@@ -151,7 +151,7 @@ extension ExpressionNode {
     var isConstant: Bool {
         switch self {
         case .constant, .anyKey: true
-        case .evaluatedObject, .variable, .keyPath, .subquery, .opaque, .tooDeep: false
+        case .evaluatedObject, .variable, .keyPath, .subquery, .opaque, .unanswerable: false
         case .keyPathOf(let base, _): base.isConstant
         case .index(let base, .element(let place)): base.isConstant && place.isConstant
         case .index(let base, _): base.isConstant

@@ -9,11 +9,11 @@ extension SQLFunctions {
     static func registerAggregates(on connection: OpaquePointer?) throws {
         try define("ocd_total", on: connection) { context in
             guard let total = NumberTotal.of(context, 0)?.pointee else { return sqlite3_result_int64(context, 0) }
-            if total.isReal { sqlite3_result_double(context, total.real) } else { sqlite3_result_int64(context, total.integer) }
+            if let integer = total.integer { sqlite3_result_int64(context, integer) } else { sqlite3_result_double(context, total.real) }
         }
         try define("ocd_average", on: connection) { context in
             guard let total = NumberTotal.of(context, 0)?.pointee, total.count > 0 else { return sqlite3_result_null(context) }
-            sqlite3_result_double(context, (total.isReal ? total.real : Double(total.integer)) / Double(total.count))
+            sqlite3_result_double(context, total.real / Double(total.count))
         }
     }
 
@@ -28,43 +28,35 @@ extension SQLFunctions {
     }
 }
 
-/// What has been added so far. SQLite makes it, of zeros.
+/// What has been added so far, as `Aggregates.sum` adds. SQLite makes it, of zeros.
 private struct NumberTotal {
-    var integer: Int64
-    var real: Double
-    var isReal: Bool
-    var count: Int64
+    private var whole: WholeTotal
+    private var reals: Double
+    private var hasReals: Bool
+    private(set) var count: Int64
 
     /// - Parameter size: of what is made if there is none yet; 0: nothing is.
     static func of(_ context: OpaquePointer?, _ size: Int32) -> UnsafeMutablePointer<NumberTotal>? {
         sqlite3_aggregate_context(context, size)?.assumingMemoryBound(to: NumberTotal.self)
     }
 
-    /// As `Arithmetic.add`; what is no number is left out.
+    /// What is no number is left out, and what would make the sum none.
     mutating func add(_ value: OpaquePointer) {
         switch sqlite3_value_type(value) {
-        case SQLITE_INTEGER:
-            let number = sqlite3_value_int64(value)
-            if isReal {
-                real += Double(number)
-            } else {
-                let (sum, overflows) = integer.addingReportingOverflow(number)
-                if overflows { becomeReal(adding: Double(number)) } else { integer = sum }
-            }
+        case SQLITE_INTEGER: whole.add(sqlite3_value_int64(value))
         case SQLITE_FLOAT:
-            let number = sqlite3_value_double(value), sum = (isReal ? real : Double(integer)) + number
-            // As in memory, what makes it not a number is left out.
+            let sum = reals + sqlite3_value_double(value)
             if !sum.isNaN {
-                real = sum
-                isReal = true
+                reals = sum
+                hasReals = true
             }
         default: return
         }
         count += 1
     }
 
-    private mutating func becomeReal(adding number: Double) {
-        real = Double(integer) + number
-        isReal = true
-    }
+    /// Nil where the sum is real.
+    var integer: Int64? { hasReals ? nil : whole.integer }
+
+    var real: Double { hasReals ? reals + whole.real : whole.real }
 }

@@ -157,12 +157,7 @@ extension SQLiteReader {
             try statement.bindNumbered(asked.query.parameters)
             var result: [[AttributeValue]] = []
             try statement.forEachRow { raw in
-                result.append(
-                    zip(asked.readings, table.columns).enumerated().map { number, column in
-                        let value = Self.value(raw, Int32(number), column.0)
-                        guard case .expression(_, let type) = column.1.source, type != .undefinedAttributeType else { return value }
-                        return AttributeValue.coded(value.plain, as: type) ?? value
-                    })
+                result.append(asked.readings.enumerated().map { Self.value(raw, Int32($0), $1) })
             }
             return result
         }

@@ -8,6 +8,7 @@ import Synchronization
 /// One writer at a time, several readers beside it (write-ahead log): a read never waits for a save.
 // Immutable but for what stands under the locks of its parts; the connection pool is safe to share.
 package final class SQLiteStore: NSPersistentStore, @unchecked Sendable {
+    package override var mayBeElsewhere: Bool { false }
     /// Nil where the file is only looked into.
     let model: NSManagedObjectModel?
     let pool: DatabasePool

@@ -18,7 +18,8 @@ package final class JournalDocument: UIManagedDocument, @unchecked Sendable {
     ) {
         self.memory = memory
         self.whenStoresAreOpen = whenStoresAreOpen
-        super.init(fileURL: url, model: model, autosavePolicy: AutosavePolicy(), clock: ManualDocumentClock())
+        super.init(fileURL: url, model: model)
+        clock = ManualDocumentClock()
         pushJournaling = journaling
     }
 

@@ -24,7 +24,7 @@ import Testing
     private static let checks = [
         "start-waits-for-ready", "status-is-shown", "security-score", "rows-arrive", "group-reads-running", "others-read-nothing",
         "journal-fields", "catalogue-explains", "credential-is-used", "missing-credential-named", "usr1-polls-at-once", "reload-takes-effect",
-        "bad-reload-refused", "bad-reload-in-journal", "old-configuration-stays", "second-instance-75", "no-secret-anywhere",
+        "bad-reload-refused", "bad-reload-in-journal", "old-configuration-stays", "model-reload-migrates", "second-instance-75", "no-secret-anywhere",
         "watchdog-restarts", "kill-9-restarts-with-the-same-rows", "sigterm-exits-0", "group-reads-stopped", "bad-configuration-78-no-restart",
     ]
 

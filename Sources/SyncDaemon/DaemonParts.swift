@@ -26,6 +26,8 @@ public struct EngineWiring: Sendable {
     public var onMigration: @Sendable (Double) -> Bool
     /// The closed document of this process whose lock the new one takes over; nil at the start.
     public var predecessor: (any OpenDocument)?
+    /// False: a store of another model is refused, whatever the configuration says.
+    public var mayMigrate = true
 
     /// Of the first engine, if there is no predecessor.
     public init(
@@ -53,7 +55,8 @@ struct ManagedParts: DaemonParts {
         try reader.check(configuration)
         let secrets = SecretResolver(reader)
         let opened = try DocumentOpening(configuration: configuration).open(
-            model: try model(of: configuration), lock: (wiring.predecessor as? OpenedDocument)?.lock, onMigration: wiring.onMigration)
+            model: try model(of: configuration), lock: (wiring.predecessor as? OpenedDocument)?.lock, mayMigrate: wiring.mayMigrate,
+            onMigration: wiring.onMigration)
         opened.document.observe { event in
             if case .saved = event { wiring.onSaved() }
         }

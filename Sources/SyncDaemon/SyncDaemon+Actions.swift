@@ -29,7 +29,7 @@ extension SyncDaemon {
                 if outcome != status { lifeCycle.tell(.failed(outcome)) }
                 lifeCycle.tell(.stopFinished)
             }
-        case .skipPage: Task { await running.slot.stop(grace: .zero) }
+        case .skipPage: Task { await running.slot.hurry() }
         }
     }
 

@@ -1,3 +1,4 @@
+import Glibc
 import SyncConfiguration
 import SyncControl
 import SyncPipeline
@@ -15,9 +16,18 @@ extension SyncDaemon {
         } catch {
             return Self.keeps(error)
         }
-        let make = { @Sendable [self] (configuration: CisternConfiguration, document: any OpenDocument) async throws -> DaemonEngine in
+        let patience = Task {
+            while !Task.isCancelled {
+                options.notify.extendTimeout(by: Self.extensionTime, status: "Reloading: saving")
+                try await Task.sleep(for: Self.extensionPause)
+            }
+        }
+        defer { patience.cancel() }
+        let make = {
+            @Sendable [self] (configuration: CisternConfiguration, document: any OpenDocument, isWayBack: Bool) async throws -> DaemonEngine in
+            patience.cancel()
             if lifeCycle.isStopWanted { throw StopWanted() }
-            let engine = try await assemble(configuration, over: document, lifeCycle: lifeCycle, onStep: slot.steps)
+            let engine = try await assemble(configuration, over: document, isWayBack: isWayBack, lifeCycle: lifeCycle, onStep: slot.steps)
             do {
                 try await engine.pipeline.start()
             } catch {
@@ -28,10 +38,15 @@ extension SyncDaemon {
             return engine
         }
         do throws(EngineSlot.ExchangeFailure) {
-            try await slot.exchange(grace: old.daemon.shutdownGrace.duration) {
-                try await make(configuration, $0)
+            try await slot.exchange(grace: old.daemon.shutdownGrace.duration) { error in
+                // Another program's lock, a full disk: as while it runs, it is tried again.
+                guard Self.isPassing(error, old), !lifeCycle.isStopWanted else { return false }
+                try? await Task.sleep(for: .seconds(1))
+                return true
+            } for: {
+                try await make(configuration, $0, false)
             } orAgain: {
-                try await make(old, $0)
+                try await make(old, $0, true)
             }
         } catch {
             switch error {
@@ -39,22 +54,34 @@ extension SyncDaemon {
                 lifeCycle.recorder.seed(await slot.resources())
                 return Self.keeps(error)
             case .givenUp: return DaemonLifeCycle.stopping
-            case .lost(let error), .unsaved(let error):
-                let failure = DocumentOpening.failure(error, package: old.document.path)
-                lifeCycle.tell(.failed(failure.status))
-                return ControlError(
-                    "the document could not be opened again: \(failure.message); cisternd ends",
-                    advice: "the journal says more: journalctl -u cisternd",
-                    code: .failure)
+            case .lost(let reason, let error):
+                return end(reason, "and the document could not be opened again as it was: \(Self.words(error))", lifeCycle)
+            case .unsaved(let error): return end(error, "the document could not be saved", lifeCycle)
             }
         }
+        lifeCycle.recorder.reload(configuration)
         lifeCycle.recorder.seed(await slot.resources())
         return nil
     }
 
+    /// Nothing runs any more. The next start reads the files as they are now, so what they say does not keep it from being made.
+    private func end(_ reason: any Error, _ words: String, _ lifeCycle: DaemonLifeCycle) -> ControlError {
+        let status = DocumentOpening.failure(reason, package: lifeCycle.configurationInForce.document.path).status
+        lifeCycle.tell(.failed([.configuration, .noPermission].contains(status) ? .temporaryFailure : status))
+        return ControlError(
+            "cisternd ends: \(Self.words(reason)); \(words)", advice: "the journal says more: journalctl -u cisternd", code: .failure)
+    }
+
+    private static func isPassing(_ error: any Error, _ configuration: CisternConfiguration) -> Bool {
+        let failure = DocumentOpening.failure(error, package: configuration.document.path)
+        return failure.status == .temporaryFailure || failure.code == ENOSPC
+    }
+
+    private static func words(_ error: any Error) -> String { (error as? StartFailure)?.message ?? error.inWords }
+
     private static func keeps(_ error: any Error) -> ControlError {
         ControlError(
-            "the new configuration is refused: \((error as? StartFailure)?.message ?? error.inWords); the old one is kept",
+            "the new configuration is refused: \(words(error)); the old one is kept",
             advice: "correct it and reload again; `cisternctl plan --model` says what a changed [entity] does to the store", code: .configuration)
     }
 }

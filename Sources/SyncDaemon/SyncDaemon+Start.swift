@@ -117,9 +117,12 @@ extension SyncDaemon {
     }
 
     /// Opens the document on a thread that may block, and asks the manager for patience meanwhile. A stop that is asked for gives a migration up.
-    /// - Parameter predecessor: the closed document that the new one takes the lock of; nil at the start.
+    ///
+    /// - Parameters:
+    ///   - predecessor: the closed document that the new one takes the lock of; nil at the start.
+    ///   - isWayBack: the store must be of the configuration's model, as it was.
     func assemble(
-        _ configuration: CisternConfiguration, over predecessor: (any OpenDocument)? = nil, lifeCycle: DaemonLifeCycle,
+        _ configuration: CisternConfiguration, over predecessor: (any OpenDocument)? = nil, isWayBack: Bool = false, lifeCycle: DaemonLifeCycle,
         onStep: @escaping @Sendable () -> Void = {}
     ) async throws -> DaemonEngine {
         let notify = options.notify, parts = parts, hub = hub
@@ -144,6 +147,7 @@ extension SyncDaemon {
         let engine = try await blocking {
             var wiring = wiring
             wiring.predecessor = predecessor
+            wiring.mayMigrate = !isWayBack
             return try parts.assemble(configuration, wiring)
         }
         if let migration = engine.migration { reporter.send(JournalEntry(.schemaMigrated, migration)) }

@@ -11,6 +11,8 @@ public protocol SyncPipelining: Sendable {
     /// Takes no more work; finishes the open pages within `grace`, or rolls them back. Called a second time, with a shorter time, it cuts
     /// the first call short.
     func stop(grace: Duration) async
+    /// Returns, after a stop, when no run is open any more: one that the stop has given up on may still be.
+    func ended() async
     /// Puts a new configuration into force. Running pages are not dropped.
     func reload(_ configuration: CisternConfiguration) async throws
     /// Polls now, within the limits. With `wait`, returns after the save that holds the last page; else at once and with nothing.

@@ -154,6 +154,13 @@ public final class SyncPipeline: Sendable {
         await transports.shutdown()
     }
 
+    /// Returns, after a stop, when no run is open any more: one that the stop has given up on may still be.
+    public func ended() async {
+        while let running = state.withLock({ $0.runs.values.first }) {
+            if let task = running.task { await task.value } else { await Task.yield() }
+        }
+    }
+
     // MARK: Polling
 
     /// Polls now, as far as the limits allow. `scope` is a source, `source/resource`, or nil for everything. With `wait` the reports come when

@@ -21,6 +21,7 @@ final class FakePipeline: SyncPipelining {
         /// What `sync` does before it returns.
         var onSync: @Sendable () async throws -> [RunReport] = { [] }
         var onStop: @Sendable (Duration) async -> Void = { _ in }
+        var onEnded: @Sendable () async -> Void = {}
         var onPause: @Sendable () async -> Void = {}
         var onReload: @Sendable () throws -> Void = {}
         var onStart: @Sendable () async -> Void = {}
@@ -58,6 +59,7 @@ final class FakePipeline: SyncPipelining {
         try? record(.stop(grace: grace))
         await answers.withLock { $0.onStop }(grace)
     }
+    func ended() async { await answers.withLock { $0.onEnded }() }
     func reload(_ configuration: CisternConfiguration) async throws {
         try record(.reload)
         try answers.withLock { $0.onReload }()

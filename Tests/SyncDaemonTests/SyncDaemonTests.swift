@@ -242,7 +242,26 @@ import enum SyncDaemon.ExitStatus
         bench.write(Self.changed)
         daemon.deliver(.hangUp)
         #expect(await status == .ioError)
-        #expect(bench.entries.all.contains { $0.messageID == .reloadFailed && $0.message.contains("the document could not be opened again: gone") })
+        #expect(
+            bench.entries.all.contains {
+                $0.messageID == .reloadFailed
+                    && $0.message.contains("cisternd ends: gone; and the document could not be opened again as it was: gone")
+            })
+        // It is not ready, and does not say so.
+        let texts = bench.sent.all.map(\.text)
+        #expect(texts.count { $0.hasPrefix("READY=1") } == 1, "\(texts)")
+    }
+
+    // Status 78 would keep the unit from being started again, with files that may well fit the store.
+    @Test func whatTheWayBackFindsWrongDoesNotKeepTheServiceFromStartingAgain() async throws {
+        let daemon = bench.daemon()
+        async let status = daemon.run()
+        var messages = bench.messages.makeAsyncIterator()
+        while let message = await messages.next(), message["READY"] == nil {}
+        bench.failures.withLock { $0 = [StartFailure(.configuration, "first"), StartFailure(.configuration, "second")] }
+        bench.write(Self.changed)
+        daemon.deliver(.hangUp)
+        #expect(await status == .temporaryFailure)
     }
 
     @Test func aStopGivesAMigrationUp() async throws {

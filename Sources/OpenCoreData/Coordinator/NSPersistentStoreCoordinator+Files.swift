@@ -6,18 +6,32 @@ extension NSPersistentStoreCoordinator {
     /// that have the file open see it emptied, and see it whole. Where there is no file, and of a store in memory, there is nothing to do.
     ///
     /// Throws 134070 for a store that this coordinator has open (remove it before), 134000 or 134080 for a file that is no store, which is left
-    /// as it is unless `NSPersistentStoreForceDestroyOption` is given, 134030 where it can't be written.
+    /// as it is, 134030 where it can't be written. With `NSPersistentStoreForceDestroyOption` a file that is damaged or no store is removed; one that
+    /// somebody else uses, a folder, and what can't be read is left as it is all the same.
     public func destroyPersistentStore(at url: URL, ofType storeType: String, options: [AnyHashable: Any]? = nil) throws {
         if storeType == NSInMemoryStoreType { return }
         let file = try file(at: url, storeType, options)
         do {
             try file.empty()
         } catch {
-            guard options?[NSPersistentStoreForceDestroyOption] as? Bool == true else { throw error }
-            for name in ["", "-wal", "-shm", "-journal"] where FileManager.default.fileExists(atPath: url.path + name) {
+            guard options?[NSPersistentStoreForceDestroyOption] as? Bool == true, Self.isOfTheContent(error), Self.isFile(url) else { throw error }
+            // The file last: without it, the others mean nothing to anybody.
+            for name in ["-wal", "-shm", "-journal", ""] where FileManager.default.fileExists(atPath: url.path + name) {
                 try FileManager.default.removeItem(atPath: url.path + name)
             }
         }
+    }
+
+    /// Whether what is in a file is the reason, and not who uses it, the disk, or a right that is missing.
+    private static func isOfTheContent(_ error: any Error) -> Bool {
+        let error = error as NSError, underlying = error.userInfo[NSUnderlyingErrorKey] as? NSError
+        if let code = error.userInfo[NSSQLiteErrorDomain] as? Int { return [11, 26].contains(code & 0xff) }
+        if let underlying { return isOfTheContent(underlying) }
+        return error.domain == NSCocoaErrorDomain && [134000, 134080, CocoaError.Code.fileReadCorruptFile.rawValue].contains(error.code)
+    }
+
+    private static func isFile(_ url: URL) -> Bool {
+        (try? FileManager.default.attributesOfItem(atPath: url.path)[.type] as? FileAttributeType) == .typeRegular
     }
 
     /// As above, with the Swift spelling of store types.

@@ -59,6 +59,12 @@ extension NSPersistentStoreCoordinator {
         return others.map { StoresSave.Part(store: $0, changes: ChangeSet()) } + parts
     }
 
+    private static func checkWritable(_ store: NSPersistentStore, _ changes: ChangeSet) throws {
+        guard store.isReadOnly, !changes.isEmpty else { return }
+        let place = store.url.map { $0.isFileURL ? $0.path : $0.absoluteString } ?? "The store \(store.identifier ?? "")"
+        throw NSError.coreData(.persistentStoreSave, "\(place) was opened read-only, or closed for writing; nothing was saved.")
+    }
+
     /// Splits a change set by the stores its objects live in. An object without a store yet goes to the first that keeps its entity.
     private func save(_ changes: ChangeSet, origin: SaveOrigin) throws -> StoresSave {
         let all = persistentStores
@@ -77,6 +83,7 @@ extension NSPersistentStoreCoordinator {
         }
         if all.count == 1 {
             try changes.forEach { id, _ in _ = try place(id) }
+            try Self.checkWritable(all[0], changes)
             var part = changes
             part.origin = origin
             return StoresSave([StoresSave.Part(store: all[0], changes: part)], journaled: changes.journaled, conflict: nil)
@@ -91,6 +98,10 @@ extension NSPersistentStoreCoordinator {
         }
         for (key, pairs) in changes.pairs {
             let store = try place(key.owner)
+            // No row can name both.
+            for id in pairs.added where try place(id) !== store {
+                throw NSError.leadsElsewhere("\(key.owner.entity.name ?? "?").\(key.relationship.name)", to: id)
+            }
             change(store) { $0.pairs[key] = pairs }
         }
         for (key, order) in changes.orders {
@@ -108,6 +119,7 @@ extension NSPersistentStoreCoordinator {
             let stored = try store.rows(for: [id])[id]
             if stored?.version != row.version { conflicts.append(StoreConflict.VersionConflict(id: id, stored: stored)) }
         }
+        for part in parts.values { try Self.checkWritable(part.store, part.changes) }
         var result = withMetadata(Array(parts.values))
         // A merge policy dropped all of it: it is settled, and that has to be known after a crash, too.
         if result.isEmpty, changes.journaled != nil, let store = all.first(where: { !$0.isReadOnly }) {

@@ -18,8 +18,14 @@ extension NSManagedObject {
     }
 
     /// An array that writes through to a property whose value is a list: a transformable attribute, or an ordered to-many. Each change of it sets the
-    /// property anew; where the property is nil the array is empty. Traps for an unknown key.
+    /// property anew; where the property is nil the array is empty. Traps for an unknown key, a to-many without an order, a to-one, and a value that
+    /// is no list.
     public final func mutableArrayValue(forKey key: String) -> NSMutableArray {
+        switch entity.propertiesByName[key] {
+        case let relationship as NSRelationshipDescription where !relationship.isToMany || !relationship.isOrdered:
+            Violation.misuse("\(entity.name ?? "?").\(key) has no order, so it is no array; use mutableSetValue(forKey:) for its members")
+        default: break
+        }
         _ = place(of: key)
         return KeyedArray.of(self, key)
     }
@@ -93,7 +99,10 @@ private final class KeyedArray: NSMutableArray {
             case let list as [Any]: list
             case let list as NSArray: Array(list)
             case let set as NSOrderedSet: set.array
-            default: []
+            case nil, is NSNull: []
+            case let value?:
+                // Whoever adds to what he takes for an empty list would write over it.
+                Violation.misuse("\(key) of \(owner?.objectID.description ?? "an object") is \(type(of: value)), and no list")
             }
         }
         set {

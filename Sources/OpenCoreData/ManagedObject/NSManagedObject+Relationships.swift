@@ -30,6 +30,8 @@ extension NSManagedObject {
         let isOrdered = layout.toManys[number].isOrdered
         var seen: Set<NSManagedObjectID> = []
         let wanted = objects.map(\.standing).filter { seen.insert($0.objectID).inserted }
+        // Where one can't be a member, none of it is done.
+        guard wanted.allSatisfy(isOfSameContext) else { return }
         if isOrdered, wanted.map(\.objectID) == memberIDs(number) { return }
         for id in memberIDs(number) where shown.contains(id) && !seen.contains(id) { removeMember(context.object(with: id), number: number) }
         for object in wanted where !shown.contains(object.objectID) { addMember(object, number: number) }

@@ -89,7 +89,11 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
     /// `NSReadOnlyPersistentStoreOption` says at first. A store that was opened for reading only stays so.
     open var isReadOnly: Bool {
         get { wasOpenedReadOnly || isClosedForWriting.load(ordering: .acquiring) }
-        set { isClosedForWriting.store(newValue, ordering: .releasing) }
+        set {
+            isClosedForWriting.store(newValue, ordering: .releasing)
+            // Keys in stock are given to new objects without asking anybody.
+            if newValue { persistentStoreCoordinator?.keys.release(to: self) }
+        }
     }
     private let wasOpenedReadOnly: Bool
     private let isClosedForWriting = Atomic(false)

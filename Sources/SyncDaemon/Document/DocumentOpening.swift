@@ -25,10 +25,12 @@ struct DocumentOpening: Sendable {
     ///
     /// - Parameters:
     ///   - held: the lock on the package, where a closed document of this process has it.
+    ///   - mayMigrate: false refuses a store of another model.
     ///   - onMigration: called with the share that is done, 0 to 1, before the store is changed and often while it is. False gives the migration up.
     /// - Throws: `StartFailure`; `StopWanted` for a migration that was given up.
     func open(
-        model: NSManagedObjectModel, lock held: DocumentLock? = nil, onMigration: @escaping @Sendable (Double) -> Bool = { _ in true }
+        model: NSManagedObjectModel, lock held: DocumentLock? = nil, mayMigrate: Bool = true,
+        onMigration: @escaping @Sendable (Double) -> Bool = { _ in true }
     ) throws -> OpenedDocument {
         try makePackage()
         // Before anything else in the package is touched.
@@ -42,6 +44,7 @@ struct DocumentOpening: Sendable {
         do {
             migration = try self.migration(model)
             if let migration {
+                if !mayMigrate { throw StartFailure(.temporaryFailure, "the store in \(package) is of the changed model already") }
                 guard onMigration(0) else { throw StopWanted() }
                 try migration.keepCopy()
                 options[SQLiteMigrationWatchOption] = MigrationWatch(onMigration)
@@ -51,8 +54,12 @@ struct DocumentOpening: Sendable {
             document.persistentStoreOptions = options
             try document.openStore(creating: true)
         } catch {
-            migration?.discardCopy()
-            if (error as? CocoaError)?.code == .userCancelled { throw StopWanted() }
+            // What fails after the migration leaves a store of the new model, and the copy is all there is of the old values.
+            if (try? self.migration(model)) != nil { migration?.discardCopy() }
+            if error is StopWanted || (error as? CocoaError)?.code == .userCancelled {
+                if wasClean { lock.markClean() }
+                throw StopWanted()
+            }
             throw Self.failure(error, package: package, isMigrating: migration != nil)
         }
         return OpenedDocument(document: document, lock: lock, migration: migration?.words)

@@ -64,7 +64,8 @@ struct DaemonState: Sendable {
         case .reloadFinished:
             guard phase == .reloading else { return [] }
             phase = .ready
-            return [.announceReady] + pending()
+            // Who cannot go on is not ready.
+            return (wantsStop == nil || wantsStop == .success ? [.announceReady] : []) + pending()
         case .pollFinished:
             isPolling = false
             return pending()
@@ -84,7 +85,7 @@ struct DaemonState: Sendable {
         case .terminate, .interrupt:
             if hasStopSignal {
                 // A second request means that the wait was long enough, however long it was.
-                guard phase == .stopping, !hasSkippedPage else { return [] }
+                guard phase == .stopping || phase == .reloading, !hasSkippedPage else { return [] }
                 hasSkippedPage = true
                 return [.skipPage]
             }

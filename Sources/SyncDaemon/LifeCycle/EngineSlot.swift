@@ -17,8 +17,8 @@ final class EngineSlot: Sendable {
         case kept(any Error)
         /// A stop was asked for meanwhile. The document is closed, and nothing runs.
         case givenUp
-        /// Neither can be made any more. The document is closed, and nothing runs.
-        case lost(any Error)
+        /// The new engine could not be made, for the first reason, nor the former one again, for the second. The document is closed, and nothing runs.
+        case lost(any Error, any Error)
         /// The document could not be saved and closed. Nothing runs.
         case unsaved(any Error)
     }
@@ -54,13 +54,26 @@ final class EngineSlot: Sendable {
 
     /// Ends the engine in use as a stop does, its document saved and closed, and lets `make` make its successor; if that fails, `makeAgain` one as it was.
     /// One exchange at a time.
-    func exchange(grace: Duration, for make: Maker, orAgain makeAgain: Maker) async throws(ExchangeFailure) {
+    ///
+    /// - Parameter isPassing: whether to try again to close the document, which has failed with this error. Takes as long as a pause between two attempts.
+    func exchange(
+        grace: Duration, isPassing: (any Error) async -> Bool = { _ in false }, for make: Maker, orAgain makeAgain: Maker
+    ) async throws(ExchangeFailure) {
         let old = await begin()
         await old.pipeline.stop(grace: grace)
         steps()
-        do { try await old.document.close() } catch {
-            finish(nil, isClosed: false)
-            throw .unsaved(error)
+        // Also what the stop has given up on: nobody may ask a store that is closed.
+        await old.pipeline.ended()
+        while true {
+            steps()
+            do {
+                try await old.document.close()
+                break
+            } catch {
+                if await isPassing(error) { continue }
+                finish(nil, isClosed: false)
+                throw .unsaved(error)
+            }
         }
         steps()
         do {
@@ -68,7 +81,7 @@ final class EngineSlot: Sendable {
         } catch is StopWanted {
             finish(nil, isClosed: true)
             throw .givenUp
-        } catch {
+        } catch let reason {
             do {
                 await serve(old, by: try await makeAgain(old.document))
             } catch is StopWanted {
@@ -76,9 +89,9 @@ final class EngineSlot: Sendable {
                 throw .givenUp
             } catch {
                 finish(nil, isClosed: true)
-                throw .lost(error)
+                throw .lost(reason, error)
             }
-            throw .kept(error)
+            throw .kept(reason)
         }
     }
 
@@ -165,6 +178,11 @@ extension EngineSlot: SyncPipelining {
         await settle()
         await engine.pipeline.stop(grace: grace)
     }
+
+    /// Somebody does not want to wait for pages any longer, in an exchange either.
+    func hurry() async { await engine.pipeline.stop(grace: .zero) }
+
+    func ended() async { await engine.pipeline.ended() }
 
     func reload(_ configuration: CisternConfiguration) async throws { try await calling { try await $0.reload(configuration) } }
 

@@ -209,7 +209,7 @@ struct PipelineState: Sendable {
             phase = .stopping
             for (scope, resource) in resources.sorted(by: { $0.key < $1.key }) {
                 if let run = resource.run { outputs.append(.endAfterPage(scope, run: run.id)) }
-                if let cause = resource.asked, resource.waiters.isEmpty {
+                if let cause = resource.asked, resource.waiters.isEmpty || resource.isFull {
                     unserved[scope] = UnservedPoll(scope: scope, cause: cause, isFull: resource.isFull)
                 }
                 resources[scope]?.asked = nil
@@ -226,9 +226,9 @@ struct PipelineState: Sendable {
 
     // MARK: What others need
 
-    /// A stop cut off what somebody had asked for. Who waits for it is told.
+    /// A stop cut off what somebody had asked for. Who waits for it is told, and may have joined somebody who wanted more.
     mutating func leaveUnserved(_ scope: ResourceScope, _ run: Run) {
-        guard run.waiters.isEmpty, run.cause != .schedule || run.isFull else { return }
+        guard run.waiters.isEmpty || run.isFull, run.cause != .schedule || run.isFull else { return }
         unserved[scope] = UnservedPoll(scope: scope, cause: run.cause, isFull: run.isFull || unserved[scope]?.isFull == true)
     }
 

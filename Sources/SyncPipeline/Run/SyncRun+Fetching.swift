@@ -85,7 +85,13 @@ extension SyncRun {
             hasWaited = true
         }
         var isHeld = false
-        defer { if isHeld { step { $0.waitsForDisk = false } } }
+        // Also where a stop ends the wait: nobody else says that it is over.
+        defer {
+            if isHeld {
+                step { $0.waitsForDisk = false }
+                environment.observe(.resumed)
+            }
+        }
         while let free = DiskSpace.free(at: environment.document.fileURL), free < environment.store.minFreeDisk.bytes {
             if !isHeld {
                 environment.observe(.held(.lowDisk(free: free, minimum: "\(environment.store.minFreeDisk)")))
@@ -95,7 +101,6 @@ extension SyncRun {
             if progress.mustStop || environment.clock.instant >= deadline { throw SyncError.cancelled }
             try await environment.clock.sleep(for: .seconds(10))
         }
-        if isHeld { environment.observe(.resumed) }
         return hasWaited || isHeld
     }
 

@@ -1,4 +1,5 @@
 import Foundation
+import GRDB
 import OpenCoreData
 import OpenCoreDataTestSupport
 import Testing
@@ -159,6 +160,56 @@ import Testing
         try NSPersistentStore.setMetadata(["port": "Bergen"], forPersistentStoreAt: url)
         #expect(try NSPersistentStore.metadataForPersistentStore(with: url)["port"] as? String == "Bergen")
         #expect(ObjectIdentifier(NSPersistentStore.migrationManagerClass()) == ObjectIdentifier(NSMigrationManager.self))
+    }
+
+    // S9
+    @Test(arguments: [["one", "two"], ["one", ""], ["", "two"]]) func aPairOfObjectsInTwoStoresIsRefusedAndNotForgotten(_ names: [String]) throws {
+        let files = try Files(names), context = files.context()
+        try context.performAndWait { () throws in
+            let ada = context.make("Person", ["name": "Ada"]), weaving = context.make("Skill", ["name": "Weaving"])
+            context.assign(weaving, to: files.stores[1])
+            ada.setValue(Set([weaving]), forKey: "skills")
+            let error = #expect(throws: (any Error).self) { try context.save() } as NSError?
+            #expect(error?.code == CocoaError.Code.managedObjectExternalRelationship.rawValue, "\(error as Any)")
+            #expect((ada.value(forKey: "skills") as? Set<NSManagedObject>)?.count == 1)
+        }
+    }
+
+    // S9
+    @Test(arguments: ["one", ""]) func aStoreThatIsClosedForWritingGetsNoNewObjectsAndSavesNothing(_ name: String) throws {
+        let files = try Files([name, "other"]), context = files.context()
+        try context.performAndWait { () throws in
+            let first = context.make("Item", ["a": 1])
+            try context.save()
+            #expect(first.objectID.persistentStore === files.stores[0])
+            files.stores[0].isReadOnly = true
+            let second = context.make("Item", ["a": 2])
+            try context.save()
+            #expect(second.objectID.persistentStore === files.stores[1])
+            first.setValue(3, forKey: "a")
+            #expect(throws: (any Error).self) { try context.save() }
+        }
+        #expect(try files.stored(0) == [1])
+    }
+
+    @Test func whatSomebodyUsesAndAFolderAreNotDestroyedByForce() throws {
+        let files = try Files([]), other = try Files(["used"]), folder = files.folder.appendingPathComponent("folder")
+        let used = other.folder.appendingPathComponent("used"), force = [NSPersistentStoreForceDestroyOption: true] as [String: Any]
+        try FileManager.default.createDirectory(at: folder.appendingPathComponent("within"), withIntermediateDirectories: true)
+        #expect(throws: (any Error).self) { try files.coordinator.destroyPersistentStore(at: folder, ofType: NSSQLiteStoreType, options: force) }
+        #expect(FileManager.default.fileExists(atPath: folder.appendingPathComponent("within").path))
+        let queue = try DatabaseQueue(path: used.path)
+        try queue.inDatabase { database in
+            try database.inTransaction(.immediate) {
+                let options = force.merging([NSPersistentStoreTimeoutOption: 0.1] as [String: Any]) { $1 }
+                #expect(throws: (any Error).self) {
+                    try files.coordinator.destroyPersistentStore(at: used, ofType: NSSQLiteStoreType, options: options)
+                }
+                return .rollback
+            }
+        }
+        try queue.close()
+        #expect(FileManager.default.fileExists(atPath: used.path))
     }
 
     @Test func whatIsNoStoreIsDestroyedOnlyByForce() throws {

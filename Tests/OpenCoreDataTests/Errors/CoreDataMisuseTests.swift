@@ -74,6 +74,25 @@ import class OpenCoreData.NSExpression
         }
     }
 
+    @Test func withAHandlerOneForeignMemberLeavesTheOthersAsTheyWere() async {
+        await #expect(processExitsWith: .success) {
+            let told = try Self.handling { stack in
+                let other = stack.child(of: stack.root)
+                let ada = stack.root.make("Person"), bob = stack.root.make("Person"), looms = stack.root.make("Department")
+                looms.setValue(Set([bob]), forKey: "employees")
+                let list = stack.root.make("Playlist"), track = stack.root.make("Track")
+                list.setValue(NSOrderedSet(object: track), forKey: "tracks")
+                other.performAndWait {
+                    looms.setValue(Set([ada, other.make("Person")]), forKey: "employees")
+                    list.mutableOrderedSetValue(forKey: "tracks").replaceObject(at: 0, with: other.make("Track"))
+                }
+                #expect((looms.value(forKey: "employees") as? Set<NSManagedObject>) == [bob] && ada.value(forKey: "department") == nil)
+                #expect((list.value(forKey: "tracks") as? NSOrderedSet)?.array as? [NSManagedObject] == [track])
+            }
+            #expect(told.map(\.kind) == Array(repeating: .otherContext, count: 2))
+        }
+    }
+
     @Test func withAHandlerAFetchThatMakesNoSenseThrows() async {
         await #expect(processExitsWith: .success) {
             let told = try Self.handling { stack in

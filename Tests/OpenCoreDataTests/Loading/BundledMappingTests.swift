@@ -14,14 +14,18 @@ final class BundledMappings {
     /// - Parameters:
     ///   - areInMain: among the resources of the program; they come and go at once, since other tests look there.
     ///   - hasOthers: besides, there is an entity Other, which the configuration "alone" is without.
-    init(inMain areInMain: Bool = false, hasOthers: Bool = false) throws {
+    ///   - wasUnique: version 1 has a title, too, and keeps it unique.
+    init(inMain areInMain: Bool = false, hasOthers: Bool = false, wasUnique: Bool = false) throws {
         let elements =
             hasOthers ? "<entity name=\"Other\"/><configuration name=\"alone\"><memberEntity name=\"\(entity)\"/></configuration>" : ""
         let attribute = { (name: String, isOptional: Bool) in
             "<attribute name=\"\(name)\"\(isOptional ? " optional=\"YES\"" : "") attributeType=\"String\"/>"
         }
         let package = "\(entity).xcdatamodeld"
-        try made.add("<entity name=\"\(entity)\">\(attribute("name", true))</entity>\(elements)", package: entity, version: "First")
+        let unique = "<uniquenessConstraints><uniquenessConstraint><constraint value=\"title\"/></uniquenessConstraint></uniquenessConstraints>"
+        try made.add(
+            "<entity name=\"\(entity)\">\(attribute("name", true) + (wasUnique ? attribute("title", true) + unique : ""))</entity>\(elements)",
+            package: entity, version: "First")
         try made.add(
             "<entity name=\"\(entity)\">\(attribute("title", true))\(attribute("code", false))</entity>\(elements)", package: entity,
             version: "Second")

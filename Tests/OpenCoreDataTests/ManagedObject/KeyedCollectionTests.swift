@@ -37,6 +37,21 @@ final class Watching: NSManagedObject {
         }
     }
 
+    @Test func whatIsNoListIsNotTakenForAnEmptyOne() async {
+        await #expect(processExitsWith: .failure) {
+            let stack = TestStack()
+            stack.root.performAndWait {
+                let looms = stack.root.make("Department"), ada = stack.root.make("Person")
+                ada.setValue(looms, forKey: "department")
+                looms.mutableArrayValue(forKey: "employees").add(stack.root.make("Person"))
+            }
+        }
+        await #expect(processExitsWith: .failure) {
+            let stack = TestStack()
+            stack.root.performAndWait { stack.root.make("Person", ["name": "Ada"]).mutableArrayValue(forKey: "name").add("Bob") }
+        }
+    }
+
     @Test func collectionsAreFoundByKeyPath() throws {
         let stack = TestStack()
         stack.root.performAndWait {

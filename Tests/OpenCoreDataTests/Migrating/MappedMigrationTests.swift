@@ -115,6 +115,17 @@ import Testing
     }
 
     // G4
+    @Test func whatTheOldVersionKeptUniqueIsNotKeptSoByTheNewOne() throws {
+        let mappings = try BundledMappings(inMain: true, wasUnique: true), fixture = try Self.filled(mappings)
+        #expect(try !fixture.shell.column("SELECT name FROM sqlite_master WHERE sql LIKE 'CREATE UNIQUE INDEX%'").isEmpty)
+        try Self.open(fixture.file, mappings.model(2), NSSQLiteStoreType, Self.options(infers: false)) { context in
+            for code in ["a", "b"] { context.make(mappings.entity, ["title": "same", "code": code]) }
+            try context.save()
+        }
+        #expect(try fixture.shell.column("SELECT name FROM sqlite_master WHERE sql LIKE 'CREATE UNIQUE INDEX%'") == [])
+    }
+
+    // G4
     @Test func aTriggerThatDoesNotFitIsRefused() throws {
         let mappings = try BundledMappings(inMain: true), fixture = try Self.filled(mappings), table = "Z" + mappings.entity.uppercased()
         _ = try fixture.shell.rows(

@@ -94,6 +94,38 @@ import Testing
         #expect(again.pipeline.calls == [.pause(nil)])
     }
 
+    @Test func theDocumentIsClosedWhenNoRunIsOpenAnyMore() async throws {
+        let slot = EngineSlot(old.parts), order = Mutex<[Int]>([]), document = old.document
+        old.pipeline.answer { $0.onEnded = { order.withLock { $0.append(document.closings.withLock { $0 }) } } }
+        try await slot.exchange(grace: .zero, for: { [new] _ in new.parts }, orAgain: never)
+        #expect(order.withLock { $0 } == [0])
+        #expect(old.document.closings.withLock { $0 } == 1)
+    }
+
+    @Test func whatPassesKeepsAnExchangeWaitingAndDoesNotEndIt() async throws {
+        let slot = EngineSlot(old.parts), document = old.document
+        document.failsToClose.withLock { $0 = true }
+        try await slot.exchange(
+            grace: .zero,
+            isPassing: { _ in
+                if document.closings.withLock({ $0 }) == 3 { document.failsToClose.withLock { $0 = false } }
+                return true
+            }, for: { [new] _ in new.parts }, orAgain: never)
+        #expect(document.closings.withLock { $0 } == 4)
+        try await slot.pause(nil)
+        #expect(new.pipeline.calls == [.pause(nil)])
+    }
+
+    @Test func whoHurriesIsHeardInTheMiddleOfAnExchange() async throws {
+        let slot = EngineSlot(old.parts), gate = Gate(), stops = old.pipeline.stream()
+        old.pipeline.answer { $0.onStop = { grace in if grace > .zero { await gate.wait() } else { gate.open() } } }
+        async let exchange: Void = slot.exchange(grace: .seconds(20), for: { [new] _ in new.parts }, orAgain: never)
+        for await call in stops where call == .stop(grace: .seconds(20)) { break }
+        await slot.hurry()
+        try await exchange
+        #expect(old.pipeline.calls == [.stop(grace: .seconds(20)), .stop(grace: .zero)])
+    }
+
     @Test func whereNoEngineCanBeMadeNothingWaitsForever() async throws {
         let slot = EngineSlot(old.parts)
         let failure = await #expect(throws: EngineSlot.ExchangeFailure.self) { try await slot.exchange(grace: .zero, for: never, orAgain: never) }

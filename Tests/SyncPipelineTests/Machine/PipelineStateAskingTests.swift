@@ -326,6 +326,18 @@ import Testing
         #expect(Array(bench.state.unserved.keys) == [people])
     }
 
+    @Test func aFullPollIsRememberedAlthoughSomebodyHasJoinedIt() {
+        for delay in [0.0, 10] {
+            var bench = MachineBench.polled()
+            bench.tell(.asked(people, .control, isFull: true))
+            bench.tell(.asked(people, .control, waiter: 1))
+            bench.pass(.seconds(delay))
+            bench.tell(.stopping(grace: .zero))
+            bench.end(people, .cancelled)
+            #expect(Array(bench.state.unserved.values) == [UnservedPoll(scope: people, cause: .control, isFull: true)])
+        }
+    }
+
     @Test func whatIsDoneWaitedForOrOnlyScheduledIsNot() {
         var done = MachineBench.polled()
         done.tell(.asked(people, .signal))

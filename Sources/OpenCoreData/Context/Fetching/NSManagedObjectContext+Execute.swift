@@ -68,7 +68,8 @@ extension NSAsynchronousFetchRequest: ContextRequest {
 }
 
 extension NSPersistentStoreCoordinator {
-    /// Executes a request on the stores: unsaved changes of a context don't count. Call it on the context's queue.
+    /// Executes a request on the stores: unsaved changes of a context don't count, but for an asynchronous fetch, whose request says so itself. Call it on
+    /// the context's queue.
     ///
     /// - Parameter context: whose the objects are that it finds; one of this coordinator.
     /// - Returns: of a fetch an array of its results, else the result that `NSManagedObjectContext.execute(_:)` gives.

@@ -15,7 +15,7 @@ struct OthersObjects {
     /// Reads them, after the store's own views are gone.
     init(besides change: SchemaChange, in database: Database) throws {
         let own = Set((change.old.tables + change.new.tables).flatMap { $0.indexes.map(\.name) })
-            .union((change.old.joins + change.new.joins).map { "\($0.name)_\($0.memberColumn)_INDEX" })
+            .union((change.old.joins + change.new.joins).map(\.indexName))
         let rows = try Row.fetchAll(
             database,
             sql: "SELECT type, name, sql, tbl_name FROM sqlite_master WHERE type IN ('view', 'trigger', 'index') AND sql IS NOT NULL ORDER BY rowid")

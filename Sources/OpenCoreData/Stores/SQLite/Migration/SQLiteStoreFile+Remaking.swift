@@ -38,7 +38,8 @@ extension SQLiteStoreFile {
         let source = try opening.source(of: probe)
         let schema = try SchemaBuilder.schema(for: source.entities, in: SQLiteDialect(), known: probe.numbers) { probe.summedTables.contains($0) }
         let views = SQLiteStoreOpening.viewNames(in: probe.metadata)
-        let others = try Others(besides: views, in: database)
+        let indexes = schema.tables.flatMap { $0.indexes.map(\.name) } + schema.joins.map(\.indexName)
+        let others = try Others(besides: views + indexes, in: database)
         for name in views + others.views { try database.execute(sql: "DROP VIEW IF EXISTS \(name.sqlName)") }
         try SQLiteHistoryTables.drop(in: database)
         let tables = schema.tables.map(\.name) + schema.joins.map(\.name) + ["Z_METADATA", "Z_PRIMARYKEY", "Z_MODELCACHE"]
@@ -79,7 +80,7 @@ extension SQLiteStoreFile {
             objects = rows.map { (type: $0[0], name: $0[1], sql: $0[2]) }.filter { !own.contains($0.name) }
         }
 
-        /// An index that has no place any more is left out, and so is one of the old version of the store. Throws 134110 for a view or a trigger that does not fit: what it
+        /// An index that has no place any more is left out. Throws 134110 for a view or a trigger that does not fit: what it
         /// did would silently not be done.
         func putBack(in database: Database) throws {
             for object in objects {

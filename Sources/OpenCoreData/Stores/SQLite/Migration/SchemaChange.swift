@@ -206,8 +206,10 @@ extension SQLParameter {
 }
 
 extension JoinTable {
+    var indexName: String { name + "_" + memberColumn + "_INDEX" }
+
     var indexSQL: String {
-        "CREATE INDEX IF NOT EXISTS \((name + "_" + memberColumn + "_INDEX").sqlName) ON \(name.sqlName) "
+        "CREATE INDEX IF NOT EXISTS \(indexName.sqlName) ON \(name.sqlName) "
             + "(\(memberColumn.sqlName), \(ownerColumn.sqlName))"
     }
 

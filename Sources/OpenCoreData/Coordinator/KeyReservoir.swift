@@ -61,16 +61,18 @@ final class KeyReservoir: Sendable {
         _ root: NSEntityDescription, _ count: Int, in store: NSPersistentStore, beside others: [NSPersistentStore]
     ) throws -> Range<Int64> {
         if others.isEmpty || store.identity.references != nil { return try store.reserveKeys(for: root, count: count) }
-        let largest = try others.map { try $0.largestKey(for: root) }.max() ?? 0
+        // One that can't be read or written just now (full, busy) gets none of these keys, and the insert goes on without it.
+        let asked = others.compactMap { other in (try? other.largestKey(for: root)).map { (store: other, largest: $0) } }
+        let largest = asked.map(\.largest).max() ?? 0
         if try store.largestKey(for: root) < largest { try store.raiseLargestKey(for: root, to: largest) }
         var range = try store.reserveKeys(for: root, count: count)
         // What a store keeps ready for its next saves may be among what another has given out by now.
-        for _ in 0..<16 where range.lowerBound <= largest { range = try store.reserveKeys(for: root, count: count) }
-        let free = try others.filter { other in
-            guard try other.largestKey(for: root) < range.lowerBound else { return false }
-            try other.raiseLargestKey(for: root, to: range.upperBound - 1)
-            return true
+        for _ in 0..<16 where range.lowerBound <= largest {
+            guard let next = try? store.reserveKeys(for: root, count: count) else { break }
+            range = next
         }
+        let keys = range.lowerBound...range.upperBound - 1
+        let free = asked.map(\.store).filter { (try? $0.takeKeys(keys, for: root)) == true }
         shared.withLock { $0.append(Shared(root: ObjectIdentifier(root), keys: range, stores: [store.identity] + free.map(\.identity))) }
         return range
     }
@@ -85,8 +87,7 @@ final class KeyReservoir: Sendable {
         }
         if isShared || UnreservedKeys.contains(id.key) { return true }
         // Beyond all that the store has given out: then it gives this one out.
-        guard let largest = try? store.largestKey(for: root), largest < id.key else { return false }
-        return (try? store.raiseLargestKey(for: root, to: id.key)) != nil
+        return (try? store.takeKeys(id.key...id.key, for: root)) == true
     }
 
     /// Runs `body` while nobody takes keys. The keys in stock stay where they are.

@@ -7,16 +7,18 @@ extension NSMappingModel {
     /// that the program has loaded.
     ///
     /// A mapping names the versions that it was made for, `City.xcdatamodeld/City 2.xcdatamodel`; these must be among the resources of the same bundles, and
-    /// have the version hashes of the models. Compiled mappings (`….cdm`) are not read.
+    /// have the version hashes of the models. Where there are several packages of that name, those beside the mapping are meant. Compiled mappings
+    /// (`….cdm`) are not read.
     /// - Returns: nil if there is none, or one can't be read.
     public convenience init?(
         from bundles: [Bundle]?, forSourceModel sourceModel: NSManagedObjectModel?, destinationModel: NSManagedObjectModel?
     ) {
         guard let sourceModel, let destinationModel,
-            let found = try? BundledMappings(bundles ?? Bundle.loaded).mapping(from: sourceModel, to: destinationModel)
+            let found = try? BundledMappings(bundles ?? Bundle.loaded).mapping(
+                to: destinationModel, from: { $0.entityVersionHashesByName == sourceModel.entityVersionHashesByName })
         else { return nil }
         self.init()
-        entityMappings = found.entityMappings
+        entityMappings = found.mapping.entityMappings
     }
 }
 
@@ -32,43 +34,78 @@ struct BundledMappings {
 
     var isEmpty: Bool { mappings.isEmpty }
 
-    /// The first that was made for these models, with the version hashes of their entities; nil if there is none.
+    /// A mapping, and the version of the model that it was made from.
+    struct Found {
+        let source: NSManagedObjectModel
+        let mapping: NSMappingModel
+    }
+
+    /// The first that was made for `destination`, from a version that `isSource` takes, with the version hashes of their entities; nil if there is none.
+    /// One that has both versions beside it was made for these and for none of the same names elsewhere, and comes before one that has not.
     ///
     /// - Throws: `ModelFileError` for a mapping that can't be read: it may be the one.
-    func mapping(from source: NSManagedObjectModel, to destination: NSManagedObjectModel) throws(ModelFileError) -> NSMappingModel? {
-        let old = source.entityVersionHashesByName, new = destination.entityVersionHashesByName
+    func mapping(to destination: NSManagedObjectModel, from isSource: (NSManagedObjectModel) -> Bool) throws(ModelFileError) -> Found? {
+        let hashes = destination.entityVersionHashesByName
+        var distant: (file: MappingFile, source: NSManagedObjectModel)?
         for url in mappings {
             let file: MappingFile
             do throws(ModelFileError) { file = try MappingFile(url.path) } catch {
                 // One that was taken away meanwhile is none.
-                if FileManager.default.fileExists(atPath: url.path) { throw error }
+                if distant == nil, FileManager.default.fileExists(atPath: url.path) { throw error }
                 continue
             }
-            guard hashes(of: file.sourceModelPath) == old, hashes(of: file.destinationModelPath) == new else { continue }
-            let made = NSMappingModel()
-            try made.fill(file)
-            for mapping in made.entityMappings {
-                mapping.sourceEntityVersionHash = mapping.sourceEntityName.flatMap { old[$0] }
-                mapping.destinationEntityVersionHash = mapping.destinationEntityName.flatMap { new[$0] }
+            let sources = versions(file.sourceModelPath), destinations = versions(file.destinationModelPath)
+            func isBeside(_ version: Version) -> Bool { version.package.deletingLastPathComponent().path == url.deletingLastPathComponent().path }
+            func isDestination(_ version: Version) -> Bool { version.model.entityVersionHashesByName == hashes }
+            if let source = sources.first(where: isBeside), let destination = destinations.first(where: isBeside) {
+                if isDestination(destination), isSource(source.model) { return try found(file, source.model, destination.model) }
+            } else if distant == nil, let made = destinations.first(where: isDestination),
+                let source = sources.first(where: { isSource($0.model) && file.names(entitiesOf: $0.model, and: made.model) })
+            {
+                distant = (file, source.model)
             }
-            return made
         }
-        return nil
+        guard let distant else { return nil }
+        return try found(distant.file, distant.source, destination)
     }
 
-    /// Those of the version that the editor had at a path; nil if it is not here, or can't be read.
-    private func hashes(of path: String?) -> [String: Data]? {
-        let parts = (path ?? "").split(separator: "/").map(String.init)
-        guard let folder = parts.last, folder.hasSuffix(".xcdatamodel") else { return nil }
-        let version = String(folder.dropLast(".xcdatamodel".count))
-        let wanted = parts.dropLast().last { $0.hasSuffix(".xcdatamodeld") } ?? folder
-        for url in packages where url.lastPathComponent == wanted {
-            guard let package = try? ModelPackage(url.path), let file = try? package.version(named: version),
-                let model = try? NSManagedObjectModel(file: file)
-            else { continue }
-            return model.entityVersionHashesByName
+    private func found(_ file: MappingFile, _ source: NSManagedObjectModel, _ destination: NSManagedObjectModel) throws(ModelFileError) -> Found {
+        let made = NSMappingModel(), old = source.entityVersionHashesByName, new = destination.entityVersionHashesByName
+        try made.fill(file)
+        for mapping in made.entityMappings {
+            mapping.sourceEntityVersionHash = mapping.sourceEntityName.flatMap { old[$0] }
+            mapping.destinationEntityVersionHash = mapping.destinationEntityName.flatMap { new[$0] }
         }
-        return nil
+        return Found(source: source, mapping: made)
+    }
+
+    private struct Version {
+        let package: URL
+        let model: NSManagedObjectModel
+    }
+
+    /// Those that may be the version that the editor had at a path: every package of that name has one. What can't be read is none.
+    private func versions(_ path: String?) -> [Version] {
+        let parts = (path ?? "").split(separator: "/").map(String.init)
+        guard let folder = parts.last, folder.hasSuffix(".xcdatamodel") else { return [] }
+        let name = String(folder.dropLast(".xcdatamodel".count))
+        let wanted = parts.dropLast().last { $0.hasSuffix(".xcdatamodeld") } ?? folder
+        return packages.filter { $0.lastPathComponent == wanted }.compactMap { url in
+            guard let package = try? ModelPackage(url.path), let file = try? package.version(named: name),
+                let model = try? NSManagedObjectModel(file: file)
+            else { return nil }
+            return Version(package: url, model: model)
+        }
+    }
+}
+
+extension MappingFile {
+    /// Whether all entities that it maps are there.
+    fileprivate func names(entitiesOf source: NSManagedObjectModel, and destination: NSManagedObjectModel) -> Bool {
+        let old = source.entitiesByName, new = destination.entitiesByName
+        return entityMappings.allSatisfy { mapping in
+            (mapping.source.map { old[$0] != nil } ?? true) && (mapping.destination.map { new[$0] != nil } ?? true)
+        }
     }
 }
 

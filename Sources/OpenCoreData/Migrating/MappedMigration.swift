@@ -42,23 +42,27 @@ struct MappedMigration: StoreMappings {
     private struct Change {
         let source: NSManagedObjectModel
         let mapping: NSMappingModel
+        /// What the new store is opened with because the old one has it.
+        let lasting: [AnyHashable: Any]
     }
 
     /// Nil for a store that is of the model, in the middle of a stage, or of a version from which no mapping leads here.
     private func change(_ mappings: BundledMappings) throws -> Change? {
         let file = try self.file, metadata = try file.metadata()
         if store.model.isConfiguration(withName: store.configurationName, compatibleWithStoreMetadata: metadata) { return nil }
-        guard try file.dueStage() == nil, let source = NSManagedObjectModel.mergedModel(from: bundles, forStoreMetadata: metadata),
-            source.isConfiguration(withName: store.configurationName, compatibleWithStoreMetadata: metadata)
-        else { return nil }
+        guard try file.dueStage() == nil else { return nil }
+        let found: BundledMappings.Found?
         do {
-            return try mappings.mapping(from: source, to: store.model).map { Change(source: source, mapping: $0) }
+            // Versions may differ only where the store has no part in them: then it is of all of these.
+            found = try mappings.mapping(
+                to: store.model, from: { $0.isConfiguration(withName: store.configurationName, compatibleWithStoreMetadata: metadata) })
         } catch {
             throw NSError.coreData(
                 .migrationMissingMappingModel,
                 "\(store.url.path) was made with another version of the model, and a mapping among the resources of the program can't be read: \(error). "
                     + "Nothing was changed.", underlying: error, userInfo: ["metadata": metadata])
         }
+        return try found.map { Change(source: $0.source, mapping: $0.mapping, lasting: try file.lastingOptions()) }
     }
 
     private func make(_ change: Change, at place: URL) throws {
@@ -69,11 +73,12 @@ struct MappedMigration: StoreMappings {
         change.mapping.entityMappings = change.mapping.entityMappings.filter {
             keeps($0.sourceEntityName, change.source) && keeps($0.destinationEntityName, store.model)
         }
-        func opening(_ url: URL) -> NSMigrationManager.Place {
-            NSMigrationManager.Place(url: url, type: store.type, options: store.options, configuration: configuration)
+        func opening(_ url: URL, _ lasting: [AnyHashable: Any] = [:]) -> NSMigrationManager.Place {
+            let options = (store.options ?? [:]).merging(lasting) { $1 }
+            return NSMigrationManager.Place(url: url, type: store.type, options: options, configuration: configuration)
         }
         try NSMigrationManager(sourceModel: change.source, destinationModel: store.model).make(
-            from: opening(store.url), by: change.mapping, at: opening(place))
+            from: opening(store.url), by: change.mapping, at: opening(place, change.lasting))
     }
 
     /// What is said of the file in between is meant of the store.

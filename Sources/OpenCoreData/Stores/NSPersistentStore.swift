@@ -222,6 +222,9 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
         try writer?.largestKey(for: root) ?? reserveKeys(for: root, count: 1).lowerBound
     }
     package func raiseLargestKey(for root: NSEntityDescription, to key: Int64) throws { try requiredWriter.raiseLargestKey(for: root, to: key) }
+    package func takeKeys(_ keys: ClosedRange<Int64>, for root: NSEntityDescription) throws -> Bool {
+        try requiredWriter.takeKeys(keys, for: root)
+    }
 
     /// What the store holds now, to be read from later whatever is committed meanwhile; kept as long as somebody has it, and not longer than the
     /// store is open. Nil where the store can't keep that.
@@ -283,6 +286,10 @@ package protocol StoreWriting: AnyObject, Sendable {
     func largestKey(for root: NSEntityDescription) throws -> Int64
     /// Takes all primary keys up to `key` out of circulation for the tree of `root`.
     func raiseLargestKey(for root: NSEntityDescription, to key: Int64) throws
+    /// Takes these keys, and all below them, out of circulation for the tree of `root` if all that went before are below them: asked and done in one step.
+    ///
+    /// - Returns: whether that was done, so that nobody else has them or will get them.
+    func takeKeys(_ keys: ClosedRange<Int64>, for root: NSEntityDescription) throws -> Bool
 }
 
 extension StoreWriting {

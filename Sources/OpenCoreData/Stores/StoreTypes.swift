@@ -109,6 +109,12 @@ package protocol StoreFile: Sendable {
     func dueStage() throws -> String?
     /// Keeps that.
     func setDueStage(_ checksum: String?) throws
+    /// What a store that is made of it is opened with, so that it goes on having what this one has whatever it is opened with.
+    func lastingOptions() throws -> [AnyHashable: Any]
+}
+
+extension StoreFile {
+    package func lastingOptions() throws -> [AnyHashable: Any] { [:] }
 }
 
 /// The types of stores that can be added, in the whole process.

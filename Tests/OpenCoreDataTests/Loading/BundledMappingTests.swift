@@ -6,7 +6,8 @@ import Testing
 ///
 /// Version 1 has a name; version 2 a title and a code, both made of it. The code is required, so that nothing can be inferred.
 final class BundledMappings {
-    let entity = "Mapped\(UUID().uuidString.prefix(8))"
+    let entity: String
+    private let package: String
     /// Where the packages are.
     let folder: URL
     private let made = ModelFolder()
@@ -14,24 +15,34 @@ final class BundledMappings {
     /// - Parameters:
     ///   - areInMain: among the resources of the program; they come and go at once, since other tests look there.
     ///   - hasOthers: besides, there is an entity Other, which the configuration "alone" is without.
+    ///   - hasEarlier: there is a version 0, in which nothing but Other was another.
     ///   - wasUnique: version 1 has a title, too, and keeps it unique.
-    init(inMain areInMain: Bool = false, hasOthers: Bool = false, wasUnique: Bool = false) throws {
+    ///   - package: what the package is called; nil: as the entity.
+    init(
+        inMain areInMain: Bool = false, hasOthers: Bool = false, hasEarlier: Bool = false, wasUnique: Bool = false, package name: String? = nil,
+        entity: String = "Mapped\(UUID().uuidString.prefix(8))"
+    ) throws {
+        self.entity = entity
+        package = name ?? entity
         let elements =
             hasOthers ? "<entity name=\"Other\"/><configuration name=\"alone\"><memberEntity name=\"\(entity)\"/></configuration>" : ""
         let attribute = { (name: String, isOptional: Bool) in
             "<attribute name=\"\(name)\"\(isOptional ? " optional=\"YES\"" : "") attributeType=\"String\"/>"
         }
-        let package = "\(entity).xcdatamodeld"
         let unique = "<uniquenessConstraints><uniquenessConstraint><constraint value=\"title\"/></uniquenessConstraint></uniquenessConstraints>"
+        let first = "<entity name=\"\(entity)\">\(attribute("name", true) + (wasUnique ? attribute("title", true) + unique : ""))</entity>\(elements)"
+        try made.add(first, package: package, version: "First")
+        if hasEarlier {
+            let other = "<entity name=\"Other\">\(attribute("note", true))</entity>"
+            try made.add(first.replacing("<entity name=\"Other\"/>", with: other), package: package, version: "Before")
+        }
         try made.add(
-            "<entity name=\"\(entity)\">\(attribute("name", true) + (wasUnique ? attribute("title", true) + unique : ""))</entity>\(elements)",
-            package: entity, version: "First")
-        try made.add(
-            "<entity name=\"\(entity)\">\(attribute("title", true))\(attribute("code", false))</entity>\(elements)", package: entity,
+            "<entity name=\"\(entity)\">\(attribute("title", true))\(attribute("code", false))</entity>\(elements)", package: package,
             version: "Second")
-        try made.setCurrent("Second", package: entity)
+        try made.setCurrent("Second", package: package)
+        let path = "App/\(package).xcdatamodeld"
         try Self.write(
-            Self.mapping(entity, expressions: ["title", "code"], from: "App/\(package)/First.xcdatamodel", to: "App/\(package)/Second.xcdatamodel"),
+            Self.mapping(entity, expressions: ["title", "code"], from: "\(path)/First.xcdatamodel", to: "\(path)/Second.xcdatamodel"),
             to: made.url.appending(path: "FirstToSecond.xcmappingmodel"))
         guard areInMain else {
             folder = made.url
@@ -74,7 +85,7 @@ final class BundledMappings {
 
     /// Version 1 or 2.
     func model(_ number: Int) throws -> NSManagedObjectModel {
-        let versions = try NSManagedObjectModel.versions(inPackageAt: folder.appending(path: "\(entity).xcdatamodeld"))
+        let versions = try NSManagedObjectModel.versions(inPackageAt: folder.appending(path: "\(package).xcdatamodeld"))
         return try #require(versions[number == 1 ? "First" : "Second"])
     }
 }
@@ -106,6 +117,27 @@ final class BundledMappings {
         let mappings = try BundledMappings(), old = try mappings.model(1), new = try mappings.model(2)
         try FileManager.default.removeItem(at: mappings.folder.appending(path: "\(mappings.entity).xcdatamodeld/First.xcdatamodel"))
         #expect(try NSMappingModel(from: [mappings.bundle()], forSourceModel: old, destinationModel: new) == nil)
+    }
+
+    // G4
+    @Test func amongPackagesOfOneNameThoseBesideTheMappingAreMeant() throws {
+        let one = try BundledMappings(package: "Model"), two = try BundledMappings(hasOthers: true, package: "Model", entity: one.entity)
+        let away = try ModelFolder.empty(), bundles = try [one.bundle(), two.bundle(), #require(Bundle(path: away.url.path))]
+        func isFound(_ mappings: BundledMappings) throws -> Bool {
+            try NSMappingModel(from: bundles, forSourceModel: mappings.model(1), destinationModel: mappings.model(2)) != nil
+        }
+        #expect(try isFound(one) && isFound(two))
+        // One that has no packages beside it is for whichever has its versions. That of others is not, whatever the names of their entities.
+        let moved = away.url.appending(path: "FirstToSecond.xcmappingmodel")
+        try FileManager.default.moveItem(at: two.folder.appending(path: "FirstToSecond.xcmappingmodel"), to: moved)
+        #expect(try isFound(one) && isFound(two))
+        try FileManager.default.removeItem(at: moved)
+        #expect(try isFound(one) && !isFound(two))
+        // A mapping of entities that the versions do not have is not for them.
+        let path = "App/Model.xcdatamodeld"
+        try BundledMappings.write(
+            BundledMappings.mapping("Else", expressions: ["title"], from: "\(path)/First.xcdatamodel", to: "\(path)/Second.xcdatamodel"), to: moved)
+        #expect(try isFound(one) && !isFound(two))
     }
 
     // G4

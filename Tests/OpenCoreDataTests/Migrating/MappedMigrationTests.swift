@@ -104,6 +104,37 @@ import Testing
         #expect(try fixture.shell.column("SELECT count(*) FROM sqlite_master WHERE name = 'ZOTHER'") == ["0"])
     }
 
+    // G4, A11
+    @Test func aVersionThatDiffersInAnotherConfigurationDoesNotHideTheMapping() throws {
+        let mappings = try BundledMappings(inMain: true, hasOthers: true, hasEarlier: true)
+        let fixture = try Self.filled(mappings, configuration: "alone")
+        #expect(try Self.titles(fixture, mappings, configuration: "alone") == ["Ada Ada", "Alan Alan"])
+    }
+
+    // G4
+    @Test func everyTargetsStoreIsMigratedByItsOwnMapping() throws {
+        let targets = try (0..<2).map { _ in try BundledMappings(package: "Model") }, bundles = try targets.map { try $0.bundle() }
+        for target in targets {
+            let fixture = try Self.filled(target), options = Self.options(infers: true)
+            let store = StagedStore(
+                type: NSSQLiteStoreType, url: fixture.file, model: try target.model(2), configurationName: nil, options: options)
+            try MappedMigration(store, bundles: bundles).run()
+            #expect(try Self.titles(fixture, target) == ["Ada Ada", "Alan Alan"])
+        }
+    }
+
+    // G4
+    @Test(arguments: [[:], [SQLiteRowSumsOption: false]]) func aFileWithSumsKeepsThem(_ more: [String: Bool]) throws {
+        let mappings = try BundledMappings(inMain: true), fixture = try MigrationFixture()
+        try Self.open(fixture.file, mappings.model(1), NSSQLiteStoreType, [SQLiteRowSumsOption: true]) { context in
+            context.make(mappings.entity, ["name": "Ada"], ["name": "Alan"])
+            try context.save()
+        }
+        try Self.open(fixture.file, mappings.model(2), NSSQLiteStoreType, Self.options(infers: false).merging(more) { $1 }) { _ in }
+        let report = try SQLiteStoreVerification.verify(fixture.file)
+        #expect(report.isSound && report.entities.map(\.rows) == [2] && report.entities.map(\.unknown) == [0])
+    }
+
     // G4
     @Test func whatOthersMadeInTheFileStays() throws {
         let mappings = try BundledMappings(inMain: true), fixture = try Self.filled(mappings), table = "Z" + mappings.entity.uppercased()

@@ -153,6 +153,15 @@ package class InMemoryStore: NSPersistentStore, RowSource, @unchecked Sendable {
         state.withLock { $0.nextKeys[counter] = max($0.nextKeys[counter] ?? 1, key == .max ? key : key + 1) }
     }
 
+    package override func takeKeys(_ keys: ClosedRange<Int64>, for root: NSEntityDescription) throws -> Bool {
+        let counter = counter(of: root)
+        return state.withLock { state in
+            guard state.nextKeys[counter] ?? 1 <= keys.lowerBound else { return false }
+            state.nextKeys[counter] = keys.upperBound == .max ? keys.upperBound : keys.upperBound + 1
+            return true
+        }
+    }
+
     package override func prepare(_ batch: BatchPlan, _ body: (any PreparedBatch) throws -> Void) throws { try carryOut(batch, body) }
 
     // MARK: Saving

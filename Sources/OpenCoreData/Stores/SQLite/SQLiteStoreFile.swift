@@ -93,6 +93,12 @@ struct SQLiteStoreFile: StoreFile {
         try opening(isReadOnly: false).rewriteMetadata { $0[StoreMetadataCoding.dueStageKey] = checksum }
     }
 
+    /// The sums of rows, if a table has them. Throws as reading metadata does.
+    package func lastingOptions() throws -> [AnyHashable: Any] {
+        guard let probe = isThere ? try opening(isReadOnly: true).probe() : nil else { throw noStore }
+        return probe.summedTables.isEmpty ? [:] : [SQLiteRowSumsOption: true]
+    }
+
     private var noStore: NSError { .coreData(.persistentStoreOpen, "There is no store at \(url.path).") }
 
     func opening(isReadOnly: Bool) -> SQLiteStoreOpening {

@@ -46,13 +46,21 @@ extension SQLiteWriter {
         return try SQLiteReader(store).reading { try $0.integer("SELECT Z_MAX FROM Z_PRIMARYKEY WHERE Z_ENT = ?", [.integer(number)]) } ?? 0
     }
 
-    func raiseLargestKey(for root: NSEntityDescription, to key: Int64) throws {
+    func raiseLargestKey(for root: NSEntityDescription, to key: Int64) throws { _ = try raise(root, to: key, ifBelow: key) }
+
+    func takeKeys(_ keys: ClosedRange<Int64>, for root: NSEntityDescription) throws -> Bool {
+        try raise(root, to: keys.upperBound, ifBelow: keys.lowerBound)
+    }
+
+    /// Raises a counter that is below `limit`, and says whether it was.
+    private func raise(_ root: NSEntityDescription, to key: Int64, ifBelow limit: Int64) throws -> Bool {
         let number = try counter(of: root)
         try store.asking.check(store)
         do {
-            try store.pool.writeWithoutTransaction { database in
+            return try store.pool.writeWithoutTransaction { database in
                 try store.checkModel(in: database)
-                _ = try database.run("UPDATE Z_PRIMARYKEY SET Z_MAX = ?1 WHERE Z_ENT = ?2 AND Z_MAX < ?1", [.integer(key), .integer(number)])
+                return try database.run(
+                    "UPDATE Z_PRIMARYKEY SET Z_MAX = ?1 WHERE Z_ENT = ?2 AND Z_MAX < ?3", [.integer(key), .integer(number), .integer(limit)]) > 0
             }
         } catch {
             throw store.storeError(error, .persistentStoreSave, doing: "reserve keys in")

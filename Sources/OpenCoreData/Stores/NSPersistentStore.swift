@@ -92,7 +92,7 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
         set {
             isClosedForWriting.store(newValue, ordering: .releasing)
             // Keys in stock are given to new objects without asking anybody.
-            if newValue { persistentStoreCoordinator?.keys.release(to: self) }
+            identity.givesNoKeys.store(newValue, ordering: .releasing)
         }
     }
     private let wasOpenedReadOnly: Bool

@@ -80,21 +80,12 @@ import Testing
             if exchanges == 2 { open = try Self.descriptors(of: daemon) }
             if exchanges > 3, let open { #expect(try Self.descriptors(of: daemon) <= open + 12, "an engine that was exchanged keeps files open") }
         }
-        #expect(try await shop.sync().values.allSatisfy { $0.isComplete })
-        daemon.signal(SIGTERM)
-        #expect(await daemon.end() == 0)
-        #expect(try await shop.damage() == [])
-        #expect(try await shop.verify().status == 0)
-        let fresh = try Workshop()
-        defer { fresh.close() }
-        try configure(fresh)
-        #expect(try await fresh.importEverything().values.allSatisfy { $0.isComplete })
         let more = (chosen[0] ? ", owner" : ""), notes = (chosen[4] ? ", note" : "")
-        let differences = try await shop.differences(
-            [
+        try await shop.expectAsNew(
+            daemon,
+            sameAs: [
                 "SELECT id, name, page, version, pageCount, tagCount, amount, parent, category\(more) FROM @Item WHERE NOT _stub",
                 "SELECT id, name\(notes) FROM @Category WHERE NOT _stub", "SELECT id, name FROM @Tag WHERE NOT _stub",
-            ], from: fresh)
-        #expect(differences == [])
+            ], configure: configure)
     }
 }

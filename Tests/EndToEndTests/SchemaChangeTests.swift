@@ -52,17 +52,7 @@ import Testing
         let daemon = try await daemon(shop, server, edits, by: way, former: former)
         #expect((daemon.output + daemon.errors).contains { $0.contains(migrated) }, "nothing says that the store was migrated")
         try await looking()
-        #expect(try await shop.sync().values.allSatisfy { $0.isComplete })
-        daemon.signal(SIGTERM)
-        #expect(await daemon.end() == 0)
-        #expect(try await shop.damage() == [])
-        #expect(try await shop.verify().status == 0)
-        let fresh = try Workshop()
-        defer { fresh.close() }
-        try configure(fresh, server, edits)
-        #expect(try await fresh.importEverything().values.allSatisfy { $0.isComplete })
-        let differences = try await shop.differences(queries, from: fresh)
-        #expect(differences == [])
+        try await shop.expectAsNew(daemon, sameAs: queries) { try configure($0, server, edits) }
     }
 
     private static let items = "SELECT id, name, page, version, pageCount, tagCount, amount, parent, category FROM @Item WHERE NOT _stub"

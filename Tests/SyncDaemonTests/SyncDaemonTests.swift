@@ -194,6 +194,20 @@ import enum SyncDaemon.ExitStatus
         #expect(bench.entries.all.contains { $0.messageID == .schemaMigrated && $0.message.hasSuffix("Country.name was") })
     }
 
+    @Test func whatIsKnownOfAResourceThatCameWithTheModelIsTold() async throws {
+        _ = try await withDaemon { _ in
+            let scope = ResourceScope(source: "iso", resource: "extra")
+            bench.pipeline.answer { $0.resources.append(ResourceStatus(scope, .degraded, heldDeletes: 7)) }
+            let extra = "[[source.resource]]\nname = \"extra\"\nentity = \"Country\"\npath = \"/extra\"\n\n[entity.Country]\n"
+            bench.write(Self.changed.replacing("[entity.Country]\n", with: extra))
+            let client = bench.client()
+            _ = try await client.reload(wait: true)
+            let text = try await client.status().daemon.status
+            #expect(text.contains("iso/extra holds 7 deletions back until accepted"), "\(text)")
+            await client.shutdown()
+        }
+    }
+
     @Test func whatStandsAgainstAChangedModelIsSaidBeforeAnythingEnds() async throws {
         _ = try await withDaemon { _ in
             bench.refusal.withLock { $0 = StartFailure(.configuration, "Country.name goes with 3 values") }

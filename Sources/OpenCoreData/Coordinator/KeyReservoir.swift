@@ -28,7 +28,7 @@ final class KeyReservoir: Sendable {
         blocks.withLock { blocks in
             guard let index = blocks.index(forKey: entity.number) else { return nil }
             guard blocks.values[index].next < blocks.values[index].end,
-                !blocks.values[index].store.givesNoKeys.load(ordering: .acquiring)
+                !blocks.values[index].store.isClosedForWriting.load(ordering: .acquiring)
             else { return nil }
             defer { blocks.values[index].next += 1 }
             return (blocks.values[index].next, blocks.values[index].store)
@@ -41,7 +41,7 @@ final class KeyReservoir: Sendable {
     func key(for entity: NSEntityDescription, in store: NSPersistentStore, beside others: [NSPersistentStore] = []) -> Int64 {
         blocks.withLock { blocks in
             var block =
-                blocks[entity.number].flatMap { $0.store.givesNoKeys.load(ordering: .acquiring) ? nil : $0 }
+                blocks[entity.number].flatMap { $0.store.isClosedForWriting.load(ordering: .acquiring) ? nil : $0 }
                 ?? Block(store: store.identity, root: entity.rootEntity, next: 0, end: 0, size: 512)
             if block.next >= block.end {
                 block.size = min(block.size * 2, 1 << 16)

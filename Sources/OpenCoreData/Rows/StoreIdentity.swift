@@ -18,8 +18,8 @@ package final class StoreIdentity: Sendable {
     /// What the store calls its objects, if it does not know them by their primary keys.
     package let references: ReferenceTable?
     private let owner: Mutex<WeakStore>
-    /// Whether no new object is to be one of this store's: it is closed for writing.
-    let givesNoKeys = Atomic(false)
+    /// Here, because keys in stock are given to new objects without asking the store.
+    let isClosedForWriting = Atomic(false)
     /// Where this stands in the place of another one: the ID that has it leads to another object.
     let successor: NSManagedObjectID?
     private let former: StoreIdentity?

@@ -88,15 +88,10 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
     /// Whether the store is only read: no new object is then assigned to it, and a save that changes its objects throws. As
     /// `NSReadOnlyPersistentStoreOption` says at first. A store that was opened for reading only stays so.
     open var isReadOnly: Bool {
-        get { wasOpenedReadOnly || isClosedForWriting.load(ordering: .acquiring) }
-        set {
-            isClosedForWriting.store(newValue, ordering: .releasing)
-            // Keys in stock are given to new objects without asking anybody.
-            identity.givesNoKeys.store(newValue, ordering: .releasing)
-        }
+        get { wasOpenedReadOnly || identity.isClosedForWriting.load(ordering: .acquiring) }
+        set { identity.isClosedForWriting.store(newValue, ordering: .releasing) }
     }
     private let wasOpenedReadOnly: Bool
-    private let isClosedForWriting = Atomic(false)
     /// What the store was added with; nil if no options were given.
     public let options: [AnyHashable: Any]?
     /// The model's entities that this store keeps.

@@ -13,12 +13,16 @@ struct DocumentOpening: Sendable {
     /// What stands against opening the document with this configuration, as far as it can be seen while another has it open.
     /// - Throws: `StartFailure`
     func check(model: NSManagedObjectModel) throws(StartFailure) {
-        do { _ = try migration(model) } catch { throw Self.failure(error, package: package, isMigrating: true) }
+        do { _ = try migration(of: document(model)) } catch { throw Self.failure(error, package: package, isMigrating: true) }
     }
 
-    private func migration(_ model: NSManagedObjectModel) throws -> StoreMigration? {
-        let document = UIManagedDocument(fileURL: URL(fileURLWithPath: package, isDirectory: true), model: model)
-        return try StoreMigration(document.storeURL, model: model, configuration: configuration)
+    private func document(_ model: NSManagedObjectModel) -> UIManagedDocument {
+        UIManagedDocument(
+            fileURL: URL(fileURLWithPath: package, isDirectory: true), model: model, autosavePolicy: AutosavePolicy(configuration.document))
+    }
+
+    private func migration(of document: UIManagedDocument) throws -> StoreMigration? {
+        try StoreMigration(document.storeURL, model: document.managedObjectModel, configuration: configuration)
     }
 
     /// Blocks while the store opens, is checked and is brought to the model.
@@ -38,11 +42,10 @@ struct DocumentOpening: Sendable {
         // Who hands it over has closed the document.
         let wasClean = held != nil || lock.wasClean
         lock.markInUse()
-        let policy = AutosavePolicy(configuration.document)
-        let document = UIManagedDocument(fileURL: URL(fileURLWithPath: package, isDirectory: true), model: model, autosavePolicy: policy)
+        let document = document(model)
         var options = options(wasClean: wasClean), migration: StoreMigration?
         do {
-            migration = try self.migration(model)
+            migration = try self.migration(of: document)
             if let migration {
                 if !mayMigrate { throw StartFailure(.temporaryFailure, "the store in \(package) is of the changed model already") }
                 guard onMigration(0) else { throw StopWanted() }
@@ -55,7 +58,7 @@ struct DocumentOpening: Sendable {
             try document.openStore(creating: true)
         } catch {
             // What fails after the migration leaves a store of the new model, and the copy is all there is of the old values.
-            if (try? self.migration(model)) != nil { migration?.discardCopy() }
+            if let migration, (try? self.migration(of: document)) != nil { migration.discardCopy() }
             if error is StopWanted || (error as? CocoaError)?.code == .userCancelled {
                 if wasClean { lock.markClean() }
                 throw StopWanted()

@@ -13,6 +13,26 @@ extension Workshop {
         return runs
     }
 
+    /// Has the daemon poll everything and end, and compares what is in the store then with one that everything was brought into anew.
+    ///
+    /// - Parameters:
+    ///   - queries: as `differences(_:from:)` takes them.
+    ///   - configure: gives another workshop the configuration that this one has.
+    func expectAsNew(
+        _ daemon: Child, sameAs queries: [String], sourceLocation: SourceLocation = #_sourceLocation, configure: (Workshop) throws -> Void
+    ) async throws {
+        #expect(try await sync().values.allSatisfy { $0.isComplete }, sourceLocation: sourceLocation)
+        daemon.signal(SIGTERM)
+        #expect(await daemon.end() == 0, sourceLocation: sourceLocation)
+        #expect(try await damage() == [], sourceLocation: sourceLocation)
+        #expect(try await verify().status == 0, sourceLocation: sourceLocation)
+        let fresh = try Workshop()
+        defer { fresh.close() }
+        try configure(fresh)
+        #expect(try await fresh.importEverything().values.allSatisfy { $0.isComplete }, sourceLocation: sourceLocation)
+        #expect(try await differences(queries, from: fresh) == [], sourceLocation: sourceLocation)
+    }
+
     /// `cisternctl verify --local`.
     func verify() async throws -> (status: Int32, output: [String], errors: [String]) {
         try await run(Self.binary("cisternctl"), ["verify", "--local", "--config", "\(folder)/cisternd.toml"])

@@ -192,6 +192,30 @@ import Testing
         #expect(try files.stored(0) == [1])
     }
 
+    // S9
+    @Test func keysInStockOfAStoreThatIsClosedForWritingAreNotGivenOutForAnother() throws {
+        let files = try Files(["one"]), context = files.context(), other = NSPersistentStoreCoordinator(managedObjectModel: Company.model())
+        let full = try other.addPersistentStore(
+            ofType: NSSQLiteStoreType, configurationName: nil, at: files.folder.appendingPathComponent("two"))
+        let before = NSManagedObjectContext(.privateQueueConcurrencyType)
+        before.persistentStoreCoordinator = other
+        try before.performAndWait { () throws in
+            for number in 0..<5 { before.make("Item", ["a": number]) }
+            try before.save()
+        }
+        try other.remove(full)
+        try context.performAndWait { () throws in
+            context.make("Item", ["a": 100])
+            try context.save()
+            try files.add("two")
+            files.stores[0].isReadOnly = true
+            for number in 5..<8 { context.make("Item", ["a": number]) }
+            try context.save()
+        }
+        #expect(try files.stored(0) == [100])
+        #expect(try files.stored(1) == Array(0..<8))
+    }
+
     @Test func whatSomebodyUsesAndAFolderAreNotDestroyedByForce() throws {
         let files = try Files([]), other = try Files(["used"]), folder = files.folder.appendingPathComponent("folder")
         let used = other.folder.appendingPathComponent("used"), force = [NSPersistentStoreForceDestroyOption: true] as [String: Any]

@@ -60,6 +60,14 @@ import Testing
         #expect(state.handle(.reloadFinished) == [.announceReady, .stop(.success)])
     }
 
+    @Test func aSecondStopSkipsThePageThatAReloadWaitsFor() {
+        var state = ready()
+        #expect(state.handle(.signal(.hangUp)) == [.reload])
+        #expect(state.handle(.signal(.terminate)) == [])
+        #expect(state.handle(.signal(.terminate)) == [.skipPage])
+        #expect(state.handle(.signal(.terminate)) == [])
+    }
+
     @Test func aSecondStopSkipsThePageOnce() {
         var state = ready()
         #expect(state.handle(.signal(.terminate)) == [.stop(.success)])

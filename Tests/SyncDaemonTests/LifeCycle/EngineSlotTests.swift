@@ -152,6 +152,24 @@ import Testing
         #expect(old.document.closings.withLock { $0 } == 1)
     }
 
+    @Test func aStopThatComesMeanwhileStopsTheNewEngine() async throws {
+        let slot = EngineSlot(old.parts), gate = Gate(), making = Gate()
+        async let exchange: Void = slot.exchange(
+            grace: .zero,
+            for: { [new] _ in
+                making.open()
+                await gate.wait()
+                return new.parts
+            }, orAgain: never)
+        await making.wait()
+        let stop = Task.immediate { await slot.stop(grace: .seconds(20)) }
+        gate.open()
+        try await exchange
+        await stop.value
+        #expect(old.pipeline.calls == [.stop(grace: .zero)])
+        #expect(new.pipeline.calls == [.stop(grace: .seconds(20))])
+    }
+
     @Test func aDocumentThatCannotBeClosedIsLeftForTheStopToClose() async throws {
         let slot = EngineSlot(old.parts)
         old.document.failsToClose.withLock { $0 = true }

@@ -6,11 +6,11 @@ final class Boat: NSManagedObject {}
 
 /// What programs write by name.
 @Suite struct NamesTests {
-    /// Boats, which have a class of their own.
-    private static func harbour() -> NSManagedObjectModel {
+    /// Boats, which have a class of their own: in one model at a time, for a class has one entity.
+    private static func harbour(hasClass: Bool = true) -> NSManagedObjectModel {
         let boat = NSEntityDescription(), name = NSAttributeDescription()
         boat.name = "Boat"
-        boat.managedObjectClassName = NSStringFromClass(Boat.self)
+        if hasClass { boat.managedObjectClassName = NSStringFromClass(Boat.self) }
         name.name = "name"
         name.attributeType = .stringAttributeType
         boat.properties = [name]
@@ -71,7 +71,7 @@ final class Boat: NSManagedObject {}
     #if !canImport(ObjectiveC)
         @Test func aDocumentOfAProgramsOwnClassNeedsNoInitialiser() async throws {
             let folder = FileManager.default.temporaryDirectory.appendingPathComponent("harbour-\(UUID().uuidString)")
-            let document = HarbourDocument(fileURL: folder, model: Self.harbour())
+            let document = HarbourDocument(fileURL: folder, model: Self.harbour(hasClass: false))
             defer { try? FileManager.default.removeItem(at: folder) }
             #expect(await document.save(to: folder, for: .forCreating))
             #expect(FileManager.default.fileExists(atPath: folder.appendingPathComponent("StoreContent/harbour").path))

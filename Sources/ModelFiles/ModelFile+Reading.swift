@@ -25,6 +25,7 @@ extension ModelFile {
             case "entity": entities.append(try reader.entity(element))
             case "fetchRequest": fetchRequests.append(try reader.fetchRequest(element))
             case "configuration": configurations.append(try reader.configuration(element))
+            case "composite": composites.append(try reader.composite(element))
             default: break
             }
         }
@@ -94,10 +95,20 @@ private struct ElementReader {
         attribute.regularExpression = element.attributes["regularExpressionString"]
         attribute.transformer = element.attributes["valueTransformerName"]
         attribute.valueClass = element.attributes["customClassName"]
+        attribute.composite = element.attributes["composite"]
         if try flag("derived", element, what) {
             attribute.derivation = try required("derivationExpression", element, "the derived attribute \(what)")
         }
         return attribute
+    }
+
+    func composite(_ element: Markup) throws(ModelFileError) -> ModelFile.Composite {
+        let name = try required("name", element, "a composite type")
+        var composite = ModelFile.Composite(line: element.line, name: name)
+        for child in element.children where child.name == "attribute" || child.name == "element" {
+            composite.elements.append(try attribute(child, of: name))
+        }
+        return composite
     }
 
     private func relationship(_ element: Markup, of entity: String) throws(ModelFileError) -> ModelFile.Relationship {

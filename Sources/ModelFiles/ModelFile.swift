@@ -9,6 +9,8 @@ package struct ModelFile: Equatable, Sendable {
     package var entities: [Entity] = []
     package var fetchRequests: [FetchRequest] = []
     package var configurations: [Configuration] = []
+    /// The types of composite attributes.
+    package var composites: [Composite] = []
 
     package struct Entity: Equatable, Sendable {
         package let line: Int
@@ -64,9 +66,18 @@ package struct ModelFile: Equatable, Sendable {
         /// The class of the values of a transformable attribute.
         package var valueClass: String?
         package var derivation: String?
+        /// The name of the type of a composite one.
+        package var composite: String?
         package var usesScalar = false
         package var allowsExternalStorage = false
         package var preservesAfterDeletion = false
+    }
+
+    /// What composite attributes of one type are composed of.
+    package struct Composite: Equatable, Sendable {
+        package let line: Int
+        package var name: String
+        package var elements: [Attribute] = []
     }
 
     /// How a truth value is written; nil for another text.

@@ -48,6 +48,21 @@ import Testing
         #expect(attributes[6].type == nil && attributes[6].property.isTransient)
     }
 
+    // A4, A9
+    @Test func aCompositeTypeIsReadWithItsElements() throws {
+        let file = try read(
+            """
+            <entity name="A"><attribute name="place" optional="YES" attributeType="Composite" composite="Point"/></entity>
+            <composite name="Point">
+                <attribute name="lat" attributeType="Double" defaultValueString="0.0" usesScalarValueType="YES"/>
+                <element name="lng" optional="YES" attributeType="Double"/>
+            </composite>
+            """)
+        #expect(file.entities[0].attributes[0].composite == "Point" && file.entities[0].attributes[0].type == .composite)
+        #expect(file.composites.map(\.name) == ["Point"] && file.composites[0].elements.map(\.property.name) == ["lat", "lng"])
+        #expect(file.composites[0].elements[0].defaultValue == "0.0" && file.composites[0].elements[1].property.isOptional)
+    }
+
     // A4
     @Test func everyTypeOfTheEditorIsKnown() throws {
         for type in ModelFile.AttributeType.allCases {

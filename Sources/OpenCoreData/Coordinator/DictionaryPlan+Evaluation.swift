@@ -108,9 +108,12 @@ extension DictionaryPlan {
     /// The dictionary of these values; nil has no entry.
     func dictionary(_ values: [AttributeValue]) -> NSDictionary {
         let result = NSMutableDictionary()
+        var nested: [String: Any] = [:]
         for (column, value) in zip(columns, values) {
-            if let value = value.any { result.setObject(value, forKey: column.name as NSString) }
+            guard let value = value.any else { continue }
+            if let keys = column.nesting { nested.nest(value, under: keys[...]) } else { result.setObject(value, forKey: column.name as NSString) }
         }
+        for (name, value) in nested { result.setObject(value, forKey: name as NSString) }
         return result
     }
 }

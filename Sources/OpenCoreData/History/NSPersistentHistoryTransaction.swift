@@ -101,14 +101,19 @@ open class NSPersistentHistoryChange: NSObject, NSCopying, @unchecked Sendable {
     /// has no such attribute.
     open var tombstone: [AnyHashable: Any]? {
         guard let values = record.tombstone else { return nil }
-        var result: [AnyHashable: Any] = [:]
-        for (name, value) in values { result[name] = value.any }
+        let entity = record.id.entity
+        var result: [String: Any] = [:]
+        for (name, value) in values {
+            guard let value = value.any else { continue }
+            let isElement = entity.propertiesByName[name] == nil && entity.element(at: name) != nil
+            result.nest(value, under: isElement ? name.split(separator: ".").map(String.init)[...] : [name])
+        }
         return result
     }
 
     /// The properties that an update changed; nil for other changes. Those that the model does not have any more are left out.
     open var updatedProperties: Set<NSPropertyDescription>? {
-        record.updated.map { names in Set(names.compactMap { record.id.entity.propertiesByName[$0] }) }
+        record.updated.map { names in Set(names.compactMap { record.id.entity.property(ofLeaf: $0) }) }
     }
 
     /// Returns the change itself, which is immutable.

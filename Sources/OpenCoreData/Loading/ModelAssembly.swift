@@ -42,6 +42,7 @@ struct ModelAssembly {
     }
 
     private mutating func makeEntities() throws(ModelFileError) {
+        let attributes = try ModelAttributes(file)
         for entity in file.entities {
             guard entities[entity.name] == nil else { throw fail(entity.line, "two entities are named \(entity.name)", "rename one of them") }
             let made = NSEntityDescription()
@@ -52,7 +53,7 @@ struct ModelAssembly {
             made.userInfo = entity.userInfo
             if let name = entity.className { made.takeClass(named: name, preferring: modules) }
             var properties: [NSPropertyDescription] = []
-            for attribute in entity.attributes { properties.append(try ModelAttributes(path: file.path).attribute(attribute, of: entity.name)) }
+            for attribute in entity.attributes { properties.append(try attributes.attribute(attribute, of: entity.name)) }
             for relationship in entity.relationships { properties.append(self.relationship(relationship)) }
             made.properties = properties
             entities[entity.name] = made
@@ -135,7 +136,7 @@ struct ModelAssembly {
                 let property: NSPropertyDescription
                 if element.isExpression {
                     property = try computed(element.property, index.line, what)
-                } else if let found = properties[element.property] {
+                } else if let found = properties[element.property] ?? mine.element(at: element.property) {
                     property = found
                 } else {
                     throw fail(index.line, "\(what) names \(element.property), which it does not have", "remove it")

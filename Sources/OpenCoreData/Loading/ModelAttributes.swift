@@ -3,11 +3,32 @@ import ModelFiles
 
 /// Attributes of a model's file, with their values in the types that they have.
 struct ModelAttributes {
-    let path: String
+    private let path: String
+    private let composites: [String: ModelFile.Composite]
+
+    /// Throws for two composite types of one name.
+    init(_ file: ModelFile) throws(ModelFileError) {
+        path = file.path
+        var composites: [String: ModelFile.Composite] = [:]
+        for composite in file.composites {
+            if composites.updateValue(composite, forKey: composite.name) != nil {
+                throw ModelFileError(
+                    path: path, line: composite.line, "two composite types are named \(composite.name)", suggestion: "rename one of them")
+            }
+        }
+        self.composites = composites
+    }
 
     func attribute(_ attribute: ModelFile.Attribute, of entity: String) throws(ModelFileError) -> NSAttributeDescription {
+        try self.attribute(attribute, of: entity, within: [])
+    }
+
+    /// - Parameter outer: the composite types that it is an element of.
+    private func attribute(
+        _ attribute: ModelFile.Attribute, of entity: String, within outer: [String]
+    ) throws(ModelFileError) -> NSAttributeDescription {
         let what = "\(entity).\(attribute.property.name)"
-        let made = try description(attribute, what)
+        let made = try description(attribute, what, within: outer)
         attribute.property.describe(made)
         made.attributeType = attribute.type.map(Self.type) ?? .undefinedAttributeType
         made.valueTransformerName = attribute.transformer
@@ -30,13 +51,39 @@ struct ModelAttributes {
         return made
     }
 
-    private func description(_ attribute: ModelFile.Attribute, _ what: String) throws(ModelFileError) -> NSAttributeDescription {
+    private func description(
+        _ attribute: ModelFile.Attribute, _ what: String, within outer: [String]
+    ) throws(ModelFileError) -> NSAttributeDescription {
+        if attribute.type == .composite { return try composed(attribute, what, within: outer) }
         guard let derivation = attribute.derivation else { return NSAttributeDescription() }
         let made = NSDerivedAttributeDescription()
         do throws(PredicateFormatError) {
             made.derivationExpression = try NSExpression.parse(derivation)
         } catch {
             throw ModelFileError(path: path, line: attribute.property.line, "\(what) has no derivation: \(error)")
+        }
+        return made
+    }
+
+    private func composed(
+        _ attribute: ModelFile.Attribute, _ what: String, within outer: [String]
+    ) throws(ModelFileError) -> NSCompositeAttributeDescription {
+        func fail(_ text: String, _ suggestion: String) -> ModelFileError {
+            ModelFileError(path: path, line: attribute.property.line, text, suggestion: suggestion)
+        }
+        let known = composites.keys.sorted().joined(separator: ", ")
+        guard let name = attribute.composite, !name.isEmpty else { throw fail("\(what) is composite and names no composite type", "composite=\"…\"") }
+        guard let type = composites[name] else {
+            throw fail("\(what) is of the composite type \(name), which the model does not have", known.isEmpty ? "add it" : "choose one of \(known)")
+        }
+        if outer.contains(name) { throw fail("the composite type \(name) contains itself", "remove \(what)") }
+        let made = NSCompositeAttributeDescription()
+        var elements: [NSAttributeDescription] = []
+        for element in type.elements { elements.append(try self.attribute(element, of: name, within: outer + [name])) }
+        made.elements = elements
+        if let complaint = made.complaintAboutElements() {
+            throw ModelFileError(
+                path: path, line: type.line, "the composite type \(name) \(complaint)", suggestion: "correct it in Xcode's model editor")
         }
         return made
     }

@@ -62,6 +62,7 @@ final class ValidatedProperty {
         switch place {
         case .slot(let slot): object.layout.names[slot]
         case .toMany(let number): object.layout.toManys[number].name
+        case .composite(let number): object.layout.composites[number].path
         }
     }
 

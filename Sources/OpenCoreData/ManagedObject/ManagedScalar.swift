@@ -26,6 +26,7 @@ extension Optional: ManagedValue where Wrapped: ManagedScalar {
     /// Reads an attribute or to-one; nil for null and for a value of another type. A to-many is never nil, and stops the program if the type is no
     /// collection.
     public static func read(from object: NSManagedObject, at place: PropertyPlace) -> Self {
+        if case .composite(let number) = place { return object.compositeValue(number) as? Wrapped }
         guard case .slot(let slot) = place else { return members(of: object, at: place) }
         return Wrapped.decode(ManagedSlot(object.value(atSlot: slot), object: object))
     }
@@ -43,6 +44,7 @@ extension Optional: ManagedValue where Wrapped: ManagedScalar {
             object.setToMany(number, to: (self as? any ManagedCollection)?.memberObjects ?? [])
             return
         }
+        if case .composite = place { return object.write(self as? [String: Any], at: place) }
         object.write(self?.encode() ?? ManagedSlot(.null), at: place)
     }
 }

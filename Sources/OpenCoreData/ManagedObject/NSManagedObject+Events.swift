@@ -7,11 +7,8 @@ extension NSManagedObject {
     public final func changedValuesForCurrentEvent() -> [String: Any] {
         guard let row else { return [:] }
         let before = eventBase ?? RowSnapshot.defaults(row.layout)
-        var result: [String: Any] = [:]
-        eventSlots.forEach { slot in
-            if row.layout.isTransient[slot] || before[slot] == row[slot] { return }
-            result[row.layout.names[slot]] = externalValue(before[slot]) ?? NSNull()
-        }
+        let slots = eventSlots.slots.filter { !row.layout.isTransient[$0] && before[$0] != row[$0] }
+        var result = row.layout.values(atSlots: slots) { externalValue(before[$0]) }
         guard let context else { return result }
         eventToManys.forEach { number in
             guard let ids = eventMembers[number] else { return }

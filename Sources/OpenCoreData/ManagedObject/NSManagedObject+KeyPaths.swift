@@ -21,7 +21,17 @@ extension NSManagedObject {
         guard let path = PredicateKeyPath(keyPath), let last = path.keys?.last else {
             return CoreDataMisuse.malformedKeyPath(keyPath).survive()
         }
-        let owner = KeyedCollection.value(of: self, path.steps.dropLast())
+        // An element of a composite is set by itself: a changed copy of the dictionary would set all of them.
+        if let keys = path.keys, let start = keys.indices.dropLast().first(where: { entity.composite(at: Array(keys[...$0])) != nil }) {
+            let name = keys[start...].joined(separator: ".")
+            guard start > 0 else { return setValue(value, forKey: name) }
+            return setValue(value, forKey: name, ofThoseAt: PredicateKeyPath(keys: Array(keys[..<start])))
+        }
+        setValue(value, forKey: last, ofThoseAt: PredicateKeyPath(steps: Array(path.steps.dropLast())))
+    }
+
+    private func setValue(_ value: Any?, forKey last: String, ofThoseAt path: PredicateKeyPath) {
+        let owner = KeyedCollection.value(of: self, path.steps[...])
         switch owner {
         case nil: break
         case let object as NSManagedObject: object.setValue(value, forKey: last)

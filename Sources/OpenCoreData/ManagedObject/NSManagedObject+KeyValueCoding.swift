@@ -8,6 +8,7 @@ extension NSManagedObject: KeyValueCoding {
         case .slot(let slot)?: return externalValue(value(atSlot: slot))
         case .toMany(let number)?:
             return collection(of: memberIDs(number), number)
+        case .composite(let number)?: return compositeValue(number)
         case nil:
             if let property = entity.propertiesByName[key] as? NSFetchedPropertyDescription { return objects(of: property) }
             if key == "objectID" { return objectID }
@@ -42,6 +43,7 @@ extension NSManagedObject: KeyValueCoding {
                 return CoreDataMisuse.wrongType(value, key: key, entity: entity.name, expected: "a set of managed objects").survive()
             }
             setToMany(number, to: objects)
+        case .composite(let number): setComposite(number, to: value, key) { setValue($0, atSlot: $1) }
         }
     }
 
@@ -61,12 +63,14 @@ extension NSManagedObject: KeyValueCoding {
         return switch place {
         case .slot(let slot): standing.externalValue(value(atSlot: slot))
         case .toMany: propertyValue(key)
+        case .composite(let number): standing.compositeValue(number)
         }
     }
 
     /// Sets an attribute or to-one past change tracking, notifications and inverses.
     public final func setPrimitiveValue(_ value: Any?, forKey key: String) {
         guard let place = knownPlace(of: key) else { return }
+        if case .composite(let number) = place { return setComposite(number, to: value, key) { writeUntracked($0, atSlot: $1) } }
         guard case .slot(let slot) = place else { return setPropertyValue(value, key) }
         if let target = (value as? NSManagedObject)?.standing {
             writeUntracked(.objectID(target.objectID), atSlot: slot)
@@ -102,6 +106,11 @@ extension NSManagedObject: KeyValueCoding {
             changed.insert(slot)
             eventSlots.insert(slot)
         case .toMany(let number)?: touch(toMany: number)
+        case .composite(let number)?:
+            for slot in layout.composites[number].slots {
+                changed.insert(slot)
+                eventSlots.insert(slot)
+            }
         case nil: break
         }
         context?.didChange(self)

@@ -17,7 +17,12 @@ extension NSManagedObject {
         }
         var errors: [NSError] = []
         let property = ValidatedProperty(self)
-        for slot in 0..<row.count { try validate(property, at: .slot(slot), row.layout.names[slot], &errors) }
+        for slot in 0..<row.count where !row.layout.isInComposite(slot) {
+            try validate(property, at: .slot(slot), row.layout.names[slot], &errors)
+        }
+        for number in row.layout.wholeComposites {
+            try validate(property, at: .composite(number), row.layout.composites[number].path, &errors)
+        }
         for (number, relationship) in row.layout.toManys.enumerated() {
             try validate(property, at: .toMany(number), relationship.name, &errors)
         }
@@ -45,6 +50,7 @@ extension NSManagedObject {
             case .toMany(let number):
                 guard layout.toManys[number].hasCounts else { return }
                 return try RowValidation.check(count: loadedMemberIDs(number).count, of: layout.toManys[number], self)
+            case .composite(let number): return try RowValidation.check(composite: number, of: self) { self.value(atSlot: $0) }
             }
         }
         guard let place = layout.place(of: key) else {
@@ -59,6 +65,13 @@ extension NSManagedObject {
         case .toMany(let number):
             guard let count = PlainValue.count(of: value.pointee) else { throw RowValidation.wrongType(key, value.pointee, of: self) }
             try RowValidation.check(count: count, of: layout.toManys[number], self)
+        case .composite(let number):
+            let found: [(slot: Int, value: AttributeValue)]
+            do throws(CoreDataMisuse) { found = try elements(of: number, in: value.pointee, key) } catch {
+                throw RowValidation.wrongType(key, value.pointee, of: self)
+            }
+            let values = Dictionary(found.map { ($0.slot, $0.value) }) { _, last in last }
+            try RowValidation.check(composite: number, of: self) { values[$0] ?? .null }
         }
     }
 }
@@ -87,6 +100,13 @@ extension RowValidation {
     /// The rules for one value of an object.
     static func check(_ value: AttributeValue, at slot: Int, of object: NSManagedObject) throws {
         if let error = error(for: value, at: slot, layout: object.layout, id: object.objectID, object: object) { throw error }
+    }
+
+    /// The rules for a composite attribute of an object, and for each of its elements.
+    static func check(composite number: Int, of object: NSManagedObject, _ value: (Int) -> AttributeValue) throws {
+        let layout = object.layout, id = object.objectID
+        let ofElements = layout.composites[number].slots.compactMap { error(for: value($0), at: $0, layout: layout, id: id, object: object) }
+        try throwAny(ofElements + errors(ofComposite: number, layout: layout, id: id, object: object, value))
     }
 
     static func check(count: Int, of relationship: NSRelationshipDescription, _ object: NSManagedObject) throws {

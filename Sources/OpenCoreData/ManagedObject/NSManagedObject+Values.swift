@@ -98,7 +98,7 @@ extension NSManagedObject {
         }
         guard let found else {
             // The row is gone: the object shows nil values and counts as deleted, as `shouldDeleteInaccessibleFaults` says.
-            let property = slot.flatMap { entity.propertiesByName[layout.names[$0]] }
+            let property = slot.flatMap { entity.propertiesByName[layout.propertyName(ofSlot: $0)] }
             guard context.shouldHandleInaccessibleFault(self, for: objectID, triggeredByProperty: property) else {
                 Violation.inaccessibleFault("\(objectID)")
             }
@@ -154,11 +154,8 @@ extension NSManagedObject {
     /// See `changedValues()`.
     final var valuesThatChanged: [String: Any] {
         guard let row else { return [:] }
-        var result: [String: Any] = [:]
-        changed.forEach { slot in
-            if let base, base[slot] == row[slot] { return }
-            result[row.layout.names[slot]] = externalValue(row[slot]) ?? NSNull()
-        }
+        let slots = changed.slots.filter { base == nil || base?[$0] != row[$0] }
+        var result = row.layout.values(atSlots: slots) { externalValue(row[$0]) }
         changedToManys.forEach { number in
             let relationship = row.layout.toManys[number]
             result[relationship.name] = value(forKey: relationship.name)
@@ -172,9 +169,8 @@ extension NSManagedObject {
         _ = realisedRow
         var result: [String: Any] = [:]
         if let base {
-            for (slot, name) in base.layout.names.enumerated() where keys?.contains(name) ?? !base.layout.isTransient[slot] {
-                result[name] = externalValue(base[slot]) ?? NSNull()
-            }
+            let slots = (0..<base.count).filter { keys?.contains(base.layout.propertyName(ofSlot: $0)) ?? !base.layout.isTransient[$0] }
+            result = base.layout.values(atSlots: slots) { externalValue(base[$0]) }
         }
         for (number, relationship) in layout.toManys.enumerated() where keys?.contains(relationship.name) ?? !relationship.isTransient {
             let ids = base == nil ? [] : committedMemberIDs(number)

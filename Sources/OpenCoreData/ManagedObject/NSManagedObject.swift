@@ -232,6 +232,7 @@ open class NSManagedObject: NSObject {
         switch place(of: name) {
         case .slot(let slot): [value(atSlot: slot).objectID?.current].compactMap { $0 }
         case .toMany(let number): memberIDs(number)
+        case .composite: []
         }
     }
 

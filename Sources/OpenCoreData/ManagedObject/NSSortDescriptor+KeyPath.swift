@@ -78,7 +78,7 @@ extension SortKey {
             let names = try KeyPathProbe.names(of: keyPath, from: entity)
             self.init(path: names, isAscending: descriptor.ascending)
         } else if let node = descriptor.node, let path = node.keyPath.keys {
-            self.init(path: path, isAscending: node.ascending, selector: node.selector)
+            self.init(path: entity.folded(path), isAscending: node.ascending, selector: node.selector)
         } else {
             throw NSError.coreData(
                 .coreData,

@@ -7,12 +7,15 @@ enum RowValidation {
         _ row: RowSnapshot, id: NSManagedObjectID, object: NSManagedObject?, memberCount: ((Int) throws -> Int)?
     ) throws {
         let layout = row.layout
-        if layout.rules.isEmpty && layout.countedToManys.isEmpty { return }
+        if layout.rules.isEmpty && layout.countedToManys.isEmpty && layout.wholeComposites.isEmpty { return }
         var errors: [NSError] = []
         for rule in layout.rules {
             let value = row[rule.slot]
             if rule.admits(value) { continue }
             if let error = error(for: value, at: rule.slot, layout: layout, id: id, object: object) { errors.append(error) }
+        }
+        for number in layout.wholeComposites {
+            errors += Self.errors(ofComposite: number, layout: layout, id: id, object: object) { row[$0] }
         }
         for number in layout.countedToManys {
             guard let count = try memberCount?(number) else { continue }
@@ -31,6 +34,26 @@ enum RowValidation {
         case .toOne(let relationship):
             if relationship.isOptional || !value.isNull { return nil }
             return error(.validationMissingMandatoryProperty, relationship.name, nil, id, object, "is required")
+        }
+    }
+
+    /// What a composite misses as a whole: a value at all, or those that its elements must have once there is one. What a leaf must have in any case, is asked of
+    /// its slot.
+    static func errors(
+        ofComposite number: Int, layout: EntityLayout, id: NSManagedObjectID, object: NSManagedObject?, _ value: (Int) -> AttributeValue
+    ) -> [NSError] {
+        let composite = layout.composites[number]
+        func missing(_ path: String) -> NSError { error(.validationMissingMandatoryProperty, path, nil, id, object, "is required") }
+        func isAsked(_ slot: Int) -> Bool { layout.attribute(atSlot: slot)?.isRequired == true }
+        guard composite.slots.contains(where: { !value($0).isNull }) else {
+            return composite.attribute.isRequired && !composite.slots.contains(where: isAsked) ? [missing(composite.path)] : []
+        }
+        return zip(composite.attribute.elements, composite.parts).flatMap { element, part -> [NSError] in
+            switch part.place {
+            case .slot(let slot): element.isRequired && value(slot).isNull && !isAsked(slot) ? [missing(layout.names[slot])] : []
+            case .composite(let inner): errors(ofComposite: inner, layout: layout, id: id, object: object, value)
+            case .toMany: []
+            }
         }
     }
 
@@ -198,7 +221,7 @@ enum RowValidation {
             if let row = deletion?.row, row[slot] != deletion?.base?[slot] { return [row[slot].objectID].compactMap { $0 } }
             let current = try context.channel(to: "check a deletion").rows(for: [id])[id] ?? deletion?.row
             return [current?[slot].objectID].compactMap { $0 }
-        case nil: return []
+        case .composite?, nil: return []
         }
     }
 }

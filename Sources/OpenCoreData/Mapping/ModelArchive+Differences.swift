@@ -48,6 +48,9 @@ extension ModelArchive.Property {
             if relationship.isToMany && relationship.isOrdered { words.append("ordered") }
         } else if let attribute {
             words.append(attribute.ownKind ?? NSAttributeType(rawValue: attribute.type).map { AttributeKind[$0].name } ?? "Undefined")
+            if let elements = attribute.elements {
+                words.append("of " + elements.map { "\($0.name) (\($0.words))" }.sorted().joined(separator: ", "))
+            }
             if let transformer = attribute.transformer { words.append("transformer \(transformer)") }
         }
         if isOptional { words.append("optional") }

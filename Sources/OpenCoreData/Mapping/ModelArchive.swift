@@ -35,6 +35,8 @@ struct ModelArchive: Codable, Equatable, Sendable {
         var column: String?
         var transformer: String?
         var keepsInHistory = false
+        /// Of a composite.
+        var elements: [Property]?
     }
 
     struct Relationship: Codable, Equatable, Sendable {
@@ -131,6 +133,7 @@ extension ModelArchive.Property {
                 made.ownKind = property.kind.name
                 made.column = property.kind.column?.rawValue
             }
+            made.elements = (property as? NSCompositeAttributeDescription)?.elements.compactMap(ModelArchive.Property.init)
             attribute = made
         case let property as NSRelationshipDescription:
             relationship = ModelArchive.Relationship(
@@ -206,8 +209,8 @@ extension ModelArchive {
 
     private func finish(_ entity: Entity, _ made: [String: NSEntityDescription]) throws(Nonsense) {
         guard let mine = made[entity.name] else { return }
-        let properties = mine.propertiesByName
-        guard Set(mine.properties.map(\.name)).count == mine.properties.count else {
+        let properties = mine.leavesByName
+        guard Set(mine.leaves.map(\.name)).count == mine.leaves.count else {
             throw Nonsense(description: "\(entity.name) has two properties of one name")
         }
         for constraint in entity.constraints {
@@ -222,7 +225,7 @@ extension ModelArchive {
             let described = NSFetchIndexDescription(
                 name: index.name,
                 elements: index.elements.compactMap { element in
-                    guard let property = properties[element.property] else { return nil }
+                    guard let property = mine.propertiesByName[element.property] ?? mine.element(at: element.property) else { return nil }
                     let made = NSFetchIndexElementDescription(property: property)
                     made.isAscending = element.isAscending
                     return made
@@ -266,7 +269,8 @@ extension ModelArchive.Property {
             guard let attribute, let type = NSAttributeType(rawValue: attribute.type) else {
                 throw ModelArchive.Nonsense(description: "\(entity).\(name) has no type")
             }
-            let mine = NSAttributeDescription()
+            let composite = attribute.elements.map { _ in NSCompositeAttributeDescription() }
+            let mine = composite ?? NSAttributeDescription()
             mine.attributeType = type
             mine.valueTransformerName = attribute.transformer
             mine.preservesValueInHistoryOnDeletion = attribute.keepsInHistory
@@ -275,6 +279,7 @@ extension ModelArchive.Property {
             } else if type == .undefinedAttributeType {
                 throw ModelArchive.Nonsense(description: "\(entity).\(name) has no type")
             }
+            if let composite { try compose(composite, of: attribute.elements ?? [], in: entity) }
             made = mine
         }
         made.name = name
@@ -283,5 +288,19 @@ extension ModelArchive.Property {
         made.versionHashModifier = versionHashModifier
         made.isIndexed = isIndexed
         return made
+    }
+
+    private func compose(
+        _ composite: NSCompositeAttributeDescription, of elements: [ModelArchive.Property], in entity: String
+    ) throws(ModelArchive.Nonsense) {
+        var made: [NSAttributeDescription] = []
+        for element in elements {
+            guard let part = try element.unrelated(in: "\(entity).\(name)") as? NSAttributeDescription else {
+                throw ModelArchive.Nonsense(description: "\(entity).\(name) has the element \(element.name), which is no attribute")
+            }
+            made.append(part)
+        }
+        composite.elements = made
+        if let complaint = composite.complaintAboutElements() { throw ModelArchive.Nonsense(description: "\(entity).\(name) \(complaint)") }
     }
 }

@@ -153,7 +153,7 @@ private struct ChangeFinder {
     }
 
     private static func stored(_ entity: NSEntityDescription) -> [NSPropertyDescription] {
-        entity.properties.filter(\.isStored).sorted { $0.name < $1.name }
+        entity.leaves.filter(\.isStored).sorted { $0.name < $1.name }
     }
 
     /// Where one side of a relationship is known, so is the other.
@@ -174,7 +174,7 @@ private struct ChangeFinder {
     }
 
     private func source(of property: NSPropertyDescription, in entity: NSEntityDescription) -> NSPropertyDescription? {
-        renamed[ObjectIdentifier(entity)]?[property.name].flatMap { sources[ObjectIdentifier(entity)]?.propertiesByName[$0] }
+        renamed[ObjectIdentifier(entity)]?[property.name].flatMap { sources[ObjectIdentifier(entity)]?.leavesByName[$0] }
     }
 
     private func source(of relationship: NSRelationshipDescription, in entity: NSEntityDescription) -> NSRelationshipDescription? {

@@ -9,9 +9,19 @@ struct MigrationValues {
     func setAttributes(of destination: NSManagedObject, from source: NSManagedObject) throws {
         for property in propertyMappings(mapping.attributeMappings, { $0.attributesByName.keys }) {
             guard let name = property.name, let expression = property.valueExpression else { continue }
-            guard let attribute = destination.entity.attributesByName[name] else { throw unknown(name, "attribute") }
-            if property.isAutomatic, source.entity.attributesByName[name] == nil { continue }
+            guard let attribute = destination.entity.attributesByName[name] ?? destination.entity.leavesByName[name] as? NSAttributeDescription else {
+                throw unknown(name, "attribute")
+            }
+            if property.isAutomatic, source.entity.layout.place(of: name) == nil { continue }
             let value = try evaluate(expression, property, source, destination)
+            if case .composite(let number)? = destination.layout.place(of: name) {
+                let found: [(slot: Int, value: AttributeValue)]
+                do throws(CoreDataMisuse) { found = try destination.elements(of: number, in: value, name) } catch {
+                    throw NSError.coreData(.migration, "The mapping \"\(mapping.name ?? "")\" can't set a value: \(error.message)")
+                }
+                for (slot, value) in found { destination.setValue(value, atSlot: slot) }
+                continue
+            }
             guard let fitting = Self.value(value, as: attribute.kind) else {
                 throw NSError.coreData(
                     .migration,

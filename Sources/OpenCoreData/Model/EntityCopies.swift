@@ -51,13 +51,14 @@ struct EntityCopies {
             return made
         }
         copy.uniquenessConstraints = original.uniquenessConstraints.map { constraint in
-            constraint.map { ($0 as? NSPropertyDescription)?.name ?? $0 }
+            constraint.map { ($0 as? NSPropertyDescription)?.nameInEntity ?? $0 }
         }
     }
 
     /// An element whose property the copy declares or inherits.
     private func copied(_ element: NSFetchIndexElementDescription, in entity: NSEntityDescription) -> NSFetchIndexElementDescription? {
         if let computed = element.property as? NSExpressionDescription { return element.copy(over: computed.duplicate()) }
+        if let part = element.property as? NSAttributeDescription, part.composite != nil { return entity.element(at: part.path).map(element.copy) }
         guard let property = element.property, let owner = property.entity.flatMap({ self[$0] }),
             let mine = owner.declaredProperties.first(where: { $0.name == property.name })
         else { return nil }

@@ -33,7 +33,15 @@ struct ModelComplaint: Error {
                 throw ModelComplaint(name, "the superentity of \(name) is not in the model")
             }
             var seen: Set<String> = []
-            for property in entity.properties {
+            for case let composite as NSCompositeAttributeDescription in entity.properties {
+                if let complaint = composite.complaintAboutElements() {
+                    throw ModelComplaint(name, property: composite.name, "composite attribute \(name).\(composite.name) \(complaint)")
+                }
+                guard seen.insert(composite.name).inserted else {
+                    throw ModelComplaint(name, property: composite.name, "\(name) has two properties named \(composite.name)")
+                }
+            }
+            for property in entity.leaves {
                 if property.name.isEmpty { throw ModelComplaint(name, "a property of \(name) has no name") }
                 guard seen.insert(property.name).inserted else {
                     throw ModelComplaint(name, property: property.name, "\(name) has two properties named \(property.name)")
@@ -65,12 +73,12 @@ struct ModelComplaint: Error {
     }
 
     private static func checkConstraints(of entity: NSEntityDescription, name: String) throws(ModelComplaint) {
-        let attributes = entity.attributesByName, relationships = entity.relationshipsByName
+        let leaves = entity.leavesByName, relationships = entity.relationshipsByName
         for constraint in entity.constraintNames {
             if constraint.isEmpty { throw ModelComplaint(name, "\(name) has an empty uniqueness constraint") }
             for key in constraint {
                 let isToOne = relationships[key].map { !$0.isToMany } ?? false
-                let isStored = attributes[key].map { !$0.isTransient } ?? false
+                let isStored = leaves[key].map { $0 is NSAttributeDescription && !$0.isTransient } ?? false
                 guard isStored || isToOne else {
                     throw ModelComplaint(name, "uniqueness constraint of \(name) names \"\(key)\", which is not a stored attribute or to-one")
                 }

@@ -40,7 +40,7 @@ open class NSAttributeDescription: NSPropertyDescription, @unchecked Sendable {
         public static let transformable = AttributeType(rawValue: 1800)
         /// The ID of an object. A SQLite store keeps it only as a to-one relationship; as an attribute it must be transient there.
         public static let objectID = AttributeType(rawValue: 2000)
-        /// Several attributes as one. A SQLite store does not keep it: opening one throws 134020 unless the attribute is transient.
+        /// Several attributes as one: the type of an `NSCompositeAttributeDescription`.
         public static let composite = AttributeType(rawValue: 2100)
     }
 
@@ -87,7 +87,15 @@ open class NSAttributeDescription: NSPropertyDescription, @unchecked Sendable {
     /// What it is instead of what its type says: an `AttributeKind`.
     package final var ownKind: (any Sendable)? { willSet { checkEditable() } }
 
+    /// The composite that it is an element of.
+    final weak var composite: NSCompositeAttributeDescription?
+
     public override init() { super.init() }
+
+    override func checkEditable() {
+        super.checkEditable()
+        composite?.checkEditable()
+    }
 
     /// Whether a store computes it.
     var isComputed: Bool { false }
@@ -156,7 +164,7 @@ public enum NSAttributeType: UInt, Sendable {
     case transformableAttributeType = 1800
     /// The ID of an object. A SQLite store does not keep such an attribute: it must be transient there.
     case objectIDAttributeType = 2000
-    /// Several attributes as one. A SQLite store does not keep it: the attribute must be transient there.
+    /// Several attributes as one: the type of an `NSCompositeAttributeDescription`.
     case compositeAttributeType = 2100
 }
 

@@ -27,7 +27,8 @@ open class NSEntityDescription: NSObject, NSCopying, @unchecked Sendable {
             for index in indexes { index.entity = self }
         }
     }
-    /// Each inner array names the attributes that together must be unique. `[[String]]`, or descriptions of attributes.
+    /// Each inner array names the attributes that together must be unique. `[[String]]`, or descriptions of attributes. An element of a composite is named by its
+    /// path, `magnitude.richter`; a composite stands for all of its elements.
     open var uniquenessConstraints: [[Any]] = [] { willSet { checkEditable() } }
 
     /// The entities that inherit from this one.
@@ -139,7 +140,7 @@ open class NSEntityDescription: NSObject, NSCopying, @unchecked Sendable {
     package var constraintNames: [[String]] {
         (superentity?.constraintNames ?? [])
             + uniquenessConstraints.map { constraint in
-                constraint.map { ($0 as? String) ?? ($0 as? NSPropertyDescription)?.name ?? "\($0)" }
+                leafNames(constraint.map { ($0 as? String) ?? ($0 as? NSPropertyDescription)?.nameInEntity ?? "\($0)" })
             }
     }
 

@@ -63,8 +63,8 @@ public enum NSFetchIndexElementType: UInt, Sendable {
 /// One column of a fetch index. Changing it traps once a coordinator uses the model.
 // Mutable only until the model is frozen; it belongs to one index.
 open class NSFetchIndexElementDescription: NSObject, NSCopying, @unchecked Sendable {
-    /// The attribute or to-one to index, or an `NSExpressionDescription` whose expression is the key of one. The element is left out if it is nil, computes anything
-    /// else, or has no column: transient, or a to-many.
+    /// The attribute or to-one to index, an element of a composite, or an `NSExpressionDescription` whose expression is the key of one. The element is left out if it
+    /// is nil, computes anything else, or has no column: transient, or a to-many. Of a composite all elements are indexed, in their order.
     open var property: NSPropertyDescription? { willSet { indexDescription?.checkEditable() } }
     /// The name of `property`; nil without one.
     open var propertyName: String? { property?.name }
@@ -101,10 +101,10 @@ open class NSFetchIndexElementDescription: NSObject, NSCopying, @unchecked Senda
         return copy
     }
 
-    /// What it is over, among the properties of an entity: the name of one; nil for what is computed.
+    /// What it is over, among the properties of an entity: the name of one, or the path of an element; nil for what is computed.
     var indexedName: String? {
-        guard let computed = property as? NSExpressionDescription else { return property?.name }
-        guard case .keyPath(let path)? = computed.expression?.node, let keys = path.keys, keys.count == 1 else { return nil }
-        return keys[0]
+        guard let computed = property as? NSExpressionDescription else { return property?.nameInEntity }
+        guard case .keyPath(let path)? = computed.expression?.node, let keys = path.keys else { return nil }
+        return keys.joined(separator: ".")
     }
 }

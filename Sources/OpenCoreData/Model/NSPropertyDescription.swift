@@ -80,6 +80,9 @@ open class NSPropertyDescription: NSObject, NSCopying, @unchecked Sendable {
     /// Why the property makes no sense in a model of these entities; nil if it does.
     func complaint(in entities: [NSEntityDescription]) -> String? { nil }
 
+    /// What rows and stores know of it: itself, or what it is composed of.
+    var leaves: [NSPropertyDescription] { [self] }
+
     /// What the version hash says of it besides what all properties have, a line each.
     var hashLines: [String] { ["other="] }
 

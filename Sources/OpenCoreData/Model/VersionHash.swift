@@ -19,6 +19,9 @@ extension NSPropertyDescription {
             if let derived = attribute as? NSDerivedAttributeDescription {
                 lines.append("derived=\(escaped(derived.derivationExpression?.description ?? ""))")
             }
+            if let composite = attribute as? NSCompositeAttributeDescription {
+                for element in composite.elements.sorted(by: { $0.name < $1.name }) { lines.append("element=\(element.versionHash.hex)") }
+            }
         case let relationship as NSRelationshipDescription:
             lines.append("relationship=\(escaped(relationship.destinationEntity?.name ?? ""))")
             lines.append("inverse=\(escaped(relationship.inverseRelationship?.name ?? ""))")
@@ -37,8 +40,7 @@ extension NSEntityDescription {
         var lines = ["entity=\(escaped(name ?? ""))", "super=\(escaped(superentity?.name ?? ""))", "abstract=\(isAbstract)"]
         if let versionHashModifier { lines.append("modifier=\(escaped(versionHashModifier))") }
         for property in properties.sorted(by: { $0.name < $1.name }) {
-            let hash = property.versionHash.map { byte in String(byte >> 4, radix: 16) + String(byte & 15, radix: 16) }.joined()
-            lines.append("property=\(hash)")
+            lines.append("property=\(property.versionHash.hex)")
         }
         for constraint in constraintNames.map({ $0.map(escaped).joined(separator: ",") }).sorted() {
             lines.append("unique=\(constraint)")
@@ -77,6 +79,10 @@ extension NSManagedObjectModel {
         else { return false }
         return stored == Dictionary(entities.map { ($0.name ?? "", $0.versionHash) }, uniquingKeysWith: { _, last in last })
     }
+}
+
+extension Data {
+    fileprivate var hex: String { map { byte in String(byte >> 4, radix: 16) + String(byte & 15, radix: 16) }.joined() }
 }
 
 /// A line whose value may hold anything.

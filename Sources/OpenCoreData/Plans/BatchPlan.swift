@@ -112,6 +112,11 @@ extension EntityLayout {
             let known = entity.propertiesByName.keys.sorted().joined(separator: ", ")
             throw NSError.coreData(.coreData, "\(entity.name ?? "?") has no property \"\(name)\" for a batch request to set; it has \(known).")
         }
+        if case .composite(let number) = place {
+            throw refused(
+                name, "it is composite",
+                remedy: "Set it to a dictionary, or name an element: \(composites[number].leafPaths.joined(separator: ", ")).")
+        }
         guard case .slot(let slot) = place else { throw refused(name, "it is a to-many, which is no value of a row") }
         if isTransient[slot] { throw refused(name, "it is transient: no store keeps it") }
         if derivedSlots.contains(slot) { throw refused(name, "it is derived: the store computes it", remedy: "Set what it is derived from.") }
@@ -123,6 +128,16 @@ extension EntityLayout {
 
     private func refused(_ name: String, _ why: String, remedy: String = "Set it on objects, and save.") -> NSError {
         .coreData(.coreData, "A batch request can't set \(entity.name ?? "?").\(name): \(why). \(remedy)")
+    }
+
+    /// What a batch request sets by one name and value: of a composite all leaves. Throws 134060 as the two do.
+    func batchValues(_ name: String, _ value: Any) throws -> [(slot: Int, value: Any?)] {
+        guard case .composite(let number)? = place(of: name) else { return [(try batchSlot(of: name), value)] }
+        do throws(WrongComposite) {
+            return try composites[number].values(in: value, of: self).filter { !isTransient[$0.slot] }
+        } catch {
+            throw NSError.coreData(.coreData, "A batch request can't set \(entity.name ?? "?").\(name) to \(value): \(error). Nothing was written.")
+        }
     }
 
     /// A value of a property in the form of rows; a to-one's is an object ID. Throws 134060 for what is no value of it.

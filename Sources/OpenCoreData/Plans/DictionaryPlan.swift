@@ -5,6 +5,8 @@ package struct DictionaryPlan: Sendable {
     package struct Column: Sendable {
         package let name: String
         package let source: Source
+        /// The keys under which dictionaries have it; nil: its name. Of a composite that was asked for as one, each leaf is a column.
+        var nesting: [String]?
     }
 
     package enum Source: Sendable {
@@ -28,15 +30,14 @@ package struct DictionaryPlan: Sendable {
     init(_ plan: FetchPlan, fetching properties: [Any]?, groupingBy grouping: [Any]?, having: NSPredicate?, isDistinct: Bool) throws {
         let entity = plan.entity
         self.entity = entity
-        self.grouping = try (grouping ?? []).map { try Self.path(of: $0, entity: entity) }
+        self.grouping = try (grouping ?? []).flatMap { try Self.paths(of: $0, entity: entity).paths }
         if let wanted = properties {
-            columns = try wanted.map { try Self.column($0, entity: entity) }
+            columns = try wanted.flatMap { try Self.columns($0, entity: entity) }
         } else {
-            let layout = entity.layout
-            columns = layout.slots.indices.filter { layout.attribute(atSlot: $0) != nil && !layout.isTransient[$0] }
-                .map { Column(name: layout.names[$0], source: .property([layout.names[$0]])) }
+            columns = try entity.properties.filter { $0 is NSAttributeDescription && !$0.isTransient }
+                .flatMap { try Self.columns($0, entity: entity) }
         }
-        self.having = having?.node.frozen()
+        self.having = having.map { $0.node.frozen().mapExpressions { $0.folded(for: entity) } }
         self.isDistinct = isDistinct
         let grouping = self.grouping, having = self.having
         let computes = columns.contains { column in
@@ -68,30 +69,41 @@ package struct DictionaryPlan: Sendable {
         }
     }
 
-    private static func column(_ property: Any, entity: NSEntityDescription) throws -> Column {
+    private static func columns(_ property: Any, entity: NSEntityDescription) throws -> [Column] {
         guard let computed = property as? NSExpressionDescription else {
-            let path = try path(of: property, entity: entity)
-            return Column(name: path.joined(separator: "."), source: .property(path))
+            let (whole, paths) = try paths(of: property, entity: entity)
+            return paths.map { path in
+                let name = path.joined(separator: ".")
+                let keys = whole.map { [$0] + name.dropFirst($0.count + 1).split(separator: ".").map(String.init) }
+                return Column(name: name, source: .property(path), nesting: keys)
+            }
         }
         guard let node = computed.expression?.node else {
             throw CoreDataMisuse(.other, "the column \(computed.name) has no expression").survived()
         }
         try node.checkFetchable(entity.name)
-        return Column(name: computed.name, source: .expression(node, computed.expressionResultType))
+        return [Column(name: computed.name, source: .expression(node.folded(for: entity), computed.expressionResultType))]
     }
 
-    /// A property by name, by key path or by description. Traps for what a column can't hold.
-    private static func path(of property: Any, entity: NSEntityDescription) throws -> [String] {
-        guard let name = (property as? String) ?? (property as? NSPropertyDescription)?.name else {
+    /// A property by name, by key path or by description: its path; of a composite those of its stored leaves, and its name. Traps for what a column can't hold.
+    private static func paths(of property: Any, entity: NSEntityDescription) throws -> (composite: String?, paths: [[String]]) {
+        guard let name = (property as? String) ?? (property as? NSPropertyDescription)?.nameInEntity else {
             throw CoreDataMisuse(.wrongType, "\(property) is not a property that can be fetched; use names or descriptions").survived()
         }
-        let path = name.split(separator: ".").map(String.init)
+        let path = entity.folded(name.split(separator: ".").map(String.init))
+        guard let composite = entity.composite(at: path) else { return (nil, [try checked(path, name, entity: entity)]) }
+        let leaves = composite.storedLeafPaths.map { path.dropLast() + [$0] }
+        return (name, try leaves.map { try checked(Array($0), name, entity: entity) })
+    }
+
+    private static func checked(_ path: [String], _ name: String, entity: NSEntityDescription) throws -> [String] {
         var owner: NSEntityDescription? = entity
         for (index, key) in path.enumerated() {
             guard let current = owner else { throw CoreDataMisuse.unknownKey(name, entity: entity.name).survived() }
             switch current.layout.place(of: key) {
             case .toMany?:
                 throw CoreDataMisuse(.wrongType, "\(current.name ?? "?").\(key) is a to-many; a dictionary has no room for it").survived()
+            case .composite?: throw CoreDataMisuse.unknownKey(name, entity: entity.name).survived()
             case .slot(let slot)?:
                 owner = current.layout.relationship(atSlot: slot)?.destinationEntity
                 if current.layout.isTransient[slot] {
@@ -141,7 +153,7 @@ extension ExpressionNode {
                 switch layout.place(of: key) {
                 case .toMany?: return true
                 case .slot(let slot)?: owner = layout.relationship(atSlot: slot)?.destinationEntity
-                case nil: return false
+                case .composite?, nil: return false
                 }
             }
             return false

@@ -105,8 +105,31 @@ private struct ConstantFitting {
         case .and(let children): .and(try children.map(fit))
         case .or(let children): .or(try children.map(fit))
         case .not(let child): .not(try fit(child))
-        case .comparison(let comparison): .comparison(try fit(comparison))
+        case .comparison(let comparison): try wholeComposite(comparison) ?? .comparison(try fit(comparison))
         }
+    }
+
+    /// A composite that is compared with nil is nil where all of its leaves are; nil for another comparison.
+    private func wholeComposite(_ comparison: PredicateComparison) -> PredicateNode? {
+        guard comparison.modifier == .direct, comparison.type == .equalTo || comparison.type == .notEqualTo else { return nil }
+        let side: ExpressionNode
+        switch (comparison.left, comparison.right) {
+        case (let other, .constant(.null)), (.constant(.null), let other): side = other
+        default: return nil
+        }
+        let start: NSEntityDescription?, base: ExpressionNode, path: PredicateKeyPath
+        switch side {
+        case .keyPath(let found): (start, base, path) = (entity, .evaluatedObject, found)
+        case .keyPathOf(let owner, let found): (start, base, path) = (destination(owner), owner, found)
+        default: return nil
+        }
+        guard let start, let keys = start.folded(path).keys, let composite = start.composite(at: keys) else { return nil }
+        let leaves = composite.leafPaths.map { leaf in
+            PredicateNode.comparison(
+                PredicateComparison(
+                    left: base.appending(PredicateKeyPath(keys: keys.dropLast() + [leaf])), right: .constant(.null), type: comparison.type))
+        }
+        return comparison.type == .equalTo ? .and(leaves) : .or(leaves)
     }
 
     private func fit(_ comparison: PredicateComparison) throws -> PredicateComparison {
@@ -186,12 +209,15 @@ private struct ConstantFitting {
             var inner = self
             inner.variables[variable] = members
             return .subquery(collection: collection, variable: variable, predicate: try inner.fit(predicate))
-        case .keyPath(let path):
+        case .keyPath(let told):
+            let path = entity.folded(told)
             if let length = lengthOfText(path, from: entity, .evaluatedObject) { return length }
             try checkKeys(path, from: entity)
-            return node
-        case .keyPathOf(let base, let path):
+            return .keyPath(path)
+        case .keyPathOf(let base, let told):
+            var path = told
             if let start = destination(base) {
+                path = start.folded(told)
                 if let length = lengthOfText(path, from: start, try inside(base)) { return length }
                 try checkKeys(path, from: start)
             }
@@ -263,9 +289,14 @@ private struct ConstantFitting {
             switch current.layout.place(of: key) {
             case .slot(let slot)?: relationship = current.layout.relationship(atSlot: slot)
             case .toMany(let number)?: relationship = current.layout.toManys[number]
+            case .composite(let number)?:
+                let paths = current.layout.composites[number].leafPaths.joined(separator: ", ")
+                throw NSError.coreData(
+                    .coreData,
+                    "\(subject) names the composite attribute \(current.name ?? "?").\(key), which no row has as one: name an element, \(paths).")
             case nil where isKnown(current, key): return
             case nil:
-                let known = current.propertiesByName.keys.sorted().joined(separator: ", ")
+                let known = current.leavesByName.keys.sorted().joined(separator: ", ")
                 throw NSError.coreData(
                     .coreData,
                     "\(subject) names \(path) of \(start.name ?? "?"), but \(current.name ?? "?") has no property \"\(key)\"; it has \(known).")
@@ -301,6 +332,7 @@ private struct ConstantFitting {
             case .toMany(let number)?:
                 relationship = current.layout.toManys[number]
                 isMany = true
+            case .composite?: return nil
             case nil:
                 if key == "self" || key == "objectID" { continue }
                 return nil

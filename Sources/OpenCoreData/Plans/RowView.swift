@@ -88,6 +88,7 @@ extension RowView: KeyValueCoding, PredicateIdentity, PredicateValueProviding {
             return row[slot].plain
         case .toMany(let number)?:
             return reader.members(RelationshipKey(owner: id, toMany: number)).compactMap { view(of: $0) }
+        case .composite(let number)?: return row.layout.composites[number].dictionary(in: row.layout) { row[$0].plain }
         case nil:
             if key == "objectID" { return id }
             if key == "self" { return self }

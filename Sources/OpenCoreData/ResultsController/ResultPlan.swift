@@ -32,7 +32,7 @@ struct ResultPlan {
         fetch.includesRows = true
         self.fetch = fetch
         order = ResultOrder(keys: fetch.sort)
-        sectionKeys = sectionNameKeyPath.map { $0.split(separator: ".").map(String.init) }
+        sectionKeys = sectionNameKeyPath.map { fetch.entity.folded($0.split(separator: ".").map(String.init)) }
         asksObjects = try sectionKeys.map { try !Self.isInRows($0, of: fetch.entity) } ?? false
         dependency = Self.dependency(of: fetch, sectionKeys: asksObjects ? nil : sectionKeys)
         members = Set(fetch.members.map(\.number))
@@ -109,7 +109,7 @@ struct ResultPlan {
                 guard let relationship = entity.layout.relationship(atSlot: slot) else { return isLast && !entity.layout.isTransient[slot] }
                 guard !isLast, let destination = relationship.destinationEntity else { throw noSection(keys) }
                 entity = destination
-            case .toMany?: throw noSection(keys)
+            case .toMany?, .composite?: throw noSection(keys)
             case nil: return false
             }
         }
@@ -118,7 +118,7 @@ struct ResultPlan {
 
     private static func noSection(_ keys: [String]) -> NSError {
         .coreData(
-            .coreData, "\(keys.joined(separator: ".")) is a relationship, which can't name a section. Use a key path to an attribute.")
+            .coreData, "\(keys.joined(separator: ".")) is no single value, and can't name a section. Use a key path to an attribute.")
     }
 
     private static func dependency(of fetch: FetchPlan, sectionKeys: [String]?) -> Dependency {
@@ -157,6 +157,7 @@ struct ResultPlan {
                 if index == path.count - 1 { return result }
                 relationship = toOne
             case .toMany(let number)?: relationship = entity.layout.toManys[number]
+            case .composite?: return result
             case nil:
                 if key == "self" || key == "objectID" { continue }
                 return nil

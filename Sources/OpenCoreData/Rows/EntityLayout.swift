@@ -39,6 +39,10 @@ package final class EntityLayout: @unchecked Sendable {
     package let constraints: [UniquenessConstraint]
     /// The values of a new object.
     package let defaults: [AttributeValue]
+    /// The composite attributes, those within others too.
+    package let composites: [CompositeLayout]
+    /// The composite attribute of the entity that a slot is in, where it is in one.
+    private let compositesBySlot: [Int: Int]
     private let places: [String: PropertyPlace]
     /// The places of `@Managed` properties that have been used.
     let managedPlaces = PropertyPlaceCache()
@@ -60,8 +64,13 @@ package final class EntityLayout: @unchecked Sendable {
         self.number = entity.number
         self.root = ObjectIdentifier(entity.rootEntity)
         var slots: [Slot] = [], toManys: [NSRelationshipDescription] = [], places: [String: PropertyPlace] = [:]
+        var composites: [CompositeLayout] = [], compositesBySlot: [Int: Int] = [:]
         for property in entity.properties {
-            if let attribute = property as? NSAttributeDescription {
+            if let composite = property as? NSCompositeAttributeDescription {
+                let number = CompositeLayout.add(composite, composite.name, firstSlot: slots.count, to: &composites, &places)
+                for slot in composites[number].slots { compositesBySlot[slot] = number }
+                slots += composite.attributeLeaves.map { .attribute($0) }
+            } else if let attribute = property as? NSAttributeDescription {
                 places[property.name] = .slot(slots.count)
                 slots.append(.attribute(attribute))
             } else if let relationship = property as? NSRelationshipDescription {
@@ -78,6 +87,9 @@ package final class EntityLayout: @unchecked Sendable {
         self.count = slots.count
         self.toManys = toManys
         self.places = places
+        self.composites = composites
+        self.compositesBySlot = compositesBySlot
+        wholeComposites = Set(compositesBySlot.values).sorted()
         var kinds: [AttributeKind] = [], names: [String] = [], transient: [Bool] = [], toOnes: [Int] = []
         var defaults: [AttributeValue] = []
         for (index, slot) in slots.enumerated() {
@@ -149,7 +161,30 @@ package final class EntityLayout: @unchecked Sendable {
         return 0
     }
 
+    /// Where a property lives; an element of a composite is named by its path.
     package func place(of name: String) -> PropertyPlace? { places[name] }
+
+    /// The composite attributes of the entity itself, by number.
+    let wholeComposites: [Int]
+
+    func isInComposite(_ slot: Int) -> Bool { compositesBySlot[slot] != nil }
+
+    /// The name of the property that a slot belongs to: the attribute or to-one, or the composite.
+    package func propertyName(ofSlot slot: Int) -> String { compositesBySlot[slot].map { composites[$0].path } ?? names[slot] }
+
+    /// Values by the names of properties: those of slots as they come, `NSNull` for nil, and of a composite all elements in a dictionary.
+    package func values(atSlots slots: some Sequence<Int>, _ value: (Int) -> Any?) -> [String: Any] {
+        var result: [String: Any] = [:]
+        for slot in slots {
+            guard let number = compositesBySlot[slot] else {
+                result[names[slot]] = value(slot) ?? NSNull()
+                continue
+            }
+            let composite = composites[number]
+            if result[composite.path] == nil { result[composite.path] = composite.dictionary(in: self, value) ?? NSNull() }
+        }
+        return result
+    }
 
     package func slot(of name: String) -> Int? {
         if case .slot(let slot)? = places[name] { return slot }
@@ -164,6 +199,101 @@ package final class EntityLayout: @unchecked Sendable {
     package func attribute(atSlot slot: Int) -> NSAttributeDescription? {
         if case .attribute(let attribute) = slots[slot] { return attribute }
         return nil
+    }
+}
+
+/// A composite attribute in rows.
+package struct CompositeLayout: Sendable {
+    package let attribute: NSCompositeAttributeDescription
+    /// Its name, or its path within another.
+    package let path: String
+    /// The slots of its leaves.
+    package private(set) var slots: Range<Int>
+    /// Where its elements live, in order.
+    private(set) var parts: [(name: String, place: PropertyPlace)] = []
+
+    /// Adds one with those within it; gives its number.
+    fileprivate static func add(
+        _ attribute: NSCompositeAttributeDescription, _ path: String, firstSlot: Int, to all: inout [Self], _ places: inout [String: PropertyPlace]
+    ) -> Int {
+        let number = all.count
+        all.append(Self(attribute: attribute, path: path, slots: firstSlot..<firstSlot))
+        places[path] = .composite(number)
+        var next = firstSlot
+        for element in attribute.elements {
+            let name = "\(path).\(element.name)"
+            if let inner = element as? NSCompositeAttributeDescription {
+                let place = add(inner, name, firstSlot: next, to: &all, &places)
+                all[number].parts.append((element.name, .composite(place)))
+                next = all[place].slots.upperBound
+            } else {
+                places[name] = .slot(next)
+                all[number].parts.append((element.name, .slot(next)))
+                next += 1
+            }
+        }
+        all[number].slots = firstSlot..<next
+        return number
+    }
+
+    /// Its leaves, by their paths in the entity.
+    package var leafPaths: [String] { attribute.paths(from: path) { _ in true } }
+
+    /// Those among them that a store keeps.
+    package var storedLeafPaths: [String] { attribute.isTransient ? [] : attribute.paths(from: path) { !$0.isTransient } }
+
+    /// The elements that have a value, by name; nil where none has one.
+    package func dictionary(in layout: EntityLayout, _ value: (Int) -> Any?) -> [String: Any]? {
+        var result: [String: Any] = [:]
+        for (name, place) in parts {
+            switch place {
+            case .slot(let slot): result[name] = value(slot)
+            case .composite(let number): result[name] = layout.composites[number].dictionary(in: layout, value)
+            case .toMany: break
+            }
+        }
+        return result.isEmpty ? nil : result
+    }
+
+    /// What a dictionary says of each leaf; nil: nothing. Throws for what is no dictionary, and for a key that is no element.
+    package func values(in dictionary: Any?, of layout: EntityLayout) throws(WrongComposite) -> [(slot: Int, value: Any?)] {
+        guard let dictionary, !(dictionary is NSNull) else { return slots.map { ($0, nil) } }
+        guard let named = dictionary as? [String: Any] else { throw .noDictionary(path) }
+        if let unknown = named.keys.sorted().first(where: { key in !parts.contains { $0.name == key } }) {
+            throw .noElement(unknown, of: path, elements: parts.map(\.name))
+        }
+        var result: [(slot: Int, value: Any?)] = []
+        for (name, place) in parts {
+            switch place {
+            case .slot(let slot): result.append((slot, named[name]))
+            case .composite(let number): result += try layout.composites[number].values(in: named[name], of: layout)
+            case .toMany: break
+            }
+        }
+        return result
+    }
+}
+
+extension NSCompositeAttributeDescription {
+    fileprivate func paths(from path: String, _ isWanted: (NSAttributeDescription) -> Bool) -> [String] {
+        elements.filter(isWanted).flatMap { element -> [String] in
+            let name = "\(path).\(element.name)"
+            return (element as? NSCompositeAttributeDescription)?.paths(from: name, isWanted) ?? [name]
+        }
+    }
+}
+
+/// Why a value is none of a composite attribute.
+package enum WrongComposite: Error, CustomStringConvertible {
+    case noDictionary(String)
+    case noElement(String, of: String, elements: [String])
+
+    /// In words, after the name of an entity and a dot.
+    package var description: String {
+        switch self {
+        case .noDictionary(let path): "\(path) is a composite attribute: its value is a dictionary"
+        case .noElement(let key, let path, let elements): "\(path) has no element \(key); it has \(elements.joined(separator: ", "))"
+        }
     }
 }
 

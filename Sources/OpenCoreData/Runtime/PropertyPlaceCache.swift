@@ -87,4 +87,6 @@ public enum PropertyPlace: Hashable, Sendable {
     case slot(Int)
     /// A to-many: not in the row; a number of its own.
     case toMany(Int)
+    /// A composite attribute: several slots; a number of its own.
+    case composite(Int)
 }

@@ -36,19 +36,32 @@ package struct StoreClass: @unchecked Sendable {
     package let destination: MigrationDestination?
     /// Whether it computes derived attributes.
     package let derives: Bool
+    /// Whether it keeps the elements of composite attributes.
+    private let composes: Bool
 
     package init(
-        _ type: AnyClass, destination: MigrationDestination? = nil, derives: Bool = false,
+        _ type: AnyClass, destination: MigrationDestination? = nil, derives: Bool = false, composes: Bool = false,
         open: @escaping @Sendable (StoreOpening) throws -> NSPersistentStore
     ) {
         self.type = type
         self.destination = destination
         self.derives = derives
+        self.composes = composes
         self.open = open
     }
 
-    /// Throws 134020 for entities with values that nobody would compute in such a store.
+    /// Throws 134020 for entities with values that nobody would compute or keep in such a store.
     func check(_ entities: [NSEntityDescription], _ type: String) throws {
+        if !composes {
+            for entity in entities {
+                for case let attribute as NSCompositeAttributeDescription in entity.properties where !attribute.isTransient {
+                    throw NSError.coreData(
+                        .persistentStoreIncompatibleSchema,
+                        "\(entity.name ?? "?").\(attribute.name) is a composite attribute, which a store of type \(type) does not keep; those of the library do. "
+                            + "Leave the entity out of the store's configuration, or give it plain attributes.")
+                }
+            }
+        }
         if derives { return }
         for entity in entities {
             for case let attribute as NSDerivedAttributeDescription in entity.properties where !attribute.isTransient {

@@ -46,8 +46,25 @@ struct AttributeConversion {
         case .binaryDataAttributeType: try data(given)
         case .UUIDAttributeType: try uuid(given)
         case .URIAttributeType: try url(given)
+        case .compositeAttributeType: try elements(given)
         default: try object(given)
         }
+    }
+
+    /// What an object says of the elements of a composite; what is none of them is left out, as in records.
+    private func elements(_ given: Any) throws(Refusal) -> [String: Any] {
+        let elements = (attribute as? NSCompositeAttributeDescription)?.elements ?? []
+        guard let object = given as? [String: Any] else {
+            throw Refusal(problem: "is no object", remedy: "give an object with \(elements.map(\.name).joined(separator: ", ")), or null")
+        }
+        var result: [String: Any] = [:]
+        for element in elements {
+            guard let value = object[element.name], !(value is NSNull) else { continue }
+            do throws(Refusal) { result[element.name] = try AttributeConversion(element).converted(value) } catch {
+                throw Refusal(problem: "has \(element.name), which \(error.problem)", remedy: error.remedy)
+            }
+        }
+        return result
     }
 
     // MARK: Numbers

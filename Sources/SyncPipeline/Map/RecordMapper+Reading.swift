@@ -55,6 +55,8 @@ extension RecordMapper {
             // An object is meant, but it is unknown which: the relationship stays as it is.
             case .unidentified: break
             }
+        // No relationship lives there.
+        case .composite: break
         case .toMany:
             // A missing list says nothing; an empty one says that there are no members.
             if cell.isMissing { return }

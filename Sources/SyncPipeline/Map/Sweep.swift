@@ -254,7 +254,7 @@ struct DeleteRules {
         switch one.id.layout.place(of: relationship.name) {
         case .slot(let slot)?: ids = one.row[slot].objectID.map { [$0] } ?? []
         case .toMany(let number)?: ids = try context.members(of: RelationshipKey(owner: one.id, toMany: number))
-        case nil: ids = []
+        case .composite?, nil: ids = []
         }
         return ids.isEmpty ? [] : try context.currentRows(ids).map { ($0.key, $0.value) }
     }

@@ -46,13 +46,6 @@ import Foundation
         let _: ReferenceWritableKeyPath<NSAttributeDescription, Bool> = \.allowsCloudEncryption  // - allowsCloudEncryption
     }
 
-    // MARK: NSCompositeAttributeDescription
-
-    private func nsCompositeAttributeDescriptionMissing() {
-        let _: () -> NSCompositeAttributeDescription = NSCompositeAttributeDescription.init  // - init()
-        let _: ReferenceWritableKeyPath<NSCompositeAttributeDescription, [NSAttributeDescription]> = \.elements  // - elements
-    }
-
     // MARK: NSFetchIndexDescription
 
     private func nsFetchIndexDescriptionMissing(_ it: NSFetchIndexDescription) {

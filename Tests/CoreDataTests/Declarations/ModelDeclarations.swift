@@ -161,6 +161,13 @@ private func nsDerivedAttributeDescription() {
     let _: ReferenceWritableKeyPath<NSDerivedAttributeDescription, NSExpression?> = \.derivationExpression  // = derivationExpression
 }
 
+// MARK: NSCompositeAttributeDescription
+
+private func nsCompositeAttributeDescription() {
+    let _: () -> NSCompositeAttributeDescription = NSCompositeAttributeDescription.init  // = init()
+    let _: ReferenceWritableKeyPath<NSCompositeAttributeDescription, [NSAttributeDescription]> = \.elements  // = elements
+}
+
 // MARK: NSRelationshipDescription
 
 private func nsRelationshipDescription() {

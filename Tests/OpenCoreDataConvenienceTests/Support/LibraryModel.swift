@@ -86,6 +86,13 @@ final class Sample: NSManagedObject, Importable {
 }
 
 enum LibraryModel {
+    private static func point() -> NSCompositeAttributeDescription {
+        let point = NSCompositeAttributeDescription()
+        point.name = "point"
+        point.elements = [attribute("x", .double), attribute("label", .string)]
+        return point
+    }
+
     static func make() -> NSManagedObjectModel {
         let author = entity("Author", Author.self, userInfo: ["relatedByAttribute": "id"])
         let book = entity("Book", Book.self)
@@ -128,7 +135,7 @@ enum LibraryModel {
             attribute("double", .double), attribute("float", .float), attribute("flag", .boolean), attribute("text", .string),
             attribute("date", .date), attribute("data", .binaryData), attribute("uuid", .uuid), attribute("uri", .uri),
             attribute("day", .date, userInfo: ["dateFormat": "d.M.yyyy", "dateFormat.1": "yyyy-MM-dd"]),
-            attribute("instant", .date, userInfo: ["dateFormat": "UnixTime"]), attribute("colour", .transformable),
+            attribute("instant", .date, userInfo: ["dateFormat": "UnixTime"]), attribute("colour", .transformable), point(),
         ]
         let setting = entity("Setting", Setting.self)
         setting.properties = [attribute("remoteID", .string, defaultValue: "main"), attribute("value", .integer64, defaultValue: 0)]

@@ -44,6 +44,17 @@ struct AttributeConversionTests {
         try Library().using { context throws in #expect(try outcome(attribute, value, context) == expected) }
     }
 
+    @Test func anObjectBecomesTheElementsOfAComposite() throws {
+        try Library().using { context throws in
+            let sample = try #require(
+                try context.importObject(Sample.self, from: ["point": ["x": "0.5", "label": 7, "other": true] as [String: Any]]))
+            #expect(sample.value(forKeyPath: "point.x") as? Double == 0.5 && sample.value(forKeyPath: "point.label") as? String == "7")
+            #expect(try outcome("point", ["x": "much"], context) == "refused")
+            #expect(try outcome("point", 5, context) == "refused")
+            #expect(try outcome("point", NSNull(), context) == "nil")
+        }
+    }
+
     @Test(
         arguments: [
             ("date", "2011-07-23T22:30:40Z", 1_311_460_240.0), ("date", "2011-07-23T22:30:40.250Z", 1_311_460_240.25),

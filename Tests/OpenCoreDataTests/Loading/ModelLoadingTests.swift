@@ -11,6 +11,46 @@ final class LoadedCity: NSManagedObject {
 
 /// What a model's file says, as descriptions.
 @Suite struct ModelLoadingTests {
+    // A9
+    @Test func aCompositeTypeOfAFileIsRead() throws {
+        let model = try ModelFolder.model(
+            """
+            <entity name="Quake">
+                <attribute name="magnitude" optional="YES" attributeType="Composite" composite="Magnitude"/>
+                <fetchIndex name="byValue"><fetchIndexElement property="magnitude.felt.reports" type="Binary" order="descending"/></fetchIndex>
+            </entity>
+            <composite name="Magnitude">
+                <attribute name="richter" attributeType="Double" defaultValueString="1.5" maxValueString="10"/>
+                <attribute name="felt" optional="YES" attributeType="Composite" composite="Felt"/>
+            </composite>
+            <composite name="Felt"><attribute name="reports" optional="YES" attributeType="Integer 32"/></composite>
+            """)
+        let quake = try #require(model.entitiesByName["Quake"])
+        let magnitude = try #require(quake.attributesByName["magnitude"] as? NSCompositeAttributeDescription)
+        #expect(magnitude.isOptional && magnitude.elements.map(\.name) == ["richter", "felt"])
+        #expect(magnitude.elements[0].defaultValue as? Double == 1.5 && magnitude.elements[0].maximumValue == 10)
+        #expect((magnitude.elements[1] as? NSCompositeAttributeDescription)?.elements.map(\.type) == [.integer32])
+        #expect(quake.indexes[0].elements[0].property === (magnitude.elements[1] as? NSCompositeAttributeDescription)?.elements[0])
+    }
+
+    @Test(arguments: [
+        ("", "Quake.magnitude is composite and names no composite type"),
+        ("composite=\"None\"", "Quake.magnitude is of the composite type None, which the model does not have"),
+        ("composite=\"Self\"", "the composite type Self contains itself"), ("composite=\"Empty\"", "the composite type Empty has no elements"),
+    ])
+    func aCompositeTypeThatMakesNoSenseIsToldWithItsLine(words: String, complaint: String) throws {
+        let error = try #require(
+            #expect(throws: (any Error).self) {
+                try ModelFolder.model(
+                    """
+                    <entity name="Quake"><attribute name="magnitude" optional="YES" attributeType="Composite" \(words)/></entity>
+                    <composite name="Self"><attribute name="inner" attributeType="Composite" composite="Self"/></composite>
+                    <composite name="Empty"></composite>
+                    """)
+            })
+        #expect("\(error)".contains(complaint), "\(error)")
+    }
+
     // A3, A4
     @Test func attributesAreDescribed() throws {
         let model = try ModelFolder.model(

@@ -40,7 +40,7 @@ import Testing
         }
     }
 
-    // L29
+    // L29, A13
     @Test(arguments: [
         ("number", 11, 1610), ("number", 0, 1620), ("ratio", 2, 1610), ("ratio", -1, 1620), ("small", 70000, 1610), ("small", -70000, 1620),
     ])

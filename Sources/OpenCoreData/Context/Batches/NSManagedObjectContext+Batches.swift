@@ -41,12 +41,13 @@ extension NSBatchUpdateRequest: ContextRequest {
         }
         var values: [Int: BatchUpdate.Value] = [:]
         for (key, value) in propertiesToUpdate {
-            guard let name = (key.base as? NSPropertyDescription)?.name ?? key.base as? String else {
+            guard let name = (key.base as? NSPropertyDescription)?.nameInEntity ?? key.base as? String else {
                 throw NSError.coreData(.coreData, "A batch update is told properties by name or by NSPropertyDescription, not by \(key.base).")
             }
-            let slot = try entity.layout.batchSlot(of: name)
-            if values[slot] != nil { throw NSError.coreData(.coreData, "A batch update sets \(entity.name ?? "?").\(name) twice.") }
-            values[slot] = try Self.value(value, slot, entity.layout)
+            for (slot, value) in try entity.layout.batchValues(name, value) {
+                if values[slot] != nil { throw NSError.coreData(.coreData, "A batch update sets \(entity.name ?? "?").\(name) twice.") }
+                values[slot] = try Self.value(value ?? NSNull(), slot, entity.layout)
+            }
         }
         return values.sorted { $0.key < $1.key }.map { (slot: $0.key, value: $0.value) }
     }
@@ -181,6 +182,12 @@ private struct SlotsByName {
             let slot: Int
             if let found = known[name] {
                 slot = found
+            } else if case .composite? = layout.place(of: name) {
+                for (slot, value) in try layout.batchValues(name, value) {
+                    row.update(slot, to: try layout.batchValue(value, atSlot: slot))
+                    given.insert(slot)
+                }
+                continue
             } else {
                 slot = try layout.batchSlot(of: name)
                 known[name] = slot

@@ -240,9 +240,7 @@ extension NSConstraintConflict {
 extension RowSnapshot {
     /// The stored values by property name: attributes, and to-ones as object IDs; `NSNull` for nil.
     var snapshot: [String: Any] {
-        var result: [String: Any] = [:]
-        for (slot, name) in layout.names.enumerated() where !layout.isTransient[slot] { result[name] = self[slot].any ?? NSNull() }
-        return result
+        layout.values(atSlots: (0..<count).lazy.filter { !self.layout.isTransient[$0] }) { self[$0].any }
     }
 }
 

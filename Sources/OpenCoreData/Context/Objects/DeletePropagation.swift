@@ -201,7 +201,7 @@ extension NSManagedObject {
             if let loaded = members[number] { members[number] = loaded.filter { $0 != id } }
             if !relationship.isKeptInMembers { context?.record(RelationshipKey(owner: objectID, toMany: number)) { $0.remove(id) } }
             if relationship.isOrdered { loseFromOrder(id, number: number) }
-        case nil: return
+        case .composite?, nil: return
         }
     }
 }

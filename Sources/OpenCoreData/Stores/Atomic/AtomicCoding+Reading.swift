@@ -47,7 +47,7 @@ extension AtomicCoding {
             guard let id = ids[object.name] else { return }
             let layout = id.layout, row = RowSnapshot.make(layout, version: max(object.version, 1))
             var properties: [String: NSPropertyDescription] = [:]
-            for property in id.entity.properties where !property.isTransient { properties[coding.format.propertyName(property.name)] = property }
+            for property in id.entity.leaves where !property.isTransient { properties[coding.format.propertyName(property.name)] = property }
             let names = object.attributes.map(\.name) + object.relationships.map(\.name)
             guard Set(names).count == names.count else { throw damaged(object, "has a property of \(object.entity) twice") }
             for attribute in object.attributes {

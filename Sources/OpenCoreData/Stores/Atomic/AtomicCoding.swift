@@ -20,7 +20,7 @@ struct AtomicCoding {
                 )
             }
             var properties: [String: String] = [:]
-            for property in entity.properties
+            for property in entity.leaves
             where !property.isTransient && (property is NSAttributeDescription || property is NSRelationshipDescription) {
                 if let other = properties.updateValue(property.name, forKey: format.propertyName(property.name)) {
                     throw sameSpelling("the properties \(other) and \(property.name) of \(name)")

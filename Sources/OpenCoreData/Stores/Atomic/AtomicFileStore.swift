@@ -52,7 +52,8 @@ final class AtomicFileStore: InMemoryStore, @unchecked Sendable {
                     guard let store = store as? AtomicFileStore else { return }
                     if let copyable = source as? any CopyableStore { try copyable.withSnapshot(store.fill) } else { try store.fill(from: source) }
                 },
-                file: { try AtomicStoreFile($0, format: format, options: $1) })
+                file: { try AtomicStoreFile($0, format: format, options: $1) }),
+            composes: true
         ) { try AtomicStoreOpening($0, format: format).open() }
     }
 

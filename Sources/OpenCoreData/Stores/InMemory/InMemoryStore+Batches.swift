@@ -209,7 +209,7 @@ private struct InMemoryBatch {
         switch id.layout.place(of: relationship.name) {
         case .slot(let slot)?: [before.rows[id]?[slot].objectID].compactMap { $0 }
         case .toMany(let number)?: try store.relatedIDs(RelationshipKey(owner: id, toMany: number))
-        case nil: []
+        case .composite?, nil: []
         }
     }
 

@@ -40,7 +40,8 @@ package class InMemoryStore: NSPersistentStore, RowSource, @unchecked Sendable {
             guard let store = store as? InMemoryStore else { return }
             func fill(from source: NSPersistentStore) throws { try source.forEachPart { store.fill($0) } }
             if let file = source as? any CopyableStore { try file.withSnapshot(fill) } else { try fill(from: source) }
-        }
+        },
+        composes: true
     ) { InMemoryStore(entities: $0.entities, configurationName: $0.configurationName, url: $0.url, options: $0.options) }
 
     /// Kept for as long as the store lives.

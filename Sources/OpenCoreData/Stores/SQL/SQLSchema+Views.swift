@@ -41,7 +41,8 @@ extension SQLSchema {
         for column in map.columns {
             guard let column else { continue }
             let property = map.layout.names[column.slot]
-            let wanted = map.entity.propertiesByName[property]?.userInfo?[ViewAnnotation.column] as? String ?? property
+            let said = map.entity.leavesByName[property]?.userInfo?[ViewAnnotation.column] as? String
+            let wanted = said ?? property.replacing(".", with: "_")
             if wanted.isEmpty { continue }
             let name = unused(wanted, among: &names)
             columns.append("\(text(of: column, in: "t", map, isLive: isLive)) AS \(name.sqlName)")

@@ -6,11 +6,23 @@ extension SQLTranslator {
         case object(SQLObject)
         case value(SQLExpression)
         case collection(SQLCollection)
+
+        /// Of what further keys are asked.
+        fileprivate var object: SQLObject? {
+            switch self {
+            case .object(let object): return object
+            case .value: return nil
+            case .collection(let collection):
+                if case .object(let object) = collection.element { return object }
+                return nil
+            }
+        }
     }
 
     /// Follows plain keys from an object.
     func follow(_ keys: [String], from start: Step) throws -> Step {
         var step = start
+        let keys = start.object?.map.entity.folded(keys) ?? keys
         for (index, key) in keys.enumerated() { step = try follow(key, from: step, isLast: index == keys.count - 1) }
         return step
     }
@@ -58,6 +70,7 @@ extension SQLTranslator {
                         return SQLObject(map: target, alias: alias, source: source)
                     }))
         case .toMany(let number)?: return .collection(try members(number, of: object, in: collection))
+        case .composite?: throw refusal("\(object.map.name).\(key), which is composite: name an element of it")
         }
     }
 

@@ -78,7 +78,7 @@ struct SchemaBuilder {
             var used: Set<String> = ["Z_PK", "Z_ENT", "Z_OPT", "Z_SUM"]
             var declared: [(name: String, coding: ColumnCoding)] = []
             for entity in root.withDescendants.sorted(by: { $0.number < $1.number }) {
-                for property in entity.declaredProperties.sorted(by: { $0.name < $1.name }) where !property.isTransient {
+                for property in entity.declaredLeaves.sorted(by: { $0.name < $1.name }) where !property.isTransient {
                     if let attribute = property as? NSAttributeDescription {
                         guard let coding = attribute.kind.column else {
                             throw NSError.coreData(
@@ -86,7 +86,7 @@ struct SchemaBuilder {
                                 "\(entity.name ?? "?").\(attribute.name) has the type \(attribute.kind.name), which a \(dialect.name) store can't keep. "
                                     + "Make it transient or give it another type.")
                         }
-                        let name = Self.unused("Z" + attribute.name.uppercased(), among: &used)
+                        let name = Self.unused("Z" + attribute.name.uppercased().replacing(".", with: "_"), among: &used)
                         columns[ObjectIdentifier(attribute)] = SlotColumn(slot: 0, name: name, coding: coding, entityColumn: nil)
                         declared.append((name, coding))
                     } else if let relationship = property as? NSRelationshipDescription, !relationship.isToMany {
@@ -254,7 +254,7 @@ struct SchemaBuilder {
         }
         if members.count > 1 { add("\(table)_Z_ENT_INDEX", unique: false, columns: ["Z_ENT"], over: ["Z_ENT"]) }
         for entity in members {
-            let own = entity.declaredProperties.sorted { $0.name < $1.name }
+            let own = entity.declaredLeaves.sorted { $0.name < $1.name }, leaves = entity.leavesByName
             for property in own {
                 guard let column = columns[ObjectIdentifier(property)] else { continue }
                 if column.coding == .reference {
@@ -264,11 +264,10 @@ struct SchemaBuilder {
                 }
             }
             for index in entity.indexes {
-                let parts = index.elements.compactMap { element -> (column: String, term: String)? in
-                    guard let name = element.indexedName, let property = entity.propertiesByName[name],
-                        let column = columns[ObjectIdentifier(property)]
-                    else { return nil }
-                    return (column.name, binary(column) + (element.isAscending ? " ASC" : " DESC"))
+                let parts = index.elements.flatMap { element -> [(column: String, term: String)] in
+                    entity.leafNames([element.indexedName].compactMap(\.self)).compactMap { leaves[$0] }.compactMap { property in
+                        columns[ObjectIdentifier(property)].map { ($0.name, binary($0) + (element.isAscending ? " ASC" : " DESC")) }
+                    }
                 }
                 if parts.isEmpty { continue }
                 let condition = bare.flatMap { bare in
@@ -280,7 +279,7 @@ struct SchemaBuilder {
             }
             for constraint in entity.ownConstraintNames {
                 let parts = constraint.compactMap { name in
-                    entity.propertiesByName[name].flatMap { columns[ObjectIdentifier($0)] }
+                    leaves[name].flatMap { columns[ObjectIdentifier($0)] }
                 }
                 let scope = entity.superentity == nil ? nil : entity.withDescendants.map { number($0) }.sorted()
                 let condition = scope.map { "Z_ENT IN (\($0.map(String.init).joined(separator: ", ")))" }

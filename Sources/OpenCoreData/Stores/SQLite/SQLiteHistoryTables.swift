@@ -117,6 +117,6 @@ extension EntityMap {
 
     /// The properties that a mask of changed ones counts, in its order: what is stored, by name.
     var historyNames: [String] {
-        entity.properties.filter(\.isStored).map(\.name).sorted()
+        entity.leaves.filter(\.isStored).map(\.name).sorted()
     }
 }

@@ -87,7 +87,7 @@ package final class SQLiteStore: NSPersistentStore, @unchecked Sendable {
         destination: MigrationDestination(
             ownMetadataKeys: ownKeys, fill: { try ($0 as? SQLiteStore)?.fill(from: $1) }, optionsWhileFilling: [SQLitePersistentWALOption: false],
             file: { try SQLiteStoreFile($0, options: $1) }),
-        derives: true
+        derives: true, composes: true
     ) { opening in
         guard let url = opening.url else { throw NSError.coreData(.persistentStoreOpen, "A store of type \(opening.type) needs a URL.") }
         return try SQLiteStore(

@@ -130,7 +130,7 @@ struct StorePredicateTests {
             case .toMany(let number)?:
                 let ids = world.members[RelationshipKey(owner: id, toMany: number)] ?? []
                 return .collection(PredicateCollection(ids.map { .object(PredicateObject(Object(id: $0, world: world))) }, kind: .set))
-            case nil: return .object(PredicateObject(self))
+            case .composite?, nil: return .object(PredicateObject(self))
             }
         }
     }

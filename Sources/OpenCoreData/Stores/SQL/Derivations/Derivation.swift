@@ -177,11 +177,13 @@ struct DerivationOccasions {
     }
 
     mutating func follow(_ keys: [String], in schema: SQLSchema) throws {
+        let keys = map.entity.folded(keys)
         var here = map, hops: [DerivationRoute.Hop] = []
         for (index, key) in keys.enumerated() {
             let name = "\(here.name).\(key)"
             switch here.layout.place(of: key) {
             case nil: throw Refusal(why: "\(here.name) has no property \(key)")
+            case .composite?: throw Refusal(why: "\(name) is composite: name an element of it")
             case .slot(let slot)?:
                 guard let column = here.columns[slot]?.name else { throw Refusal(why: "\(name) is transient") }
                 if here.layout.derivedSlots.contains(slot) { throw Refusal(why: "\(name) is derived itself") }

@@ -117,7 +117,7 @@ struct SQLiteBatchDelete: SQLiteBatch {
                 members = "SELECT \(theirs.sqlName) FROM \(schema.joins[join].name.sqlName) WHERE \(mine.sqlName) IN (SELECT o.key FROM \(owners))"
             case nil: return nil
             }
-        case nil: return nil
+        case .composite?, nil: return nil
         }
         return "INSERT OR IGNORE INTO temp.ocd_targets SELECT \(table), Z_PK, Z_ENT, ?1 + 1 FROM \(rows) WHERE Z_PK IN (\(members))"
     }

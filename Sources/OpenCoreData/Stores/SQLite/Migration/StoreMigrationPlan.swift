@@ -70,7 +70,7 @@ package struct StoreMigrationPlan: Sendable, Equatable {
         }
         for attribute in change.attributes { add(attribute.destination, from: attribute.source) { Self.words($0) } }
         for relationship in change.relationships { add(relationship.destination, from: relationship.source) { Self.words($0) } }
-        for property in source.declaredProperties.sorted(by: { $0.name < $1.name }) where property.isStored && !kept.contains(property.name) {
+        for property in source.declaredLeaves.sorted(by: { $0.name < $1.name }) where property.isStored && !kept.contains(property.name) {
             result.append(.removedProperty(property.name, of: name, values: try count(of: property, map, schema, database)))
         }
         if source.constraintNames != destination.constraintNames { result.append(.changedConstraints(of: name)) }

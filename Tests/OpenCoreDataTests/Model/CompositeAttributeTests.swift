@@ -1,0 +1,55 @@
+import Foundation
+import OpenCoreDataTestSupport
+import Testing
+
+@testable import OpenCoreData
+
+/// Composite attributes in a model.
+// A9
+@Suite struct CompositeAttributeTests {
+    @Test func elementsCountInTheVersionHash() throws {
+        let hash = Quakes.entity().versionHash
+        #expect(Quakes.entity().versionHash == hash)
+        #expect(Quakes.entity(Quakes.magnitude(isOptional: false)).versionHash != hash)
+        let other = Quakes.magnitude()
+        other.elements[0].type = .float
+        #expect(Quakes.entity(other).versionHash != hash)
+        let copy = try #require(Quakes.entity().copy() as? NSEntityDescription)
+        #expect(copy.versionHash == hash)
+        let copied = try #require(copy.attributesByName["magnitude"] as? NSCompositeAttributeDescription)
+        #expect(copied.elements.map(\.name) == ["richter", "scale", "felt"] && copied.attributeType == .compositeAttributeType)
+    }
+
+    @Test func elementsInUseCannotBeChanged() async {
+        await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            let magnitude = Quakes.magnitude(), model = NSManagedObjectModel(entities: [Quakes.entity(magnitude)])
+            _ = NSPersistentStoreCoordinator(managedObjectModel: model)
+            magnitude.elements[0].name = "mercalli"
+        }.trap(says: "can't change property Quake.magnitude")
+    }
+
+    @Test(
+        arguments: [
+            ([], "has no elements"), ([Quakes.attribute("a.b", .string)], "a dot leads into a composite"),
+            ([Quakes.attribute("a", .string), Quakes.attribute("a", .double)], "two elements named a"),
+            ([Quakes.attribute("a", .undefined)], "the element a without a type"),
+        ] as [([NSAttributeDescription], String)])
+    func elementsThatMakeNoSenseAreRefused(elements: [NSAttributeDescription], words: String) throws {
+        let model = NSManagedObjectModel(entities: [Quakes.entity(Quakes.composite("magnitude", elements))])
+        #expect(ModelComplaint(about: model)?.message.contains(words) == true)
+    }
+
+    @Test func aStoreOfAProgramsOwnRefusesIt() throws {
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: NSManagedObjectModel(entities: [Quakes.entity()]))
+        NSPersistentStoreCoordinator.registerStoreClass(ComposedStore.self, forStoreType: "ComposedStore")
+        defer { NSPersistentStoreCoordinator.registerStoreClass(nil, forStoreType: "ComposedStore") }
+        let error = try #require(
+            #expect(throws: NSError.self) {
+                try coordinator.addPersistentStore(ofType: "ComposedStore", configurationName: nil, at: nil, options: nil)
+            })
+        #expect(error.code == 134_020 && error.localizedDescription.contains("Quake.magnitude is a composite attribute"))
+    }
+}
+
+// Never opened.
+final class ComposedStore: NSAtomicStore, @unchecked Sendable {}

@@ -114,11 +114,13 @@ public struct StatusSnapshot: Sendable, Hashable, Codable {
         public var error: String?
         /// Why fetching waits; `nil` if it does not.
         public var held: String?
+        /// What is done to the database while it is opened, such as `Bringing the database to the changed model, 40 %`; nil while it is open.
+        public var opening: String?
 
         /// Without optional arguments: everything is saved, nothing failed, and nothing waits.
         public init(
             path: String, unsavedChanges: Int = 0, oldestUnsavedSeconds: Double? = nil, lastSaveAt: Date? = nil, error: String? = nil,
-            held: String? = nil
+            held: String? = nil, opening: String? = nil
         ) {
             self.path = path
             self.unsavedChanges = unsavedChanges
@@ -126,10 +128,11 @@ public struct StatusSnapshot: Sendable, Hashable, Codable {
             self.lastSaveAt = lastSaveAt
             self.error = error
             self.held = held
+            self.opening = opening
         }
 
         enum CodingKeys: String, CodingKey {
-            case path, error, held
+            case path, error, held, opening
             case unsavedChanges = "unsaved_changes"
             case oldestUnsavedSeconds = "oldest_unsaved_s"
             case lastSaveAt = "last_save_at"

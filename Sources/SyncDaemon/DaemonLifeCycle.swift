@@ -163,7 +163,7 @@ final class DaemonLifeCycle: Sendable {
             document: StatusSnapshot.Document(
                 path: facts.document?.path ?? facts.configuration.document.path, unsavedChanges: unsaved,
                 oldestUnsavedSeconds: unsaved == 0 ? nil : facts.document?.oldestUnsavedSeconds, lastSaveAt: saving.lastSave, error: saving.error,
-                held: saving.held),
+                held: saving.held, opening: saving.opening),
             resources: resources)
     }
 }

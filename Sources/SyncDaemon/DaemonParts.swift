@@ -22,8 +22,8 @@ public struct EngineWiring: Sendable {
     public var observer: @Sendable (SyncEvent) -> Void
     /// Called after each save that is on disk.
     public var onSaved: @Sendable () -> Void
-    /// Called with the share that is done, 0 to 1, before the store is brought to a changed model and often meanwhile. False gives it up.
-    public var onMigration: @Sendable (Double) -> Bool
+    /// Called with what is done to the store, often. False gives that up, unless it is on the disk already.
+    public var onStep: @Sendable (OpeningStep) -> Bool
     /// The closed document of this process whose lock the new one takes over; nil at the start.
     public var predecessor: (any OpenDocument)?
     /// False: a store of another model is refused, whatever the configuration says.
@@ -32,11 +32,11 @@ public struct EngineWiring: Sendable {
     /// Of the first engine, if there is no predecessor.
     public init(
         observer: @escaping @Sendable (SyncEvent) -> Void, onSaved: @escaping @Sendable () -> Void,
-        onMigration: @escaping @Sendable (Double) -> Bool = { _ in true }, predecessor: (any OpenDocument)? = nil
+        onStep: @escaping @Sendable (OpeningStep) -> Bool = { _ in true }, predecessor: (any OpenDocument)? = nil
     ) {
         self.observer = observer
         self.onSaved = onSaved
-        self.onMigration = onMigration
+        self.onStep = onStep
         self.predecessor = predecessor
     }
 }
@@ -56,7 +56,7 @@ struct ManagedParts: DaemonParts {
         let secrets = SecretResolver(reader)
         let opened = try DocumentOpening(configuration: configuration).open(
             model: try model(of: configuration), lock: (wiring.predecessor as? OpenedDocument)?.lock, mayMigrate: wiring.mayMigrate,
-            onMigration: wiring.onMigration)
+            onStep: wiring.onStep)
         opened.document.observe { event in
             if case .saved = event { wiring.onSaved() }
         }
@@ -66,7 +66,8 @@ struct ManagedParts: DaemonParts {
                 clock: SystemClock(), secrets: secrets, version: CisternVersion.current, observer: wiring.observer)
             return DaemonEngine(document: opened, pipeline: pipeline, migration: opened.migration)
         } catch {
-            throw StartFailure(.configuration, "the configuration cannot be run: \(error.inWords)")
+            throw StartFailure(
+                .configuration, "the configuration cannot be run: \(error.inWords)" + (opened.migration.map { "; \($0)" } ?? ""))
         }
     }
 

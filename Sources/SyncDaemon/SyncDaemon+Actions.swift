@@ -85,14 +85,14 @@ extension SyncDaemon {
                     advice: "run `systemctl restart cisternd`, or undo the change", code: .configuration))
         case .unchanged(let reading):
             // What the configuration names may have changed all the same, such as a file of certificate authorities.
-            do { try await running.slot.reload(lifeCycle.configurationInForce) } catch { return .failure(Self.refused(error)) }
+            if let error = await reload(running.slot, lifeCycle.configurationInForce) { return .failure(error) }
             let generation = lifeCycle.accept(lifeCycle.configurationInForce, reading)
             return .success(ControlResponse(message: "Configuration \(generation) is in force: nothing changed.", generation: generation))
         case .apply(let configuration, let difference, let reading):
             if difference.reopensDocument {
                 if let error = await exchange(running, for: configuration) { return .failure(error) }
             } else {
-                do { try await running.slot.reload(configuration) } catch { return .failure(Self.refused(error)) }
+                if let error = await reload(running.slot, configuration) { return .failure(error) }
             }
             let log = lifeCycle.configurationInForce.log, name = lifeCycle.configurationInForce.daemon.name
             lifeCycle.recorder.reload(configuration)
@@ -108,9 +108,14 @@ extension SyncDaemon {
         }
     }
 
-    private static func refused(_ error: any Error) -> ControlError {
-        ControlError(
-            "the new configuration is refused: \(error.inWords); the old one is kept", advice: "correct it and reload again", code: .configuration)
+    /// What the engine in use can follow. Nil, or why the old configuration is kept.
+    private func reload(_ slot: EngineSlot, _ configuration: CisternConfiguration) async -> ControlError? {
+        do {
+            try await slot.reload(configuration)
+            return nil
+        } catch {
+            return Self.refusal(error, package: slot.path, advice: "")
+        }
     }
 
     // MARK: Status

@@ -14,11 +14,14 @@ extension SyncDaemon {
             // What a full disk prevents is better known while everything runs.
             try await slot.save()
         } catch {
-            return Self.keeps(error)
+            return Self.refusal(error, package: configuration.document.path)
         }
+        let saving = "Reloading: saving"
+        lifeCycle.recorder.opening(saving)
+        defer { lifeCycle.recorder.opening(nil) }
         let patience = Task {
             while !Task.isCancelled {
-                options.notify.extendTimeout(by: Self.extensionTime, status: "Reloading: saving")
+                options.notify.extendTimeout(by: Self.extensionTime, status: saving)
                 try await Task.sleep(for: Self.extensionPause)
             }
         }
@@ -52,7 +55,7 @@ extension SyncDaemon {
             switch error {
             case .kept(let error):
                 lifeCycle.recorder.seed(await slot.resources())
-                return Self.keeps(error)
+                return Self.refusal(error, package: configuration.document.path)
             case .givenUp: return DaemonLifeCycle.stopping
             case .lost(let reason, let error):
                 return end(reason, "and the document could not be opened again as it was: \(Self.words(error))", lifeCycle)
@@ -79,9 +82,23 @@ extension SyncDaemon {
 
     private static func words(_ error: any Error) -> String { (error as? StartFailure)?.message ?? error.inWords }
 
-    private static func keeps(_ error: any Error) -> ControlError {
-        ControlError(
-            "the new configuration is refused: \(words(error)); the old one is kept",
-            advice: "correct it and reload again; `cisternctl plan --model` says what a changed [entity] does to the store", code: .configuration)
+    /// Why the old configuration is kept. What the disk or another program did is no fault of the new one, and has a status of its own.
+    static func refusal(
+        _ error: any Error, package: String, advice: String = "`cisternctl plan --model` says what a changed [entity] does to the store"
+    ) -> ControlError {
+        let code: ControlExitCode =
+            switch DocumentOpening.failure(error, package: package).status {
+            case .ioError, .cannotCreate: .ioError
+            case .temporaryFailure: .temporaryFailure
+            default: .configuration
+            }
+        if code == .configuration {
+            return ControlError(
+                "the new configuration is refused: \(words(error)); the old one is kept",
+                advice: "correct it and reload again" + (advice.isEmpty ? "" : "; \(advice)"), code: code)
+        }
+        return ControlError(
+            "the new configuration could not be put into force: \(words(error)); the old one is kept", advice: "mend that and reload again",
+            code: code)
     }
 }

@@ -116,7 +116,8 @@ extension SyncDaemon {
             fields: JournalFormatter.make([("CISTERN_VERSION", options.version), ("CISTERN_CONFIG_GENERATION", "1")]))
     }
 
-    /// Opens the document on a thread that may block, and asks the manager for patience meanwhile. A stop that is asked for gives a migration up.
+    /// Opens the document on a thread that may block, and asks the manager for patience meanwhile, as long as it moves. A stop that is asked for gives a
+    /// check, a copy and a migration up.
     ///
     /// - Parameters:
     ///   - predecessor: the closed document that the new one takes the lock of; nil at the start.
@@ -125,23 +126,30 @@ extension SyncDaemon {
         _ configuration: CisternConfiguration, over predecessor: (any OpenDocument)? = nil, isWayBack: Bool = false, lifeCycle: DaemonLifeCycle,
         onStep: @escaping @Sendable () -> Void = {}
     ) async throws -> DaemonEngine {
-        let notify = options.notify, parts = parts, hub = hub
+        let notify = options.notify, parts = parts, hub = hub, recorder = lifeCycle.recorder, pause = options.openingPause
         let words = OpeningWords()
         notify.status(words.text)
+        recorder.opening(words.text)
         let patience = Task {
             while !Task.isCancelled {
-                try await Task.sleep(for: Self.extensionPause)
-                notify.extendTimeout(by: Self.extensionTime, status: words.text)
+                try await Task.sleep(for: pause)
+                words.tick(moves: onStep) { notify.extendTimeout(by: Self.extensionTime, status: $0) }
             }
         }
-        defer { patience.cancel() }
+        defer {
+            patience.cancel()
+            recorder.opening(nil)
+        }
         let wiring = EngineWiring {
             hub.send($0)
         } onSaved: {
             lifeCycle.recorder.saved()
-        } onMigration: { share in
+        } onStep: { step in
             onStep()
-            if let text = words.migrated(share) { notify.status(text) }
+            if let text = words.hear(step) {
+                notify.status(text)
+                recorder.opening(text)
+            }
             return !lifeCycle.isStopWanted
         }
         let engine = try await blocking {

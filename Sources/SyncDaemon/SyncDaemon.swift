@@ -36,6 +36,8 @@ public final class SyncDaemon: Sendable {
         /// Where configuration files are read from, at the start and at each reload.
         public var files: any ConfigurationFiles
         var clocks = MachineClocks()
+        /// How often the manager is asked for time while the database is opened.
+        var openingPause = SyncDaemon.extensionPause
 
         /// Without optional arguments: no watchdog, a control socket of its own, no signals, and configuration files from disk.
         public init(

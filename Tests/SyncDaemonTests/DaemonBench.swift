@@ -6,6 +6,8 @@ import SyncPipeline
 import Synchronization
 import Systemd
 
+import enum SyncDaemon.ExitStatus
+
 @testable import SyncDaemon
 
 /// What a daemon under test is put into: files in memory, a manager that records, a journal that records, a socket of its own.
@@ -24,8 +26,10 @@ final class DaemonBench: Sendable {
     let failure = Mutex<StartFailure?>(nil)
     /// Those of the next assemblies.
     let failures = Mutex<ArraySlice<StartFailure>>([])
-    /// What a migration tells, and whether it went on to its end.
-    let onMigration = Mutex<Migrating?>(nil)
+    /// What an opening tells, and whether it went on to its end.
+    let onOpening = Mutex<Opening?>(nil)
+    /// How often the manager is asked for time.
+    let openingPause = Mutex<Duration?>(nil)
     /// Of each assembly: whether it took the lock over from another document.
     let predecessors = Mutex<[Bool]>([])
     /// What stands against a configuration before anything is exchanged for it.
@@ -35,8 +39,8 @@ final class DaemonBench: Sendable {
     /// What the document calls after a save.
     let parts = Mutex<Saved?>(nil)
 
-    struct Migrating: Sendable {
-        let run: @Sendable (@Sendable (Double) -> Bool) -> Bool
+    struct Opening: Sendable {
+        let run: @Sendable (@Sendable (OpeningStep) -> Bool) -> Bool
     }
 
     struct Saved: Sendable {
@@ -60,6 +64,21 @@ final class DaemonBench: Sendable {
 
     func client() -> ControlClient { .patient(socket) }
 
+    /// A client that is shut down whatever happens.
+    func withClient<Value>(
+        patience: Duration = .seconds(300), pause: Duration = .seconds(1), _ body: (ControlClient) async throws -> Value
+    ) async throws -> Value {
+        let client = ControlClient(socket: socket, patience: patience, pause: pause)
+        do {
+            let value = try await body(client)
+            await client.shutdown()
+            return value
+        } catch {
+            await client.shutdown()
+            throw error
+        }
+    }
+
     func daemon(watchdogTimeout: Duration? = nil) -> SyncDaemon {
         let entries = entries, dumpInput = dumpInput, writtenInput = writtenInput
         let sink = ForwardingSink { entry in
@@ -71,7 +90,25 @@ final class DaemonBench: Sendable {
             configuration: path, environment: [:], version: "1.2.3", notify: Notify(sender: sent, statusInterval: .zero),
             watchdogTimeout: watchdogTimeout, journal: Journal(sink: sink), files: files)
         options.clocks = clocks.withLock { $0 }
+        if let pause = openingPause.withLock({ $0 }) { options.openingPause = pause }
         return SyncDaemon(options: options, parts: Parts(bench: self))
+    }
+
+    /// Runs a daemon, does something once it is ready, and stops it.
+    func run(_ body: (SyncDaemon) async throws -> Void) async throws -> ExitStatus {
+        let daemon = self.daemon()
+        async let status = daemon.run()
+        var messages = self.messages.makeAsyncIterator()
+        while let message = await messages.next(), message["READY"] == nil {}
+        do {
+            try await body(daemon)
+        } catch {
+            daemon.deliver(.terminate)
+            _ = await status
+            throw error
+        }
+        daemon.deliver(.terminate)
+        return await status
     }
 
     private struct Parts: DaemonParts {
@@ -85,7 +122,7 @@ final class DaemonBench: Sendable {
             if let failure = bench.failure.withLock({ $0 }) { throw failure }
             if let failure = bench.failures.withLock({ $0.popFirst() }) { throw failure }
             bench.predecessors.withLock { $0.append(wiring.predecessor != nil) }
-            if let migration = bench.onMigration.withLock({ $0 }), !migration.run(wiring.onMigration) { throw StopWanted() }
+            if let opening = bench.onOpening.withLock({ $0 }), !opening.run(wiring.onStep) { throw StopWanted() }
             bench.parts.withLock { $0 = Saved(tell: wiring.onSaved) }
             return DaemonEngine(document: bench.document, pipeline: bench.pipeline, migration: bench.migration.withLock { $0 })
         }

@@ -91,6 +91,7 @@ final class FakeDocument: OpenDocument {
     let closings = Mutex(0)
     let failsToClose = Mutex(false)
     let failsToSave = Mutex(false)
+    let saveError = Mutex<NSError?>(nil)
 
     let path = "/var/lib/cistern"
     var unsavedChanges: Int { 0 }
@@ -110,6 +111,7 @@ final class FakeDocument: OpenDocument {
 
     func save() async throws {
         if failsToSave.withLock({ $0 }) { throw Failure() }
+        if let error = saveError.withLock({ $0 }) { throw error }
     }
 
     func close() async throws {

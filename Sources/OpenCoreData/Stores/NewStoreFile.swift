@@ -85,7 +85,7 @@ package enum Disk {
     }
 
     /// Makes the names in a folder durable. Throws a POSIX error.
-    static func synchronize(folder: URL) throws {
+    package static func synchronize(folder: URL) throws {
         let descriptor = try checked("open \(folder.path)") { Glibc.open(folder.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) }
         defer { close(descriptor) }
         _ = try checked("synchronize \(folder.path)") { fsync(descriptor) }

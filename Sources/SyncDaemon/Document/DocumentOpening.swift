@@ -30,11 +30,11 @@ struct DocumentOpening: Sendable {
     /// - Parameters:
     ///   - held: the lock on the package, where a closed document of this process has it.
     ///   - mayMigrate: false refuses a store of another model.
-    ///   - onMigration: called with the share that is done, 0 to 1, before the store is changed and often while it is. False gives the migration up.
-    /// - Throws: `StartFailure`; `StopWanted` for a migration that was given up.
+    ///   - onStep: called with what is done to the store, often. False gives that up, unless it is on the disk already.
+    /// - Throws: `StartFailure`; `StopWanted` for what was given up. What fails after the store was changed names the copy, if there is one.
     func open(
         model: NSManagedObjectModel, lock held: DocumentLock? = nil, mayMigrate: Bool = true,
-        onMigration: @escaping @Sendable (Double) -> Bool = { _ in true }
+        onStep: @escaping @Sendable (OpeningStep) -> Bool = { _ in true }
     ) throws -> OpenedDocument {
         try makePackage()
         // Before anything else in the package is touched.
@@ -42,15 +42,15 @@ struct DocumentOpening: Sendable {
         // Who hands it over has closed the document.
         let wasClean = held != nil || lock.wasClean
         lock.markInUse()
-        let document = document(model)
+        let document = document(model), watch = watch(of: document.storeURL, onStep)
         var options = options(wasClean: wasClean), migration: StoreMigration?
+        options[SQLiteMigrationWatchOption] = watch
         do {
+            guard onStep(.opening(bytes: Self.size(document.storeURL))) else { throw StopWanted() }
             migration = try self.migration(of: document)
             if let migration {
                 if !mayMigrate { throw StartFailure(.temporaryFailure, "the store in \(package) is of the changed model already") }
-                guard onMigration(0) else { throw StopWanted() }
-                try migration.keepCopy()
-                options[SQLiteMigrationWatchOption] = MigrationWatch(onMigration)
+                try migration.keepCopy(watch)
                 options[NSMigratePersistentStoresAutomaticallyOption] = true
                 options[NSInferMappingModelAutomaticallyOption] = true
             }
@@ -58,14 +58,41 @@ struct DocumentOpening: Sendable {
             try document.openStore(creating: true)
         } catch {
             // What fails after the migration leaves a store of the new model, and the copy is all there is of the old values.
-            if let migration, (try? self.migration(of: document)) != nil { migration.discardCopy() }
+            let isAsItWas = migration != nil && (try? self.migration(of: document)) != nil
+            if isAsItWas { migration?.discardCopy() }
             if error is StopWanted || (error as? CocoaError)?.code == .userCancelled {
                 if wasClean { lock.markClean() }
                 throw StopWanted()
             }
-            throw Self.failure(error, package: package, isMigrating: migration != nil)
+            var failure = Self.failure(error, package: package, isMigrating: isAsItWas)
+            if let kept = migration?.kept { failure.message += "; \(kept)" }
+            throw failure
         }
         return OpenedDocument(document: document, lock: lock, migration: migration?.words)
+    }
+
+    /// Turns what SQLite says of its work into steps, each with its size where that is all there is to know.
+    private func watch(of store: URL, _ onStep: @escaping @Sendable (OpeningStep) -> Bool) -> MigrationWatch {
+        MigrationWatch { step, share in
+            let step: OpeningStep =
+                switch step {
+                case .copying: .copying(share)
+                case .migrating: .migrating(share, bytes: Self.size(store))
+                case .checking where share < 1: .checking(bytes: Self.size(store))
+                case .finishingCopy where share < 1: .finishingCopy(bytes: Self.size(store))
+                case .committing where share < 1: .committing(bytes: Self.size(store))
+                case .checking, .finishingCopy, .committing: .opening(bytes: Self.size(store))
+                }
+            return onStep(step)
+        }
+    }
+
+    /// The bytes of a store and its log.
+    private static func size(_ store: URL) -> Int64 {
+        ["", "-wal"].reduce(0) { sum, suffix in
+            var status = stat()
+            return stat(store.path + suffix, &status) == 0 ? sum + Int64(status.st_size) : sum
+        }
     }
 
     private func makePackage() throws(StartFailure) {

@@ -1,22 +1,38 @@
 import Synchronization
+import Systemd
 
-/// What `STATUS=` says while the document is opened.
+/// What is known of an opening while it lasts: what `STATUS=` says, and whether it moves.
 final class OpeningWords: Sendable {
-    /// The percentage of a migration that is done; nil: none is under way.
-    private let percent = Mutex<Int?>(nil)
-    /// What it says before a migration.
-    private let first = "Opening the database"
+    private struct State {
+        var text = OpeningStep.opening(bytes: 0).words
+        var patience: OpeningPatience
+    }
 
-    var text: String { percent.withLock { $0.map(Self.words) } ?? first }
+    private let state: Mutex<State>
+    private let clock: any ServiceClock
 
-    /// The words for this share, 0 to 1; nil where they have been said.
-    func migrated(_ share: Double) -> String? {
-        let now = Int(share * 100)
-        return percent.withLock { percent in
-            defer { percent = now }
-            return percent == now ? nil : Self.words(now)
+    init(clock: any ServiceClock = SystemServiceClock()) {
+        self.clock = clock
+        state = Mutex(State(patience: OpeningPatience(now: clock.now)))
+    }
+
+    var text: String { state.withLock { $0.text } }
+
+    /// The words for this step; nil where they have been said.
+    func hear(_ step: OpeningStep) -> String? {
+        let now = clock.now, text = step.words
+        return state.withLock { state in
+            state.patience.hear(step, now: now)
+            defer { state.text = text }
+            return state.text == text ? nil : text
         }
     }
 
-    private static func words(_ percent: Int) -> String { "Bringing the database to the changed model, \(percent) %" }
+    /// To be called every few seconds. Calls `moves` if SQLite may be at work on what it tells nothing of, and `lasts`, with the words, if the manager is to be
+    /// asked for more time.
+    func tick(moves: () -> Void, lasts: (String) -> Void) {
+        let now = clock.now, (patience, text) = state.withLock { ($0.patience, $0.text) }
+        if patience.moves(now: now) { moves() }
+        if patience.lasts(now: now) { lasts(text) }
+    }
 }

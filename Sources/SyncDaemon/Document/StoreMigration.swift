@@ -8,6 +8,8 @@ struct StoreMigration {
     private let url: URL
     private let changes: ModelChanges
     private let copy: URL?
+    /// What the copy is called until it is whole. What a process that was killed has left there goes.
+    private var unfinished: URL { url.deletingLastPathComponent().appendingPathComponent(".\(url.lastPathComponent).copied") }
 
     /// Nil where the store is of the model, or is not there yet.
     /// - Throws: `StartFailure`, before anything is done; what reading the file throws.
@@ -29,25 +31,45 @@ struct StoreMigration {
                     + "now (renamed_from) or that it may go (drop = true), or undo the change of [entity]; nothing was changed")
         }
         let time = now.formatted(.iso8601.dateSeparator(.omitted).timeSeparator(.omitted))
-        copy = changes.losses.isEmpty ? nil : url.appendingPathExtension("before-\(time)")
+        copy = changes.losses.isEmpty ? nil : Self.free(url.appendingPathExtension("before-\(time)"))
     }
 
-    /// Where values go, they are still in a copy of the store.
-    func keepCopy() throws {
+    /// A name that nothing has yet: the clock may have been set back, or a second not be over.
+    private static func free(_ url: URL) -> URL {
+        var found = url, number = 2
+        while FileManager.default.fileExists(atPath: found.path) {
+            found = URL(fileURLWithPath: "\(url.path)-\(number)")
+            number += 1
+        }
+        return found
+    }
+
+    /// Where values go, they are still in a copy of the store. It has its name once it is whole and on the disk; where `watch` ends it, nothing is left of it.
+    func keepCopy(_ watch: MigrationWatch) throws {
+        Self.remove(unfinished)
         guard let copy else { return }
+        defer { Self.remove(unfinished) }
         try NSPersistentStoreCoordinator(managedObjectModel: NSManagedObjectModel()).replacePersistentStore(
-            at: copy, withPersistentStoreFrom: url, ofType: NSSQLiteStoreType)
+            at: unfinished, destinationOptions: [SQLiteMigrationWatchOption: watch], withPersistentStoreFrom: url, ofType: NSSQLiteStoreType)
+        try FileManager.default.moveItem(at: unfinished, to: copy)
+        try Disk.synchronize(folder: copy.deletingLastPathComponent())
     }
 
     /// The store is as it was, so nobody needs the copy.
     func discardCopy() {
-        guard let copy else { return }
-        for suffix in ["", "-wal", "-shm"] { try? FileManager.default.removeItem(atPath: copy.path + suffix) }
+        if let copy { Self.remove(copy) }
     }
+
+    private static func remove(_ url: URL) {
+        for suffix in ["", "-wal", "-shm", "-journal"] { try? FileManager.default.removeItem(atPath: url.path + suffix) }
+    }
+
+    /// Where the copy is, once there is one.
+    var kept: String? { copy.flatMap { FileManager.default.fileExists(atPath: $0.path) ? "the store as it was is kept as \($0.path)" : nil } }
 
     /// For the journal.
     var words: String {
-        let kept = copy.map { "; the store as it was is kept as \($0.path)" } ?? ""
+        let kept = kept.map { "; \($0)" } ?? ""
         return "Store brought to the changed model: \(changes.all.isEmpty ? "the daemon's own tables" : Self.list(changes.all))\(kept)"
     }
 

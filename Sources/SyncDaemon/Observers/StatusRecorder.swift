@@ -38,6 +38,9 @@ public final class StatusRecorder: Sendable {
         summary.withLock { $0.lastSave = now }
     }
 
+    /// The database is being opened, with these words for what is done to it; nil: it is open, or will not be.
+    func opening(_ words: String?) { summary.withLock { $0.opening = words } }
+
     func setStopping() { summary.withLock { $0.isStopping = true } }
 
     /// The sentence for `STATUS=`.
@@ -58,9 +61,9 @@ public final class StatusRecorder: Sendable {
         return RemoteText.line(summary.withLock { $0.readyText(at: now) })
     }
 
-    /// What the document's part of a snapshot says about saving.
-    public var document: (lastSave: Date?, error: String?, held: String?) {
-        summary.withLock { ($0.lastSave, $0.saveError.map { RemoteText.line($0) }, $0.held.map { RemoteText.line("\($0)") }) }
+    /// What the document's part of a snapshot says about saving, and about opening.
+    public var document: (lastSave: Date?, error: String?, held: String?, opening: String?) {
+        summary.withLock { ($0.lastSave, $0.saveError.map { RemoteText.line($0) }, $0.held.map { RemoteText.line("\($0)") }, $0.opening) }
     }
 }
 

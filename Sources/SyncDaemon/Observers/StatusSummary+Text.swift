@@ -6,6 +6,7 @@ extension StatusSummary {
     /// The sentence for `STATUS=`: what matters most comes first.
     func text(at now: Date) -> String {
         if isStopping { return stoppingText }
+        if let opening { return opening }
         if resources.isEmpty { return "No sources configured" }
         if let trouble = trouble(at: now) { return "Degraded: " + join([trouble + "; " + okText, unverified]) }
         if let running { return "Polling " + join([running, okText, unverified]) }

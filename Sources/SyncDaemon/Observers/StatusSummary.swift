@@ -31,6 +31,8 @@ struct StatusSummary: Sendable {
     private(set) var saveError: String?
     private(set) var held: HoldCause?
     var isStopping = false
+    /// What is done to the database while it is opened; nil while it is open.
+    var opening: String?
 
     init(configuration: CisternConfiguration) {
         reload(configuration)

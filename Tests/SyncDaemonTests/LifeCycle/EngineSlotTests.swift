@@ -170,6 +170,26 @@ import Testing
         #expect(new.pipeline.calls == [.stop(grace: .seconds(20))])
     }
 
+    @Test func aStopThatComesWhenAnExchangeGoesOnAfterACallStopsTheNewEngine() async throws {
+        let slot = EngineSlot(old.parts), gate = Gate(), pauses = old.pipeline.stream()
+        old.pipeline.answer { $0.onPause = { await gate.wait() } }
+        async let pause: Void = slot.pause("iso")
+        for await call in pauses where call == .pause("iso") { break }
+        async let exchange: Void = slot.exchange(grace: .zero, for: { [new] _ in new.parts }, orAgain: never)
+        while !slot.liveness.isBusy { await Task.yield() }
+        // It waits for the call, whose end makes it go on.
+        let stop = Task.immediate { await slot.stop(grace: .seconds(20)) }
+        #expect(old.pipeline.calls == [.pause("iso")])
+        gate.open()
+        try await pause
+        try await exchange
+        await stop.value
+        #expect(old.pipeline.calls == [.pause("iso"), .stop(grace: .zero)])
+        #expect(new.pipeline.calls == [.stop(grace: .seconds(20))])
+        try await slot.close()
+        #expect(old.document.closings.withLock { $0 } == 1 && new.document.closings.withLock { $0 } == 1)
+    }
+
     @Test func aDocumentThatCannotBeClosedIsLeftForTheStopToClose() async throws {
         let slot = EngineSlot(old.parts)
         old.document.failsToClose.withLock { $0 = true }

@@ -35,7 +35,7 @@ struct SQLiteStoreFile: StoreFile {
     }
 
     /// Puts what is in another store's file into this one's in one transaction, or makes it. Throws 134080 or 134000 where one of both is a file
-    /// but no store, or the other is not there.
+    /// but no store, or the other is not there, 3072 where the watch among the options ends it; whatever it throws, nothing is left of what was copied.
     package func replace(with source: any StoreFile) throws {
         guard let source = source as? SQLiteStoreFile else { Violation.misuse("a SQLite store can only be replaced with another") }
         guard source.isThere, try source.isStore else {
@@ -49,12 +49,38 @@ struct SQLiteStoreFile: StoreFile {
                 defer { try? from.close() }
                 let file = try DatabaseQueue(path: url.path, configuration: configuration())
                 defer { try? file.close() }
-                try from.backup(to: file)
+                try copy(source.url, from, to: file)
                 try fold(file)
+                _ = options.migrationWatch?.goesOn(.finishingCopy, 1)
             }
         } catch {
             if !wasThere { NewStoreFile.remove(url) }
             throw error
+        }
+    }
+
+    /// How many pages are copied between two calls of the watch: 4 MiB.
+    private static let copiedAtATime: CInt = 1024
+
+    /// Page by page, as the other file is at one moment.
+    private func copy(_ url: URL, _ from: DatabaseQueue, to file: DatabaseQueue) throws {
+        guard let watch = options.migrationWatch else { return try from.backup(to: file) }
+        func tell(_ step: MigrationWatch.Step, _ share: Double) throws {
+            if !watch.goesOn(step, share) { throw MigrationWatch.givenUp("The copy of \(url.path)") }
+        }
+        try from.read { source in
+            // What is read first keeps others' commits out until the last page is copied; SQLite would begin anew after each.
+            let pages = try source.integer("SELECT count(*) FROM sqlite_master").flatMap { _ in try source.integer("PRAGMA page_count") } ?? 0
+            try tell(.copying, 0)
+            // The last pages and the commit are one call.
+            if pages <= Self.copiedAtATime { try tell(.finishingCopy, 0) }
+            try file.writeWithoutTransaction { destination in
+                try source.backup(to: destination, pagesPerStep: Self.copiedAtATime) { progress in
+                    if progress.isCompleted { return }
+                    try tell(.copying, Double(progress.completedPageCount) / Double(max(1, progress.totalPageCount)))
+                    if progress.remainingPageCount <= Self.copiedAtATime { try tell(.finishingCopy, 0) }
+                }
+            }
         }
     }
 

@@ -99,7 +99,7 @@ struct SQLiteStoreOpening {
                 "\(url.path) is a SQLite database but not a store: it has no Z_METADATA. Choose another file; this one was not touched.")
         }
         if checksFile {
-            let damage = try SQLiteFileCheck(url.path).damage(in: database, by: "quick_check(5)")
+            let damage = try checked(database)
             if !damage.isEmpty { throw SQLiteError(code: SQLITE_CORRUPT, message: damage.joined(separator: "; "), operation: "while checking") }
         }
         guard let row = try Row.fetchOne(database, sql: "SELECT Z_UUID, Z_PLIST FROM Z_METADATA LIMIT 1"),
@@ -123,6 +123,31 @@ struct SQLiteStoreOpening {
         return Probe(
             metadata: metadata, uuid: uuid, model: cache.flatMap { ModelArchive($0) }, numbers: numbers, largestKeys: largest,
             summedTables: Set(summed))
+    }
+
+    /// How many pages SQLite checks, or instructions it runs, between two calls of the watch: some milliseconds.
+    private static let checkingPause: Int32 = 5_000
+
+    /// The damage that SQLite finds in the file.
+    private func checked(_ database: Database) throws -> [String] {
+        let check = SQLiteFileCheck(url.path), pragma = "quick_check(5)"
+        guard let watch = options.migrationWatch, let connection = database.sqliteConnection else {
+            return try check.damage(in: database, by: pragma)
+        }
+        var isGivenUp = !watch.goesOn(.checking, 0)
+        do {
+            if isGivenUp { throw DatabaseError(resultCode: .SQLITE_INTERRUPT) }
+            let damage = try MigrationWatch.listening(
+                on: connection, pause: Self.checkingPause,
+                to: {
+                    isGivenUp = isGivenUp || !watch.goesOn(.checking, 0)
+                    return !isGivenUp
+                }, { try check.damage(in: database, by: pragma) })
+            _ = watch.goesOn(.checking, 1)
+            return damage
+        } catch  where isGivenUp {
+            throw MigrationWatch.givenUp("The check of \(url.path)")
+        }
     }
 
     // MARK: Opening

@@ -1,21 +1,6 @@
 import GRDB
 import GRDBSQLite
 
-/// Option: a `MigrationWatch` that is told how far the migration of a file is while the file is opened.
-package let SQLiteMigrationWatchOption = "OpenCoreDataSQLiteMigrationWatch"
-
-/// Who looks on while a file is brought to another model, and may end it.
-package struct MigrationWatch: Sendable {
-    /// Called often, on the thread that opens, with the share of the work that is done, 0 to 1, which never falls. False ends the migration: the file
-    /// stays as it was, and opening throws 3072, user cancelled.
-    package let goesOn: @Sendable (Double) -> Bool
-
-    /// Told of every migration of a store that is opened with it.
-    package init(_ goesOn: @escaping @Sendable (Double) -> Bool) {
-        self.goesOn = goesOn
-    }
-}
-
 /// How far a migration is: rows that its statements have gone through, out of all that they will.
 ///
 /// SQLite calls back while a statement runs. How far a statement is that copies rows in the order of their keys, the key of the row written last says.
@@ -48,14 +33,7 @@ final class MigrationProgress {
 
     /// Listens while the body runs.
     func following<T>(_ body: () throws -> T) throws -> T {
-        sqlite3_progress_handler(
-            connection, Self.pause,
-            { context in
-                guard let context else { return 0 }
-                return Unmanaged<MigrationProgress>.fromOpaque(context).takeUnretainedValue().tell() ? 0 : 1
-            }, Unmanaged.passUnretained(self).toOpaque())
-        defer { sqlite3_progress_handler(connection, 0, nil, nil) }
-        return try body()
+        try MigrationWatch.listening(on: connection, pause: Self.pause, to: { self.tell() }, body)
     }
 
     /// Before the first statement, while every table has its old name.
@@ -75,7 +53,7 @@ final class MigrationProgress {
         if !tell() { throw DatabaseError(resultCode: .SQLITE_INTERRUPT) }
     }
 
-    /// The file is of the new model.
+    /// The file is of the new model, but for the commit.
     func ends() {
         finishCurrent()
         reached = 1
@@ -97,7 +75,7 @@ final class MigrationProgress {
         }
         // The end is said when everything else is done, too.
         reached = max(reached, min(rows / total, 0.99))
-        isGivenUp = !watch.goesOn(reached)
+        isGivenUp = !watch.goesOn(.migrating, reached)
         return !isGivenUp
     }
 }

@@ -20,7 +20,7 @@ struct SQLiteMigration {
         do {
             try progress.following { try run(in: database, progress) }
         } catch  where progress.isGivenUp {
-            throw CocoaError(.userCancelled, userInfo: [NSLocalizedDescriptionKey: "The migration of \(url.path) was given up. Nothing was changed."])
+            throw MigrationWatch.givenUp("The migration of \(url.path)")
         }
         progress.ends()
     }

@@ -9,7 +9,7 @@ extension SQLiteStoreOpening {
             throw NSError.coreData(.persistentStoreTypeMismatch, "\(url.path) is a store of type \(type), not \(NSSQLiteStoreType).")
         }
         if options.ignoresVersion || isForeign(probe) { return probe }
-        if isOfModel(probe) { return refreshed(probe) }
+        if isOfModel(probe) { return try refreshed(probe) }
         // What a stage was to do with the values would never be done.
         if let due = probe.metadata[StoreMetadataCoding.dueStageKey] as? String, due != model?.versionChecksum {
             throw otherModel(probe, "A stage of a migration to the version \(due) is not over: open it with its NSStagedMigrationManager.")
@@ -29,14 +29,14 @@ extension SQLiteStoreOpening {
     }
 
     /// A store of this model, with what no hash tells of: indexes, and what is called otherwise in the next version. Without that it is as good, so
-    /// nothing that goes wrong here matters.
-    private func refreshed(_ probe: Probe) -> Probe {
+    /// nothing that goes wrong here matters. Throws 3072 where the watch ends it: then it is to be done another time.
+    private func refreshed(_ probe: Probe) throws -> Probe {
         let wanted = ModelArchive(entities)
         guard !isReadOnly, probe.model != wanted else { return probe }
         if let archive = probe.model, let before = try? archive.model(hasClasses: false),
-            let change = try? ModelChange(from: before.entities, to: entities), !change.renames, let migrated = try? migrate()
+            let change = try? ModelChange(from: before.entities, to: entities), !change.renames
         {
-            return migrated
+            do { return try migrate() } catch let error as CocoaError where error.code == .userCancelled { throw error } catch {}
         }
         // Its hashes say that it is of this model, whatever it says else.
         return
@@ -92,7 +92,7 @@ extension SQLiteStoreOpening {
     private func migrate() throws -> Probe {
         let queue = try DatabaseQueue(path: url.path, configuration: configuration(forProbe: false))
         defer { try? queue.close() }
-        var found: Probe?
+        var found: Probe?, isCommitting = false
         try queue.inDatabase { database in
             try database.inTransaction(.immediate) {
                 guard let probe = try read(database, checksFile: false) else { return .rollback }
@@ -103,9 +103,12 @@ extension SQLiteStoreOpening {
                     watch: options.migrationWatch
                 ).run(in: database)
                 found = try read(database, checksFile: false)
+                if options.migrationWatch?.goesOn(.committing, 0) == false { throw MigrationWatch.givenUp("The migration of \(url.path)") }
+                isCommitting = true
                 return .commit
             }
         }
+        if isCommitting { _ = options.migrationWatch?.goesOn(.committing, 1) }
         guard let found else { throw NSError.coreData(.persistentStoreOpen, "\(url.path) is empty now: another program emptied it. Open it again.") }
         return found
     }

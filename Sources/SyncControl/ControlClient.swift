@@ -11,17 +11,21 @@ public final class ControlClient: Sendable {
     /// The path of the socket.
     public let socket: String
     private let client: HTTPClient
-    private let patience: TimeAmount
+    private let patience: Duration
+    private let pause: Duration
 
     /// A client of the daemon that listens at `socket`. Nothing is opened yet. End it with ``shutdown()``.
-    /// - Parameter patience: how long an answer may take. Requests that wait for the daemon to finish work may take longer.
-    public init(socket: String, patience: Duration = .seconds(30)) {
+    /// - Parameters:
+    ///   - patience: how long an answer may take. Requests that wait for the daemon to finish work may take longer.
+    ///   - pause: between two looks at how far that work is.
+    public init(socket: String, patience: Duration = .seconds(30), pause: Duration = .seconds(1)) {
         self.socket = socket
-        self.patience = TimeAmount(patience)
+        self.patience = patience
+        self.pause = pause
         var configuration = HTTPClient.Configuration()
         // If cisternd is not running, say so at once: do not retry until a deadline.
         configuration.connectionPool.retryConnectionEstablishment = false
-        configuration.timeout.connect = self.patience
+        configuration.timeout.connect = TimeAmount(patience)
         client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
     }
 
@@ -44,9 +48,39 @@ public final class ControlClient: Sendable {
         try await answer(ControlRequest(.quarantine, limit: limit, skip: skip, id: id))
     }
 
-    /// Reads the configuration again. With `wait`, returns when the new one is in force, and throws with status 78 if it was refused.
-    public func reload(wait: Bool) async throws(ControlError) -> ControlResponse {
-        try await answer(ControlRequest(.reload, wait: wait), timeout: wait ? max(.minutes(10), patience) : patience)
+    /// Reads the configuration again. With `wait`, returns when the new one is in force, however long the daemon works on that, and throws if it is not: with
+    /// status 78 if it was refused, 74 or 75 if the disk or another program prevented it.
+    /// - Parameter progress: called with what the daemon does to its database, whenever that is something else.
+    public func reload(wait: Bool, progress: @escaping @Sendable (String) -> Void = { _ in }) async throws(ControlError) -> ControlResponse {
+        guard wait else { return try await answer(ControlRequest(.reload)) }
+        do {
+            return try await withThrowingTaskGroup(of: ControlResponse.self) { group in
+                defer { group.cancelAll() }
+                group.addTask { try await self.answer(ControlRequest(.reload, wait: true), timeout: Self.longest) }
+                group.addTask { throw await self.follow(progress) }
+                guard let response = try await group.next() else { throw self.interrupted }
+                return response
+            }
+        } catch {
+            throw explain(error)
+        }
+    }
+
+    /// Asks again and again what the daemon does. Returns why that has no sense any more: it does not answer.
+    private func follow(_ progress: @Sendable (String) -> Void) async -> any Error {
+        var last: String?
+        while true {
+            do { try await Task.sleep(for: pause) } catch { return error }
+            let asked = ContinuousClock.now
+            do {
+                let words: String? = try await status().document.opening
+                if let words, words != last { progress(words) }
+                last = words
+            } catch {
+                // A connection that is refused or cut off means nothing: what is waited for has one of its own.
+                if ContinuousClock.now - asked >= patience { return error }
+            }
+        }
     }
 
     /// Keeps `SOURCE` or `SOURCE/RESOURCE` (nil: everything) from being polled until it is resumed, across restarts. Status 64 if unknown.
@@ -70,7 +104,7 @@ public final class ControlClient: Sendable {
     public func sync(
         scope: String?, full: Bool, progress: @Sendable (SyncProgress) -> Void
     ) async throws(ControlError) -> [RunReport] {
-        let response = try await send(ControlRequest(.sync, scope: scope, full: full, wait: true), timeout: .hours(24))
+        let response = try await send(ControlRequest(.sync, scope: scope, full: full, wait: true), timeout: Self.longest)
         var pending = ByteBuffer()
         do {
             for try await chunk in response.body {
@@ -92,8 +126,11 @@ public final class ControlClient: Sendable {
 
     // MARK: The exchange
 
+    /// How long the daemon may work on what somebody waits for.
+    private static let longest = Duration.seconds(24 * 3600)
+
     private func answer<Answer: Decodable>(
-        _ request: ControlRequest, timeout: TimeAmount? = nil
+        _ request: ControlRequest, timeout: Duration? = nil
     ) async throws(ControlError) -> Answer {
         let response = try await send(request, timeout: timeout ?? patience)
         do {
@@ -103,7 +140,7 @@ public final class ControlClient: Sendable {
         }
     }
 
-    private func send(_ request: ControlRequest, timeout: TimeAmount) async throws(ControlError) -> HTTPClientResponse {
+    private func send(_ request: ControlRequest, timeout: Duration) async throws(ControlError) -> HTTPClientResponse {
         let path = socket.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? socket
         var message = HTTPClientRequest(url: "http+unix://\(path)\(request.target)")
         message.method = HTTPMethod(rawValue: request.verb.method)
@@ -111,16 +148,38 @@ public final class ControlClient: Sendable {
         message.headers.replaceOrAdd(name: "Host", value: "localhost")
         message.headers.replaceOrAdd(name: "Accept", value: "application/json")
         do {
-            let response = try await client.execute(message, timeout: timeout)
+            let response = try await client.execute(message, timeout: TimeAmount(timeout))
             if (200..<300).contains(response.status.code) { return response }
             let data = try await body(of: response)
             if let error = try? ControlCoding.decode(ControlError.self, from: data) { throw error }
             throw ControlError(
                 "\(request.verb.method) \(request.verb.path) was answered with status \(response.status.code)",
                 advice: "see whether tool and daemon have the same version: `cisternctl version`", code: .protocolError)
+        } catch let error as HTTPClientError where Self.isLate(error) && request.verb != .status {
+            throw await reason(for: request, after: timeout) ?? explain(error)
         } catch {
             throw explain(error)
         }
+    }
+
+    private static func isLate(_ error: HTTPClientError) -> Bool { [.deadlineExceeded, .readTimeout, .connectTimeout].contains(error) }
+
+    /// Why a request has no answer yet, if the daemon says so: the status never waits for the database.
+    private func reason(for request: ControlRequest, after timeout: Duration) async -> ControlError? {
+        let status: StatusSnapshot? = try? await answer(ControlRequest(.status), timeout: max(timeout, .seconds(10)))
+        guard let status else { return nil }
+        let words: String
+        if let opening = status.document.opening {
+            words = opening
+        } else if status.daemon.state == "reloading" {
+            words = status.daemon.status
+        } else {
+            return nil
+        }
+        return ControlError(
+            "cisternd has not answered for \(RelativeTime.text(timeout)), since it is busy: \(words)",
+            advice: (request.verb.isSteering ? "what was asked for is done afterwards" : "ask again afterwards")
+                + "; `cisternctl status` says how far it is", code: .temporaryFailure)
     }
 
     private func body(of response: HTTPClientResponse) async throws -> Data {

@@ -81,6 +81,14 @@ final class Outcome: Sendable {
                 "cisternctl: cisternd is not running (no socket at /nonexistent/s); start it with `systemctl start cisternd`\n"))
     }
 
+    @Test func eachStepOfAReloadIsALineWhereThereIsNoTerminal() {
+        var progress = ReloadProgress()
+        let told = [
+            "Reloading: saving", "Copying the database before the change, 3 %", "Copying the database before the change, 40 %", "Reloading: saving",
+        ]
+        #expect(told.map { progress.take($0) } == [true, true, false, true])
+    }
+
     @Test func optionsMayStandBeforeTheVerb() async {
         #expect(Cisternctl.verbFirst(["--socket", "/s", "reload", "--wait"]) == ["reload", "--wait", "--socket", "/s"])
         #expect(Cisternctl.verbFirst(["--json", "--config=/c", "query", "--", "-x"]) == ["query", "--json", "--config=/c", "--", "-x"])

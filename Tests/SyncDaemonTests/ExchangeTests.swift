@@ -252,7 +252,7 @@ import enum SyncDaemon.ExitStatus
 
     @Test func whoWaitsForAReloadWaitsAsLongAsTheDaemonWorksAndHearsOnWhat() async throws {
         _ = try await withDaemon { _ in
-            try await bench.withClient(patience: .seconds(2), pause: .milliseconds(20)) { client in
+            try await bench.withClient(pause: .milliseconds(20)) { client in
                 let (told, tell) = AsyncStream<String>.makeStream()
                 let (response, waiting) = try await whileOpening(.migrating(0.4, bytes: 1)) { _ in
                     // This one's reload comes after the one that is under way.
@@ -262,7 +262,9 @@ import enum SyncDaemon.ExitStatus
                         break
                     }
                     // As long as the patience of somebody else lasts, who does not want to wait.
-                    await #expect(throws: ControlError.self) { try await client.pause(scope: nil) }
+                    try await bench.withClient(patience: .seconds(2)) { hasty in
+                        _ = await #expect(throws: ControlError.self) { try await hasty.pause(scope: nil) }
+                    }
                     bench.onOpening.withLock { $0 = nil }
                     return waiting
                 }

@@ -46,7 +46,7 @@ extension NSPersistentStoreCoordinator {
     /// an attribute that becomes null, and are summed anew. Whoever has read one before meets a conflict when he saves it.
     ///
     /// - Returns: their keys. None where the store keeps no sums.
-    package func adoptRows(_ keys: Set<Int64>, of entity: NSEntityDescription, emptying attribute: String) throws -> Set<Int64> {
+    package func adoptRows(_ keys: [Int64], of entity: NSEntityDescription, emptying attribute: String) throws -> Set<Int64> {
         guard let store = store(for: entity) as? any SummingStore else { return [] }
         let found = try store.adoptRows(keys, of: entity, emptying: attribute)
         if found.keys.isEmpty { return [] }

@@ -307,7 +307,7 @@ package protocol SharedStore: NSPersistentStore {
 /// A store that keeps sums of its rows.
 package protocol SummingStore: NSPersistentStore {
     /// See `NSPersistentStoreCoordinator.adoptRows`.
-    func adoptRows(_ keys: Set<Int64>, of entity: NSEntityDescription, emptying attribute: String) throws -> AdoptedRows
+    func adoptRows(_ keys: [Int64], of entity: NSEntityDescription, emptying attribute: String) throws -> AdoptedRows
 }
 
 /// Rows that were taken as somebody else has left them.

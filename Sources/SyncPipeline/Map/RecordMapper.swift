@@ -18,7 +18,7 @@ final class RecordMapper {
     /// Why the first of them was.
     private(set) var firstRejection: String?
     /// The keys of the rows that the page's records are.
-    private(set) var seen = KeySet()
+    private var seen = KeyCollector()
 
     let mapping: ModelMapping
     private let entity: EntityMapping
@@ -67,7 +67,7 @@ final class RecordMapper {
     /// What to read of each record.
     var plan: JSONFieldPlan { entity.plan }
     /// The rows that the page vouches for.
-    var members: KeySet { seen }
+    var members: KeyRuns { seen.keys }
 
     /// Takes one record. A bad record is set aside; too many of them fail the page.
     func add(_ record: JSONRecord) throws {
@@ -103,10 +103,10 @@ final class RecordMapper {
     }
 
     /// The rows of records that were set aside, if they exist, whoever brought them. To be called once everything is written.
-    func listedRows() throws -> KeySet {
-        guard !rejectedKeys.isEmpty else { return KeySet() }
+    func listedRows() throws -> KeyRuns {
+        guard !rejectedKeys.isEmpty else { return [] }
         let found = try context.find(entity.entity, constraint: 0, keys: Array(rejectedKeys))
-        return KeySet(found.values.map(\.id.key))
+        return KeyRuns(found.values.lazy.map(\.id.key))
     }
 
     func checkCancellation(_ step: Int) throws {
@@ -182,7 +182,7 @@ final class RecordMapper {
 
     private func write(_ draft: Draft) throws {
         guard let id = draft.id else { return }
-        if draft.knowledge == .record { seen.keys.insert(id.key) }
+        if draft.knowledge == .record { seen.add(id.key) }
         if isUnchanged(draft) && draft.targets.allSatisfy({ slot, target in draft.stored?[slot].objectID == target?.id }) {
             counts.unchanged += 1
             return

@@ -7,7 +7,7 @@ struct Sweep: Sendable {
     /// What to do about the rows that were missing.
     struct Verdict: Sendable, Hashable {
         /// Rows to remove.
-        var doomed: Set<Int64> = []
+        var doomed: KeyRuns = []
         /// How often each missing row has been missing now; rows to be removed are not in it.
         var missing = MissingKeys()
         /// Which guard held deletions back, in words; nil if none did.
@@ -40,14 +40,14 @@ struct Sweep: Sendable {
     ///   - denials: how the model's rules forbid removing a row.
     ///   - listing: nil: one that was read as a whole just now.
     func verdict(
-        known: Set<Int64>, seen: Set<Int64>, missing before: MissingKeys, isAccepted: Bool, others: Set<Int64> = [],
+        known: KeyRuns, seen: KeyRuns, missing before: MissingKeys, isAccepted: Bool, others: KeyRuns = [],
         denials: [Int64: Denial] = [:], listing: Listing? = nil
     ) -> Verdict {
         var verdict = Verdict()
         let absent = known.subtracting(seen)
         guard !absent.isEmpty else { return verdict }
         count(absent, before, listing, into: &verdict.missing)
-        var ripe = Set(verdict.missing.counts.filter { $0.value >= configuration.confirmRuns }.keys)
+        var ripe = verdict.missing.missing(atLeast: configuration.confirmRuns)
         let released = ripe.intersection(others)
         verdict.missing.forget(released)
         ripe.subtract(released)
@@ -57,7 +57,7 @@ struct Sweep: Sendable {
             verdict.guardName = "on_delete = \"deny\" of \(denial.relationship)"
             verdict.isDenied = true
             verdict.held = denied.count
-            ripe.subtract(denied)
+            ripe.subtract(KeyRuns(denied))
             if ripe.isEmpty { return verdict }
         }
         if !isAccepted, let name = guardName(ripe: ripe.count, known: known.count, seen: seen.count) {
@@ -81,26 +81,27 @@ struct Sweep: Sendable {
     }
 
     /// Those of the rows that may not go, because something would be left without them.
-    private static func denied(_ ripe: Set<Int64>, _ denials: [Int64: Denial]) -> Set<Int64> {
+    private static func denied(_ ripe: KeyRuns, _ denials: [Int64: Denial]) -> Set<Int64> {
         var denied: Set<Int64> = []
+        func goes(_ key: Int64) -> Bool { ripe.contains(key) && !denied.contains(key) }
         while true {
-            let more = ripe.subtracting(denied).filter { key in
-                guard let denial = denials[key] else { return false }
-                return denial.isNeededByOthers || !denial.peers.isSubset(of: ripe.subtracting(denied))
+            let more = denials.filter { key, denial in
+                guard goes(key) else { return false }
+                return denial.isNeededByOthers || !denial.peers.allSatisfy(goes)
             }
             if more.isEmpty { return denied }
-            denied.formUnion(more)
+            denied.formUnion(more.keys)
         }
     }
 
-    private func count(_ absent: Set<Int64>, _ before: MissingKeys, _ listing: Listing?, into missing: inout MissingKeys) {
+    private func count(_ absent: KeyRuns, _ before: MissingKeys, _ listing: Listing?, into missing: inout MissingKeys) {
         var isNew = true
         if let judged = before.judged, let listing { isNew = listing.oldestPage > judged.run }
-        for key in absent {
-            let count = before.counts[key] ?? 0
-            missing.counts[key] = isNew || count == 0 ? count + 1 : count
-        }
-        let isJudged = isNew || absent.contains { before.counts[$0] == nil }
+        let known = before.counts(of: absent)
+        for (count, keys) in known { missing.count(keys, isNew ? count + 1 : count) }
+        let fresh = known.values.reduce(absent) { $0.subtracting($1) }
+        missing.count(fresh, 1)
+        let isJudged = isNew || !fresh.isEmpty
         missing.judged = isJudged ? listing.map { .init(run: $0.run, time: isNew ? $0.time : before.judged?.time ?? $0.time) } : before.judged
     }
 
@@ -127,7 +128,7 @@ struct Removal {
 
     /// Removes the rows with these keys in `context`. Returns those that existed, and those that became tombstones with them, by entity; permanently
     /// deleted rows cascade when the context processes its changes.
-    func remove(_ keys: Set<Int64>, in context: NSManagedObjectContext) throws -> (removed: Set<Int64>, all: [String: Set<Int64>]) {
+    func remove(_ keys: KeyRuns, in context: NSManagedObjectContext) throws -> (removed: Set<Int64>, all: [String: Set<Int64>]) {
         var removed: Set<Int64> = [], all: [String: Set<Int64>] = [:]
         let rules = DeleteRules(mapping: mapping, context: context)
         for (id, row) in try entity.rows(keys, in: context) {
@@ -160,24 +161,26 @@ struct Removal {
     /// Deletes for good those of these tombstones that are still the ones made in that second: a row may have come back since, and gone again for
     /// another resource. Returns those that have to wait, because live rows, which came back through their own records, would go with them or forbid
     /// it.
-    func purge(_ keys: Set<Int64>, madeAt second: Int64, in context: NSManagedObjectContext) throws -> Set<Int64> {
+    func purge(_ keys: KeyRuns, madeAt second: Int64, in context: NSManagedObjectContext) throws -> KeyRuns {
         let rules = DeleteRules(mapping: mapping, context: context)
-        var waiting: Set<Int64> = []
+        var waiting = KeyCollector()
         for (id, row) in try entity.rows(keys, in: context) {
             guard let time = Date(row[entity.bookkeeping.deletedAt]), MissingKeys.second(time) == second else { continue }
-            if try rules.isNeeded(id, row) { waiting.insert(id.key) } else { context.delete(context.object(with: id)) }
+            if try rules.isNeeded(id, row) { waiting.add(id.key) } else { context.delete(context.object(with: id)) }
         }
-        return waiting
+        return waiting.keys
     }
 
     /// All tombstones of the entity, by the second they were made in.
-    func tombstones(in context: NSManagedObjectContext) throws -> [Int64: KeySet] {
+    func tombstones(in context: NSManagedObjectContext) throws -> [Int64: KeyRuns] {
         let request = NSFetchRequest<NSManagedObject>(entityName: entity.name)
         request.predicate = NSPredicate(format: "%K != nil", ModelBuilder.Bookkeeping.deletedAt.rawValue)
-        return try context.fetch(request).reduce(into: [:]) { found, object in
-            guard let time = object.value(forKey: ModelBuilder.Bookkeeping.deletedAt.rawValue) as? Date else { return }
-            found[MissingKeys.second(time), default: KeySet()].keys.insert(object.objectID.key)
+        var found: [Int64: KeyCollector] = [:]
+        for object in try context.fetch(request) {
+            guard let time = object.value(forKey: ModelBuilder.Bookkeeping.deletedAt.rawValue) as? Date else { continue }
+            found[MissingKeys.second(time), default: KeyCollector()].add(object.objectID.key)
         }
+        return found.mapValues(\.keys)
     }
 }
 

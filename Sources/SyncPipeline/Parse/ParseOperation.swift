@@ -11,9 +11,9 @@ struct ParsedPage: Sendable {
     /// Why the first record was set aside; nil if none was.
     let firstRejection: String?
     /// The rows that the page's records are.
-    let members: KeySet
+    let members: KeyRuns
     /// The rows of records that were set aside: listed, although nothing could be made of them.
-    let listed: KeySet
+    let listed: KeyRuns
     /// Rows of other pages' records that this one has changed, by entity.
     let overwritten: [String: Set<Int64>]
 }
@@ -98,7 +98,7 @@ final class ParseOperation: Operation, @unchecked Sendable {
         let facts = reading.facts, mapper = reading.mapper
         let members = mapper.members
         var listed = try mapper.listedRows()
-        listed.keys.subtract(members.keys)
+        listed.subtract(members)
         // The validators of a partial response are those of the whole: they would say nothing.
         let isRemembered = input.isRemembered && !input.page.isPartial && facts.isSound
         try StoredRequest(

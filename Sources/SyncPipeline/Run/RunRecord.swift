@@ -51,11 +51,12 @@ struct RunRecord: Sendable {
     func write(in worker: NSManagedObjectContext) throws -> Outcome {
         let stored = try StoredKeys.entries(of: scope, in: worker)
         var tally = tally
-        tally.seen.keys.formUnion(try vouched(stored))
+        tally.see(try vouched(stored))
+        let seen = tally.seen
         let members = try RunState.members(among: stored, scope: scope, entity: entity.name, in: worker)
-        let absent = members.subtracting(tally.seen.keys)
+        let absent = members.subtracting(seen)
         let isLive = try entity.rows(absent, in: worker).filter { $1[entity.bookkeeping.deletedAt].isNull }
-        let live = members.subtracting(absent).union(isLive.keys.map(\.key))
+        let live = members.subtracting(absent).union(KeyRuns(isLive.keys.lazy.map(\.key)))
         let others = mayRemove ? try RunState.vouched(among: absent, of: entity.name, byOthersThan: scope, in: worker) : []
         let conclusion = RunConclusion(
             tally, state: state, deletion: deletion,
@@ -64,7 +65,7 @@ struct RunRecord: Sendable {
                 endedAt: endedAt))
         var missing = conclusion.verdict.missing
         let (deleted, gone) = conclusion.isListing ? try sweep(conclusion.verdict, &missing, in: worker) : ([], [:])
-        try writeResource(conclusion, missing, count: tally.seen.keys.count, in: worker)
+        try writeResource(conclusion, missing, count: seen.count, in: worker)
         let forgotten = try forgetRequests(stored, isListing: conclusion.isListing, in: worker)
         try tidyQuarantine(isListing: conclusion.isListing, in: worker)
         try writeRun(deleted: deleted.count, in: worker)
@@ -92,19 +93,19 @@ struct RunRecord: Sendable {
             // Tombstones from before their owners were recorded.
             let taken = try RunState.tombstones(of: entity.name, byOthersThan: scope, in: worker)
             for (second, keys) in try removal.tombstones(in: worker) {
-                missing.tombstones[second, default: KeySet()].keys.formUnion(keys.keys.subtracting(taken))
+                missing.tombstones[second, default: []].formUnion(keys.subtracting(taken))
             }
         }
         let last = MissingKeys.second(deletion.purgeCutoff(endedAt))
         for (second, keys) in missing.tombstones where second <= last {
-            let waiting = try removal.purge(keys.keys, madeAt: second, in: worker)
-            missing.tombstones[second] = waiting.isEmpty ? nil : KeySet(waiting)
+            let waiting = try removal.purge(keys, madeAt: second, in: worker)
+            missing.tombstones[second] = waiting.isEmpty ? nil : waiting
         }
         guard !verdict.doomed.isEmpty else { return ([], [:]) }
         let (removed, all) = try removal.remove(verdict.doomed, in: worker)
         let buried = all[entity.name] ?? []
         if deletion.action == .tombstone, !buried.isEmpty {
-            missing.tombstones[MissingKeys.second(endedAt), default: KeySet()].keys.formUnion(buried)
+            missing.tombstones[MissingKeys.second(endedAt), default: []].formUnion(KeyRuns(buried))
         }
         return (removed, all)
     }
@@ -118,16 +119,16 @@ struct RunRecord: Sendable {
     }
 
     /// The rows that the unmodified pages keep: those of their records, and those of records that were set aside.
-    private func vouched(_ stored: [StoredKeys.Entry]) throws -> Set<Int64> {
+    private func vouched(_ stored: [StoredKeys.Entry]) throws -> KeyRuns {
         let pages = Dictionary(grouping: stored, by: \.request)
-        return try tally.unmodified.reduce(into: []) { vouched, request in
+        return try tally.unmodified.reduce(into: KeyCollector()) { vouched, request in
             let sets = (pages[request] ?? []).filter { $0.kind == .members || $0.kind == .listed }
             guard sets.contains(where: { $0.kind == .members }) else { throw UnreadableKeys(request: request) }
             for entry in sets {
                 guard let keys = entry.keys else { throw UnreadableKeys(request: request) }
-                vouched.formUnion(keys)
+                vouched.add(keys)
             }
-        }
+        }.keys
     }
 
     /// What a page vouches for is damaged or gone, and nothing may be concluded without it.

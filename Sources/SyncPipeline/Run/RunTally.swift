@@ -14,7 +14,8 @@ struct RunTally: Sendable {
     var failure: RunFailure?
     var parkedUntil: Date?
     /// The rows listed by the pages that the run read; `unmodified` gives those of the others.
-    var seen = KeySet()
+    var seen: KeyRuns { collected.keys }
+    private var collected = KeyCollector()
     /// The pages that are unchanged.
     private(set) var unmodified: [String] = []
     /// Which page was read in which run, in order.
@@ -47,11 +48,14 @@ struct RunTally: Sendable {
         isPartial = isPartial || fetched.isPartial
         counts += page.counts
         badRecords += page.facts.rejected
-        seen.keys.formUnion(page.members.keys)
-        seen.keys.formUnion(page.listed.keys)
+        see(page.members)
+        see(page.listed)
         firstRejection = firstRejection ?? page.firstRejection
         take(page.facts, request, readIn: run)
     }
+
+    /// Takes in that these rows are listed.
+    mutating func see(_ keys: KeyRuns) { collected.add(keys) }
 
     /// Takes in an unchanged page.
     mutating func take(_ page: UnmodifiedPage, request: String, facts: PageFacts, stored: StoredRequest) {
@@ -106,7 +110,7 @@ struct RunConclusion: Sendable, Hashable {
     /// What to do about the rows that were missing.
     private(set) var verdict = Sweep.Verdict()
     /// The rows that the resource vouches for from now on.
-    let members: KeySet
+    let members: KeyRuns
     /// These are exactly the rows of the listing: the same listing, seen again, says nothing new.
     let leavesNothingOpen: Bool
     /// The run was a complete listing: what it did not have may be judged, and what was remembered of other pages is forgotten.
@@ -115,9 +119,9 @@ struct RunConclusion: Sendable, Hashable {
     /// What is known besides the run itself.
     struct Circumstances: Sendable {
         /// Those of the previously known rows that still exist. A row that is already gone, for whatever reason, is not missing.
-        let live: Set<Int64>
+        let live: KeyRuns
         /// Those that other resources vouch for.
-        let others: Set<Int64>
+        let others: KeyRuns
         /// How the model's rules forbid removing a row.
         var denials: [Int64: Sweep.Denial] = [:]
         /// Somebody accepted the held deletions.
@@ -127,35 +131,35 @@ struct RunConclusion: Sendable, Hashable {
 
     init(_ tally: RunTally, state: RunState, deletion: DeletionConfiguration, _ known: Circumstances) {
         isListing = tally.isComplete && tally.outcome == .succeeded
-        let seen = tally.seen.keys
+        let seen = tally.seen, before = state.missing.whole
         guard isListing else {
-            members = KeySet(known.live.union(seen))
+            members = known.live.union(seen)
             leavesNothingOpen = false
-            verdict.missing = state.missing
+            verdict.missing = before
             if tally.isReadAnew { verdict.missing.judged?.time = known.endedAt }
             return
         }
         if deletion.detect == .snapshot {
             if tally.unidentified > 0 {
-                verdict = Self.withoutProof(tally, absent: known.live.subtracting(seen), before: state.missing)
+                verdict = Self.withoutProof(tally, absent: known.live.subtracting(seen), before: before)
             } else {
                 verdict = Sweep(configuration: deletion).verdict(
-                    known: known.live, seen: seen, missing: state.missing, isAccepted: known.isAccepted || state.mayDelete,
+                    known: known.live, seen: seen, missing: before, isAccepted: known.isAccepted || state.mayDelete,
                     others: known.others, denials: known.denials,
                     listing: Sweep.Listing(run: state.number, time: known.endedAt, oldestPage: tally.oldestReading))
             }
         }
-        let kept = deletion.detect == .snapshot && tally.unidentified > 0 ? known.live : Set(verdict.missing.counts.keys)
-        members = KeySet(seen.union(kept))
+        let kept = deletion.detect == .snapshot && tally.unidentified > 0 ? known.live : verdict.missing.all
+        members = seen.union(kept)
         leavesNothingOpen = kept.isSubset(of: seen)
-        verdict.missing.tombstones = state.missing.tombstones
+        verdict.missing.tombstones = before.tombstones
     }
 
     /// A record that cannot be identified by its key may be any row: nothing is missing for certain.
-    private static func withoutProof(_ tally: RunTally, absent: Set<Int64>, before: MissingKeys) -> Sweep.Verdict {
+    private static func withoutProof(_ tally: RunTally, absent: KeyRuns, before: MissingKeys) -> Sweep.Verdict {
         var verdict = Sweep.Verdict()
         verdict.missing = before
-        verdict.missing.forget(Set(before.counts.keys).subtracting(absent))
+        verdict.missing.forget(before.all.subtracting(absent))
         guard !absent.isEmpty else { return verdict }
         verdict.held = absent.count
         verdict.guardName = "the key of \(tally.unidentified == 1 ? "a listed record" : "\(tally.unidentified) listed records") cannot be read"
@@ -167,7 +171,7 @@ struct RunConclusion: Sendable, Hashable {
         guard tally.isComplete else { return false }
         if state.missing.hasTombstones(until: deletion.purgeCutoff(endedAt)) { return true }
         guard deletion.detect == .snapshot else { return false }
-        return !state.missing.counts.isEmpty || state.listing != tally.listing
+        return state.missing.fewest != nil || state.listing != tally.listing
     }
 }
 

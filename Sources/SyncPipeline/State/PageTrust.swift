@@ -31,6 +31,9 @@ final class PageTrust: Sendable {
     /// How long runs that are due go by what the store was last asked.
     private static let patience = Duration.seconds(10)
 
+    /// How many rows are looked at in one go.
+    private static let piece = 10_000
+
     private let state = Mutex(State())
 
     /// Runs draw their conclusions one after the other: whether a row goes depends on what the others vouch for.
@@ -87,7 +90,7 @@ final class PageTrust: Sendable {
     ///   - members: reads the rows that the page's records are; nil: they cannot be told. Not called where nothing came into doubt.
     func holds(
         _ request: String, of scope: ResourceScope, entity: EntityMapping, in context: NSManagedObjectContext,
-        found: (Int) -> Void = { _ in }, members: () throws -> KeySet?
+        found: (Int) -> Void = { _ in }, members: () throws -> KeyRuns?
     ) throws -> Bool {
         let page = Page(scope: scope, request: request)
         let (known, doubts) = state.withLock { ($0.known[page], $0.doubts[entity.name] ?? 0) }
@@ -95,17 +98,24 @@ final class PageTrust: Sendable {
         guard let members = try members() else { return false }
         // Taken out before the rows are read: who overwrites one later puts it in again after that.
         let doubtful = state.withLock { state in
-            let doubtful = state.overwritten[entity.name]?.intersection(members.keys) ?? []
+            let overwritten = state.overwritten[entity.name] ?? []
+            let doubtful = members.count < overwritten.count ? Set(members.lazy.filter(overwritten.contains)) : overwritten.filter(members.contains)
             if !doubtful.isEmpty { state.overwritten[entity.name]?.subtract(doubtful) }
             return doubtful
         }
-        let asked = known == nil ? members.keys : doubtful
         if known == nil, let coordinator = context.endOfChain {
-            let changed = try coordinator.adoptRows(asked, of: entity.entity, emptying: ModelBuilder.Bookkeeping.hash.rawValue)
-            if !changed.isEmpty { found(changed.count) }
+            var changed = 0
+            try members.forEachPiece(of: Self.piece) { piece in
+                changed += try coordinator.adoptRows(Array(piece), of: entity.entity, emptying: ModelBuilder.Bookkeeping.hash.rawValue).count
+            }
+            if changed > 0 { found(changed) }
         }
-        let rows = try entity.rows(asked, in: context)
-        let isWhole = rows.count == asked.count && rows.values.allSatisfy(entity.bookkeeping.isWhole)
+        var isWhole = true
+        try (known == nil ? members : KeyRuns(doubtful)).forEachPiece(of: Self.piece) { piece in
+            guard isWhole else { return }
+            let rows = try entity.rows(piece, in: context)
+            isWhole = rows.count == piece.count && rows.values.allSatisfy(entity.bookkeeping.isWhole)
+        }
         state.withLock { state in
             if isWhole { state.known[page] = doubts } else if !doubtful.isEmpty { state.overwritten[entity.name, default: []].formUnion(doubtful) }
         }
@@ -120,10 +130,10 @@ extension EntityMapping.Bookkeeping {
 
 extension EntityMapping {
     /// Those of the rows with these primary keys that exist.
-    func rows(_ keys: Set<Int64>, in context: NSManagedObjectContext) throws -> [NSManagedObjectID: RowSnapshot] {
+    func rows(_ keys: KeyRuns, in context: NSManagedObjectContext) throws -> [NSManagedObjectID: RowSnapshot] {
         guard !keys.isEmpty, let store = context.endOfChain?.store(for: entity) else { return [:] }
         return try context.currentRows(
-            keys.sorted().map { NSManagedObjectID(entity: entity, key: $0, store: store.identity, isTemporary: false) })
+            keys.map { NSManagedObjectID(entity: entity, key: $0, store: store.identity, isTemporary: false) })
     }
 }
 

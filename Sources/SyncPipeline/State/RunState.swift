@@ -10,7 +10,7 @@ struct RunState: Sendable, Hashable {
     var listing: BodyDigest?
     /// How many rows it had.
     var rows: Int
-    var missing: MissingKeys
+    var missing: MissingKeys.Stored
     var mayDelete: Bool
     var failures: Int
     var lastSuccess: Date?
@@ -30,7 +30,7 @@ struct RunState: Sendable, Hashable {
     static func load(scope: ResourceScope, entity: String? = nil, in worker: NSManagedObjectContext) throws -> RunState {
         let row = try ResourceTable.row(of: scope, in: worker), isSame = isOurs(row.mapping, entity)
         let missing = isSame ? try StoredKeys.data(.missing, of: scope, in: worker) : nil
-        return row.state(isSame: isSame, missing: MissingKeys(missing ?? Data()))
+        return row.state(isSame: isSame, missing: MissingKeys.Stored(missing ?? Data()))
     }
 
     /// The state of all resources that the store knows, and what is stored of their schedules.
@@ -84,26 +84,26 @@ struct RunState: Sendable, Hashable {
     /// - Parameter stored: all that is stored of the resource and its pages.
     static func members(
         among stored: [StoredKeys.Entry], scope: ResourceScope, entity: String, in worker: NSManagedObjectContext
-    ) throws -> Set<Int64> {
+    ) throws -> KeyRuns {
         let whole = try ResourceTable.row(of: scope, in: worker).mapping, pages = try mappings(of: [.isEqual(\.scope, "\(scope)")], in: worker)
-        return stored.reduce(into: []) { members, entry in
+        return stored.reduce(into: KeyCollector()) { members, entry in
             guard entry.kind == .members || entry.kind == .previous else { return }
             let mapping = entry.request.isEmpty ? whole : pages[Page(scope: entry.scope, request: entry.request)]
-            if isOurs(mapping, entity) { members.formUnion(entry.keys ?? []) }
-        }
+            if isOurs(mapping, entity), let keys = entry.keys { members.add(keys) }
+        }.keys
     }
 
     /// Those of these rows of an entity for which resources other than this one vouch. A resource that is no longer polled still vouches for what it
     /// did.
     static func vouched(
-        among keys: Set<Int64>, of entity: String, byOthersThan scope: ResourceScope, in worker: NSManagedObjectContext
-    ) throws -> Set<Int64> {
+        among keys: KeyRuns, of entity: String, byOthersThan scope: ResourceScope, in worker: NSManagedObjectContext
+    ) throws -> KeyRuns {
         guard !keys.isEmpty else { return [] }
         let resources = try mappings(in: worker), pages = try mappings(of: [], in: worker)
-        return try StoredKeys.entries([.members, .previous], ofOthersThan: scope, in: worker).reduce(into: []) { vouched, entry in
+        return try StoredKeys.entries([.members, .previous], ofOthersThan: scope, in: worker).reduce(into: KeyCollector()) { vouched, entry in
             let mapping = entry.request.isEmpty ? resources[entry.scope] : pages[Page(scope: entry.scope, request: entry.request)]
-            if ModelMapping.entity(ofFingerprint: mapping) == entity { vouched.formUnion(keys.intersection(entry.keys ?? [])) }
-        }
+            if ModelMapping.entity(ofFingerprint: mapping) == entity, let theirs = entry.keys { vouched.add(keys.intersection(theirs)) }
+        }.keys
     }
 
     private struct Page: Hashable {
@@ -122,12 +122,12 @@ struct RunState: Sendable, Hashable {
     }
 
     /// The tombstones of an entity that are other resources' to purge.
-    static func tombstones(of entity: String, byOthersThan scope: ResourceScope, in worker: NSManagedObjectContext) throws -> Set<Int64> {
+    static func tombstones(of entity: String, byOthersThan scope: ResourceScope, in worker: NSManagedObjectContext) throws -> KeyRuns {
         let resources = try mappings(in: worker)
-        return try StoredKeys.entries([.missing], ofOthersThan: scope, in: worker).reduce(into: []) { keys, entry in
+        return try StoredKeys.entries([.missing], ofOthersThan: scope, in: worker).reduce(into: KeyCollector()) { keys, entry in
             guard ModelMapping.entity(ofFingerprint: resources[entry.scope]) == entity else { return }
-            for batch in MissingKeys(entry.data).tombstones.values { keys.formUnion(batch.keys) }
-        }
+            for batch in MissingKeys(entry.data).tombstones.values { keys.add(batch) }
+        }.keys
     }
 
     /// Whether an outcome must be remembered although no row changed.

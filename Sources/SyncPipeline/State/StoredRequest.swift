@@ -21,7 +21,7 @@ struct StoredRequest: Sendable, Hashable {
     ///   - members: the rows that the page's records are.
     ///   - listed: the rows of records that were set aside.
     func store(
-        members: KeySet, listed: KeySet, scope: ResourceScope, key: String, fingerprint: String, in context: NSManagedObjectContext
+        members: KeyRuns, listed: KeyRuns, scope: ResourceScope, key: String, fingerprint: String, in context: NSManagedObjectContext
     ) throws {
         var row = try RequestTable.row(of: scope, key, in: context)
         row.etag = validators?.etag
@@ -33,13 +33,13 @@ struct StoredRequest: Sendable, Hashable {
         let entity = ModelMapping.entity(ofFingerprint: row.mapping)
         if entity == nil || entity == ModelMapping.entity(ofFingerprint: fingerprint) {
             for kind in [StoredKeys.Kind.previous, .members] {
-                if let keys = try StoredKeys.keys(kind, of: scope, page: key, in: context) { gone.keys.formUnion(keys.keys) }
+                if let keys = try StoredKeys.keys(kind, of: scope, page: key, in: context) { gone.formUnion(keys) }
             }
         }
-        gone.keys.subtract(members.keys)
-        try StoredKeys.set(gone.keys.isEmpty ? nil : gone.data, .previous, of: scope, page: key, in: context)
+        gone.subtract(members)
+        try StoredKeys.set(gone.isEmpty ? nil : gone.data, .previous, of: scope, page: key, in: context)
         try StoredKeys.set(members.data, .members, of: scope, page: key, in: context)
-        try StoredKeys.set(listed.keys.isEmpty ? nil : listed.data, .listed, of: scope, page: key, in: context)
+        try StoredKeys.set(listed.isEmpty ? nil : listed.data, .listed, of: scope, page: key, in: context)
         row.mapping = fingerprint
         row.run = run
         row.write(in: context)
@@ -69,9 +69,9 @@ enum StoredKeys {
         case missing
     }
 
-    /// A set with the names that it goes by.
-    struct Entry {
-        fileprivate let row: StateRow<KeysTable>
+    /// A set with the names that it goes by. It is read when somebody asks for it, and once.
+    final class Entry {
+        private let row: StateRow<KeysTable>
         let kind: Kind
         let scope: String
         /// The page; empty: it is the resource's own.
@@ -79,7 +79,7 @@ enum StoredKeys {
 
         var data: Data { row.keys ?? Data() }
         /// Nil: it is damaged.
-        var keys: Set<Int64>? { KeySet(data)?.keys }
+        private(set) lazy var keys = KeyRuns(data)
 
         /// Nil: it is none of this version's.
         fileprivate init?(_ row: StateRow<KeysTable>) {
@@ -99,8 +99,8 @@ enum StoredKeys {
     }
 
     /// Nil where nothing is stored, or what is stored is damaged.
-    static func keys(_ kind: Kind, of scope: ResourceScope, page request: String = "", in worker: NSManagedObjectContext) throws -> KeySet? {
-        try data(kind, of: scope, page: request, in: worker).flatMap { KeySet($0) }
+    static func keys(_ kind: Kind, of scope: ResourceScope, page request: String = "", in worker: NSManagedObjectContext) throws -> KeyRuns? {
+        try data(kind, of: scope, page: request, in: worker).flatMap { KeyRuns($0) }
     }
 
     /// Stores a compact form in place of the one before; nil: forgets it.

@@ -12,17 +12,17 @@ import Testing
         return Sweep(configuration: configuration)
     }
 
-    private let known = Set<Int64>(1...100)
+    private let known = KeyRuns(1...100)
 
     @Test func oneCompleteRunWithoutARowRemovesNothing() {
         let verdict = sweep().verdict(known: known, seen: known.subtracting([1]), missing: MissingKeys(), isAccepted: false)
         #expect(verdict.doomed.isEmpty)
-        #expect(verdict.missing.counts == [1: 1])
+        #expect(verdict.missing.counts == [1: [1]])
     }
 
     @Test func theSecondCompleteRunWithoutARowRemovesIt() {
         var missing = MissingKeys()
-        missing.counts = [1: 1]
+        missing.count([1], 1)
         let verdict = sweep().verdict(known: known, seen: known.subtracting([1]), missing: missing, isAccepted: false)
         #expect(verdict.doomed == [1])
         #expect(verdict.missing.counts.isEmpty)
@@ -30,7 +30,7 @@ import Testing
 
     @Test func aRowThatCameBackStartsFromZero() {
         var missing = MissingKeys()
-        missing.counts = [1: 1]
+        missing.count([1], 1)
         #expect(sweep().verdict(known: known, seen: known, missing: missing, isAccepted: false) == Sweep.Verdict())
     }
 
@@ -42,22 +42,22 @@ import Testing
     }
 
     @Test func moreThanTheFractionIsHeldBack() {
-        let verdict = sweep { $0.confirmRuns = 1 }.verdict(known: known, seen: Set(1...89), missing: MissingKeys(), isAccepted: false)
+        let verdict = sweep { $0.confirmRuns = 1 }.verdict(known: known, seen: KeyRuns(1...89), missing: MissingKeys(), isAccepted: false)
         #expect(verdict.doomed.isEmpty)
         #expect(verdict.held == 11)
         #expect(verdict.guardName?.contains("max_fraction") == true)
     }
 
     @Test func moreThanTheCountIsHeldBack() {
-        let many = Set<Int64>(1...100_000)
-        let verdict = sweep { $0.confirmRuns = 1 }.verdict(known: many, seen: Set(1...98_000), missing: MissingKeys(), isAccepted: false)
+        let many = KeyRuns(1...100_000)
+        let verdict = sweep { $0.confirmRuns = 1 }.verdict(known: many, seen: KeyRuns(1...98_000), missing: MissingKeys(), isAccepted: false)
         #expect(verdict.doomed.isEmpty)
         #expect(verdict.guardName?.contains("max_count") == true)
     }
 
     @Test func heldDeletionsGoThroughWhenTheyWereAccepted() {
-        let verdict = sweep { $0.confirmRuns = 1 }.verdict(known: known, seen: Set(1...10), missing: MissingKeys(), isAccepted: true)
-        #expect(verdict.doomed == Set(11...100))
+        let verdict = sweep { $0.confirmRuns = 1 }.verdict(known: known, seen: KeyRuns(1...10), missing: MissingKeys(), isAccepted: true)
+        #expect(verdict.doomed == KeyRuns(11...100))
         #expect(verdict.guardName == nil)
     }
 
@@ -75,6 +75,6 @@ import Testing
         #expect(verdict.held == 2 && verdict.isDenied)
         #expect(verdict.guardName == "on_delete = \"deny\" of Team.people")
         // They are missing all the same, and go when nothing holds them any more.
-        #expect(Set(verdict.missing.counts.keys) == [1, 2])
+        #expect(verdict.missing.all == [1, 2])
     }
 }

@@ -333,7 +333,7 @@ final class ArrivalRun: Sendable {
             for row in try StateRow<ResourceTable>.all(in: worker) {
                 let source = row.source
                 guard let entity = sources.first(where: { $0.name == source })?.entity else { continue }
-                let keys = try StoredKeys.keys(.members, of: row.scope, in: worker)?.keys ?? []
+                let keys = try StoredKeys.keys(.members, of: row.scope, in: worker) ?? []
                 let known = Dictionary(uniqueKeysWithValues: names.filter { $0.value.entity == entity }.map { ($0.key.key, $0.value) })
                 members[source] = keys.map { known[$0] ?? ThingName(entity: "nothing", key: Int($0)) }.sorted()
             }

@@ -121,8 +121,8 @@ import Testing
         try await fixture.sync()
         fixture = try await Self.damaging(fixture, server) { worker in
             for var row in try StateRow<KeysTable>.all(in: worker) where row.kind == .members {
-                guard let data = row.keys, let set = KeySet(data), !set.keys.isEmpty else { continue }
-                row.keys = KeySet(set.keys.union(1000..<1100)).data
+                guard let data = row.keys, let set = KeyRuns(data), !set.isEmpty else { continue }
+                row.keys = set.union(KeyRuns(1000..<1100)).data
                 row.write(in: worker)
             }
         }

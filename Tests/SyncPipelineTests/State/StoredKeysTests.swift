@@ -53,6 +53,62 @@ import Testing
         try await fixture.end()
     }
 
+    /// What a poll that is answered 304 costs of a resource with so many rows, one of which is missing since the listing before, so that each has
+    /// something to conclude: the statements of the store, and the bytes of all sets that it keeps of the resource.
+    private static func poll(of rows: Int) async throws -> (statements: StatementCounts, bytes: [String: Int]) {
+        let api = ScriptedAPI()
+        func list(_ keys: ClosedRange<Int>) -> String { "[" + keys.map { #"{"id": \#($0)}"# }.joined(separator: ",") + "]" }
+        let fixture = try await api.fixture(ScriptedAPI.people(deletion: "confirm_runs = 2"))
+        api.set("/people", list(1...rows), etag: "\"1\"")
+        try await fixture.sync()
+        api.set("/people", list(2...rows), etag: "\"2\"")
+        for _ in 1...2 { try await fixture.sync() }
+        let store = try #require(fixture.document.root.persistentStoreCoordinator?.persistentStores.first as? SQLiteStore)
+        let before = store.statements.current
+        #expect(try await fixture.sync().first?.notModifiedPages == 1)
+        let statements = store.statements.current - before
+        let bytes = try await fixture.document.withWorker { worker in
+            try StateRow<KeysTable>.all(in: worker).reduce(into: [:]) { bytes, row in
+                bytes["\(row.kind?.rawValue ?? "") of \(row.request)", default: 0] += row.keys?.count ?? 0
+            }
+        }
+        #expect(try await fixture.live().count == rows)
+        try await fixture.end()
+        return (statements, bytes)
+    }
+
+    @Test func aPollOfManyRowsReadsAndWritesAsMuchAsOneOfFew() async throws {
+        let few = try await Self.poll(of: 300), many = try await Self.poll(of: 12_000)
+        #expect(few.statements == many.statements && few.statements.updates + few.statements.inserts > 0)
+        #expect(few.bytes == many.bytes && few.bytes.count >= 3)
+        #expect(few.bytes.values.reduce(0, +) < 100)
+    }
+
+    @Test func setsThatAnEarlierVersionWroteAreReadAndWrittenAnew() async throws {
+        let fixture = try await fixture()
+        pages(#"[{"id": 3}]"#, etag: "\"1\"")
+        try await fixture.sync()
+        // Keys one after the other took a byte each.
+        try await fixture.document.withWorker { worker in
+            for var row in try StateRow<KeysTable>.all(in: worker) where row.kind != .missing {
+                let keys = Array(try #require(row.keys.flatMap { KeyRuns($0) }))
+                #expect(keys.allSatisfy { $0 > 0 && $0 < 128 })
+                row.keys = Data(zip(keys, [0] + keys).map { UInt8($0 - $1) })
+                row.write(in: worker)
+            }
+            try worker.save()
+        }
+        pages(#"[{"id": 4}]"#, etag: "\"2\"")
+        let report = try #require(try await fixture.sync().first)
+        #expect(report.outcome == .succeeded && report.notModifiedPages == 1 && report.counts.deleted == 1)
+        #expect(try await fixture.live() == ["1", "2", "4"])
+        let resource = try await fixture.document.withWorker { worker in
+            try StoredKeys.data(.members, of: ResourceScope(source: "api", resource: "people"), in: worker)
+        }
+        #expect(resource?.prefix(3) == Data([0x80, 0x00, 0x01]))
+        try await fixture.end()
+    }
+
     @Test func aPollThatFindsSomethingNewConcludesNothingFromSetsThatCannotBeRead() async throws {
         let fixture = try await fixture()
         pages(#"[{"id": 3}]"#, etag: "\"1\"")

@@ -271,7 +271,7 @@ extension SQLiteStore: CopyableStore {
 
 extension SQLiteStore: SummingStore {
     /// See `NSPersistentStoreCoordinator.adoptRows`.
-    package func adoptRows(_ keys: Set<Int64>, of entity: NSEntityDescription, emptying attribute: String) throws -> AdoptedRows {
+    package func adoptRows(_ keys: [Int64], of entity: NSEntityDescription, emptying attribute: String) throws -> AdoptedRows {
         let map = try schema.map(of: entity), table = schema.tables[map.table]
         var found = AdoptedRows()
         guard let sum = table.sum, !keys.isEmpty else { return found }

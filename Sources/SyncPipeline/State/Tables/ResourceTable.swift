@@ -71,7 +71,7 @@ extension StateRow<ResourceTable> {
     /// - Parameters:
     ///   - isSame: records become rows of the same entity as then.
     ///   - missing: what is remembered of missing rows.
-    func state(isSame: Bool = true, missing: MissingKeys = MissingKeys()) -> RunState {
+    func state(isSame: Bool = true, missing: MissingKeys.Stored = MissingKeys.Stored()) -> RunState {
         RunState(
             number: self.runNumber + 1, listing: isSame ? self.listing : nil, rows: self.rows, missing: missing, mayDelete: isSame && self.mayDelete,
             failures: self.consecutiveFailures, lastSuccess: self.lastSuccess, completeAt: isSame ? self.completeAt : nil,

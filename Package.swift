@@ -96,6 +96,7 @@ let package = Package(
             swiftSettings: strict),
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
         .systemLibrary(name: "CEpoll"),
+        .systemLibrary(name: "CMalloc"),
         .target(
             name: "SyncPipeline",
             dependencies: [
@@ -111,7 +112,7 @@ let package = Package(
         .target(
             name: "SyncDaemon",
             dependencies: [
-                "CEpoll",
+                "CEpoll", "CMalloc",
                 "OpenCoreData", "Secrets", "SyncConfiguration", "SyncControl", "SyncPipeline", "SyncReports", "Systemd",
                 daemon("HTTPTypes", "swift-http-types"),
                 daemon("Hummingbird", "hummingbird"),

@@ -26,12 +26,12 @@ OWN_IMPORTS = {
     "SyncReports": set(),
     "SyncControl": {"SyncReports"},
     "SyncPipeline": {"CEpoll", "OpenCoreData", "JSONReader", "Secrets", "SyncConfiguration", "SyncReports", "CZlib"},
-    "SyncDaemon": {"CEpoll", "OpenCoreData", "Secrets", "SyncConfiguration", "SyncControl", "SyncPipeline", "SyncReports", "Systemd"},
+    "SyncDaemon": {"CEpoll", "CMalloc", "OpenCoreData", "Secrets", "SyncConfiguration", "SyncControl", "SyncPipeline", "SyncReports", "Systemd"},
     "cisternd": {"SyncConfiguration", "SyncDaemon"},
     "cisternctl": {"OpenCoreData", "Secrets", "SyncConfiguration", "SyncControl", "SyncPipeline", "SyncReports"},
 }
 
-SYSTEM_MODULES = {"CEpoll", "CLibXML2", "CSystemd", "CSwiftRuntime", "CZlib", "CXXHash"}
+SYSTEM_MODULES = {"CEpoll", "CMalloc", "CLibXML2", "CSystemd", "CSwiftRuntime", "CZlib", "CXXHash"}
 
 # What any target may import: the language, its standard libraries and the C library.
 EVERYWHERE = {"Foundation", "FoundationEssentials", "Dispatch", "Synchronization", "Glibc", "Musl", "Swift"}

@@ -176,6 +176,8 @@ extension SyncDaemon {
         _ = hub.listen { recorder.record($0) }
         _ = hub.listen { manager.observe($0) }
         _ = hub.listen { reporter.observe($0) }
+        let memory = MemoryReturn()
+        _ = hub.listen { memory.observe($0) }
         _ = hub.listen { event in
             if case .saveFailed(_, cause: .disk) = event { lifeCycle.tell(.failed(.ioError)) }
         }

@@ -13,21 +13,28 @@ enum DateConversion {
         case (.unix, .double(let value)): return value - offset
         case (.unixMilliseconds, .int64(let value)): return Double(value) / 1000 - offset
         case (.unixMilliseconds, .double(let value)): return value / 1000 - offset
-        case (_, .string(let text)): return seconds(String(text), format: format)
+        case (_, .string(let text)): return text.withUTF8 { seconds($0, format: format) }
         default: return nil
         }
     }
 
-    private static func number(_ text: String) -> Double? {
-        guard let number = NumberText(text.utf8), let value = Double(number.canonical), value.isFinite else { return nil }
+    private static func number(_ text: UnsafeBufferPointer<UInt8>) -> Double? {
+        if let value = NumberText.double(ofFewDigits: text) { return value }
+        guard let number = NumberText(text), let value = Double(number.canonical), value.isFinite else { return nil }
         return value
     }
 
     static func seconds(_ text: String, format: DateFormat) -> Double? {
+        var text = text
+        return text.withUTF8 { seconds($0, format: format) }
+    }
+
+    /// - Parameter text: UTF-8.
+    private static func seconds(_ text: UnsafeBufferPointer<UInt8>, format: DateFormat) -> Double? {
         switch format {
         case .unix: return number(text).map { $0 - offset }
         case .unixMilliseconds: return number(text).map { $0 / 1000 - offset }
-        case .httpDate: return HTTPDate.parse(text, now: Date()).map(\.timeIntervalSinceReferenceDate)
+        case .httpDate: return HTTPDate.parse(String(decoding: text, as: UTF8.self), now: Date()).map(\.timeIntervalSinceReferenceDate)
         case .rfc3339:
             var scanner = DateScanner(text)
             return scanner.rfc3339()
@@ -38,9 +45,9 @@ enum DateConversion {
     }
 }
 
-/// Reads a date from the bytes of a text.
+/// Reads a date from the bytes of a text, while they are there.
 private struct DateScanner {
-    private let bytes: [UInt8]
+    private let bytes: UnsafeBufferPointer<UInt8>
     private var position = 0
     private var year = 1970, month = 1, day = 1, hour = 0, minute = 0, second = 0
     private var fraction = 0.0
@@ -49,7 +56,7 @@ private struct DateScanner {
     private var epoch: Double?
     private var dayOfYear: Int?
 
-    init(_ text: String) { bytes = Array(text.utf8.prefix(256)) }
+    init(_ text: UnsafeBufferPointer<UInt8>) { bytes = UnsafeBufferPointer(rebasing: text.prefix(256)) }
 
     private var next: UInt8? { position < bytes.count ? bytes[position] : nil }
 

@@ -1,4 +1,5 @@
 import Foundation
+import JSONReader
 import SyncConfiguration
 import Testing
 
@@ -40,6 +41,63 @@ import Testing
         #expect(text("12.5", .unix) == 12.5)
         #expect(text("1500", .unixMilliseconds) == 1.5)
         #expect(text("0x10", .unix) == nil)
+    }
+
+    private static let formats: [DateFormat] = [
+        .rfc3339, .unix, .unixMilliseconds, .httpDate, .pattern("%d/%m/%Y %H:%M:%S"), .pattern("%b %e %y %I:%M %p"), .pattern("%Y-%j"),
+        .pattern("%s.%f"), .pattern("%FT%T%z"),
+    ]
+
+    /// Texts that are dates of these formats, nearly so, or not at all.
+    private static func texts(_ random: inout SeededNumbers) -> [String] {
+        (0..<2000).map { _ in
+            func two(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }
+            let days = random.next(upTo: 33), day = two(days), month = two(random.next(upTo: 14)), year = 1890 + random.next(upTo: 250)
+            let hour = two(random.next(upTo: 25)), time = "\(hour):\(two(random.next(upTo: 61))):\(two(random.next(upTo: 62)))"
+            let fraction = random.chance(30) ? ".\(random.next(upTo: 1_000_000_000))" : ""
+            let zone = random.element(["Z", "", "+02:00", "-0930", "z"]) ?? ""
+            let number = Int64(truncatingIfNeeded: random.next()) >> Int64(random.next(upTo: 60))
+            let forms: [String] = [
+                "\(year)-\(month)-\(day)T\(time)\(fraction)\(zone)", "\(year)-\(month)-\(day)", "\(day)/\(month)/\(year) \(time)",
+                "\(number)\(fraction)", "\(year)-\(days * 12)", "0.1e\(random.next(upTo: 400))", "Sun, \(day) Nov \(year) \(time) GMT",
+                "Nov \(days) \(two(year % 100)) \(hour):12 PM", "\(random.next(upTo: 1_000_000_000)).5",
+            ]
+            var text = random.element(forms) ?? ""
+            if random.chance(10) { text += random.element(["é", "\u{0}", " ", "\"", "0", String(repeating: "7", count: 300)]) ?? "" }
+            return text
+        }
+    }
+
+    @Test(arguments: 0..<5) func aDateInJSONIsWhatItsTextIs(seed: Int) throws {
+        var random = SeededNumbers(seed)
+        let texts = Self.texts(&random), plan = JSONFieldPlan([JSONField(key: "d")])
+        var body = "[", index = 0, known = 0
+        for text in texts {
+            // Some of it escaped, so that the bytes lie elsewhere.
+            let escaped = text.unicodeScalars.map { scalar -> String in
+                let isEscaped = scalar.value < 32 || scalar == "\"" || (scalar.value < 128 && random.chance(5))
+                return isEscaped ? "\\u00" + (scalar.value < 16 ? "0" : "") + String(scalar.value, radix: 16) : String(scalar)
+            }
+            body += "\(body.count > 1 ? "," : ""){\"d\":\"\(escaped.joined())\"}"
+        }
+        _ = try JSONRecordReader().read(body: Array((body + "]").utf8), plan: plan) { record in
+            for format in Self.formats {
+                let seconds = DateConversion.seconds(texts[index], format: format)
+                #expect(DateConversion.seconds(record[0], format: format) == seconds, "\(texts[index])")
+                if seconds != nil { known += 1 }
+            }
+            index += 1
+        }
+        #expect(index == texts.count && known > 500)
+    }
+
+    @Test func aTimeInTextIsTheNearestDoubleOfItsDigits() {
+        var random = SeededNumbers(9)
+        for text in Self.texts(&random) {
+            let value = NumberText(text.utf8).flatMap { Double($0.canonical) }.flatMap { $0.isFinite ? $0 : nil }
+            #expect(DateConversion.seconds(text, format: .unix) == value.map { $0 - 978_307_200 }, "\(text)")
+            #expect(DateConversion.seconds(text, format: .unixMilliseconds) == value.map { $0 / 1000 - 978_307_200 }, "\(text)")
+        }
     }
 
     @Test func theFoundationFormatterAgreesOnADayInEveryMonth() {

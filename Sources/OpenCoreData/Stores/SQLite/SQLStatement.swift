@@ -127,13 +127,15 @@ package struct StatementCounts: Sendable, Hashable {
     package var deletes = 0
     /// Write transactions that were begun, those that reserve keys included.
     package var transactions = 0
+    /// Unique keys that were looked up, among the rows of a table.
+    package var keys = 0
 
     package var total: Int { selects + inserts + updates + deletes }
 
     package static func - (left: StatementCounts, right: StatementCounts) -> StatementCounts {
         StatementCounts(
             selects: left.selects - right.selects, inserts: left.inserts - right.inserts, updates: left.updates - right.updates,
-            deletes: left.deletes - right.deletes, transactions: left.transactions - right.transactions)
+            deletes: left.deletes - right.deletes, transactions: left.transactions - right.transactions, keys: left.keys - right.keys)
     }
 }
 

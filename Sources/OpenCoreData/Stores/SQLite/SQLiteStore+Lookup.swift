@@ -41,6 +41,9 @@ extension SQLiteStore {
     /// Which rows have these keys, in the constraint's whole scope: one query.
     func owners(of keys: [UniqueKey], scope: KeyScope, in database: Database) throws -> [UniqueKey: FetchedRow] {
         let constraint = scope.columns
+        // A first import looks up every key in vain: while there are no rows, no list is made of them.
+        if keys.count > 1, try database.integer("SELECT EXISTS (SELECT 1 FROM \(shape(of: scope.declarer).table.sqlName))") == 0 { return [:] }
+        statements.add { $0.keys += keys.count }
         guard let list = try KeyList(keys, columns: constraint.columns) else {
             return try ownersOneByOne(of: keys, scope: scope, in: database)
         }

@@ -111,6 +111,18 @@ struct SQLiteKeysTests {
         #expect((fixture.store.statements.current - before).selects == 2)
     }
 
+    @Test func noKeysAreLookedUpInATableWithoutRows() throws {
+        let fixture = try StoreFixture(StoreModels.keys())
+        let entity = try fixture.entity("City"), keys = (0..<2000).map { UniqueKey.one(.string("c\($0)")) }
+        var before = fixture.store.statements.current
+        #expect(try fixture.store.objects(of: entity, constraint: 0, keys: keys).isEmpty)
+        #expect((fixture.store.statements.current - before).keys == 0)
+        let city = try fixture.insert("City", ["code": .string("c7"), "number": .int64(7)])
+        before = fixture.store.statements.current
+        #expect(try fixture.store.objects(of: entity, constraint: 0, keys: keys).values.map(\.id) == [city])
+        #expect((fixture.store.statements.current - before).keys == 2000)
+    }
+
     @Test func keysOfEveryTypeAreFound() throws {
         let fixture = try StoreFixture(StoreModels.keys())
         let uuid = UUID(), amount = Decimal(string: "12345678901234567890.5") ?? 0

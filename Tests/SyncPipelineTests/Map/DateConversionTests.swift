@@ -50,22 +50,23 @@ import Testing
 
     /// Texts that are dates of these formats, nearly so, or not at all.
     private static func texts(_ random: inout SeededNumbers) -> [String] {
-        (0..<2000).map { _ in
-            func two(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }
-            let days = random.next(upTo: 33), day = two(days), month = two(random.next(upTo: 14)), year = 1890 + random.next(upTo: 250)
-            let hour = two(random.next(upTo: 25)), time = "\(hour):\(two(random.next(upTo: 61))):\(two(random.next(upTo: 62)))"
-            let fraction = random.chance(30) ? ".\(random.next(upTo: 1_000_000_000))" : ""
-            let zone = random.element(["Z", "", "+02:00", "-0930", "z"]) ?? ""
-            let number = Int64(truncatingIfNeeded: random.next()) >> Int64(random.next(upTo: 60))
-            let forms: [String] = [
-                "\(year)-\(month)-\(day)T\(time)\(fraction)\(zone)", "\(year)-\(month)-\(day)", "\(day)/\(month)/\(year) \(time)",
-                "\(number)\(fraction)", "\(year)-\(days * 12)", "0.1e\(random.next(upTo: 400))", "Sun, \(day) Nov \(year) \(time) GMT",
-                "Nov \(days) \(two(year % 100)) \(hour):12 PM", "\(random.next(upTo: 1_000_000_000)).5",
-            ]
-            var text = random.element(forms) ?? ""
-            if random.chance(10) { text += random.element(["é", "\u{0}", " ", "\"", "0", String(repeating: "7", count: 300)]) ?? "" }
-            return text
-        }
+        [""]
+            + (0..<2000).map { _ in
+                func two(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }
+                let days = random.next(upTo: 33), day = two(days), month = two(random.next(upTo: 14)), year = 1890 + random.next(upTo: 250)
+                let hour = two(random.next(upTo: 25)), time = "\(hour):\(two(random.next(upTo: 61))):\(two(random.next(upTo: 62)))"
+                let fraction = random.chance(30) ? ".\(random.next(upTo: 1_000_000_000))" : ""
+                let zone = random.element(["Z", "", "+02:00", "-0930", "z"]) ?? ""
+                let number = Int64(truncatingIfNeeded: random.next()) >> Int64(random.next(upTo: 60))
+                let forms: [String] = [
+                    "\(year)-\(month)-\(day)T\(time)\(fraction)\(zone)", "\(year)-\(month)-\(day)", "\(day)/\(month)/\(year) \(time)",
+                    "\(number)\(fraction)", "\(year)-\(days * 12)", "0.1e\(random.next(upTo: 400))", "Sun, \(day) Nov \(year) \(time) GMT",
+                    "Nov \(days) \(two(year % 100)) \(hour):12 PM", "\(random.next(upTo: 1_000_000_000)).5",
+                ]
+                var text = random.element(forms) ?? ""
+                if random.chance(10) { text += random.element(["é", "\u{0}", " ", "\"", "0", String(repeating: "7", count: 300)]) ?? "" }
+                return text
+            }
     }
 
     @Test(arguments: 0..<5) func aDateInJSONIsWhatItsTextIs(seed: Int) throws {

@@ -115,6 +115,26 @@ import Testing
         try await fixture.end()
     }
 
+    // More than are looked at in one go, and the last of them is the one that is not as it was.
+    @Test func everyRowOfALargePageIsLookedAtAfterARestart() async throws {
+        let server = Server(people: "[" + (1...10_050).map { #"{"id": \#($0), "name": "n\#($0)"}"# }.joined(separator: ",") + "]")
+        var fixture = try await Self.fixture(server)
+        try await fixture.sync()
+        fixture = try await Self.damaging(fixture, server) { worker in
+            let request = NSFetchRequest<NSManagedObject>(entityName: "Person")
+            request.predicate = NSPredicate(format: "id == 10050")
+            for person in try worker.fetch(request) {
+                person.setValue(nil, forKey: "name")
+                person.setValue(nil, forKey: "cisternHash")
+            }
+        }
+        let report = try #require(try await fixture.sync().first { $0.scope.source == "people" })
+        #expect(report.notModifiedPages == 0 && report.counts.updated == 1)
+        #expect(try await fixture.values("name", of: "Person", where: "id == 10050") == ["n10050"])
+        #expect(try await fixture.sync().allSatisfy { $0.notModifiedPages == 1 })
+        try await fixture.end()
+    }
+
     @Test func keysThatAreNoRowsHoldNoDeletionBack() async throws {
         let server = Server(people: #"[{"id": 1}, {"id": 2}, {"id": 3}]"#)
         var fixture = try await Self.fixture(server)

@@ -48,8 +48,8 @@ public final class ControlClient: Sendable {
         try await answer(ControlRequest(.quarantine, limit: limit, skip: skip, id: id))
     }
 
-    /// Reads the configuration again. With `wait`, returns when the new one is in force, however long the daemon works on that, and throws if it is not: with
-    /// status 78 if it was refused, 74 or 75 if the disk or another program prevented it.
+    /// Reads the configuration again. With `wait`, returns when the new one is in force, which it waits for at most 24 hours, and throws if it
+    /// is not: with status 78 if it was refused, 74 or 75 if the disk or another program prevented it.
     /// - Parameter progress: called with what the daemon does to its database, whenever that is something else.
     public func reload(wait: Bool, progress: @escaping @Sendable (String) -> Void = { _ in }) async throws(ControlError) -> ControlResponse {
         guard wait else { return try await answer(ControlRequest(.reload)) }

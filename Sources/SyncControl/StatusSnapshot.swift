@@ -114,7 +114,8 @@ public struct StatusSnapshot: Sendable, Hashable, Codable {
         public var error: String?
         /// Why fetching waits; `nil` if it does not.
         public var held: String?
-        /// What is done to the database while it is opened, such as `Bringing the database to the changed model, 40 %`; nil while it is open.
+        /// What is done to the database while it is opened, such as `Bringing the database to the changed model, 40 %`; also set while a reload
+        /// saves, before it closes the database. Nil while the database is open otherwise, and between an opening that failed and the way back.
         public var opening: String?
 
         /// Without optional arguments: everything is saved, nothing failed, and nothing waits.

@@ -26,9 +26,16 @@ extension Optional: ManagedValue where Wrapped: ManagedScalar {
     /// Reads an attribute or to-one; nil for null and for a value of another type. A to-many is never nil, and stops the program if the type is no
     /// collection.
     public static func read(from object: NSManagedObject, at place: PropertyPlace) -> Self {
-        if case .composite(let number) = place { return object.compositeValue(number) as? Wrapped }
+        if case .composite(let number) = place {
+            checkIsDictionary()
+            return object.compositeValue(number) as? Wrapped
+        }
         guard case .slot(let slot) = place else { return members(of: object, at: place) }
         return Wrapped.decode(ManagedSlot(object.value(atSlot: slot), object: object))
+    }
+
+    private static func checkIsDictionary() {
+        if Wrapped.self != [String: Any].self { Violation.misuse("a composite attribute is declared as \(Self.self), not as [String: Any]?") }
     }
 
     private static func members(of object: NSManagedObject, at place: PropertyPlace) -> Self {
@@ -44,13 +51,19 @@ extension Optional: ManagedValue where Wrapped: ManagedScalar {
             object.setToMany(number, to: (self as? any ManagedCollection)?.memberObjects ?? [])
             return
         }
-        if case .composite = place { return object.write(self as? [String: Any], at: place) }
+        if case .composite = place {
+            Self.checkIsDictionary()
+            return object.write(self as? [String: Any], at: place)
+        }
         object.write(self?.encode() ?? ManagedSlot(.null), at: place)
     }
 }
 
 extension NSManagedObject {
-    fileprivate func write(_ slot: ManagedSlot, at place: PropertyPlace) {
+    final func write(_ slot: ManagedSlot, at place: PropertyPlace) {
+        if case .composite(let number) = place {
+            Violation.misuse("\(entity.name ?? "?").\(layout.composites[number].path) is composite; declare the property as [String: Any]?")
+        }
         guard case .slot(let number) = place else { return }
         let layout = layout
         if slot.value.isPlain(for: layout.kinds[number]) {

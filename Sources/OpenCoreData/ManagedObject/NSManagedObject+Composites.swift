@@ -61,7 +61,7 @@ extension NSManagedObject {
         switch place {
         case .composite(let number):
             setComposite(number, to: value, layout.composites[number].path) { setValue($0, atSlot: $1) }
-        case .slot(let slot): setValue(value.map { $0.encode().value } ?? .null, atSlot: slot)
+        case .slot: write(value?.encode() ?? ManagedSlot(.null), at: place)
         case .toMany: Violation.misuse("a to-many relationship is declared as a dictionary")
         }
     }

@@ -18,33 +18,34 @@ extension NSManagedObject {
     /// Sets a property of the object that the key path leads to; of every member where it leads over a to-many. Nil on the way: nothing is set.
     /// Traps as `setValue(_:forKey:)` does, for collection operators, and where what it leads to is no managed object.
     public final func setValue(_ value: Any?, forKeyPath keyPath: String) {
-        guard let path = PredicateKeyPath(keyPath), let last = path.keys?.last else {
+        guard let keys = PredicateKeyPath(keyPath)?.keys, !keys.isEmpty else {
             return CoreDataMisuse.malformedKeyPath(keyPath).survive()
         }
-        // An element of a composite is set by itself: a changed copy of the dictionary would set all of them.
-        if let keys = path.keys, let start = keys.indices.dropLast().first(where: { entity.composite(at: Array(keys[...$0])) != nil }) {
-            let name = keys[start...].joined(separator: ".")
-            guard start > 0 else { return setValue(value, forKey: name) }
-            return setValue(value, forKey: name, ofThoseAt: PredicateKeyPath(keys: Array(keys[..<start])))
-        }
-        setValue(value, forKey: last, ofThoseAt: PredicateKeyPath(steps: Array(path.steps.dropLast())))
+        setValue(value, at: keys[...])
     }
 
-    private func setValue(_ value: Any?, forKey last: String, ofThoseAt path: PredicateKeyPath) {
-        let owner = KeyedCollection.value(of: self, path.steps[...])
-        switch owner {
-        case nil: break
-        case let object as NSManagedObject: object.setValue(value, forKey: last)
-        case let owner?:
-            guard let members = KeyedCollection(owner)?.elements else { return CoreDataMisuse.noKeys(last, of: owner).survive() }
-            for member in members {
-                if let object = member as? NSManagedObject {
-                    object.setValue(value, forKey: last)
-                } else {
-                    CoreDataMisuse.noKeys(last, of: member).survive()
-                }
-            }
+    private func setValue(_ value: Any?, at keys: ArraySlice<String>) {
+        guard let key = keys.first else { return }
+        // An element of a composite is set by itself: a changed copy of the dictionary would set all of them.
+        if keys.count == 1 || hasComposite(key) { return setValue(value, forKey: keys.joined(separator: ".")) }
+        Self.setValue(value, at: keys.dropFirst(), of: KeyedCollection.value(of: self, [.key(key)]))
+    }
+
+    private static func setValue(_ value: Any?, at keys: ArraySlice<String>, of owner: Any?) {
+        guard let owner, let key = keys.first else { return }
+        if let object = owner as? NSManagedObject { return object.setValue(value, at: keys) }
+        if let members = KeyedCollection(owner)?.elements {
+            for member in members { setValue(value, at: keys, of: member) }
+        } else if keys.count > 1, owner is [String: Any] {
+            setValue(value, at: keys.dropFirst(), of: KeyedCollection.value(of: owner, [.key(key)]))
+        } else {
+            CoreDataMisuse.noKeys(keys.last ?? key, of: owner).survive()
         }
+    }
+
+    /// Whether that is a composite attribute of this object.
+    final func hasComposite(_ key: String) -> Bool {
+        if case .composite? = layout.place(of: key) { true } else { false }
     }
 }
 

@@ -51,22 +51,25 @@ extension NSManagedObject {
     /// Checks a value for the property at the end of a key path, by the object that has it: see `validateValue(_:forKey:)`. Where there is no such object
     /// nothing is checked.
     public final func validateValue(_ value: AutoreleasingUnsafeMutablePointer<AnyObject?>, forKeyPath keyPath: String) throws {
-        guard let path = PredicateKeyPath(keyPath), let keys = path.keys, let key = keys.last else {
+        guard let keys = PredicateKeyPath(keyPath)?.keys, !keys.isEmpty else {
             throw CoreDataMisuse.malformedKeyPath(keyPath).survived(as: .managedObjectValidation)
         }
-        try owner(keys)?.validateValue(value, forKey: key)
+        guard let (owner, key) = owner(keys[...]) else { return }
+        try owner.validateValue(value, forKey: key)
     }
 
-    /// Who has the property at the end of a key path; nil where nobody has.
-    private func owner(_ keys: [String]) -> NSManagedObject? {
-        keys.count == 1 ? self : value(forKeyPath: keys.dropLast().joined(separator: ".")) as? NSManagedObject
+    /// Who has the property at the end of a key path, and under which key; nil where nobody has.
+    private func owner(_ keys: ArraySlice<String>) -> (NSManagedObject, String)? {
+        guard let key = keys.first else { return nil }
+        if keys.count == 1 || hasComposite(key) { return (self, keys.joined(separator: ".")) }
+        return (value(forKeyPath: key) as? NSManagedObject)?.owner(keys.dropFirst())
     }
 
     private func requiredOwner(_ keyPath: String) -> (NSManagedObject, String) {
-        guard let keys = PredicateKeyPath(keyPath)?.keys, let key = keys.last, let owner = owner(keys) else {
+        guard let keys = PredicateKeyPath(keyPath)?.keys, let found = owner(keys[...]) else {
             Violation.misuse("\"\(keyPath)\" does not lead from \(objectID) to an object with a collection")
         }
-        return (owner, key)
+        return found
     }
 
     /// Announces that a custom accessor is going to add, remove or replace members of a to-many: see `willChangeValue(forKey:)`. What is changed by

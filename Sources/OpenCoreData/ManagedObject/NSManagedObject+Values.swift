@@ -171,6 +171,10 @@ extension NSManagedObject {
         if let base {
             let slots = (0..<base.count).filter { keys?.contains(base.layout.propertyName(ofSlot: $0)) ?? !base.layout.isTransient[$0] }
             result = base.layout.values(atSlots: slots) { externalValue(base[$0]) }
+            for key in keys ?? [] where result[key] == nil {
+                // An element of a composite by itself.
+                if let slot = base.layout.slot(of: key) { result[key] = externalValue(base[slot]) ?? NSNull() }
+            }
         }
         for (number, relationship) in layout.toManys.enumerated() where keys?.contains(relationship.name) ?? !relationship.isTransient {
             let ids = base == nil ? [] : committedMemberIDs(number)

@@ -30,7 +30,8 @@ enum RowValidation {
     ) -> NSError? {
         switch layout.slots[slot] {
         case .attribute(let attribute):
-            return check(value, attribute, id: id, object: object) ?? predicates(of: attribute, refuse: value, id: id, object: object)
+            return check(value, attribute, id: id, object: object)
+                ?? (value.isNull ? nil : predicates(of: attribute, attribute.name, refuse: value.plain, id: id, object: object))
         case .toOne(let relationship):
             if relationship.isOptional || !value.isNull { return nil }
             return error(.validationMissingMandatoryProperty, relationship.name, nil, id, object, "is required")
@@ -45,16 +46,22 @@ enum RowValidation {
         let composite = layout.composites[number]
         func missing(_ path: String) -> NSError { error(.validationMissingMandatoryProperty, path, nil, id, object, "is required") }
         func isAsked(_ slot: Int) -> Bool { layout.attribute(atSlot: slot)?.isRequired == true }
-        guard composite.slots.contains(where: { !value($0).isNull }) else {
+        // What is in memory only may be missing.
+        if composite.slots.allSatisfy({ layout.isTransient[$0] }) { return [] }
+        guard composite.slots.contains(where: { !layout.isTransient[$0] && !value($0).isNull }) else {
             return composite.attribute.isRequired && !composite.slots.contains(where: isAsked) ? [missing(composite.path)] : []
         }
-        return zip(composite.attribute.elements, composite.parts).flatMap { element, part -> [NSError] in
-            switch part.place {
-            case .slot(let slot): element.isRequired && value(slot).isNull && !isAsked(slot) ? [missing(layout.names[slot])] : []
-            case .composite(let inner): errors(ofComposite: inner, layout: layout, id: id, object: object, value)
-            case .toMany: []
+        let whole = composite.attribute.validationPredicates.isEmpty ? nil : composite.dictionary(in: layout) { value($0).plain }
+        let refusal = whole.flatMap { predicates(of: composite.attribute, composite.path, refuse: $0, id: id, object: object) }
+        return [refusal].compactMap(\.self)
+            + zip(composite.attribute.elements, composite.parts).flatMap { element, part -> [NSError] in
+                switch part.place {
+                case .slot(let slot):
+                    element.isRequired && !layout.isTransient[slot] && value(slot).isNull && !isAsked(slot) ? [missing(layout.names[slot])] : []
+                case .composite(let inner): errors(ofComposite: inner, layout: layout, id: id, object: object, value)
+                case .toMany: []
+                }
             }
-        }
     }
 
     /// Notes what is wrong with a value, so that everything that is wrong is told at once. A store that could not be read is nothing wrong with
@@ -145,21 +152,21 @@ enum RowValidation {
 
     /// What the attribute's own predicates say of a value.
     private static func predicates(
-        of attribute: NSAttributeDescription, refuse value: AttributeValue, id: NSManagedObjectID, object: NSManagedObject?
+        of attribute: NSAttributeDescription, _ key: String, refuse value: Any?, id: NSManagedObjectID, object: NSManagedObject?
     ) -> NSError? {
-        if attribute.validationPredicates.isEmpty || attribute.isComputed || value.isNull { return nil }
+        if attribute.validationPredicates.isEmpty || attribute.isComputed { return nil }
         for (number, predicate) in attribute.validationPredicates.enumerated() {
             let warning = number < attribute.validationWarnings.count ? attribute.validationWarnings[number] : nil
             var reason: String?
             do {
-                if try predicate.node.aboutValue(value.plain).evaluate(value.plain, bindings: [:]) { continue }
+                if try predicate.node.aboutValue(value).evaluate(value, bindings: [:]) { continue }
                 reason = warning as? String
             } catch {
                 reason = "could not be compared with its validation predicate. \(error)"
             }
             let code = (warning as? NSNumber).map(\.intValue).flatMap { (1550..<1700).contains($0) ? CocoaError.Code(rawValue: $0) : nil }
             let found = error(
-                code ?? .managedObjectValidation, attribute.name, value.plain, id, object, reason ?? "does not satisfy \(predicate.canonicalFormat)")
+                code ?? .managedObjectValidation, key, value, id, object, reason ?? "does not satisfy \(predicate.canonicalFormat)")
             return NSError(
                 domain: found.domain, code: found.code, userInfo: found.userInfo.merging([NSValidationPredicateErrorKey: predicate]) { _, new in new }
             )

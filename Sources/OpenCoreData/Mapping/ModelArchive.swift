@@ -134,6 +134,7 @@ extension ModelArchive.Property {
                 made.column = property.kind.column?.rawValue
             }
             made.elements = (property as? NSCompositeAttributeDescription)?.elements.compactMap(ModelArchive.Property.init)
+            if made.elements?.isEmpty == true { return nil }
             attribute = made
         case let property as NSRelationshipDescription:
             relationship = ModelArchive.Relationship(

@@ -89,6 +89,8 @@ open class NSAttributeDescription: NSPropertyDescription, @unchecked Sendable {
 
     /// The composite that it is an element of.
     final weak var composite: NSCompositeAttributeDescription?
+    /// Whether it is what rows know of an element: it is named by the path.
+    final var isLeaf = false
 
     public override init() { super.init() }
 
@@ -96,6 +98,9 @@ open class NSAttributeDescription: NSPropertyDescription, @unchecked Sendable {
         super.checkEditable()
         composite?.checkEditable()
     }
+
+    /// Its name, without dots where these lead into a composite.
+    final var plainName: String { isLeaf ? name.replacing(".", with: "_") : name }
 
     /// Whether a store computes it.
     var isComputed: Bool { false }

@@ -54,6 +54,8 @@ open class NSCompositeAttributeDescription: NSAttributeDescription, @unchecked S
         // An element of what is nil as a whole may be nil.
         leaf.isOptional = part.isOptional || isOptional
         leaf.isTransient = part.isTransient || isTransient
+        leaf.isIndexed = part.isIndexed || isIndexed
+        leaf.isLeaf = true
         leaf.preservesValueInHistoryOnDeletion = part.preservesValueInHistoryOnDeletion || preservesValueInHistoryOnDeletion
         if let defaultValue { leaf.defaultValue = defaultValue }
         leaf.renamingIdentifier =
@@ -69,16 +71,24 @@ open class NSCompositeAttributeDescription: NSAttributeDescription, @unchecked S
     }
 
     /// Why its elements make no sense; nil if they do.
-    func complaintAboutElements() -> String? {
+    func complaintAboutElements(within outer: [NSCompositeAttributeDescription] = []) -> String? {
         if elements.isEmpty { return "has no elements" }
+        if outer.contains(where: { $0 === self }) { return "is an element of itself" }
+        if let defaultValue {
+            guard let values = defaultValue as? [String: Any] else { return "has a default value that is no dictionary" }
+            if let key = values.keys.sorted().first(where: { key in !elements.contains { $0.name == key } }) {
+                return "has a default value for \(key), which is no element of it"
+            }
+        }
         var seen: Set<String> = []
         for element in elements {
             if element.name.isEmpty { return "has an element without a name" }
             if element.name.contains(".") { return "has an element named \(element.name): a dot leads into a composite" }
             guard seen.insert(element.name).inserted else { return "has two elements named \(element.name)" }
+            if element.composite !== self { return "has the element \(element.name), which is one of another composite: give it one of its own" }
             if element is NSDerivedAttributeDescription { return "has the element \(element.name), which is derived: no store computes that" }
             if let inner = element as? NSCompositeAttributeDescription {
-                if let complaint = inner.complaintAboutElements() { return "has the element \(inner.name), which \(complaint)" }
+                if let complaint = inner.complaintAboutElements(within: outer + [self]) { return "has the element \(inner.name), which \(complaint)" }
             } else if element.attributeType == .undefinedAttributeType || element.attributeType == .compositeAttributeType, !element.isTransient,
                 !isTransient
             {
@@ -117,7 +127,7 @@ extension NSEntityDescription {
     /// Names of properties as the names of leaves: those of a composite for its own.
     func leafNames(_ names: [String]) -> [String] {
         names.flatMap { name in
-            (propertiesByName[name] as? NSCompositeAttributeDescription)?.attributeLeaves.map(\.name)
+            (propertiesByName[name] as? NSCompositeAttributeDescription)?.attributeLeaves.filter { !$0.isTransient }.map(\.name)
                 ?? element(at: name).map { $0.leafPaths } ?? [name]
         }
     }
@@ -136,13 +146,13 @@ extension NSEntityDescription {
     /// The property that a leaf belongs to: itself, or its composite.
     func property(ofLeaf name: String) -> NSPropertyDescription? {
         if let property = propertiesByName[name] { return property }
-        return name.split(separator: ".").first.flatMap { propertiesByName[String($0)] }
+        return element(at: name) == nil ? nil : name.split(separator: ".").first.flatMap { propertiesByName[String($0)] }
     }
 }
 
 extension NSAttributeDescription {
     fileprivate var leafPaths: [String] {
         guard let composite = self as? NSCompositeAttributeDescription else { return [path] }
-        return composite.elements.flatMap(\.leafPaths)
+        return composite.elements.filter { !$0.isTransient }.flatMap(\.leafPaths)
     }
 }

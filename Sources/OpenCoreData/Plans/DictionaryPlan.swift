@@ -93,6 +93,7 @@ package struct DictionaryPlan: Sendable {
         let path = entity.folded(name.split(separator: ".").map(String.init))
         guard let composite = entity.composite(at: path) else { return (nil, [try checked(path, name, entity: entity)]) }
         let leaves = composite.storedLeafPaths.map { path.dropLast() + [$0] }
+        if leaves.isEmpty { throw CoreDataMisuse(.wrongType, "\(entity.name ?? "?").\(name) is transient; no store has it").survived() }
         return (name, try leaves.map { try checked(Array($0), name, entity: entity) })
     }
 

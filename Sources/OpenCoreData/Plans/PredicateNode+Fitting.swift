@@ -124,7 +124,9 @@ private struct ConstantFitting {
         default: return nil
         }
         guard let start, let keys = start.folded(path).keys, let composite = start.composite(at: keys) else { return nil }
-        let leaves = composite.leafPaths.map { leaf in
+        // What no store keeps is nil to all of them.
+        guard !composite.storedLeafPaths.isEmpty else { return nil }
+        let leaves = composite.storedLeafPaths.map { leaf in
             PredicateNode.comparison(
                 PredicateComparison(
                     left: base.appending(PredicateKeyPath(keys: keys.dropLast() + [leaf])), right: .constant(.null), type: comparison.type))
@@ -232,7 +234,7 @@ private struct ConstantFitting {
             if selector.hasPrefix("valueForKey"), case .constant(.string(let text))? = arguments.first, let path = PredicateKeyPath(text),
                 let start = destination(target)
             {
-                try checkKeys(path, from: start)
+                try checkKeys(start.folded(path), from: start)
             }
             return .message(try inside(target), selector, try arguments.map(inside))
         default: return node
@@ -289,6 +291,7 @@ private struct ConstantFitting {
             switch current.layout.place(of: key) {
             case .slot(let slot)?: relationship = current.layout.relationship(atSlot: slot)
             case .toMany(let number)?: relationship = current.layout.toManys[number]
+            case .composite? where checksKeysOnly: return
             case .composite(let number)?:
                 let paths = current.layout.composites[number].leafPaths.joined(separator: ", ")
                 throw NSError.coreData(

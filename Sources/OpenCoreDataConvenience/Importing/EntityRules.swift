@@ -57,7 +57,11 @@ final class EntityRules {
     /// - Throws: `RecordError` if it is no attribute of the entity.
     func key(_ said: String?) throws(RecordError) -> Attribute? {
         guard let wanted = said ?? key else { return nil }
-        if let found = attributes.first(where: { $0.attribute.name == wanted }), !found.attribute.isTransient { return found }
+        if let found = attributes.first(where: { $0.attribute.name == wanted }), !found.attribute.isTransient,
+            !(found.attribute is NSCompositeAttributeDescription)
+        {
+            return found
+        }
         throw RecordError(
             entity: name, property: wanted, problem: "\(Self.relatedKey) names it, but it is no stored attribute of the entity",
             remedy: "use one of \(attributes.map(\.attribute.name).joined(separator: ", ")), or take it out of the model's user info")
@@ -69,7 +73,9 @@ final class EntityRules {
         let lineage = sequence(first: entity, next: \.superentity)
         if let said = lineage.compactMap({ $0.userInfo?[relatedKey] as? String }).first { return said }
         for constraint in lineage.flatMap(\.uniquenessConstraints) where constraint.count == 1 {
-            if let name = constraint[0] as? String ?? (constraint[0] as? NSAttributeDescription)?.name, entity.attributesByName[name] != nil {
+            if let name = constraint[0] as? String ?? (constraint[0] as? NSAttributeDescription)?.name,
+                let attribute = entity.attributesByName[name], !(attribute is NSCompositeAttributeDescription)
+            {
                 return name
             }
         }

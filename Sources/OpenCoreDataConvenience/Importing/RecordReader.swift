@@ -63,10 +63,18 @@ final class RecordReader {
         of rule: EntityRules.Attribute, in record: [String: Any], _ rules: EntityRules, at place: InputPlace
     ) throws -> Given? {
         guard let (path, given) = Self.first(rule.paths, in: record) else {
-            return rule.takesDefault ? Given(value: rule.attribute.defaultValue) : nil
+            return rule.takesDefault ? Given(value: Self.defaultValue(of: rule.attribute)) : nil
         }
         let wanted = given is NSNull ? given : try rules.importable?.importedValue(given, for: rule.attribute.name) ?? given
         return Given(value: try rule.conversion.value(wanted, of: rules.entity, at: place[path]))
+    }
+
+    /// That of a composite has those of its elements.
+    private static func defaultValue(of attribute: NSAttributeDescription) -> Any? {
+        guard let composite = attribute as? NSCompositeAttributeDescription else { return attribute.defaultValue }
+        var values = composite.defaultValue as? [String: Any] ?? [:]
+        for element in composite.elements where values[element.name] == nil { values[element.name] = defaultValue(of: element) }
+        return values.isEmpty ? nil : values
     }
 
     /// The first of the paths that the record has, and what is there. Null in the middle of a path is no end of it.

@@ -43,6 +43,7 @@ struct DocumentOpening: Sendable {
         let wasClean = held != nil || lock.wasClean
         lock.markInUse()
         let document = document(model), watch = watch(of: document.storeURL, onStep)
+        StoreMigration.removeUnfinishedCopy(of: document.storeURL)
         var options = options(wasClean: wasClean), migration: StoreMigration?
         options[SQLiteMigrationWatchOption] = watch
         do {
@@ -179,6 +180,15 @@ struct DocumentOpening: Sendable {
                 code: EACCES)
         default: break
         }
+        if let code = fileError(error) {
+            let isFull = code == ENOSPC || code == EDQUOT
+            return StartFailure(
+                .ioError,
+                isFull
+                    ? "the disk under \(package) is full: \(text); make room"
+                    : "the files of \(package) cannot be read or written: \(text); look at the kernel's log, and at who may write there",
+                code: isFull ? ENOSPC : code)
+        }
         let schema = [134020, 134100, 134110, 134111, 134130, 134140, 134190]
         if isMigrating || error.domain == NSCocoaErrorDomain && schema.contains(error.code) {
             return StartFailure(
@@ -188,6 +198,31 @@ struct DocumentOpening: Sendable {
         }
         return StartFailure(.software, "the store in \(package) cannot be opened: \(text)")
     }
+}
+
+extension DocumentOpening {
+    /// The `errno` behind an error, or behind what it was caused by, where a system call or writing a file failed; nil where none did.
+    fileprivate static func fileError(_ error: NSError) -> Int32? {
+        var next: NSError? = error
+        // An error names its cause, and that one its own. What goes further down, or round in a circle, is of no use.
+        for _ in 0..<8 {
+            guard let error = next else { return nil }
+            // Foundation's own causes are no NSError here until they are made one.
+            let underlying = (error.userInfo[NSUnderlyingErrorKey] as? any Error).map { $0 as NSError }
+            if error.domain == NSPOSIXErrorDomain { return Int32(clamping: error.code) }
+            if error.domain == NSCocoaErrorDomain, let code = writingErrors[CocoaError.Code(rawValue: error.code)] {
+                // Its cause says more.
+                return underlying?.domain == NSPOSIXErrorDomain ? underlying.map { Int32(clamping: $0.code) } : code
+            }
+            next = underlying
+        }
+        return nil
+    }
+
+    /// What Foundation says of a file that cannot be written.
+    private static let writingErrors: [CocoaError.Code: Int32] = [
+        .fileWriteUnknown: EIO, .fileWriteNoPermission: EACCES, .fileWriteOutOfSpace: ENOSPC, .fileWriteVolumeReadOnly: EROFS,
+    ]
 }
 
 /// The open document as the daemon sees it. `OpenedDocument` is it; tests put a fake in its place.

@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import OpenCoreData
 import SyncConfiguration
 import SyncPipeline
@@ -8,8 +9,14 @@ struct StoreMigration {
     private let url: URL
     private let changes: ModelChanges
     private let copy: URL?
-    /// What the copy is called until it is whole. What a process that was killed has left there goes.
-    private var unfinished: URL { url.deletingLastPathComponent().appendingPathComponent(".\(url.lastPathComponent).copied") }
+
+    /// What the copy is called until it is whole.
+    private static func unfinished(_ url: URL) -> URL {
+        url.deletingLastPathComponent().appendingPathComponent(".\(url.lastPathComponent).copied")
+    }
+
+    /// Removes what a process that was killed has left of a copy. Only for who holds the document's lock.
+    static func removeUnfinishedCopy(of url: URL) { remove(unfinished(url)) }
 
     /// Nil where the store is of the model, or is not there yet.
     /// - Throws: `StartFailure`, before anything is done; what reading the file throws.
@@ -46,13 +53,20 @@ struct StoreMigration {
 
     /// Where values go, they are still in a copy of the store. It has its name once it is whole and on the disk; where `watch` ends it, nothing is left of it.
     func keepCopy(_ watch: MigrationWatch) throws {
-        Self.remove(unfinished)
         guard let copy else { return }
+        let unfinished = Self.unfinished(url)
         defer { Self.remove(unfinished) }
         try NSPersistentStoreCoordinator(managedObjectModel: NSManagedObjectModel()).replacePersistentStore(
             at: unfinished, destinationOptions: [SQLiteMigrationWatchOption: watch], withPersistentStoreFrom: url, ofType: NSSQLiteStoreType)
         try FileManager.default.moveItem(at: unfinished, to: copy)
-        try Disk.synchronize(folder: copy.deletingLastPathComponent())
+        try Self.synchronize(folder: copy.deletingLastPathComponent())
+    }
+
+    /// Makes the copy's name durable. Some file systems can't do that for a folder and say so, which is no failure: they have nothing else to offer.
+    private static func synchronize(folder: URL) throws {
+        do { try Disk.synchronize(folder: folder) } catch let error as NSError
+            where error.domain == NSPOSIXErrorDomain && [EINVAL, ENOTSUP].contains(Int32(clamping: error.code))
+        {}
     }
 
     /// The store is as it was, so nobody needs the copy.

@@ -10,6 +10,9 @@ final class MemoryReturn: Sendable {
     /// Bodies of more bytes than this, and more records than this, are much.
     private static let bytes = 64 << 20, records = 100_000
 
+    /// More runs than ever are under way. The end of some is never told: a reload has removed their resource.
+    private static let runs = 1_000
+
     private let read = Mutex<[UUID: Int]>([:])
     private let release: @Sendable () -> Void
 
@@ -21,7 +24,11 @@ final class MemoryReturn: Sendable {
         switch event {
         case .pageSaved(let page):
             let counts = page.counts
-            read.withLock { $0[page.run, default: 0] += counts.inserted + counts.updated + counts.unchanged + counts.quarantined }
+            read.withLock { read in
+                // What is still under way is counted from here on.
+                if read.count >= Self.runs, read[page.run] == nil { read = [:] }
+                read[page.run, default: 0] += counts.inserted + counts.updated + counts.unchanged + counts.quarantined
+            }
         case .runFinished(let report):
             // The report's own counts hold the records of pages that were not read.
             let records = read.withLock { $0.removeValue(forKey: report.run) } ?? 0
@@ -29,6 +36,9 @@ final class MemoryReturn: Sendable {
         default: break
         }
     }
+
+    /// How many runs it knows whose end was not told.
+    var count: Int { read.withLock { $0.count } }
 
     private static let queue = DispatchQueue(label: "cistern.memory", qos: .utility)
 

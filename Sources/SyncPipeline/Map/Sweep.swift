@@ -99,7 +99,7 @@ struct Sweep: Sendable {
         if let judged = before.judged, let listing { isNew = listing.oldestPage > judged.run }
         let known = before.counts(of: absent)
         for (count, keys) in known { missing.count(keys, isNew ? count + 1 : count) }
-        let fresh = known.values.reduce(absent) { $0.subtracting($1) }
+        let fresh = absent.subtracting(known.values.reduce(into: KeyCollector()) { $0.add($1) }.keys)
         missing.count(fresh, 1)
         let isJudged = isNew || !fresh.isEmpty
         missing.judged = isJudged ? listing.map { .init(run: $0.run, time: isNew ? $0.time : before.judged?.time ?? $0.time) } : before.judged

@@ -60,6 +60,7 @@ struct MissingKeys: Hashable, Sendable {
     /// Reads the compact form, up to where it is damaged: groups of a number, a length, and so many bytes. The number is how often the keys that
     /// follow were missed, or says that something else follows.
     init(_ data: Data) {
+        var groups: [(count: Int, keys: KeyRuns)] = []
         Self.forEachGroup(of: data) { group, content in
             switch group {
             case Group.judgement:
@@ -70,12 +71,33 @@ struct MissingKeys: Hashable, Sendable {
                 tombstones[second] = keys
             default:
                 guard let keys = KeyRuns(content) else { return false }
-                // What is said last of a row counts.
-                counts = counts.mapValues { $0.subtracting(keys) }.filter { !$0.value.isEmpty }
-                count(keys, Int(group))
+                groups.append((Int(group), keys))
             }
             return true
         }
+        if Self.areDisjoint(groups.map(\.keys)) {
+            // Nearly always: nothing has to be taken out of what was read before.
+            var collectors: [Int: KeyCollector] = [:]
+            for group in groups where !group.keys.isEmpty { collectors[min(group.count, Self.mostOften), default: KeyCollector()].add(group.keys) }
+            counts = collectors.mapValues(\.keys)
+            return
+        }
+        for group in groups {
+            // What is said last of a row counts.
+            counts = counts.mapValues { $0.subtracting(group.keys) }.filter { !$0.value.isEmpty }
+            count(group.keys, group.count)
+        }
+    }
+
+    /// Whether no key is in two of the sets. Looks at each of their runs once.
+    private static func areDisjoint(_ sets: [KeyRuns]) -> Bool {
+        var sum = 0
+        for set in sets {
+            let (next, isTooMany) = sum.addingReportingOverflow(set.count)
+            if isTooMany { return false }
+            sum = next
+        }
+        return sets.reduce(into: KeyCollector()) { $0.add($1) }.keys.count == sum
     }
 
     /// Nil if there is nothing to remember.

@@ -19,6 +19,8 @@ final class PageTrust: Sendable {
         var doubts: [String: Int] = [:]
         /// When the store was asked last whether another program has written to it.
         var askedForOthers: SyncInstant?
+        /// How often all pages were forgotten.
+        var generation = 0
 
         mutating func doubt(_ rows: [String: Set<Int64>]) {
             for (entity, keys) in rows where !keys.isEmpty {
@@ -79,7 +81,10 @@ final class PageTrust: Sendable {
 
     /// Another program has written to the file: all rows are checked again.
     func forgetAll() {
-        state.withLock { $0.known = [:] }
+        state.withLock { state in
+            state.known = [:]
+            state.generation += 1
+        }
     }
 
     /// Whether the rows that a page vouches for are what its records say. Looks at all of them once in the life of a process, and after others have
@@ -93,7 +98,7 @@ final class PageTrust: Sendable {
         found: (Int) -> Void = { _ in }, members: () throws -> KeyRuns?
     ) throws -> Bool {
         let page = Page(scope: scope, request: request)
-        let (known, doubts) = state.withLock { ($0.known[page], $0.doubts[entity.name] ?? 0) }
+        let (known, doubts, generation) = state.withLock { ($0.known[page], $0.doubts[entity.name] ?? 0, $0.generation) }
         if known == doubts { return true }
         guard let members = try members() else { return false }
         // Taken out before the rows are read: who overwrites one later puts it in again after that.
@@ -103,21 +108,45 @@ final class PageTrust: Sendable {
             if !doubtful.isEmpty { state.overwritten[entity.name]?.subtract(doubtful) }
             return doubtful
         }
-        if known == nil, let coordinator = context.endOfChain {
-            var changed = 0
-            try members.forEachPiece(of: Self.piece) { piece in
-                changed += try coordinator.adoptRows(Array(piece), of: entity.entity, emptying: ModelBuilder.Bookkeeping.hash.rawValue).count
-            }
-            if changed > 0 { found(changed) }
+        let isWhole: Bool
+        do {
+            if known == nil { try Self.adopt(members, of: entity, in: context, found: found) }
+            isWhole = try Self.areWhole(known == nil ? members : KeyRuns(doubtful), of: entity, in: context)
+        } catch {
+            // Nobody has looked at them. Another page may have been found whole without them meanwhile, so they come into doubt anew.
+            state.withLock { $0.doubt([entity.name: doubtful]) }
+            throw error
         }
+        state.withLock { state in
+            if !isWhole {
+                if !doubtful.isEmpty { state.overwritten[entity.name, default: []].formUnion(doubtful) }
+            } else if state.generation == generation {
+                // Otherwise another program may have changed a row after it was looked at here: the page stays unknown.
+                state.known[page] = doubts
+            }
+        }
+        return isWhole
+    }
+
+    /// Takes rows that another program has changed for rows whose records have to be read, and tells how many they were.
+    private static func adopt(
+        _ members: KeyRuns, of entity: EntityMapping, in context: NSManagedObjectContext, found: (Int) -> Void
+    ) throws {
+        guard let coordinator = context.endOfChain else { return }
+        var changed = 0
+        try members.forEachPiece(of: piece) { piece in
+            changed += try coordinator.adoptRows(Array(piece), of: entity.entity, emptying: ModelBuilder.Bookkeeping.hash.rawValue).count
+        }
+        if changed > 0 { found(changed) }
+    }
+
+    /// Whether these rows exist and are what their records said.
+    private static func areWhole(_ keys: KeyRuns, of entity: EntityMapping, in context: NSManagedObjectContext) throws -> Bool {
         var isWhole = true
-        try (known == nil ? members : KeyRuns(doubtful)).forEachPiece(of: Self.piece) { piece in
+        try keys.forEachPiece(of: piece) { piece in
             guard isWhole else { return }
             let rows = try entity.rows(piece, in: context)
             isWhole = rows.count == piece.count && rows.values.allSatisfy(entity.bookkeeping.isWhole)
-        }
-        state.withLock { state in
-            if isWhole { state.known[page] = doubts } else if !doubtful.isEmpty { state.overwritten[entity.name, default: []].formUnion(doubtful) }
         }
         return isWhole
     }

@@ -15,7 +15,7 @@ struct ReloadVerb: Verb {
 
     @OptionGroup var options: CommonOptions
 
-    @Flag(help: "Return when the new configuration is in force or was refused, however long that takes.")
+    @Flag(help: "Return when the new configuration is in force or was refused; it waits at most 24 hours.")
     var wait = false
 
     func run(in surroundings: Surroundings) async throws -> ControlExitCode {

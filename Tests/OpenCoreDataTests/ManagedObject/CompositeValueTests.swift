@@ -117,7 +117,74 @@ final class ComposedQuake: NSManagedObject {
         }
     }
 
+    @Test func anElementOfASubentityIsSetByItsPath() throws {
+        let event = NSEntityDescription(), report = NSEntityDescription(), quake = Quakes.entity()
+        (event.name, report.name) = ("Event", "Report")
+        quake.properties = quake.properties.filter { $0.name == "magnitude" }
+        event.properties = [Quakes.attribute("code", .string)]
+        event.subentities = [quake]
+        let subject = NSRelationshipDescription(), reports = NSRelationshipDescription()
+        (subject.name, subject.destinationEntity, subject.maxCount, subject.inverseRelationship) = ("subject", event, 1, reports)
+        (reports.name, reports.destinationEntity, reports.maxCount, reports.inverseRelationship) = ("reports", report, 0, subject)
+        report.properties = [subject]
+        event.properties += [reports]
+        try fixture.open([event, quake, report]) { context in
+            let made = context.make("Report", [:])[0], found = context.make("Quake", ["magnitude": ["scale": "MW"]])[0]
+            made.setValue(found, forKey: "subject")
+            made.setValue(6.5, forKeyPath: "subject.magnitude.richter")
+            #expect(found.value(forKeyPath: "magnitude.richter") as? Double == 6.5)
+            #expect(found.committedValues(forKeys: ["magnitude.richter"]).isEmpty)
+            try context.save()
+            #expect(found.committedValues(forKeys: ["magnitude.richter"])["magnitude.richter"] as? Double == 6.5)
+        }
+    }
+
+    @Test func aTypedPropertyThatIsNoDictionaryStopsTheProgram() async {
+        await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            let entity = Quakes.entity()
+            entity.managedObjectClassName = NSStringFromClass(MistypedQuake.self)
+            try MigrationFixture().open([entity]) { context in MistypedQuake(context: context).magnitude = "much" }
+        }.trap(says: "a composite attribute is declared as Optional<String>")
+    }
+
     // MARK: Validation
+
+    @Test func valuesInMemoryOnlyAreNotRequired() throws {
+        let magnitude = Quakes.magnitude()
+        magnitude.isTransient = true
+        try fixture.open([Quakes.entity(magnitude)]) { context in
+            _ = context.quake("a", ["richter": 5.5])
+            try context.save()
+        }
+        let other = Quakes.composite("magnitude", [Quakes.attribute("richter", .double), Quakes.attribute("note", .string)], isOptional: false)
+        other.elements[1].isTransient = true
+        let second = try MigrationFixture()
+        try second.open([Quakes.entity(other)]) { context in
+            let quake = context.quake("a", ["note": "x"])
+            #expect(throws: NSError.self) { try context.save() }
+            quake.setValue(1, forKeyPath: "magnitude.richter")
+            try context.save()
+            #expect(try context.found("magnitude != nil") == ["a"])
+        }
+    }
+
+    @Test func predicatesOfTheWholeAreAsked() throws {
+        let magnitude = Quakes.magnitude()
+        magnitude.setValidationPredicates([NSPredicate(format: "richter <= 10")], withValidationWarnings: ["too much"])
+        try fixture.open([Quakes.entity(magnitude)]) { context in
+            let quake = context.quake("a", ["richter": 11, "scale": "MW"])
+            let error = try #require(#expect(throws: NSError.self) { try context.save() })
+            #expect(error.code == 1550 && error.userInfo[NSValidationKeyErrorKey] as? String == "magnitude")
+            quake.setValue(9, forKeyPath: "magnitude.richter")
+            try context.save()
+            var wrong: AnyObject? = "much" as NSString
+            #expect(throws: NSError.self) {
+                try withUnsafeMutablePointer(to: &wrong) {
+                    try quake.validateValue(AutoreleasingUnsafeMutablePointer($0), forKeyPath: "magnitude.richter")
+                }
+            }
+        }
+    }
 
     @Test func aRequiredElementIsAskedForOnceAnyHasAValue() throws {
         try fixture.open([Quakes.entity()]) { context in
@@ -155,6 +222,10 @@ final class ComposedQuake: NSManagedObject {
             #expect(error.code == 1610 && error.userInfo[NSValidationKeyErrorKey] as? String == "magnitude.richter")
         }
     }
+}
+
+final class MistypedQuake: NSManagedObject {
+    @Managed var magnitude: String?
 }
 
 private final class Told: Sendable {

@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import OpenCoreData
 import SyncConfiguration
 import SyncPipeline
@@ -23,6 +24,33 @@ import Testing
         for (code, status) in [(5, 75), (13, 74), (10, 74), (11, 74), (14, 73)] as [(Int, Int32)] {
             #expect(Self.status(code, isMigrating: true) == status)
         }
+    }
+
+    private static func status(_ error: any Error, isMigrating: Bool) -> Int32 {
+        DocumentOpening.failure(error, package: "/p", isMigrating: isMigrating).status.rawValue
+    }
+
+    @Test(arguments: [ENOSPC, EDQUOT, EIO, EROFS, EACCES], [false, true])
+    func whatASystemCallSaysOfTheDiskIsNoFaultOfTheModel(_ code: Int32, _ isMigrating: Bool) {
+        let error = NSError(domain: NSPOSIXErrorDomain, code: Int(code))
+        #expect(Self.status(error, isMigrating: isMigrating) == 74)
+        let outer = NSError(domain: NSCocoaErrorDomain, code: 134_080, userInfo: [NSUnderlyingErrorKey: error])
+        #expect(Self.status(outer, isMigrating: isMigrating) == 74)
+    }
+
+    @Test(
+        arguments: [.fileWriteOutOfSpace, .fileWriteUnknown, .fileWriteNoPermission, .fileWriteVolumeReadOnly] as [CocoaError.Code], [false, true])
+    func aFileThatCannotBeWrittenIsNoFaultOfTheModel(_ code: CocoaError.Code, _ isMigrating: Bool) {
+        let error = CocoaError(code)
+        #expect(Self.status(error, isMigrating: isMigrating) == 74)
+        let outer = NSError(domain: NSCocoaErrorDomain, code: 134_110, userInfo: [NSUnderlyingErrorKey: error])
+        #expect(Self.status(outer, isMigrating: isMigrating) == 74)
+    }
+
+    @Test func whatFoundationThrowsOfAFullDiskCountsAsAFullDisk() throws {
+        let error = try #require(throws: (any Error).self) { try Data([1]).write(to: URL(fileURLWithPath: "/dev/full")) }
+        let failure = DocumentOpening.failure(error, package: "/p", isMigrating: true)
+        #expect(failure.status == .ioError && failure.code == ENOSPC)
     }
 
     /// A folder with the document of a configuration.
@@ -171,6 +199,13 @@ import Testing
         #expect(package.beside.count == 1 && package.beside[0].hasPrefix("persistentStore.before-"), "\(package.beside)")
     }
 
+    @Test func halfACopyThatIsLeftGoesWhereNothingIsToBeMigrated() async throws {
+        let package = try await Self.filled()
+        for suffix in ["", "-journal", "-wal"] { try Data("half".utf8).write(to: package.place(".persistentStore.copied" + suffix)) }
+        try await package.open("int32").close()
+        #expect(package.beside == [])
+    }
+
     @Test func aCopyNeverTakesTheNameOfAnother() async throws {
         let package = try await Self.filled(more: "x")
         let now = Date().timeIntervalSince1970
@@ -197,7 +232,7 @@ import Testing
         let copy = package.place(try #require(copies.first)).path
         #expect(failure.message.hasSuffix("; the store as it was is kept as \(copy)"), "\(failure.message)")
         // The model fits, so that a restart may help, and nobody is told to undo a change that is done.
-        #expect(failure.status == .software && !failure.message.contains("made for another model"))
+        #expect(failure.status == .ioError && !failure.message.contains("made for another model"))
         let place = URL(fileURLWithPath: copy)
         let kept = NSPersistentStoreCoordinator(managedObjectModel: try NSPersistentStoreCoordinator.cachedModelForPersistentStore(at: place))
         try kept.addPersistentStore(ofType: NSSQLiteStoreType, configurationName: nil, at: place)

@@ -64,6 +64,17 @@ import Testing
         #expect(released.value == 0)
     }
 
+    @Test func runsWhoseEndIsNeverToldDoNotPileUp() {
+        let keeper = keeper()
+        for _ in 1...2_500 { keeper.observe(page(UUID(), counts(inserted: 1))) }
+        #expect((1...1_000).contains(keeper.count))
+        // One that comes after them counts as ever.
+        let run = UUID()
+        keeper.observe(page(run, counts(inserted: 100_001)))
+        keeper.observe(end(run))
+        #expect(released.value == 1)
+    }
+
     @Test func aPollThatFindsAMillionRecordsUnmodifiedDoesNot() {
         keeper().observe(end(UUID(), notModified: 1, counts: counts(unchanged: 1_000_000)))
         #expect(released.value == 0)

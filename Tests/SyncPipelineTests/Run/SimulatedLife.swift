@@ -196,7 +196,12 @@ struct SimulatedLife {
         }
         try FileManager.default.copyItem(at: process.folder, to: next)
         try guardian.map(Self.release)
-        _ = simulation.nextProcess()
+        // A kill is one moment, the copy is not: what was asked meanwhile was noted before it was asked.
+        let notes = next.appendingPathComponent(OpenRuns.fileName), place = process.folder.appendingPathComponent(OpenRuns.fileName)
+        _ = simulation.nextProcess {
+            try? FileManager.default.removeItem(at: notes)
+            try? FileManager.default.copyItem(at: place, to: notes)
+        }
         simulation.tell("a kill, and another process") { $0.restart(isKill: true, isForgetful: isForgetful) }
         try await abandon(process)
         isBehind = false

@@ -231,8 +231,11 @@ final class Simulation: Sendable {
     }
 
     /// Nobody listens to the process before any more.
-    func nextProcess() -> Int {
+    ///
+    /// - Parameter prepare: done while nobody asks.
+    func nextProcess(_ prepare: () -> Void = {}) -> Int {
         let (number, abandoned) = world.withLock { world in
+            prepare()
             world.process += 1
             defer { world.pending = [] }
             return (world.process, world.pending)

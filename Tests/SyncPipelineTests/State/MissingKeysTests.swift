@@ -38,6 +38,18 @@ import Testing
         #expect(MissingKeys(Data(bytes)).counts == [1: [1], 3: [2]])
     }
 
+    // Groups in any order, some of them of the same number, and none of them meets another.
+    @Test func rowsOfManyGroupsAreAllCounted() {
+        func group(_ count: UInt8, _ key: Int64) -> Data {
+            let keys = KeyRuns([key]).data
+            return Data([count, 0, 0, 0, UInt8(keys.count), 0, 0, 0]) + keys
+        }
+        let data = group(2, 9) + group(1, 3) + group(2, 5) + group(3, 1)
+        #expect(MissingKeys(data).counts == [1: [3], 2: [5, 9], 3: [1]])
+        // The last word on one of them changes nothing about the others.
+        #expect(MissingKeys(data + group(1, 5)).counts == [1: [3, 5], 2: [9], 3: [1]])
+    }
+
     @Test func noRowIsCountedFurtherThanCanBeStored() throws {
         var missing = MissingKeys()
         missing.count([1], .max)

@@ -1,4 +1,5 @@
 import Foundation
+import GRDB
 import NIOHTTP1
 import OpenCoreData
 import SyncConfiguration
@@ -151,6 +152,74 @@ import Testing
         #expect(await fixture.pipeline.status().resources.allSatisfy { $0.heldDeletes == 0 })
         server.set("people", #"[{"id": 1}, {"id": 2}]"#)
         #expect(try await fixture.sync().map(\.counts.deleted).reduce(0, +) == 1)
+        try await fixture.end()
+    }
+
+    private static let scope = ResourceScope(source: "people", resource: "list")
+
+    private static func person(of fixture: PipelineFixture) throws -> EntityMapping {
+        let model = try PipelineFixture.configuration(configuration).model
+        return try #require(fixture.document.mapping(model).entities["Person"])
+    }
+
+    private static func keys(in fixture: PipelineFixture) async throws -> KeyRuns {
+        try await fixture.document.withWorker { worker in
+            KeyRuns(try worker.fetch(NSFetchRequest<NSManagedObject>(entityName: "Person")).map { $0.objectID.key })
+        }
+    }
+
+    @Test func aPageStaysUnknownIfAnotherProgramHasWrittenWhileItsRowsWereLookedAt() async throws {
+        let fixture = try await Self.fixture(Server(people: #"[{"id": 1, "name": "Ada"}, {"id": 2, "name": "Bo"}]"#))
+        try await fixture.sync()
+        let person = try Self.person(of: fixture), keys = try await Self.keys(in: fixture), trust = PageTrust()
+        let asked = try await fixture.document.withWorker { worker in
+            var asked: [Bool] = []
+            for isDisturbed in [true, false, false] {
+                var isAsked = false
+                let isWhole = try trust.holds(
+                    "page", of: Self.scope, entity: person, in: worker,
+                    members: {
+                        isAsked = true
+                        if isDisturbed { trust.forgetAll() }
+                        return keys
+                    })
+                #expect(isWhole)
+                asked.append(isAsked)
+            }
+            return asked
+        }
+        #expect(asked == [true, true, false])
+        try await fixture.end()
+    }
+
+    private static func execute(_ sql: String, in fixture: PipelineFixture) throws {
+        var configuration = Configuration()
+        // The pipeline commits its schedule when it wants to.
+        configuration.busyMode = .timeout(60)
+        let queue = try DatabaseQueue(path: fixture.document.storeURL.path, configuration: configuration)
+        try queue.write { try $0.execute(sql: "PRAGMA legacy_alter_table = ON; \(sql)") }
+        try queue.close()
+    }
+
+    @Test func rowsInDoubtThatCouldNotBeReadStayInDoubt() async throws {
+        let server = Server(people: #"[{"id": 1, "name": "Ada"}, {"id": 2, "name": "Bo"}]"#)
+        var fixture = try await Self.fixture(server)
+        try await fixture.sync()
+        fixture = try await Self.damaging(fixture, server) { worker in
+            for person in try worker.fetch(NSFetchRequest<NSManagedObject>(entityName: "Person")) { person.setValue(nil, forKey: "cisternHash") }
+        }
+        let person = try Self.person(of: fixture), keys = try await Self.keys(in: fixture), trust = PageTrust(), document = fixture.document
+        func holds() async throws -> Bool {
+            try await document.withWorker { try trust.holds("page", of: Self.scope, entity: person, in: $0, members: { keys }) }
+        }
+        trust.doubt(["Person": Set(keys)])
+        try Self.execute("ALTER TABLE ZPERSON RENAME TO ZAWAY", in: fixture)
+        let answer = try? await holds()
+        #expect(answer == nil)
+        try Self.execute("ALTER TABLE ZAWAY RENAME TO ZPERSON", in: fixture)
+        // Only those in doubt are looked at from now on.
+        trust.note([:], readingPage: "page", of: Self.scope)
+        #expect(try await !holds())
         try await fixture.end()
     }
 

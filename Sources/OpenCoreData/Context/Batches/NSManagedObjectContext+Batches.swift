@@ -44,7 +44,8 @@ extension NSBatchUpdateRequest: ContextRequest {
             guard let name = (key.base as? NSPropertyDescription)?.nameInEntity ?? key.base as? String else {
                 throw NSError.coreData(.coreData, "A batch update is told properties by name or by NSPropertyDescription, not by \(key.base).")
             }
-            for (slot, value) in try entity.layout.batchValues(name, value) {
+            let isNull = (value as? NSExpression).map { if case .constant(.null) = $0.node { true } else { false } } ?? false
+            for (slot, value) in try entity.layout.batchValues(name, isNull ? NSNull() : value) {
                 if values[slot] != nil { throw NSError.coreData(.coreData, "A batch update sets \(entity.name ?? "?").\(name) twice.") }
                 values[slot] = try Self.value(value ?? NSNull(), slot, entity.layout)
             }
@@ -154,7 +155,10 @@ extension NSBatchInsertRequest.Source {
                 }
                 let given = object.changed
                 for number in object.changedToManys.slots { _ = try layout.batchSlot(of: layout.toManys[number].name) }
-                for slot in refused where given.contains(slot) { _ = try layout.batchSlot(of: layout.names[slot]) }
+                // A composite that is set sets all of its elements.
+                for slot in refused where given.contains(slot) && !(layout.isInComposite(slot) && row[slot].isNull) {
+                    _ = try layout.batchSlot(of: layout.names[slot])
+                }
                 for slot in toOnes where given.contains(slot) {
                     row.update(slot, to: try layout.batchValue(row[slot].objectID, atSlot: slot))
                 }

@@ -41,8 +41,8 @@ extension SQLSchema {
         for column in map.columns {
             guard let column else { continue }
             let property = map.layout.names[column.slot]
-            let said = map.entity.leavesByName[property]?.userInfo?[ViewAnnotation.column] as? String
-            let wanted = said ?? property.replacing(".", with: "_")
+            let leaf = map.entity.leavesByName[property]
+            let wanted = leaf?.userInfo?[ViewAnnotation.column] as? String ?? (leaf as? NSAttributeDescription)?.plainName ?? property
             if wanted.isEmpty { continue }
             let name = unused(wanted, among: &names)
             columns.append("\(text(of: column, in: "t", map, isLive: isLive)) AS \(name.sqlName)")

@@ -86,7 +86,7 @@ struct SchemaBuilder {
                                 "\(entity.name ?? "?").\(attribute.name) has the type \(attribute.kind.name), which a \(dialect.name) store can't keep. "
                                     + "Make it transient or give it another type.")
                         }
-                        let name = Self.unused("Z" + attribute.name.uppercased().replacing(".", with: "_"), among: &used)
+                        let name = Self.unused("Z" + attribute.plainName.uppercased(), among: &used)
                         columns[ObjectIdentifier(attribute)] = SlotColumn(slot: 0, name: name, coding: coding, entityColumn: nil)
                         declared.append((name, coding))
                     } else if let relationship = property as? NSRelationshipDescription, !relationship.isToMany {

@@ -155,4 +155,60 @@ import Testing
             try SQLiteShell(file: copy).rows("SELECT code, magnitude_richter, magnitude_scale, magnitude_felt_reports FROM Quake")
                 == [["a", "5.5", "MW", "3"]])
     }
+
+    @Test func aMappingThatNamesTheWholeCopiesIt() throws {
+        try fixture.open([Quakes.entity()]) { context in
+            _ = context.quake("a", ["richter": 5.5, "scale": "MW", "felt": ["reports": 3]])
+            try context.save()
+        }
+        let old = NSManagedObjectModel(entities: [Quakes.entity()]), changed = Quakes.entity()
+        changed.properties += [Quakes.attribute("note", .string)]
+        let new = NSManagedObjectModel(entities: [changed])
+        for format in ["$source.magnitude", "FUNCTION($source, 'valueForKey:', 'magnitude')"] {
+            let mapping = NSEntityMapping(), whole = NSPropertyMapping(), part = NSPropertyMapping()
+            (mapping.name, mapping.sourceEntityName, mapping.destinationEntityName) = ("QuakeToQuake", "Quake", "Quake")
+            (mapping.mappingType, mapping.sourceExpression) = (.transformEntityMappingType, nil)
+            (whole.name, whole.valueExpression) = ("magnitude", NSExpression(format: format))
+            (part.name, part.valueExpression) = ("note", NSExpression(format: "$source.magnitude.scale"))
+            mapping.attributeMappings = [whole, part]
+            let model = NSMappingModel()
+            model.entityMappings = [mapping]
+            let copy = fixture.directory.appendingPathComponent("\(UUID().uuidString).sqlite")
+            try NSMigrationManager(sourceModel: old, destinationModel: new)
+                .migrateStore(
+                    from: fixture.file, sourceType: NSSQLiteStoreType, options: nil, with: model, toDestinationURL: copy,
+                    destinationType: NSSQLiteStoreType, destinationOptions: nil)
+            #expect(
+                try SQLiteShell(file: copy).rows("SELECT note, magnitude_richter, magnitude_scale, magnitude_felt_reports FROM Quake")
+                    == [["MW", "5.5", "MW", "3"]])
+        }
+    }
+
+    @Test func aStoreWithElementsInMemoryOnlyIsMigrated() throws {
+        func entity(_ more: [NSPropertyDescription]) -> NSEntityDescription {
+            let cache = Quakes.composite("cache", [Quakes.attribute("a", .double)])
+            cache.elements[0].isTransient = true
+            let quake = Quakes.entity(Quakes.magnitude())
+            quake.properties += [cache] + more
+            return quake
+        }
+        try fixture.open([entity([])]) { context in
+            _ = context.quake("a", ["scale": "MW"])
+            try context.save()
+        }
+        try fixture.open([entity([Quakes.attribute("note", .string)])]) { context throws in
+            #expect(try context.found("magnitude.scale == 'MW'") == ["a"])
+        }
+    }
+
+    @Test func aPlainAttributeMayHaveADotInItsName() throws {
+        let quake = Quakes.entity()
+        quake.properties += [Quakes.attribute("a.b", .string)]
+        try fixture.open([quake]) { context in
+            context.make("Quake", ["a.b": "x"])
+            try context.save()
+        }
+        #expect(try fixture.shell.column("SELECT \"ZA.B\" FROM ZQUAKE") == ["x"])
+        #expect(try fixture.shell.column("SELECT \"a.b\" FROM Quake") == ["x"])
+    }
 }

@@ -64,7 +64,7 @@ extension SimulatedLife {
     /// order that is seen is nobody's decision.
     mutating func slowDown(_ random: inout SeededNumbers) async throws {
         guard let process, lock == nil, process.disk.cause == nil else { return }
-        simulation.tell("the disk is slow")
+        simulation.tell("the disk is slow") { [clock] in $0.loseSight(at: clock.instant) }
         process.disk.isSlow = true
         isBehind = true
         Task { try? await process.document.save() }

@@ -295,7 +295,11 @@ struct SimulatedLife {
         let rows = try await rows(process)
         let isCommitted = wasCommitted && !process.document.hasUnsavedChanges
         if isCommitted && lock == nil { isBehind = false }
-        simulation.tell("") { $0.compare(rows, isCommitted: isCommitted) }
+        let isSeen = !process.disk.isSlow
+        simulation.tell("") {
+            $0.compare(rows, isCommitted: isCommitted)
+            if isSeen { $0.regainSight() }
+        }
         if let words = try await teams(process, isSettled: false) { throw Simulation.Failure(words: words) }
         if let forgotten = process.pipeline.liveness.forgotten { throw Simulation.Failure(words: "\(forgotten) is forgotten") }
         if let failure = simulation.failure { throw Simulation.Failure(words: failure) }

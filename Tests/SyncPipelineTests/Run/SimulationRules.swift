@@ -66,6 +66,8 @@ struct SimulationRules {
     /// The lists of which a page was read last by a run that nobody knows that of.
     private var unsure: Set<ResourceScope> = []
     private var begun: Set<ResourceScope> = []
+    /// Since when the clock goes on although not everything rests: a request may arrive long after it was made, and counts from the beginning of that.
+    private var unseenSince: SyncInstant?
     private(set) var lastSuccess: [ResourceScope: Date] = [:]
     /// Complete runs of each list, all told.
     private(set) var completions: [ResourceScope: Int] = [:]
@@ -134,6 +136,10 @@ struct SimulationRules {
 
     // MARK: What happens
 
+    mutating func loseSight(at now: SyncInstant) { unseenSince = unseenSince ?? now }
+
+    mutating func regainSight() { unseenSince = nil }
+
     /// A request arrives.
     mutating func request(_ scope: ResourceScope, _ address: String, at now: SyncInstant) {
         if readings[scope]?.addresses.contains(address) == false { readings[scope]?.addresses.append(address) }
@@ -144,7 +150,7 @@ struct SimulationRules {
             fail("\(scope) was polled \(last.duration(to: now)) after its last poll")
         }
         readings[scope]?.hasAsked = true
-        lastAsked[scope] = now
+        lastAsked[scope] = unseenSince ?? now
     }
 
     /// How many pages the run that is open has asked for.

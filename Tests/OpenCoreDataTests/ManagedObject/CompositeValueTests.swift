@@ -158,6 +158,12 @@ final class ComposedQuake: NSManagedObject {
         }
         let other = Quakes.composite("magnitude", [Quakes.attribute("richter", .double), Quakes.attribute("note", .string)], isOptional: false)
         other.elements[1].isTransient = true
+        let cache = Quakes.composite("magnitude", [Quakes.attribute("richter", .double)], isOptional: false)
+        cache.elements[0].isTransient = true
+        try MigrationFixture().open([Quakes.entity(cache)]) { context in
+            _ = context.quake("a", nil)
+            try context.save()
+        }
         let second = try MigrationFixture()
         try second.open([Quakes.entity(other)]) { context in
             let quake = context.quake("a", ["note": "x"])

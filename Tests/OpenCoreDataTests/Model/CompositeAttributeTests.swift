@@ -14,9 +14,13 @@ import Testing
         let other = Quakes.magnitude()
         other.elements[0].type = .float
         #expect(Quakes.entity(other).versionHash != hash)
-        let copy = try #require(Quakes.entity().copy() as? NSEntityDescription)
+        let indexed = Quakes.entity()
+        let richter = try #require((indexed.attributesByName["magnitude"] as? NSCompositeAttributeDescription)?.elements[0])
+        indexed.indexes = [NSFetchIndexDescription(name: "byRichter", elements: [NSFetchIndexElementDescription(property: richter)])]
+        let copy = try #require(indexed.copy() as? NSEntityDescription)
         #expect(copy.versionHash == hash)
         let copied = try #require(copy.attributesByName["magnitude"] as? NSCompositeAttributeDescription)
+        #expect(copy.indexes[0].elements[0].property === copied.elements[0])
         #expect(copied.elements.map(\.name) == ["richter", "scale", "felt"] && copied.attributeType == .compositeAttributeType)
     }
 

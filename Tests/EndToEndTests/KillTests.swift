@@ -109,18 +109,28 @@ import Testing
         }
     }
 
-    /// Differences of sorted keys, seven bits a byte, the least first.
+    /// A mark and a version; of each run how far it begins after the one before and how many keys follow its first, seven bits a byte, the least first;
+    /// four bytes of a check sum. What is none of that has the key -1, which no row has.
     private static func keys(_ hex: String) -> [Int64] {
-        var keys: [Int64] = [], last: Int64 = 0, value: Int64 = 0, shift: Int64 = 0
-        var digits = Substring(hex)
+        var digits = Substring(hex), bytes: [Int64] = []
         while let byte = Int64(digits.prefix(2), radix: 16) {
             digits = digits.dropFirst(2)
+            bytes.append(byte)
+        }
+        guard bytes.starts(with: [0x80, 0, 1]), bytes.count >= 7 else { return [-1] }
+        var numbers: [Int64] = [], value: Int64 = 0, shift: Int64 = 0
+        for byte in bytes[3..<bytes.count - 4] {
             value |= (byte & 0x7f) << shift
             shift += 7
             guard byte & 0x80 == 0 else { continue }
-            last += value
-            keys.append(last)
+            numbers.append(value)
             (value, shift) = (0, 0)
+        }
+        guard numbers.count.isMultiple(of: 2), shift == 0 else { return [-1] }
+        var keys: [Int64] = []
+        for place in stride(from: 0, to: numbers.count, by: 2) {
+            let first = (keys.last ?? 0) + numbers[place]
+            keys += first...first + numbers[place + 1]
         }
         return keys
     }

@@ -43,6 +43,36 @@ import Testing
         #expect(ModelComplaint(about: model)?.message.contains(words) == true)
     }
 
+    @Test func aDefaultThatIsNoneOfItAndAnElementOfTwoAreRefused() throws {
+        func complaint(_ change: (NSCompositeAttributeDescription) -> Void) -> String {
+            let magnitude = Quakes.magnitude()
+            change(magnitude)
+            return ModelComplaint(about: NSManagedObjectModel(entities: [Quakes.entity(magnitude)]))?.message ?? ""
+        }
+        #expect(complaint { _ in } == "")
+        #expect(complaint { $0.defaultValue = 5 }.contains("has a default value that is no dictionary"))
+        #expect(complaint { $0.defaultValue = ["rihcter": 5] }.contains("has a default value for rihcter, which is no element of it"))
+        #expect(complaint { $0.defaultValue = ["richter": 5.0] } == "")
+        var other: NSCompositeAttributeDescription?
+        #expect(complaint { other = Quakes.composite("other", [$0.elements[0]]) }.contains("is one of another composite"))
+        #expect(other?.elements.count == 1)
+        #expect(complaint { $0.elements += [$0] }.contains("is an element of itself"))
+    }
+
+    @Test func whatIsIndexedAsOneIsIndexedByElement() {
+        let magnitude = Quakes.magnitude()
+        magnitude.isIndexed = true
+        #expect(magnitude.leaves.allSatisfy { $0.isIndexed } && magnitude.leaves.count == 4)
+    }
+
+    @Test func aUniqueKeyLeavesElementsInMemoryOut() {
+        let magnitude = Quakes.magnitude(), quake = Quakes.entity(magnitude)
+        magnitude.elements[0].isTransient = true
+        quake.uniquenessConstraints = [["magnitude"]]
+        #expect(quake.constraintNames == [["magnitude.scale", "magnitude.felt.reports", "magnitude.felt.since"]])
+        #expect(ModelComplaint(about: NSManagedObjectModel(entities: [quake])) == nil)
+    }
+
     @Test func aStoreOfAProgramsOwnRefusesIt() throws {
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: NSManagedObjectModel(entities: [Quakes.entity()]))
         NSPersistentStoreCoordinator.registerStoreClass(ComposedStore.self, forStoreType: "ComposedStore")

@@ -164,11 +164,11 @@ extension NSManagedObject {
     fileprivate final func accessedPlace(_ name: StaticString) -> PropertyPlace? {
         let layout = layout
         guard name.hasPointerRepresentation else { return place(of: knownKey(name.description)) }
-        if let place = layout.managedPlaces[name.utf8Start] { return place }
+        if let place = layout.namedPlaces[name.utf8Start] { return place }
         let key = knownKey(name.description)
         if layout.place(of: key) == nil, entity.propertiesByName[key] is NSFetchedPropertyDescription { return nil }
         let place = place(of: key)
-        layout.managedPlaces.remember(place, for: name.utf8Start)
+        layout.namedPlaces.remember(place, for: name.utf8Start)
         return place
     }
 

@@ -8,7 +8,7 @@ import Synchronization
 @propertyWrapper
 public struct Managed<Value: ManagedValue> {
     /// Set for a moment, to find out what the property is called.
-    private var mark = false
+    fileprivate var mark = false
 
     /// Called by the compiler for each `@Managed` property. The property has no value of its own: the default comes from the model.
     public init() {}
@@ -26,56 +26,55 @@ public struct Managed<Value: ManagedValue> {
         _enclosingInstance owner: Owner, wrapped wrapped: ReferenceWritableKeyPath<Owner, Value>,
         storage storage: ReferenceWritableKeyPath<Owner, Managed<Value>>
     ) -> Value {
-        get { Value.read(from: owner.standing, at: place(in: owner, storage)) }
-        set { newValue.write(to: owner.standing, at: place(in: owner, storage)) }
-    }
-
-    private static func place<Owner: NSManagedObject>(
-        in owner: Owner, _ storage: ReferenceWritableKeyPath<Owner, Managed<Value>>
-    ) -> PropertyPlace {
-        let cache = owner.layout.managedPlaces
-        if let place = cache[storage] { return place }
-        let name = ManagedNames.name(of: storage, class: Owner.self) {
-            // The label of the wrapper's own storage tells the name: mark it, look for the mark, remember.
-            owner[keyPath: storage].mark = true
-            defer { owner[keyPath: storage].mark = false }
-            var mirror: Mirror? = Mirror(reflecting: owner)
-            while let current = mirror {
-                for child in current.children {
-                    if let wrapper = child.value as? Managed<Value>, wrapper.mark, let label = child.label {
-                        return String(label.dropFirst())
-                    }
-                }
-                mirror = current.superclassMirror
-            }
-            Violation.misuse("a @Managed property of \(Owner.self) has no name")
+        // Inlined, the key path is a field of the object, and no key path is made.
+        @inlinable @inline(__always)
+        get {
+            let wrapper = withUnsafeMutablePointer(to: &owner[keyPath: storage]) { $0 }
+            // Twice, because `standing` hands out an object that is retained and released.
+            if owner.standsForItself { return Value.read(from: owner, at: owner.place(of: wrapper)) }
+            return Value.read(from: owner.standing, at: owner.place(of: wrapper))
         }
-        let place = owner.place(of: name)
-        cache.remember(place, for: storage)
-        return place
+        @inlinable @inline(__always)
+        set {
+            let wrapper = withUnsafeMutablePointer(to: &owner[keyPath: storage]) { $0 }
+            if owner.standsForItself { return newValue.write(to: owner, at: owner.place(of: wrapper)) }
+            newValue.write(to: owner.standing, at: owner.place(of: wrapper))
+        }
     }
 }
 
-/// The names of `@Managed` properties, by where their wrappers are stored.
-private enum ManagedNames {
-    private struct Name: Hashable {
-        let type: ObjectIdentifier
-        let storage: AnyKeyPath
+extension NSManagedObject {
+    /// Where a property lives whose wrapper lies in this object.
+    @inlinable @inline(__always)
+    final func place<Value>(of wrapper: UnsafeMutablePointer<Managed<Value>>) -> PropertyPlace {
+        placeOfWrapper(at: wrapper) ?? foundPlace(of: wrapper)
     }
 
-    // Key paths are immutable; Foundation does not say so to the compiler.
-    private struct Table: @unchecked Sendable {
-        var names: [Name: String] = [:]
+    /// Where a property lives whose wrapper lies there in this object; nil while that is not known.
+    @usableFromInline
+    final func placeOfWrapper(at wrapper: UnsafeRawPointer) -> PropertyPlace? {
+        let offset = wrapper - UnsafeRawPointer(Unmanaged.passUnretained(self).toOpaque())
+        // Without retaining the table, which all threads share.
+        return Unmanaged.passUnretained(layout.wrapperPlaces)._withUnsafeGuaranteedRef { $0.place(for: Swift.type(of: self), at: offset) }
     }
 
-    private static let table = Mutex(Table())
-
-    static func name(of storage: AnyKeyPath, class type: AnyClass, find: () -> String) -> String {
-        let key = Unchecked(value: Name(type: ObjectIdentifier(type), storage: storage))
-        if let known = table.withLock({ $0.names[key.value] }) { return known }
-        let found = find()
-        table.withLock { $0.names[key.value] = found }
-        return found
+    /// Finds out what the property is called: the label of the wrapper's own storage tells. Marks it, looks for the mark, remembers.
+    @usableFromInline
+    final func foundPlace<Value>(of wrapper: UnsafeMutablePointer<Managed<Value>>) -> PropertyPlace {
+        wrapper.pointee.mark = true
+        defer { wrapper.pointee.mark = false }
+        var mirror: Mirror? = Mirror(reflecting: self)
+        while let current = mirror {
+            for child in current.children {
+                guard let found = child.value as? Managed<Value>, found.mark, let label = child.label else { continue }
+                let place = place(of: String(label.dropFirst()))
+                let offset = UnsafeRawPointer(wrapper) - UnsafeRawPointer(Unmanaged.passUnretained(self).toOpaque())
+                layout.wrapperPlaces.remember(place, for: Swift.type(of: self), at: offset)
+                return place
+            }
+            mirror = current.superclassMirror
+        }
+        Violation.misuse("a @Managed property of \(Swift.type(of: self)) has no name")
     }
 }
 

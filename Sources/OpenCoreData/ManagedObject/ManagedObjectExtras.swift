@@ -1,19 +1,20 @@
 /// What an object does not have that was only read: changes, to-manys that were loaded or changed, and what belongs to a fetch. Apart from the
 /// rest, because an object takes less memory and is made and unmade faster the less there is in it.
-final class ManagedObjectExtras {
+class ManagedObjectExtras {
     /// What `base` is where it is not `row`.
-    var base: RowSnapshot?
-    var changed = SlotSet()
-    var eventSlots = SlotSet()
-    var eventBase: RowSnapshot?
-    var members: [Int: [NSManagedObjectID]] = [:]
-    var fetched: [String: [NSManagedObjectID]] = [:]
-    var batch: FetchBatch?
-    var probe: KeyPathProbe?
-    var other: NSManagedObject?
-    var changedToManys = SlotSet()
-    var eventToManys = SlotSet()
-    var eventMembers: [Int: [NSManagedObjectID]] = [:]
+    final var base: RowSnapshot?
+    // Set by the object's own code, one value at a time: no access overlaps another, and to look for that is a third of setting a value.
+    @exclusivity(unchecked) final var changed = SlotSet()
+    final var eventSlots = SlotSet()
+    final var eventBase: RowSnapshot?
+    final var members: [Int: [NSManagedObjectID]] = [:]
+    final var fetched: [String: [NSManagedObjectID]] = [:]
+    final var batch: FetchBatch?
+    final var probe: KeyPathProbe?
+    final var other: NSManagedObject?
+    final var changedToManys = SlotSet()
+    final var eventToManys = SlotSet()
+    final var eventMembers: [Int: [NSManagedObjectID]] = [:]
 }
 
 extension NSManagedObject {
@@ -78,22 +79,6 @@ extension NSManagedObject {
         extras.eventSlots.insert(slot)
     }
 
-    /// Sets a value of an object that fills rows.
-    @inline(__always)
-    final func fill(_ slot: Int, with value: AttributeValue) {
-        storedRow?.update(slot, to: value)
-        extras?.changed.insert(slot)
-    }
-
-    /// Takes the default values again, for the next row.
-    final func beginRow() {
-        storedRow = RowSnapshot.defaults(layout)
-        ownsRow = true
-        fillsRows = true
-        madeExtras.changed = SlotSet()
-        madeExtras.changedToManys = SlotSet()
-    }
-
     /// To-manys that have been loaded, by number.
     final var members: [Int: [NSManagedObjectID]] {
         get { extras?.members ?? [:] }
@@ -134,7 +119,12 @@ extension NSManagedObject {
         set { madeExtras.other = newValue }
     }
 
+    /// Whether `standing` is this one, without looking further.
+    @usableFromInline
+    final var standsForItself: Bool { fillsRows || !isFaulted && context != nil }
+
     /// The instance that is read and changed when this one is.
+    @usableFromInline
     final var standing: NSManagedObject {
         if fillsRows { return self }
         // To read a fault is to hear what it turned out to be.

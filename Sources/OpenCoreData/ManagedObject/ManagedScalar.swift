@@ -61,12 +61,13 @@ extension Optional: ManagedValue where Wrapped: ManagedScalar {
 
 extension NSManagedObject {
     final func write(_ slot: ManagedSlot, at place: PropertyPlace) {
+        if fillsRows, case .slot(let number) = place, fill(number, with: slot.value) { return }
         if case .composite(let number) = place {
             Violation.misuse("\(entity.name ?? "?").\(layout.composites[number].path) is composite; declare the property as [String: Any]?")
         }
         guard case .slot(let number) = place else { return }
         let layout = layout
-        if slot.value.isPlain(for: layout.kinds[number]) {
+        if layout.takes(slot.value, atSlot: number) {
             setValue(slot.value, atSlot: number)
         } else if let relationship = layout.relationship(atSlot: number) {
             setToOne(relationship, slot: number, to: slot.object)
@@ -79,12 +80,6 @@ extension NSManagedObject {
 }
 
 extension AttributeValue {
-    /// Whether a value is what an attribute of this kind holds.
-    fileprivate func isPlain(for kind: AttributeKind) -> Bool {
-        let form = form
-        return form == kind.form || (form == .null && kind.compared != nil)
-    }
-
     /// Integers written to a double or decimal attribute, doubles to a float …
     fileprivate func fitting(_ attribute: NSAttributeDescription, of entity: NSEntityDescription) -> AttributeValue {
         guard let coded = AttributeValue.coded(plain, as: attribute.kind) else {

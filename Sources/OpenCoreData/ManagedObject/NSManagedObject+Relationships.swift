@@ -4,7 +4,7 @@ import Foundation
 extension NSManagedObject {
     /// Points a to-one at `target`; the old target, the new one and its previous partner follow.
     final func setToOne(_ relationship: NSRelationshipDescription, slot: Int, to target: NSManagedObject?) {
-        if fillsRows { return fill(slot, with: target.map { .objectID($0.objectID) } ?? .null) }
+        if fillsRows { return setFilled(target.map { .objectID($0.objectID) } ?? .null, atSlot: slot) }
         let me = standing, target = target?.standing
         if me !== self { return me.setToOne(relationship, slot: slot, to: target) }
         if let target, !isOfSameContext(target) { return }

@@ -32,7 +32,7 @@ extension NSManagedObject {
 
     /// Sets an attribute's value or a to-one's target, without touching the other side, and notes the change.
     final func setValue(_ value: AttributeValue, atSlot slot: Int) {
-        if fillsRows { return fill(slot, with: value) }
+        if fillsRows { return setFilled(value, atSlot: slot) }
         let current = realisedRow, me = standing
         if me !== self { return me.setValue(value, atSlot: slot) }
         if ignoresChanges {
@@ -51,7 +51,7 @@ extension NSManagedObject {
 
     /// Sets a value past all tracking.
     final func writeUntracked(_ value: AttributeValue, atSlot slot: Int) {
-        if fillsRows { return fill(slot, with: value) }
+        if fillsRows { return setFilled(value, atSlot: slot) }
         let current = realisedRow, me = standing
         if me !== self { return me.writeUntracked(value, atSlot: slot) }
         if !ownsRow {

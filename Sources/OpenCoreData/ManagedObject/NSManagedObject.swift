@@ -5,15 +5,16 @@ import Foundation
 /// Its values are a row, shared with every level and cache that holds the same values; the first change copies it.
 open class NSManagedObject: NSObject {
     /// The identity. It changes once at most: where a new object turns out to be another one, which has its unique key (see `NSManagedObjectID`).
-    public internal(set) final var objectID: NSManagedObjectID
+    // Accesses to these never overlap: an object is used on one queue, and nothing else is done while one is set.
+    @exclusivity(unchecked) public internal(set) final var objectID: NSManagedObjectID
     /// The table that finds this object by its ID, unless its context retains it. Set by that table only.
     final var home: UsedObjects?
     /// Unretained: the context clears it in the objects it leaves behind.
     final unowned(unsafe) var context: NSManagedObjectContext?
     /// What `row` is.
-    final var storedRow: RowSnapshot?
+    @exclusivity(unchecked) final var storedRow: RowSnapshot?
     /// What an object does not have that was only read.
-    final var extras: ManagedObjectExtras?
+    @exclusivity(unchecked) final var extras: ManagedObjectExtras?
     /// The low half of the chain's stamp when `row` was fetched, as long as this is a fault (see `ContextChain.stamp`).
     private final var fetchStamp: UInt32 = 0
 

@@ -25,7 +25,7 @@ package struct BatchPlan {
 package struct BatchInsert {
     /// One row: the defaults of the entity, and what was given over them.
     struct Row: Sendable {
-        let values: RowSnapshot
+        fileprivate(set) var values: RowSnapshot
         /// The slots that were given a value.
         let given: SlotSet
     }
@@ -47,8 +47,31 @@ package struct BatchInsert {
     }
 
     let takenKey: TakenKey
+    /// Where rows go that are written.
+    let spent: SpentRows
     /// The next row; nil after the last one.
     let next: () throws -> Row?
+}
+
+/// Rows of one entity that were written, to be filled again: what makes them and what writes them are two threads, and memory that one takes and the
+/// other gives back is dear. Used on the thread that makes rows.
+final class SpentRows {
+    private var chunks: [[BatchInsert.Row]] = []
+
+    func put(_ rows: [BatchInsert.Row]) { if !rows.isEmpty { chunks.append(rows) } }
+
+    /// A row with the default values; nil if there is none that nobody else has.
+    func next() -> RowSnapshot? {
+        while let last = chunks.indices.last {
+            guard var spent = chunks[last].popLast() else {
+                chunks.removeLast()
+                continue
+            }
+            // In its place: a copy would be somebody else who has it.
+            if spent.values.becomeDefaults() { return spent.values }
+        }
+        return nil
+    }
 }
 
 /// New values for the rows of a fetch.

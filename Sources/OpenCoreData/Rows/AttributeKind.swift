@@ -172,7 +172,7 @@ package enum ComparedKind: Sendable {
 
 extension AttributeValue {
     /// Which case a value is.
-    package enum Form: Sendable {
+    package enum Form: UInt8, Sendable {
         case null, int64, double, bool, date, string, data, uuid, decimal, objectID, object
     }
 
@@ -194,8 +194,29 @@ extension AttributeValue {
 
     /// What `value` is as an attribute of this kind; nil if it can't be one. Ranges are checked at validation, not here.
     package static func coded(_ value: Any?, as kind: AttributeKind) -> AttributeValue? {
-        guard let value, !(value is NSNull) else { return .null }
-        return kind.converted(value)
+        guard let value else { return .null }
+        if let value = exact(value, as: kind) { return value }
+        return value is NSNull ? .null : kind.converted(value)
+    }
+
+    /// A value that has exactly the type in which attributes of this kind are given as a rule; nil for any other. To cast an `Any` takes several times as
+    /// long, above all where it can't be cast: what it could be bridged to is looked for then.
+    static func exact(_ value: Any, as kind: AttributeKind) -> AttributeValue? {
+        guard let form = kind.form else { return nil }
+        let type = Swift.type(of: value)
+        // Of these types an `Any` has the value in itself: none is larger than three words.
+        func own<Value>(_: Value.Type) -> Value { withUnsafeBytes(of: value) { $0.load(as: Value.self) } }
+        switch form {
+        case .string where type == String.self: return .string(own(String.self))
+        case .int64 where type == Int.self: return .int64(Int64(own(Int.self)))
+        case .int64 where type == Int64.self: return .int64(own(Int64.self))
+        case .double where type == Double.self: return .double(own(Double.self))
+        case .bool where type == Bool.self: return .bool(own(Bool.self))
+        case .date where type == Date.self: return .date(own(Date.self).timeIntervalSinceReferenceDate)
+        case .data where type == Data.self: return .data(own(Data.self))
+        case .uuid where type == UUID.self: return .uuid(own(UUID.self))
+        default: return nil
+        }
     }
 
     /// The same for a type of Core Data's.

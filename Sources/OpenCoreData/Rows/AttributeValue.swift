@@ -101,8 +101,12 @@ enum StringBytes {
     /// equal strings are known by their words, and most others by their lengths.
     @inline(__always)
     static func areEqual(_ left: String, _ right: String) -> Bool {
-        words(left) == words(right) || (left.utf8.count == right.utf8.count && StringComparison.equalBytes(left, right))
+        areSame(left, right) || (left.utf8.count == right.utf8.count && StringComparison.equalBytes(left, right))
     }
+
+    /// Whether two strings are the same two words. Strings that are not may be equal.
+    @inline(__always)
+    static func areSame(_ left: String, _ right: String) -> Bool { words(left) == words(right) }
 
     @inline(__always)
     private static func words(_ string: String) -> SIMD2<UInt64> {

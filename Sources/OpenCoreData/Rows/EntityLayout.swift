@@ -22,6 +22,8 @@ package final class EntityLayout: @unchecked Sendable {
     package let toManys: [NSRelationshipDescription]
     /// The kinds of attributes by slot; that of object IDs for a to-one.
     package let kinds: [AttributeKind]
+    /// What values of a slot are written as they are: see `takes(_:atSlot:)`.
+    private let plainForms: UnsafeMutablePointer<PlainForm>
     package let names: [String]
     package let isTransient: [Bool]
     package let hasTransients: Bool
@@ -45,7 +47,9 @@ package final class EntityLayout: @unchecked Sendable {
     private let compositesBySlot: [Int: Int]
     private let places: [String: PropertyPlace]
     /// The places of `@Managed` properties that have been used.
-    let managedPlaces = PropertyPlaceCache()
+    let wrapperPlaces = WrapperPlaces()
+    /// The places of properties that have been used by generated accessors.
+    let namedPlaces = NamedPlaces()
     /// What the class of the first object that was asked has registered by key.
     let classMembers = AtomicLazyReference<ClassMembers>()
     /// The rules of the slots whose values can break one of the model's at all.
@@ -112,6 +116,8 @@ package final class EntityLayout: @unchecked Sendable {
             }
         }
         self.kinds = kinds
+        plainForms = .allocate(capacity: slots.count)
+        for (slot, kind) in kinds.enumerated() { (plainForms + slot).initialize(to: PlainForm(form: kind.form, takesNull: kind.compared != nil)) }
         self.names = names
         self.isTransient = transient
         self.hasTransients = transient.contains(true)
@@ -145,6 +151,16 @@ package final class EntityLayout: @unchecked Sendable {
             }
             return UniquenessConstraint(number: number, of: entity, slots: slots)
         }
+    }
+
+    deinit { plainForms.deallocate() }
+
+    /// Whether a value is what the slot holds, and needs no conversion.
+    @inline(__always)
+    func takes(_ value: AttributeValue, atSlot slot: Int) -> Bool {
+        precondition(slot < count)
+        let form = value.form
+        return form == plainForms[slot].form || (form == .null && plainForms[slot].takesNull)
     }
 
     /// How many of the first slots mean the same in rows of another entity: those of the nearest entity that both are or inherit from.
@@ -353,6 +369,12 @@ struct SlotRule: Sendable {
         default: !asksMore
         }
     }
+}
+
+/// What values of a slot are.
+private struct PlainForm {
+    let form: AttributeValue.Form?
+    let takesNull: Bool
 }
 
 extension NSAttributeDescription {

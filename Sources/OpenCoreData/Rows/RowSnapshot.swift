@@ -9,7 +9,7 @@ import Synchronization
 //
 // The values lie behind the object's own fields, in one allocation: one after the other, or packed as a fetch left them.
 package struct RowSnapshot: @unchecked Sendable {
-    private let storage: Storage
+    private var storage: Storage
 
     private class Storage: ManagedBuffer<RowHeader, UInt64> {}
 
@@ -93,8 +93,24 @@ package struct RowSnapshot: @unchecked Sendable {
 
     /// Sets a value of a row that has not been shared yet: one that was just made, or copied.
     package func update(_ slot: Int, to value: AttributeValue) {
+        ownValues[slot] = value
+    }
+
+    /// The values of a row that was just made, one after the other. They are there as long as somebody has the row.
+    var ownValues: UnsafeMutablePointer<AttributeValue> {
         guard let values else { Violation.misuse("a row that was fetched is changed; copy it first") }
-        values[slot] = value
+        return values
+    }
+
+    /// Takes the default values again, if nobody else has the row; says whether that is so.
+    mutating func becomeDefaults() -> Bool {
+        guard isKnownUniquelyReferenced(&storage), let values else { return false }
+        layout.defaults.withUnsafeBufferPointer { defaults in
+            // One by one: the library's own loop asks the type how to copy at each of them.
+            for slot in defaults.indices { values[slot] = defaults[slot] }
+        }
+        stamp(version: 0)
+        return true
     }
 
     /// A copy that may be changed until it is shared.

@@ -22,6 +22,7 @@ final class Child: Sendable {
         var read = 0
         var openStreams = 2
         var status: Int32?
+        var ended: ContinuousClock.Instant?
         var watcher: Watcher?
         var waiters: [CheckedContinuation<Int32, Never>] = []
     }
@@ -30,6 +31,7 @@ final class Child: Sendable {
 
     let program: String
     let pid: Int32
+    private let started = ContinuousClock.now
     private let input: Int32
     private let state = Mutex(State())
 
@@ -113,6 +115,7 @@ final class Child: Sendable {
         step { state in
             var status: Int32 = 0
             waitpid(pid, &status, 0)
+            state.ended = .now
             state.status = status & 0x7f == 0 ? status >> 8 & 0xff : 128 + status & 0x7f
         }
     }
@@ -149,6 +152,8 @@ final class Child: Sendable {
 
     var output: [String] { state.withLock { $0.output } }
     var errors: [String] { state.withLock { $0.errors } }
+    /// How long the process lived, as the thread knows that waited for it; nil while it lives. A test hears of the end later where others are at work.
+    var lifetime: Duration? { state.withLock { $0.ended }.map { $0 - started } }
     var isRunning: Bool { state.withLock { $0.status == nil } }
 
     /// The next line, after those that were waited for already, of which `test` is true. Throws if the output ends before.

@@ -68,6 +68,13 @@ final class Workshop: Sendable {
         return (status, child.output, child.errors)
     }
 
+    /// How long `cisternctl` takes with these arguments, in seconds, and what comes of it.
+    func timed(_ arguments: String...) async throws -> (seconds: Double, status: Int32, output: [String]) {
+        let child = try start(Self.binary("cisternctl"), arguments + ["--socket", "\(folder)/run/control.sock"])
+        let status = await child.end()
+        return ((child.lifetime ?? .zero) / .seconds(1), status, child.output)
+    }
+
     /// Starts one of the servers under `Fixtures`.
     func server(_ script: String, _ arguments: [String] = []) async throws -> FixtureServer {
         try await FixtureServer(start(Self.python, [TestData.fixture(script)] + arguments))

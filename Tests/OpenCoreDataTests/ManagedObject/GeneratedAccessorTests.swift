@@ -133,7 +133,7 @@ final class Typed: NSManagedObject {
             let object = Typed(context: context), names: [StaticString] = ["mood", "colour"]
             let _: Typed.Mood = object.managedValue(forProperty: names[0])
             let _: Typed.Colour? = object.managedValue(forProperty: names[1])
-            for name in names { #expect(object.layout.managedPlaces[name.utf8Start] != nil, "\(name)") }
+            for name in names { #expect(object.layout.namedPlaces[name.utf8Start] != nil, "\(name)") }
         }
     }
 

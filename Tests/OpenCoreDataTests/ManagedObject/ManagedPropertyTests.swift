@@ -38,6 +38,30 @@ final class Everything: NSManagedObject {
     }
 }
 
+/// Classes of which one inherits from the other, and a model that has their properties in this order or the other way round.
+class Vehicle: NSManagedObject {
+    @Managed var wheels: Int64
+    @Managed var name: String?
+    @Managed var parts: Set<Vehicle>
+}
+
+final class Lorry: Vehicle {
+    @Managed var load: Double
+    @Managed var driver: String?
+
+    static func model(reversed: Bool) -> NSManagedObjectModel {
+        let vehicle = Company.entity("Vehicle", Vehicle.self), lorry = Company.entity("Lorry", Lorry.self)
+        vehicle.properties = [Company.attribute("wheels", .integer64), Company.attribute("name", .string)]
+        lorry.properties = [Company.attribute("load", .double), Company.attribute("driver", .string)]
+        for entity in [vehicle, lorry] where reversed {
+            entity.properties = [Company.attribute("first\(entity.name ?? "")", .string)] + entity.properties.reversed()
+        }
+        vehicle.subentities = [lorry]
+        Company.relate(vehicle, "parts", many: true, vehicle, "whole", many: false)
+        return NSManagedObjectModel(entities: [vehicle, lorry])
+    }
+}
+
 @Suite struct ManagedPropertyTests {
     // A5, L1
     @Test func everyTypeIsWrittenSavedAndRead() throws {
@@ -81,6 +105,27 @@ final class Everything: NSManagedObject {
             object.maybeInt = 3
             object.maybeInt = nil
             #expect(object.maybeInt == nil && object.value(forKey: "maybeInt") == nil)
+        }
+    }
+
+    @Test func aClassOfTwoModelsHasItsPropertiesWhereEachHasThem() throws {
+        for reversed in [false, true, false] {
+            let model = Lorry.model(reversed: reversed), stack = TestStack(model)
+            try stack.root.performAndWait { () throws in
+                let vehicle = Vehicle(entity: try #require(model.entitiesByName["Vehicle"]), insertInto: stack.root)
+                let lorry = Lorry(entity: try #require(model.entitiesByName["Lorry"]), insertInto: stack.root)
+                for (number, object) in [vehicle, lorry].enumerated() {
+                    object.wheels = Int64(4 + number)
+                    object.name = "n\(number)"
+                }
+                lorry.load = 7.5
+                lorry.driver = "d"
+                lorry.parts = [vehicle]
+                #expect(vehicle.wheels == 4 && vehicle.name == "n0" && lorry.wheels == 5 && lorry.name == "n1")
+                #expect(lorry.load == 7.5 && lorry.driver == "d" && lorry.parts == [vehicle] && vehicle.parts.isEmpty)
+                #expect(lorry.value(forKey: "wheels") as? Int == 5 && lorry.value(forKey: "name") as? String == "n1")
+                #expect(lorry.value(forKey: "load") as? Double == 7.5 && lorry.value(forKey: "driver") as? String == "d")
+            }
         }
     }
 

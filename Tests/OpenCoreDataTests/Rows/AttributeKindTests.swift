@@ -1,7 +1,8 @@
 import Foundation
-import OpenCoreData
 import OpenCoreDataTestSupport
 import Testing
+
+@testable import OpenCoreData
 
 /// Two kinds of attributes that Core Data does not have. All that is said of them stands here.
 extension AttributeKind {
@@ -80,6 +81,23 @@ extension AttributeKind {
             try stack.root.save()
             let found = try stack.root.fetch(NSFetchRequest<NSManagedObject>(entityName: "Host"))
             #expect(found.map { $0.value(forKey: "address") as? Int64 } == [2])
+        }
+    }
+
+    // A5
+    @Test func aValueThatIsTakenAsItIsIsWhatTheKindMakesOfIt() {
+        let values: [Any] = [
+            "text", "7", "", 7, Int64(-7), Int32(7), UInt8(7), 7.5, Float(7.5), true, false, Date(timeIntervalSinceReferenceDate: 7), Data([7]),
+            UUID(),
+            Decimal(7), NSNumber(value: 7), NSNumber(value: true), NSString("text"), NSNull(), Optional<Int>.none as Any, Optional("text") as Any,
+        ]
+        for raw in stride(from: 0, through: NSAttributeType.compositeAttributeType.rawValue, by: 100) {
+            guard let type = NSAttributeType(rawValue: raw) else { continue }
+            let kind = AttributeKind[type]
+            for value in values {
+                let coded = AttributeValue.coded(value, as: kind)
+                if value is NSNull { #expect(coded == .null) } else { #expect(coded == kind.converted(value), "\(value) as \(kind.name)") }
+            }
         }
     }
 }

@@ -8,7 +8,9 @@ extension NSBatchInsertRequest: ContextRequest {
         guard !entity.isAbstract else {
             throw NSError.coreData(.coreData, "Entity \(entity.name ?? "?") is abstract; it has no objects that could be inserted.")
         }
-        let work = BatchInsert(entity: entity, takenKey: BatchInsert.TakenKey(context.mergePolicy), next: source.rows(for: entity))
+        let spent = SpentRows()
+        let work = BatchInsert(
+            entity: entity, takenKey: BatchInsert.TakenKey(context.mergePolicy), spent: spent, next: source.rows(for: entity, reusing: spent))
         let outcome = try context.execute(.insert(work), of: self, tellsIDs: resultType == .objectIDs, in: coordinator)
         switch resultType {
         case .statusOnly: return NSBatchInsertResult(NSNumber(value: true), resultType)
@@ -129,15 +131,15 @@ extension BatchInsert.TakenKey {
 
 extension NSBatchInsertRequest.Source {
     /// What hands out row after row, and nil after the last.
-    fileprivate func rows(for entity: NSEntityDescription) -> () throws -> BatchInsert.Row? {
+    fileprivate func rows(for entity: NSEntityDescription, reusing spent: SpentRows) -> () throws -> BatchInsert.Row? {
         let layout = entity.layout
         switch self {
         case .dictionaries(let dictionaries):
             var rest = dictionaries.makeIterator()
-            var slots = SlotsByName(layout)
+            var slots = SlotsByName(layout, reusing: spent)
             return { try rest.next().map { try slots.row($0) } }
         case .dictionaryHandler(let handler):
-            var slots = SlotsByName(layout)
+            var slots = SlotsByName(layout, reusing: spent)
             return {
                 let dictionary = NSMutableDictionary()
                 if handler(dictionary) { return nil }
@@ -145,9 +147,10 @@ extension NSBatchInsertRequest.Source {
             }
         case .managedObjectHandler(let handler):
             let object = entity.makeObject(in: nil)
-            object.beginRow()
+            object.startFillingRows()
             let refused = Set(layout.partnerSlots).union((0..<layout.count).filter { layout.isTransient[$0] })
-            let toOnes = layout.toOneSlots, checked = (0..<layout.count).filter { layout.kinds[$0].isChecked }
+            let toOnes = layout.toOneSlots
+            let checked = (0..<layout.count).filter { layout.kinds[$0].isChecked }.map { (slot: $0, kind: layout.kinds[$0]) }
             return {
                 guard !handler(object), let row = object.row else {
                     object.fillsRows = false
@@ -162,10 +165,10 @@ extension NSBatchInsertRequest.Source {
                 for slot in toOnes where given.contains(slot) {
                     row.update(slot, to: try layout.batchValue(row[slot].objectID, atSlot: slot))
                 }
-                for slot in checked where given.contains(slot) && !layout.kinds[slot].admits(row[slot]) {
+                for (slot, kind) in checked where given.contains(slot) && !kind.admits(row[slot]) {
                     throw NSError.noValue(row[slot].plain, of: layout, slot: slot)
                 }
-                object.beginRow()
+                object.beginRow(in: spent.next())
                 return BatchInsert.Row(values: row, given: given)
             }
         }
@@ -175,30 +178,47 @@ extension NSBatchInsertRequest.Source {
 /// Rows out of dictionaries. Names are looked up once: those of the next dictionary are the same as a rule.
 private struct SlotsByName {
     private let layout: EntityLayout
+    private let spent: SpentRows
+    private let kinds: [AttributeKind]
     private var known: [String: Int] = [:]
+    /// The first of those, which are found by their words sooner than by a hash.
+    private var first: [(name: String, slot: Int)] = []
 
-    init(_ layout: EntityLayout) { self.layout = layout }
+    init(_ layout: EntityLayout, reusing spent: SpentRows) {
+        self.layout = layout
+        self.spent = spent
+        kinds = layout.kinds
+    }
 
     mutating func row(_ pairs: some Sequence<(key: String, value: Any)>) throws -> BatchInsert.Row {
-        let row = RowSnapshot.defaults(layout)
+        let row = spent.next() ?? RowSnapshot.defaults(layout), values = row.ownValues
         var given = SlotSet()
         for (name, value) in pairs {
-            let slot: Int
-            if let found = known[name] {
-                slot = found
-            } else if case .composite? = layout.place(of: name) {
+            guard let slot = try slot(of: name) else {
                 for (slot, value) in try layout.batchValues(name, value) {
                     row.update(slot, to: try layout.batchValue(value, atSlot: slot))
                     given.insert(slot)
                 }
                 continue
-            } else {
-                slot = try layout.batchSlot(of: name)
-                known[name] = slot
             }
-            row.update(slot, to: try layout.batchValue(identity(value), atSlot: slot))
             given.insert(slot)
+            if let plain = AttributeValue.exact(value, as: kinds[slot]), kinds[slot].admits(plain) {
+                values[slot] = plain
+            } else {
+                values[slot] = try layout.batchValue(layout.relationship(atSlot: slot) == nil ? value : identity(value), atSlot: slot)
+            }
         }
         return BatchInsert.Row(values: row, given: given)
+    }
+
+    /// Nil for a composite.
+    private mutating func slot(of name: String) throws -> Int? {
+        for number in first.indices where StringBytes.areSame(first[number].name, name) { return first[number].slot }
+        if let slot = known[name] { return slot }
+        if case .composite? = layout.place(of: name) { return nil }
+        let slot = try layout.batchSlot(of: name)
+        known[name] = slot
+        if first.count < 32 { first.append((name, slot)) }
+        return slot
     }
 }

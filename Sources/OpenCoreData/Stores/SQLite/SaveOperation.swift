@@ -193,13 +193,15 @@ struct SaveOperation {
         return (try database.cached(Self.insertion(map, columns, sum: schema.tables[map.table].sum)), columns)
     }
 
-    /// The statement for a new row: its key, its entity, then the values of these columns.
-    static func insertion(_ map: EntityMap, _ columns: [SlotColumn], sum: (any SQLRowSum)?) -> String {
+    /// The statement for new rows: of each its key, its entity, then the values of these columns.
+    static func insertion(_ map: EntityMap, _ columns: [SlotColumn], sum: (any SQLRowSum)?, rows: Int = 1) -> String {
         let names = ["Z_PK", "Z_ENT"] + columns.flatMap(\.names)
-        let values = names.enumerated().map { (column: $0.element, value: "?\($0.offset + 1)") }
         let all = names.map(\.sqlName) + ["Z_OPT"] + (sum.map { [$0.column] } ?? [])
-        return "INSERT INTO \(map.tableName.sqlName) (\(all.joined(separator: ", "))) "
-            + "VALUES (\((values.map(\.value) + ["1"] + [sum?.whole(values)].compactMap { $0 }).joined(separator: ", ")))"
+        let tuples = (0..<rows).map { row in
+            let values = names.enumerated().map { (column: $0.element, value: "?\(row * names.count + $0.offset + 1)") }
+            return "(\((values.map(\.value) + ["1"] + [sum?.whole(values)].compactMap { $0 }).joined(separator: ", ")))"
+        }
+        return "INSERT INTO \(map.tableName.sqlName) (\(all.joined(separator: ", "))) VALUES \(tuples.joined(separator: ", "))"
     }
 
     /// Keys that no store was asked for (made while the store could not be written) must not be handed out again, nor those beside them.

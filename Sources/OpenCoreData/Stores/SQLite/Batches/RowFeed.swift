@@ -5,16 +5,17 @@ import Synchronization
 ///
 /// The code runs on the thread that executes the request. Where there are many rows the transaction runs on a thread of its own: one row is made while
 /// another is written.
-// What both threads use is under the lock; `next` is called on the thread that made the feed.
+// What both threads use is under the lock; `insert` is asked on the thread that made the feed.
 final class RowFeed: @unchecked Sendable {
     private struct State: Sendable {
         var chunks: [[BatchInsert.Row]] = []
+        var spent: [[BatchInsert.Row]] = []
         var failure: (any Error)?
         var isStopped = false
     }
 
     private static let chunkSize = 512
-    private let next: () throws -> BatchInsert.Row?
+    private let insert: BatchInsert
     private let asking: AskingForRows
     private let queue: ContextQueue
     private let state = Mutex(State())
@@ -25,8 +26,8 @@ final class RowFeed: @unchecked Sendable {
     /// Whether there is no further row to be asked for.
     private(set) var isOver = false
 
-    init(_ next: @escaping () throws -> BatchInsert.Row?, asking: AskingForRows, on queue: ContextQueue) {
-        self.next = next
+    init(_ insert: BatchInsert, asking: AskingForRows, on queue: ContextQueue) {
+        self.insert = insert
         self.asking = asking
         self.queue = queue
         // Not as its first value: whoever stops early leaves less, and the process would be stopped when it goes.
@@ -36,9 +37,10 @@ final class RowFeed: @unchecked Sendable {
     /// The next rows, at most that many; fewer only if they are the last. On the thread that made the feed.
     func rows(atMost count: Int) throws -> [BatchInsert.Row] {
         var rows: [BatchInsert.Row] = []
+        rows.reserveCapacity(count)
         try asking.asking(on: queue) {
             while rows.count < count, !isOver {
-                if let row = try next() { rows.append(row) } else { isOver = true }
+                if let row = try insert.next() { rows.append(row) } else { isOver = true }
             }
         }
         return rows
@@ -53,6 +55,20 @@ final class RowFeed: @unchecked Sendable {
             if !state.chunks.isEmpty { return state.chunks.removeFirst() }
             if let failure = state.failure { throw failure }
             return []
+        }
+    }
+
+    /// Takes back rows that were written: they go to the thread that made them. On the thread that writes.
+    func giveBack(_ rows: inout [BatchInsert.Row]) {
+        // Let go of under the lock: whoever takes them must be the only one who has them.
+        if isApart {
+            state.withLock { state in
+                state.spent.append(rows)
+                rows = []
+            }
+        } else {
+            insert.spent.put(rows)
+            rows = []
         }
     }
 
@@ -82,7 +98,12 @@ final class RowFeed: @unchecked Sendable {
         var isLast = false
         while !isLast {
             room.wait()
-            if state.withLock({ $0.isStopped }) { return }
+            let (isStopped, spent) = state.withLock { state in
+                defer { state.spent = [] }
+                return (state.isStopped, state.spent)
+            }
+            if isStopped { return }
+            for rows in spent { insert.spent.put(rows) }
             let made = Result { try isOver ? [] : rows(atMost: Self.chunkSize) }
             state.withLock { state in
                 switch made {

@@ -8,7 +8,7 @@ extension SQLiteStore {
     func carryOut(_ batch: BatchPlan, _ body: (any PreparedBatch) throws -> Void) throws {
         switch batch.work {
         case .insert(let insert):
-            let feed = RowFeed(insert.next, asking: asking, on: batch.queue)
+            let feed = RowFeed(insert, asking: asking, on: batch.queue)
             let operation = try SQLiteBatchInsert(insert, feed, tellsIDs: batch.tellsIDs, in: self)
             if feed.isOver { return try carryOut(operation, for: batch.origin, body) }
             try feed.feed { try carryOut(operation, for: batch.origin, body) }

@@ -1,14 +1,11 @@
 import Foundation
 import Synchronization
 
-/// The places of one entity's properties, by the key paths to the storage of `@Managed` ones and by the names in generated accessors. Read without
-/// a lock, from any thread.
+/// The places of one entity's properties, by the names in generated accessors. Read without a lock, from any thread.
 ///
-/// Each entry is one word: the address of the key path, or of the name's characters in the program, and the place. A key path that has an entry is
-/// kept alive for good, so that its address means nothing else; the compiler makes one per property, and where it does not (generic classes) the
-/// table stops growing.
+/// Each entry is one word: the address of the name's characters in the program, and the place.
 // The table is reached through atomics only, and its storage lives as long as it does.
-final class PropertyPlaceCache: @unchecked Sendable {
+final class NamedPlaces: @unchecked Sendable {
     private static let size = 256
     private static let probes = 4
     private let entries: UnsafeMutablePointer<Atomic<UInt64>>
@@ -24,17 +21,10 @@ final class PropertyPlaceCache: @unchecked Sendable {
         entries.deallocate()
     }
 
-    subscript(_ path: AnyKeyPath) -> PropertyPlace? { place(for: Self.mark(Unmanaged.passUnretained(path).toOpaque())) }
     /// - Parameter name: the first character of a name that stays where it is.
     subscript(_ name: UnsafePointer<UInt8>) -> PropertyPlace? { place(for: Self.mark(name)) }
 
-    func remember(_ place: PropertyPlace, for path: AnyKeyPath) {
-        // Kept before it can be found: nobody may see an address that could come to mean another key path.
-        let kept = Unmanaged.passRetained(path)
-        if !remember(place, Self.mark(kept.toOpaque())) { kept.release() }
-    }
-
-    func remember(_ place: PropertyPlace, for name: UnsafePointer<UInt8>) { _ = remember(place, Self.mark(name)) }
+    func remember(_ place: PropertyPlace, for name: UnsafePointer<UInt8>) { remember(place, Self.mark(name)) }
 
     private func place(for mark: UInt64) -> PropertyPlace? {
         for index in Self.indices(mark) {
@@ -45,18 +35,15 @@ final class PropertyPlaceCache: @unchecked Sendable {
         return nil
     }
 
-    /// Whether there is an entry now that was not there before.
-    private func remember(_ place: PropertyPlace, _ mark: UInt64) -> Bool {
-        guard let code = Self.code(place), used.load(ordering: .relaxed) < Self.size / 2 else { return false }
+    private func remember(_ place: PropertyPlace, _ mark: UInt64) {
+        guard let code = Self.code(place), used.load(ordering: .relaxed) < Self.size / 2 else { return }
         for index in Self.indices(mark) {
             let entry = entries[index].load(ordering: .relaxed)
-            if entry & ~0xfff == mark { return false }
+            if entry & ~0xfff == mark { return }
             guard entry == 0 else { continue }
-            guard entries[index].compareExchange(expected: 0, desired: mark | code, ordering: .relaxed).exchanged else { return false }
-            used.add(1, ordering: .relaxed)
-            return true
+            if entries[index].compareExchange(expected: 0, desired: mark | code, ordering: .relaxed).exchanged { used.add(1, ordering: .relaxed) }
+            return
         }
-        return false
     }
 
     /// The whole address: two names may stand side by side. A process's addresses leave more than twelve bits free.

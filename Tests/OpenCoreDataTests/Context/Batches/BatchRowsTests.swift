@@ -1,0 +1,103 @@
+import Foundation
+import OpenCoreData
+import OpenCoreDataTestSupport
+import Testing
+
+/// Shops of which each has something else, by their numbers.
+private struct NumberedShop {
+    let values: [String: Any]
+
+    init(_ number: Int) {
+        var values: [String: Any] = ["number": number]
+        // Texts that lie in the string itself, ones that do not, and ones that are longer than what is bound at once.
+        if number % 3 != 0 { values["name"] = "shop \(number)" + String(repeating: " and more", count: number % 50 == 0 ? 600 : number % 5) }
+        if number % 4 == 1 { values["stars"] = number % 100 }
+        if number % 2 == 0 { values["revenue"] = Double(number) / 4 }
+        if number % 7 == 0 { values["opened"] = Date(timeIntervalSinceReferenceDate: Double(number)) }
+        if number % 6 == 0 { values["isOpen"] = number % 12 == 0 }
+        if number % 11 == 0 { values["token"] = UUID(uuidString: "00000000-0000-0000-0000-\(String(format: "%012d", number))") }
+        if number % 13 == 0 { values["site"] = URL(string: "https://example.org/\(number)") }
+        if number % 17 == 0 { values["stars"] = NSNull() }
+        self.values = values
+    }
+
+    static let names = ["number", "name", "stars", "revenue", "opened", "isOpen", "token", "site"]
+
+    /// What a row of it is read as: what was given, and default values besides.
+    var words: [String] {
+        Self.names.map { name in
+            switch values[name] {
+            case is NSNull: "nil"
+            case let value?: "\(value)"
+            case nil: name == "stars" ? "3" : "nil"
+            }
+        }
+    }
+
+    static func words(_ object: NSManagedObject) -> [String] {
+        names.map { name in
+            switch object.value(forKey: name) {
+            case let value as NSNumber where name == "isOpen": "\(value.boolValue)"
+            case let value as NSNumber where name == "revenue": "\(value.doubleValue)"
+            case let value?: "\(value)"
+            case nil: "nil"
+            }
+        }
+    }
+}
+
+/// Rows are written several at a time, and those that were written are filled again.
+@Suite struct BatchRowsTests {
+    enum Way: CaseIterable { case objects, dictionaries, handler }
+
+    private func request(_ way: Way, _ count: Int) -> NSBatchInsertRequest {
+        var number = 0
+        switch way {
+        case .objects:
+            return NSBatchInsertRequest(entityName: "Shop") { (object: NSManagedObject) in
+                if number == count { return true }
+                for (key, value) in NumberedShop(number).values { object.setValue(value is NSNull ? nil : value, forKey: key) }
+                number += 1
+                return false
+            }
+        case .dictionaries: return NSBatchInsertRequest(entityName: "Shop", objects: (0..<count).map { NumberedShop($0).values })
+        case .handler:
+            return NSBatchInsertRequest(entityName: "Shop") { (row: NSMutableDictionary) in
+                if number == count { return true }
+                for (key, value) in NumberedShop(number).values { row[key] = value }
+                number += 1
+                return false
+            }
+        }
+    }
+
+    private func check(_ world: BatchWorld, _ count: Int) throws {
+        let context = world.fresh(), fetch = NSFetchRequest<NSManagedObject>(entityName: "Shop")
+        fetch.sortDescriptors = [NSSortDescriptor(key: "number", ascending: true)]
+        try context.performAndWait { () throws in
+            let shops = try context.fetch(fetch)
+            try #require(shops.count == count)
+            for (number, shop) in shops.enumerated() {
+                try #require(NumberedShop.words(shop) == NumberedShop(number).words, "shop \(number) of \(count)")
+            }
+        }
+    }
+
+    // B1
+    @Test(arguments: Way.allCases, [1, 7, 8, 9, 16, 100]) func aRowHasWhatItWasGivenAndDefaultsBesides(_ way: Way, _ count: Int) throws {
+        for policy in [NSMergePolicy.error, .mergeByPropertyObjectTrump] {
+            let world = try BatchWorld(.file)
+            try world.execute(request(way, count), policy: policy)
+            try check(world, count)
+            #expect(try SQLiteStoreVerification.verify(try #require(world.store.url)).isSound)
+        }
+    }
+
+    // B1: more than are made before the first is written
+    @Test(arguments: [Way.objects, .dictionaries]) func aRowThatIsFilledAgainHasNothingOfTheOneBefore(_ way: Way) throws {
+        let world = try BatchWorld(.file)
+        try world.execute(request(way, 25_003))
+        try check(world, 25_003)
+        #expect(try SQLiteStoreVerification.verify(try #require(world.store.url)).isSound)
+    }
+}

@@ -1,10 +1,5 @@
 import CoreData
-import Foundation
 import Testing
-
-#if !canImport(ObjectiveC)
-    import class CoreData.NSExpression
-#endif
 
 /// Counts how often results have changed.
 private final class Counting: NSObject, NSFetchedResultsControllerDelegate {

@@ -101,7 +101,7 @@ import Testing
         #expect(plan.status == 0)
         #expect(
             plan.output.last
-                == "cisternd brings the store to this model at its next reload or start, which takes less than a second (450 rows are gone through). It keeps a copy of the store as it is."
+                == "cisternd brings the store to this model at its next reload or start, which takes less than a second (150 objects, gone through 3 times). It keeps a copy of the store as it is."
         )
         check = try await shop.check()
         #expect(check.status == 0 && check.output.suffix(2) == plan.output.suffix(2), "\(check)")
@@ -123,6 +123,31 @@ import Testing
         #expect(!(daemon.output + daemon.errors).contains { $0.contains(Self.migrated) })
         daemon.signal(SIGTERM)
         #expect(await daemon.end() == 0)
+    }
+
+    // No hash of the model tells of an index.
+    @Test(.timeLimit(.minutes(60)), arguments: Way.allCases) func anIndexThatComesOrGoesIsToldBefore(by way: Way) async throws {
+        let (shop, server) = try await Self.filled()
+        defer { shop.close() }
+        let indexes = "SELECT name FROM sqlite_master WHERE name IN ('Z_Item_page', 'Z_Item_name') ORDER BY name"
+        #expect(try await shop.sql(indexes) == ["Z_Item_name"])
+        let refuse: Edit = ("[store]\n", "[store]\non_schema_change = \"refuse\"\n")
+        let edits: [Edit] = [
+            refuse, ("  page = { type", "  page = { index = true, type"), ("{ type = \"string\", index = true }", "{ type = \"string\" }"),
+        ]
+        try Self.configure(shop, server, edits)
+        let told = [
+            "An index over Item.page is made.", "The index over Item.name goes.",
+            "cisternd brings the store to this model at its next reload or start, which takes less than a second (150 objects, gone through once).",
+        ]
+        let plan = try await shop.plan(), check = try await shop.check()
+        #expect(plan.status == 0 && plan.output == told, "\(plan)")
+        #expect(check.status == 0 && check.output.suffix(3) == told[...], "\(check)")
+        let daemon = try await Self.daemon(shop, server, edits, by: way, former: [refuse])
+        #expect(try await shop.sql(indexes) == ["Z_Item_page"])
+        daemon.signal(SIGTERM)
+        #expect(await daemon.end() == 0)
+        #expect(try await shop.plan().output == ["The store is of this model: nothing changes."])
     }
 
     @Test(.timeLimit(.minutes(60)), arguments: Way.allCases) func aRenamedAttributeKeepsItsValues(by way: Way) async throws {

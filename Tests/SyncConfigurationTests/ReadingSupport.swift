@@ -40,3 +40,32 @@ let itemSource =
         entity = "Item"
 
         """
+
+/// A suite that reads models of Xcode's editor.
+protocol ModelFileReading {}
+
+extension ModelFileReading {
+    /// A configuration beside a model of these elements, in `/c/Model.xcdatamodel`.
+    func reading(_ elements: String, _ text: String = "") -> ConfigurationReading {
+        let files = ConfigurationTexts([
+            "/c/cisternd.toml": "[model]\nfile = \"Model.xcdatamodel\"\n\(text)",
+            "/c/Model.xcdatamodel/contents": "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<model>\n\(elements)\n</model>",
+        ])
+        return ConfigurationReader(path: "/c/cisternd.toml", files: files).read()
+    }
+
+    func model(_ elements: String, _ text: String = "", sourceLocation: SourceLocation = #_sourceLocation) throws -> ModelConfiguration {
+        let reading = reading(elements, text)
+        #expect(reading.errors.map(\.description) == [], sourceLocation: sourceLocation)
+        return try #require(reading.configuration, sourceLocation: sourceLocation).model
+    }
+
+    func attribute(_ words: String, _ userInfo: [String: String] = [:], name: String = "x") -> String {
+        let entries = userInfo.sorted { $0.key < $1.key }.map { "<entry key=\"\($0.key)\" value=\"\($0.value)\"/>" }.joined()
+        return "<attribute name=\"\(name)\" \(words)><userInfo>\(entries)</userInfo></attribute>"
+    }
+
+    func entity(_ contents: String, name: String = "A", _ words: String = "") -> String {
+        "<entity name=\"\(name)\" \(words)>\(attribute("attributeType=\"Integer 64\"", name: "id"))\(contents)</entity>"
+    }
+}

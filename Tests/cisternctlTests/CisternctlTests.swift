@@ -177,6 +177,43 @@ final class Outcome: Sendable {
         #expect(json.out.contains("\"entity.A.attributes.code\"") && json.out.contains("\"versions\""))
     }
 
+    private static func model(_ keys: String...) -> [String: String] {
+        let userInfo = keys.map { "<entry key=\"\($0)\" value=\"\($0 == "relatedByAttribute" ? "mapped" : "code")\"/>" }.joined()
+        return [
+            "/m/One.xcdatamodel/contents": """
+            <model><entity name="A"><attribute name="code" attributeType="String"/><userInfo>\(userInfo)</userInfo></entity>
+            <entity name="B"><attribute name="id" attributeType="String"/></entity></model>
+            """
+        ]
+    }
+
+    @Test func modelShowPrintsNoKeyThatNamesNoAttribute() async {
+        #expect(await run("model", "show", "/m/One.xcdatamodel", files: Self.model("relatedByAttribute")) == .success)
+        #expect(outcome.error.contains("warning: entity \"A\": relatedByAttribute names mapped, which is no attribute of A: it is left out"))
+        #expect(outcome.out.contains("[entity.B]") && !outcome.out.contains("[entity.A") && !outcome.out.contains("mapped"))
+        let named = Outcome()
+        #expect(
+            await Cisternctl.run(
+                arguments: ["model", "show", "/m/One.xcdatamodel"],
+                surroundings: named.surroundings(Self.model("relatedByAttribute", "identityAttribute"))) == .success)
+        #expect(named.out.contains("[entity.A]\nkey = [\"code\"]"))
+    }
+
+    @Test(arguments: [[], ["--json"]]) func aModelOfWhichAnErrorIsToldIs65(_ options: [String]) async {
+        let files = [
+            "/m/One.xcdatamodel/contents": """
+            <model><entity name="A">
+            <attribute name="code" attributeType="String"><userInfo><entry key="sync.isPrimaryKey" value="YES"/></userInfo></attribute>
+            <attribute name="id" attributeType="String"/><userInfo><entry key="relatedByAttribute" value="id"/></userInfo>
+            </entity></model>
+            """
+        ]
+        let arguments = ["model", "show", "/m/One.xcdatamodel"] + options
+        #expect(await Cisternctl.run(arguments: arguments, surroundings: outcome.surroundings(files)) == .dataError)
+        #expect((outcome.error + outcome.out).contains("relatedByAttribute makes the key id, sync.isPrimaryKey makes it code"))
+        #expect(outcome.out.contains("entity.A"))
+    }
+
     @Test func whatIsNoModelIs65() async {
         #expect(await run("model", "show", "/m/None.xcdatamodeld") == .dataError)
         #expect(outcome.error.contains("/m/None.xcdatamodeld: can't be read: no such file"))

@@ -186,7 +186,7 @@ extension NSPersistentStoreDescription {
             NSPersistentStoreRemoteChangeNotificationPostOptionKey,
         ]
         return switch type {
-        case NSInMemoryStoreType: everybody
+        case NSInMemoryStoreType, NSBinaryStoreType, NSXMLStoreType: everybody
         case NSSQLiteStoreType:
             everybody.union([
                 NSPersistentStoreTimeoutOption, NSSQLitePragmasOption, NSSQLiteAnalyzeOption, NSSQLiteManualVacuumOption,

@@ -29,13 +29,26 @@ extension SortKeyInitializable where Self: NSSortDescriptor {
         }
         self = result
     }
+
+    /// The same as a Swift sort descriptor of a property: `NSSortDescriptor(SortDescriptor(\Person.name, order: .reverse))`. Strings are ordered by their
+    /// bytes. Stops the program for a descriptor without a key path: a store sorts by properties.
+    public init<Compared: NSObject>(_ descriptor: SortDescriptor<Compared>) {
+        guard let keyPath = descriptor.keyPath else { Violation.misuse("\(descriptor) has no key path; a fetch sorts by properties") }
+        func made<Value>(of type: Value.Type) -> Self? {
+            (keyPath as? KeyPath<Compared, Value>).flatMap { KeyPathSortDescriptor($0, ascending: descriptor.order == .forward) as? Self }
+        }
+        guard let result = _openExistential(Swift.type(of: keyPath).valueType, do: made) else {
+            Violation.misuse("a sort descriptor of a key path is not a \(Self.self)")
+        }
+        self = result
+    }
 }
 
 /// A descriptor that sorts by what may be nil; Foundation's sort by what is comparable only.
 final class KeyPathSortDescriptor: NSSortDescriptor {
     private let reverse: () -> KeyPathSortDescriptor
 
-    init<Root: NSManagedObject, Value>(_ keyPath: KeyPath<Root, Value>, ascending: Bool) {
+    init<Root: NSObject, Value>(_ keyPath: KeyPath<Root, Value>, ascending: Bool) {
         reverse = { KeyPathSortDescriptor(keyPath, ascending: !ascending) }
         super.init(keyPath: keyPath, ascending: ascending) { NSSortDescriptor.order($0, $1) }
     }

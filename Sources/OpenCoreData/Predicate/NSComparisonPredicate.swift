@@ -3,8 +3,8 @@ public import Foundation
 /// A comparison of two expressions.
 ///
 /// Foundation on Linux has a class of this name that cannot be made, so the type is ours. A call,
-/// `NSComparisonPredicate(leftExpression:…)`, finds the right one by itself; a file that imports Foundation too and writes the name of the
-/// type says `import class OpenCoreData.NSComparisonPredicate`.
+/// `NSComparisonPredicate(leftExpression:…)`, finds the right one by itself; a file that writes the name of the type leaves out
+/// `import Foundation`, which comes along with this module anyway.
 public final class NSComparisonPredicate: NSPredicate {
     /// What is compared, where the left expression has many values.
     public enum Modifier: UInt, Sendable {

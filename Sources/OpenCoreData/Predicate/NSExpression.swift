@@ -3,7 +3,7 @@ public import Foundation
 /// One side of a comparison, or what a fetch computes.
 ///
 /// Foundation on Linux has a class of this name that cannot be made, so the type is ours. A call, `NSExpression(forKeyPath:)`, finds the
-/// right one by itself; a file that imports Foundation too and writes the name of the type says `import class OpenCoreData.NSExpression`.
+/// right one by itself; a file that writes the name of the type leaves out `import Foundation`, which comes along with this module anyway.
 public final class NSExpression: NSObject, NSCopying, Sendable {
     /// The kinds of expressions, with Apple's raw values. The kind decides which parts can be read.
     public enum ExpressionType: UInt, Sendable {

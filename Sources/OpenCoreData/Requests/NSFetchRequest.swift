@@ -47,6 +47,13 @@ open class NSFetchRequest<ResultType>: NSPersistentStoreRequest {
         storedName = entityName
     }
 
+    /// A request that asks the same and says something else of its results: on Apple's platforms `as` does that, since all requests are of one class there.
+    /// What is found and is no `ResultType` makes the fetch throw.
+    public convenience init<OtherType>(_ other: NSFetchRequest<OtherType>) {
+        self.init()
+        take(other)
+    }
+
     open override var requestType: NSPersistentStoreRequestType { .fetchRequestType }
 
     /// The name given, or the entity's.
@@ -69,32 +76,31 @@ open class NSFetchRequest<ResultType>: NSPersistentStoreRequest {
     /// Another request that asks the same.
     open override func copy(with zone: NSZone? = nil) -> Any { duplicate() }
 
-    func duplicate() -> NSFetchRequest<ResultType> { duplicate(as: ResultType.self) }
+    func duplicate() -> NSFetchRequest<ResultType> { NSFetchRequest(self) }
 
     /// A copy that does not say what its results are.
-    func erased() -> NSFetchRequest<any NSFetchRequestResult> { duplicate(as: (any NSFetchRequestResult).self) }
+    func erased() -> NSFetchRequest<any NSFetchRequestResult> { NSFetchRequest<any NSFetchRequestResult>(self) }
 
-    private func duplicate<Other>(as type: Other.Type) -> NSFetchRequest<Other> {
-        let copy = filled(NSFetchRequest<Other>())
-        copy.storedEntity = storedEntity
-        copy.storedName = storedName
-        copy.predicate = predicate
-        copy.sortDescriptors = sortDescriptors
-        copy.fetchLimit = fetchLimit
-        copy.fetchOffset = fetchOffset
-        copy.fetchBatchSize = fetchBatchSize
-        copy.resultType = resultType
-        copy.includesSubentities = includesSubentities
-        copy.includesPropertyValues = includesPropertyValues
-        copy.returnsObjectsAsFaults = returnsObjectsAsFaults
-        copy.includesPendingChanges = includesPendingChanges
-        copy.returnsDistinctResults = returnsDistinctResults
-        copy.shouldRefreshRefetchedObjects = shouldRefreshRefetchedObjects
-        copy.propertiesToFetch = propertiesToFetch
-        copy.relationshipKeyPathsForPrefetching = relationshipKeyPathsForPrefetching
-        copy.propertiesToGroupBy = propertiesToGroupBy
-        copy.havingPredicate = havingPredicate
-        return copy
+    private func take<Other>(_ other: NSFetchRequest<Other>) {
+        _ = other.filled(self)
+        storedEntity = other.storedEntity
+        storedName = other.storedName
+        predicate = other.predicate
+        sortDescriptors = other.sortDescriptors
+        fetchLimit = other.fetchLimit
+        fetchOffset = other.fetchOffset
+        fetchBatchSize = other.fetchBatchSize
+        resultType = other.resultType
+        includesSubentities = other.includesSubentities
+        includesPropertyValues = other.includesPropertyValues
+        returnsObjectsAsFaults = other.returnsObjectsAsFaults
+        includesPendingChanges = other.includesPendingChanges
+        returnsDistinctResults = other.returnsDistinctResults
+        shouldRefreshRefetchedObjects = other.shouldRefreshRefetchedObjects
+        propertiesToFetch = other.propertiesToFetch
+        relationshipKeyPathsForPrefetching = other.relationshipKeyPathsForPrefetching
+        propertiesToGroupBy = other.propertiesToGroupBy
+        havingPredicate = other.havingPredicate
     }
 
     /// The entity in this model. Throws if there is none of that name.

@@ -18,10 +18,12 @@ struct StoreMigration {
     /// Removes what a process that was killed has left of a copy. Only for who holds the document's lock.
     static func removeUnfinishedCopy(of url: URL) { remove(unfinished(url)) }
 
-    /// Nil where the store is of the model, or is not there yet.
+    /// Nil where the store is of the model, but for indexes, which are made and go whenever it is opened, or is not there yet.
     /// - Throws: `StartFailure`, before anything is done; what reading the file throws.
     init?(_ url: URL, model: NSManagedObjectModel, configuration: CisternConfiguration, now: Date = Date()) throws {
-        guard let changes = try ModelChanges(store: url, model: model, dropped: configuration.model.dropped) else { return nil }
+        guard let changes = try ModelChanges(store: url, model: model, dropped: configuration.model.dropped), !changes.isOfModel else {
+            return nil
+        }
         self.url = url
         self.changes = changes
         let rule = configuration.store.onSchemaChange, package = configuration.document.path

@@ -10,8 +10,16 @@ package struct ModelChanges: Sendable {
     /// Those of them that take values, of which the configuration says nothing.
     package let refused: [StoreMigrationPlan.Change]
 
-    /// How many rows the store goes through for it.
-    package let rows: Int
+    /// What the store goes through for it, a table each.
+    private let passes: [StoreMigrationPlan.Pass]
+    /// Whether the store is of the model but for its indexes, to which it is brought whatever else the configuration says.
+    package let isOfModel: Bool
+
+    /// How many rows the store goes through for it, each as often as it does.
+    package var rows: Int { passes.reduce(0) { $0 + $1.rows * $1.times } }
+
+    /// How many objects it goes through, however often.
+    package var objects: Int { passes.reduce(0) { $0 + ($1.arePairs ? 0 : $1.rows) } }
 
     /// How long that takes, roughly.
     package var seconds: Double { Double(rows) / Self.rowsPerSecond }
@@ -29,11 +37,27 @@ package struct ModelChanges: Sendable {
     }
 
     init(_ plan: StoreMigrationPlan, dropped: Set<String>) {
-        rows = plan.rows
+        passes = plan.passes
+        isOfModel = plan.isOfModel
         all = plan.changes.filter { !$0.isOurs }
         let taking = all.filter(\.takesValues)
         losses = taking.filter { dropped.contains($0.name) }
         refused = taking.filter { !dropped.contains($0.name) }
+    }
+
+    /// What is gone through, and how often: "500 objects, gone through 3 times"; empty where nothing is.
+    package var work: String { Self.words(of: passes) }
+
+    static func words(of passes: [StoreMigrationPlan.Pass]) -> String {
+        func words(_ passes: [StoreMigrationPlan.Pass], _ one: String, _ several: String) -> String? {
+            let rows = passes.reduce(0) { $0 + $1.rows }, times = Set(passes.map(\.times)), most = times.max() ?? 0
+            if rows == 0 { return nil }
+            let often = most == 1 ? "once" : most == 2 ? "twice" : "\(most) times"
+            return "\(rows) \(rows == 1 ? one : several), gone through \(times.count == 1 ? "" : "up to ")\(often)"
+        }
+        let objects = words(passes.filter { !$0.arePairs }, "object", "objects")
+        let pairs = words(passes.filter(\.arePairs), "pair of a relationship", "pairs of relationships")
+        return [objects, pairs].compactMap(\.self).joined(separator: ", and ")
     }
 }
 
@@ -45,6 +69,7 @@ extension StoreMigrationPlan.Change {
         case .addedProperty(let name, let entity), .renamedProperty(let name, let entity, _), .removedProperty(let name, let entity, _),
             .changedProperty(let name, let entity, _, _):
             Self.isOurs(entity) || Self.isOurs(name)
+        case .addedIndex(let names, let entity), .removedIndex(let names, let entity): Self.isOurs(entity) || names.contains(where: Self.isOurs)
         }
     }
 
@@ -77,6 +102,10 @@ extension StoreMigrationPlan.Change {
         case .removedProperty(let name, let entity, let count): "\(entity).\(name) goes with \(count) \(count == 1 ? "value" : "values")"
         case .changedProperty(let name, let entity, let old, let new): "\(entity).\(name) was \(old) and is \(new)"
         case .changedConstraints(let entity): "\(entity) has another key"
+        case .addedIndex(let names, let entity): "an index over \(Self.list(names, entity)) is made"
+        case .removedIndex(let names, let entity): "the index over \(Self.list(names, entity)) goes"
         }
     }
+
+    private static func list(_ names: [String], _ entity: String) -> String { names.map { "\(entity).\($0)" }.joined(separator: " and ") }
 }

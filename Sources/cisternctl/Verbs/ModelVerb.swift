@@ -15,7 +15,7 @@ struct ModelShow: Verb {
         commandName: "show", abstract: "Show a model of Xcode's model editor as tables of the configuration.",
         discussion: """
             What [model] file = "FILE" would read, and what it would leave out. The tables may be copied into a configuration, or a few of their \
-            lines set in tables of the same names beside it. Ends with 65 if FILE is no model.
+            lines set in tables of the same names beside it. Ends with 65 if FILE is no model, or an error is told of it.
             """)
 
     @OptionGroup var options: CommonOptions
@@ -48,16 +48,17 @@ struct ModelShow: Verb {
         } catch {
             throw ControlError("\(error)", code: .dataError)
         }
+        let code: ControlExitCode = tables.problems.contains { $0.severity == .error } ? .dataError : .success
         if options.json {
             let settings = tables.resolved.settings.map { Shown.Setting(key: $0.keyPath, value: $0.value, origin: "\($0.origin)") }
             try surroundings.console.json(
                 Shown(version: tables.version, versions: tables.versions, settings: settings, problems: tables.problems.map(\.description)),
                 pretty: true)
-            return .success
+            return code
         }
         for problem in tables.problems { surroundings.console.error("\(problem)") }
         let others = tables.versions.count == 1 ? "" : " of " + tables.versions.joined(separator: ", ")
         surroundings.console.block("# \(tables.version)\(others)\n\n" + tables.resolved.toml(origins: origin))
-        return .success
+        return code
     }
 }

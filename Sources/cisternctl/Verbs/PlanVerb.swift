@@ -26,6 +26,7 @@ struct PlanVerb: Verb {
     private struct Report: Encodable {
         var changes: [String]
         var refused: [String]
+        var objects: Int
         var rows: Int
         var seconds: Double
     }
@@ -35,8 +36,8 @@ struct PlanVerb: Verb {
         if options.json {
             let changes = plan.changes
             let report = Report(
-                changes: changes?.all.map(\.words) ?? [], refused: plan.refused.map(\.words), rows: changes?.rows ?? 0, seconds: changes?.seconds ?? 0
-            )
+                changes: changes?.all.map(\.words) ?? [], refused: plan.refused.map(\.words), objects: changes?.objects ?? 0,
+                rows: changes?.rows ?? 0, seconds: changes?.seconds ?? 0)
             try surroundings.console.json(report, pretty: true)
         } else {
             for line in plan.lines { surroundings.console.out(line) }
@@ -71,13 +72,16 @@ struct StorePlan {
 
     var refused: [StoreMigrationPlan.Change] { changes?.refused ?? [] }
 
+    /// Whether the rule stands against it. Indexes alone are no change of the schema.
+    private var isForbidden: Bool { changes.map { !$0.isOfModel } ?? false && rule == .refuse }
+
     /// Whether cisternd starts over this store.
-    var startsOver: Bool { refused.isEmpty && (changes == nil || rule != .refuse) }
+    var startsOver: Bool { refused.isEmpty && !isForbidden }
 
     private static func time(_ changes: ModelChanges) -> String {
         if changes.rows == 0 { return "a moment" }
         let time = changes.seconds < 1 ? "less than a second" : "about \(RelativeTime.text(changes.seconds.rounded()))"
-        return "\(time) (\(changes.rows) \(changes.rows == 1 ? "row is" : "rows are") gone through)"
+        return "\(time) (\(changes.work))"
     }
 
     var lines: [String] {
@@ -85,7 +89,7 @@ struct StorePlan {
             return [isThere ? "The store is of this model: nothing changes." : "There is no store yet: cisternd makes one of this model."]
         }
         var lines = changes.all.map { $0.words.prefix(1).uppercased() + $0.words.dropFirst() + "." }
-        if rule == .refuse {
+        if isForbidden {
             lines.append("cisternd does not start: [store] on_schema_change is \"\(rule.rawValue)\".")
         } else if !changes.refused.isEmpty {
             let names = changes.refused.map(\.words).joined(separator: ", ")

@@ -1,10 +1,4 @@
 import CoreData
-import Foundation
-
-#if !canImport(ObjectiveC)
-    import class CoreData.NSComparisonPredicate
-    import class CoreData.NSExpression
-#endif
 
 // What Foundation has on Apple's platforms for Core Data's sake, and lacks on Linux. Each statement uses one of Apple's declarations as it is
 // spelled and typed; the comment behind or above it names it, and COVERAGE.md counts them.
@@ -162,6 +156,7 @@ private func nsSortDescriptor(_ it: NSSortDescriptor) {
     _ = NSSortDescriptor(keyPath: \NSString.length, ascending: true)  // = init(keyPath:ascending:)
     // = init(keyPath:ascending:comparator:)
     _ = NSSortDescriptor(keyPath: \NSString.length, ascending: true) { (_: Any, _: Any) -> ComparisonResult in .orderedSame }
+    _ = NSSortDescriptor(SortDescriptor(\NSString.length))  // = init(_:) of a SortDescriptor
     let _: KeyPath<NSSortDescriptor, String?> = \.key  // = key
     let _: KeyPath<NSSortDescriptor, Bool> = \.ascending  // = ascending
     let _: KeyPath<NSSortDescriptor, Comparator> = \.comparator  // = comparator

@@ -1,9 +1,4 @@
 import CoreData
-import Foundation
-
-#if !canImport(ObjectiveC)
-    import class CoreData.NSExpression
-#endif
 
 // Migration by mappings and by stages, and the controller of fetched results. Each statement uses one of Apple's declarations as it is spelled
 // and typed; the comment behind or above it names it, and COVERAGE.md counts them.

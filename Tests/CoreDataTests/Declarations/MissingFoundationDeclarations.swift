@@ -44,7 +44,6 @@ import Foundation
     private func nsSortDescriptorMissing(_ it: NSSortDescriptor) {
         let _: any NSSecureCoding = it  // - NSSecureCoding
         _ = NSSortDescriptor(key: "name", ascending: true, selector: Optional<Selector>.none)  // - init(key:ascending:selector:)
-        _ = NSSortDescriptor(SortDescriptor(\NSString.length))  // - init(_:) of a SortDescriptor
         let _: KeyPath<NSSortDescriptor, Selector?> = \.selector  // - selector
         let _: () -> Void = it.allowEvaluation  // - allowEvaluation()
     }

@@ -4,6 +4,22 @@ import Testing
 
 @testable import OpenCoreData
 
+/// What has a key, and properties of a class.
+final class Club: NSManagedObject {
+    @Managed var code: String?
+    @Managed var name: String?
+    @Managed var branches: Set<Club>
+    @Managed var parent: Club?
+
+    static func model() -> NSManagedObjectModel {
+        let club = Company.entity("Club", Club.self)
+        club.properties = [Company.attribute("code", .string), Company.attribute("name", .string)]
+        club.uniquenessConstraints = [["code"]]
+        Company.relate(club, "branches", many: true, club, "parent", many: false)
+        return NSManagedObjectModel(entities: [club])
+    }
+}
+
 /// How a context's instances follow when objects turn out to be others.
 @Suite struct ReplacingTests {
     private let stack: TestStack
@@ -52,6 +68,32 @@ import Testing
             #expect(recorder.objects(NSRefreshedObjectsKey) == [staying] && staying.objectID == owner)
             #expect(staying.value(forKey: "a") as? Int == 1 && staying.value(forKey: "b") as? Int == 5)
             #expect(worker.registeredObject(for: owner) === staying && worker.registeredObjects == [staying])
+        }
+    }
+
+    // N24
+    @Test func anInstanceThatGaveWayReadsAndSetsThePropertiesOfTheOther() throws {
+        let stack = TestStack(Club.model())
+        stack.root.mergePolicy = .mergeByPropertyObjectTrump
+        let worker = stack.child(of: stack.root, name: "worker"), other = stack.independent()
+        try holding(stack.root, worker, other) {
+            let twin = Club(context: worker)
+            twin.code = "q"
+            try worker.save()
+            let stored = Club(context: other)
+            (stored.code, stored.name) = ("q", "stored")
+            stored.branches = [Club(context: other)]
+            try other.save()
+            let staying = try #require(try worker.existingObject(with: stored.objectID) as? Club)
+            #expect(staying.branches.count == 1)
+            try stack.root.save()
+            worker.processPendingChanges()
+            #expect(staying !== twin && twin.name == "stored" && twin.branches == staying.branches && twin.branches.count == 1)
+            twin.name = "set"
+            twin.branches = []
+            #expect(staying.name == "set" && staying.branches.isEmpty)
+            twin.parent = Club(context: worker)
+            #expect(staying.parent != nil && staying.parent == twin.parent)
         }
     }
 

@@ -148,6 +148,13 @@ import Testing
         description.setOption(NSString("complete"), forKey: NSPersistentStoreFileProtectionKey)
         let error = await #expect(throws: (any Error).self) { try await files.coordinator.addPersistentStore(with: description) } as NSError?
         #expect(error?.code == 134080 && error?.localizedDescription.contains(NSPersistentStoreFileProtectionKey) == true)
+        for type in [NSBinaryStoreType, NSXMLStoreType] {
+            let other = NSPersistentStoreDescription(url: files.folder.appendingPathComponent(type))
+            other.type = type
+            other.setOption(NSNumber(value: true), forKey: NSPersistentHistoryTrackingKey)
+            let error = await #expect(throws: (any Error).self) { try await files.coordinator.addPersistentStore(with: other) } as NSError?
+            #expect(error?.code == 134080 && error?.localizedDescription.contains(NSPersistentHistoryTrackingKey) == true)
+        }
     }
 
     @Test func metadataIsReadWithoutSayingTheType() throws {

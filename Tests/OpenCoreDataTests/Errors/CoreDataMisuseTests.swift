@@ -1,10 +1,7 @@
-import Foundation
 import OpenCoreData
 import OpenCoreDataTestSupport
 import Synchronization
 import Testing
-
-import class OpenCoreData.NSExpression
 
 /// What a program is told of its mistakes, and what it goes on with. In processes of their own: who handles misuses does so for the whole process.
 @Suite struct CoreDataMisuseTests {

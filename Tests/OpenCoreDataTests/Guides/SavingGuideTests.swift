@@ -1,10 +1,7 @@
-import Foundation
 import OpenCoreData
 import OpenCoreDataTestSupport
 import Synchronization
 import Testing
-
-import class OpenCoreData.NSExpression
 
 /// The examples of the guide "Saving and merging".
 @Suite struct SavingGuideTests {

@@ -50,6 +50,22 @@ extension Person {
     }
 
     // F7
+    @Test func aSortDescriptorOfSwiftsSortsByItsKeyPath() throws {
+        try use { (context) throws in
+            #expect(try names(context, NSSortDescriptor(SortDescriptor(\Person.age))) == ["Cem", "Ben", "Ada"])
+            #expect(try names(context, NSSortDescriptor(SortDescriptor(\Person.name, order: .reverse))) == ["Cem", "Ben", "Ada"])
+            let byNick = NSSortDescriptor(SortDescriptor(\Person.nick, order: .forward))
+            #expect(try names(context, byNick) == ["Ben", "Cem", "Ada"] && byNick.ascending)
+            #expect(try names(context, try #require(byNick.reversedSortDescriptor as? NSSortDescriptor)) == ["Ada", "Cem", "Ben"])
+            let found = NSArray(array: try context.fetch(NSFetchRequest<Person>(entityName: "Person")))
+            #expect((found.sortedArray(using: [byNick]) as? [Person])?.map(\.name) == ["Ben", "Cem", "Ada"])
+            // Unsaved changes are sorted by it, too.
+            for person in found.compactMap({ $0 as? Person }) where person.name == "Ada" { person.age = 1 }
+            #expect(try names(context, NSSortDescriptor(SortDescriptor(\Person.age))) == ["Ada", "Cem", "Ben"])
+        }
+    }
+
+    // F7
     @Test func optionalPropertiesSortNilFirst() throws {
         try use { (context) throws in
             let byNick = NSSortDescriptor(keyPath: \Person.nick, ascending: true)

@@ -62,6 +62,32 @@ final class Lorry: Vehicle {
     }
 }
 
+/// Properties that are kept as a raw value or as JSON.
+final class Dog: NSManagedObject {
+    enum Mood: Int16, ManagedValue, ManagedScalar { case calm, cross }
+    enum Coat: String, ManagedValue, ManagedScalar { case short, long }
+    /// No dog is of size 0.
+    enum Size: Int64, ManagedValue, ManagedScalar { case small = 1, large }
+    struct Chip: ManagedCodable, Equatable {
+        var number: Int
+        var maker: String?
+    }
+
+    @Managed var mood: Mood
+    @Managed var coat: Coat?
+    @Managed var size: Size
+    @Managed var chip: Chip?
+
+    static func model() -> NSManagedObjectModel {
+        let entity = Company.entity("Dog", Dog.self)
+        entity.properties = [
+            Company.attribute("mood", .integer16), Company.attribute("coat", .string), Company.attribute("size", .integer64),
+            Company.attribute("chip", .binaryData),
+        ]
+        return NSManagedObjectModel(entities: [entity])
+    }
+}
+
 @Suite struct ManagedPropertyTests {
     // A5, L1
     @Test func everyTypeIsWrittenSavedAndRead() throws {
@@ -127,6 +153,50 @@ final class Lorry: Vehicle {
                 #expect(lorry.value(forKey: "load") as? Double == 7.5 && lorry.value(forKey: "driver") as? String == "d")
             }
         }
+    }
+
+    @Test func aPropertyMayBeOfATypeWithRawValuesOrOfACodableOne() throws {
+        let stack = TestStack(Dog.model())
+        try stack.root.performAndWait { () throws in
+            let dog = Dog(context: stack.root)
+            #expect(dog.mood == .calm && dog.coat == nil && dog.chip == nil)
+            dog.mood = .cross
+            dog.coat = .long
+            dog.size = .large
+            dog.chip = Dog.Chip(number: 7)
+            #expect(dog.value(forKey: "mood") as? Int == 1 && dog.value(forKey: "coat") as? String == "long")
+            #expect(dog.value(forKey: "size") as? Int == 2)
+            #expect(dog.value(forKey: "chip") as? Data == Data(#"{"number":7}"#.utf8))
+            try stack.root.save()
+            stack.root.reset()
+            let request = NSFetchRequest<Dog>(entityName: "Dog")
+            request.predicate = NSPredicate(format: "mood == 1 AND coat == 'long'")
+            let found = try #require(try stack.root.fetch(request).first)
+            #expect(found.mood == .cross && found.coat == .long && found.size == .large && found.chip == Dog.Chip(number: 7))
+            found.chip = nil
+            found.coat = nil
+            #expect(found.value(forKey: "chip") == nil && found.value(forKey: "coat") == nil)
+            // What the type does not know is nil.
+            found.setValue("curly", forKey: "coat")
+            found.setValue(Data("{}".utf8), forKey: "chip")
+            #expect(found.coat == nil && found.chip == nil)
+        }
+    }
+
+    // E2
+    @Test func aRawValueThatTheTypeDoesNotKnowStopsTheProgram() async {
+        await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            let stack = TestStack(Dog.model())
+            stack.root.performAndWait {
+                let dog = Dog(context: stack.root)
+                dog.setValue(9, forKey: "mood")
+                _ = dog.mood
+            }
+        }.trap(says: "Dog.mood is 9, which is no Mood")
+        await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            let stack = TestStack(Dog.model())
+            stack.root.performAndWait { _ = Dog(context: stack.root).size }
+        }.trap(says: "Dog.size is nil, which is no Size")
     }
 
     @Test func propertiesAndKeyValueCodingSeeTheSameValues() {

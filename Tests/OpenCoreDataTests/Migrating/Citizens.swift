@@ -1,8 +1,5 @@
-import Foundation
 import OpenCoreData
 import Testing
-
-import class OpenCoreData.NSExpression
 
 /// Two versions of a model of which none can be inferred from the other, mappings between them, and a store of the older one.
 enum Citizens {

@@ -1,9 +1,6 @@
-import Foundation
 import OpenCoreData
 import OpenCoreDataTestSupport
 import Testing
-
-import class OpenCoreData.NSExpression
 
 /// A store that a manager makes out of another, object by object. The search over random models is in `MigrationPropertyTests`.
 @Suite struct MigrationManagerTests {

@@ -1,9 +1,6 @@
-import Foundation
 import OpenCoreData
 import Synchronization
 import Testing
-
-import class OpenCoreData.NSExpression
 
 /// A class of the program's.
 final class CitizenOfToday: NSManagedObject {

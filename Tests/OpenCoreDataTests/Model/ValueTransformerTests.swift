@@ -1,9 +1,6 @@
-import Foundation
 import OpenCoreData
 import OpenCoreDataTestSupport
 import Testing
-
-import class OpenCoreData.NSExpression
 
 // Adopts NSCoding alone.
 final class TransformedInsecure: NSObject, NSCoding {

@@ -1,9 +1,5 @@
-import Foundation
 import OpenCoreData
 import Testing
-
-import class OpenCoreData.NSComparisonPredicate
-import class OpenCoreData.NSExpression
 
 struct HandBuiltPredicateTests {
     private func comparison(

@@ -1,10 +1,6 @@
-import Foundation
 import OpenCoreData
 import OpenCoreDataTestSupport
 import Testing
-
-import class OpenCoreData.NSComparisonPredicate
-import class OpenCoreData.NSExpression
 
 /// Regular expressions that break out, that are none, and that take for ever.
 struct HostilePatternTests {

@@ -1,10 +1,6 @@
-import Foundation
 import OpenCoreData
 import OpenCoreDataTestSupport
 import Testing
-
-import class OpenCoreData.NSComparisonPredicate
-import class OpenCoreData.NSExpression
 
 /// Predicates that nest deeply, on threads with little stack.
 struct PredicateDepthTests {

@@ -1,8 +1,5 @@
-import Foundation
 import OpenCoreData
 import Testing
-
-import class OpenCoreData.NSExpression
 
 struct PredicateFormatTests {
     private func constant(_ format: String, _ arguments: Any?...) throws -> PredicateValue? {

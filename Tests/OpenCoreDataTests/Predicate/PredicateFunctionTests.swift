@@ -1,8 +1,5 @@
-import Foundation
 import OpenCoreData
 import Testing
-
-import class OpenCoreData.NSExpression
 
 struct PredicateFunctionTests {
     private func value(_ format: String, _ object: Any? = nil) throws -> PredicateValue {

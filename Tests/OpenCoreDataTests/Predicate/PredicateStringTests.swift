@@ -1,8 +1,5 @@
-import Foundation
 import OpenCoreData
 import Testing
-
-import class OpenCoreData.NSComparisonPredicate
 
 struct PredicateStringTests {
     // Q14

@@ -1,8 +1,4 @@
-import Foundation
 import OpenCoreData
-
-import class OpenCoreData.NSComparisonPredicate
-import class OpenCoreData.NSExpression
 
 /// Trees of every kind of node in its normal form, and objects that have their keys, from a seed.
 struct RandomPredicates {

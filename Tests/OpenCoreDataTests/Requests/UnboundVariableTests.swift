@@ -1,9 +1,6 @@
-import Foundation
 import OpenCoreData
 import OpenCoreDataTestSupport
 import Testing
-
-import class OpenCoreData.NSExpression
 
 /// Fetches with a variable that nobody gave a value.
 struct UnboundVariableTests {

@@ -4,31 +4,7 @@ import Testing
 @testable import SyncConfiguration
 
 /// `[model] file`: entities out of a model of Xcode's editor.
-@Suite struct ModelFileReadingTests {
-    /// A configuration beside a model of these elements, in `/c/Model.xcdatamodel`.
-    private func reading(_ elements: String, _ text: String = "") -> ConfigurationReading {
-        let files = ConfigurationTexts([
-            "/c/cisternd.toml": "[model]\nfile = \"Model.xcdatamodel\"\n\(text)",
-            "/c/Model.xcdatamodel/contents": "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<model>\n\(elements)\n</model>",
-        ])
-        return ConfigurationReader(path: "/c/cisternd.toml", files: files).read()
-    }
-
-    private func model(_ elements: String, _ text: String = "", sourceLocation: SourceLocation = #_sourceLocation) throws -> ModelConfiguration {
-        let reading = reading(elements, text)
-        #expect(reading.errors.map(\.description) == [], sourceLocation: sourceLocation)
-        return try #require(reading.configuration, sourceLocation: sourceLocation).model
-    }
-
-    private func attribute(_ words: String, _ userInfo: [String: String] = [:], name: String = "x") -> String {
-        let entries = userInfo.sorted { $0.key < $1.key }.map { "<entry key=\"\($0.key)\" value=\"\($0.value)\"/>" }.joined()
-        return "<attribute name=\"\(name)\" \(words)><userInfo>\(entries)</userInfo></attribute>"
-    }
-
-    private func entity(_ contents: String, name: String = "A", _ words: String = "") -> String {
-        "<entity name=\"\(name)\" \(words)>\(attribute("attributeType=\"Integer 64\"", name: "id"))\(contents)</entity>"
-    }
-
+@Suite struct ModelFileReadingTests: ModelFileReading {
     @Test func everyTypeOfTheEditorHasOneHere() throws {
         let types: [(String, AttributeType)] = [
             ("Integer 16", .int16), ("Integer 32", .int32), ("Integer 64", .int64), ("Decimal", .decimal), ("Double", .double), ("Float", .double),

@@ -134,6 +134,20 @@ import Testing
         try await opened.close()
     }
 
+    @Test func anIndexIsMadeWhateverTheRuleSaysOfChangedModels() async throws {
+        let package = try await Self.filled(more: "x")
+        let rule = "[store]\non_schema_change = \"refuse\"", indexed = "type = \"string\", index = true"
+        // Neither a migration nor a way that is barred.
+        do {
+            let opened = try package.open("int32", more: indexed, store: rule, mayMigrate: false)
+            #expect(try Self.count(opened) == 3 && opened.migration == nil)
+            try await opened.close()
+        }
+        #expect(package.beside == [])
+        let failure = #expect(throws: StartFailure.self) { try package.open("int64", more: indexed, store: rule) }
+        #expect(failure?.status == .configuration, "\(failure.map { "\($0)" } ?? "")")
+    }
+
     /// What was told, each with its name alone.
     private final class Steps: Sendable {
         private let list = Mutex<[OpeningStep]>([])

@@ -26,12 +26,10 @@ struct ModelDocument {
         keys = ImporterKeys(file: file, rank: rank, complaints: complaints)
         for entity in file.entities where !entity.isAbstract {
             guard !Self.isDropped(tables[entity.name]?.table), let lineage = lineage(of: entity) else { continue }
-            if tables[entity.name] != nil || keys.hasKey(entity, lineage) {
-                tabled.insert(entity.name)
+            if tables[entity.name] == nil, let lack = keys.lackOfKey(entity, lineage, among: attributeNames(entity, lineage)) {
+                warn(lack.line, subject(entity), "\(lack.reason): it is left out", "write [entity.\(tomlKey(entity.name))] with a key")
             } else {
-                warn(
-                    entity.line, subject(entity), "nothing says by what its objects are recognised: it is left out",
-                    "write [entity.\(tomlKey(entity.name))] with a key")
+                tabled.insert(entity.name)
             }
         }
     }
@@ -73,7 +71,8 @@ struct ModelDocument {
 
     private func table(of entity: ModelFile.Entity, _ lineage: [ModelFile.Entity]) -> [String: DocumentNode] {
         var table: [String: DocumentNode] = [:]
-        let said = tables[entity.name]?.table?["key"]?.array?.compactMap(\.string), key = keys.key(of: entity, lineage, isSaid: said != nil)
+        let said = tables[entity.name]?.table?["key"]?.array?.compactMap(\.string)
+        let key = keys.key(of: entity, lineage, among: attributeNames(entity, lineage), isSaid: said != nil)
         if let key { table["key"] = node(.array(key.names.map { node(.string($0), key.line) }), key.line) }
         checkConstraints(entity, lineage, key: said ?? key?.names)
         if let former = formerName(entity.renamingIdentifier, entity.name) { table["renamed_from"] = node(.string(former), entity.line) }
@@ -106,6 +105,14 @@ struct ModelDocument {
         return table
     }
 
+    /// The names of the attributes that its table has, with those that the configuration says beside the model.
+    private func attributeNames(_ entity: ModelFile.Entity, _ lineage: [ModelFile.Entity]) -> Set<String> {
+        let kept = lineage.flatMap(\.attributes).filter {
+            !$0.property.isTransient && $0.derivation == nil && $0.type.flatMap(Self.type) != nil
+        }
+        return Set(kept.map(\.property.name)).union(tables[entity.name]?.table?["attributes"]?.table?.keys.map(\.self) ?? [])
+    }
+
     // MARK: Properties
 
     /// Nil for what is left out.
@@ -119,7 +126,8 @@ struct ModelDocument {
             warn(line, subject, "the attribute \(what), which no table can say: it is left out", nil)
             return nil
         }
-        let own = own(entity, "attributes", property.name), paths = keys.paths(property, isSaid: own["path"] != nil, subject)
+        let own = own(entity, "attributes", property.name)
+        let paths = keys.paths(property, isAttribute: true, isSaid: own["path"] != nil, subject)
         var table = ["type": node(.string(type.description), line), "optional": node(.boolean(property.isOptional), line)]
         if isIndexed, type.mayBeIndexed { table["index"] = node(.boolean(true), line) }
         if let former = formerName(property.renamingIdentifier, property.name) { table["renamed_from"] = node(.string(former), line) }
@@ -159,7 +167,7 @@ struct ModelDocument {
         let own = own(entity, "relationships", property.name)
         if !isInherited, own["to"] == nil, let inverse = inverse(of: relationship, entity) { table["inverse"] = node(.string(inverse), line) }
         if let former = formerName(property.renamingIdentifier, property.name) { table["renamed_from"] = node(.string(former), line) }
-        let paths = keys.paths(property, isSaid: own["path"] != nil, subject)
+        let paths = keys.paths(property, isAttribute: false, isSaid: own["path"] != nil, subject)
         if let path = pathNode(paths, line) { table["path"] = path }
         if isMappedByPaths, paths.isEmpty, own["path"] == nil { table["read"] = node(.boolean(false), line) }
         keys.warnOfOthers(property.userInfo, line, subject)

@@ -1,9 +1,6 @@
-import Foundation
 import OpenCoreData
 import OpenCoreDataTestSupport
 import Testing
-
-import class OpenCoreData.NSExpression
 
 /// The same batch requests do the same by SQL and row by row, in memory and in files that are written as a whole; and the history tells what they did.
 @Suite struct BatchAgreementTests {

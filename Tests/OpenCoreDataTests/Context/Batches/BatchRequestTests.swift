@@ -1,9 +1,6 @@
-import Foundation
 import OpenCoreData
 import OpenCoreDataTestSupport
 import Testing
-
-import class OpenCoreData.NSExpression
 
 /// What batch requests ask for and tell, in every store that answers them.
 @Suite struct BatchRequestTests {

@@ -46,6 +46,20 @@ private struct NumberedShop {
     }
 }
 
+/// What has a key, and properties of a class.
+final class Badge: NSManagedObject {
+    @Managed var code: String?
+    @Managed var owner: String?
+    @Managed var level: Int64
+
+    static func model() -> NSManagedObjectModel {
+        let badge = Company.entity("Badge", Badge.self)
+        badge.properties = [Company.attribute("code", .string), Company.attribute("owner", .string), Company.attribute("level", .integer64)]
+        badge.uniquenessConstraints = [["code"]]
+        return NSManagedObjectModel(entities: [badge])
+    }
+}
+
 /// Rows are written several at a time, and those that were written are filled again.
 @Suite struct BatchRowsTests {
     enum Way: CaseIterable { case objects, dictionaries, handler }
@@ -99,5 +113,36 @@ private struct NumberedShop {
         try world.execute(request(way, 25_003))
         try check(world, 25_003)
         #expect(try SQLiteStoreVerification.verify(try #require(world.store.url)).isSound)
+    }
+
+    // B1: what a class's own properties set is what was given, also of rows that meet another
+    @Test(arguments: [NSMergePolicy.mergeByPropertyObjectTrump, .mergeByPropertyStoreTrump, .overwrite, .error])
+    func aRowAmongManyMeetsTheOneThatHasItsKey(_ policy: NSMergePolicy) throws {
+        let world = try BatchWorld(.file, Badge.model())
+        try world.save { $0.make("Badge", ["code": "13", "owner": "before", "level": 5]) }
+        var number = 0
+        let request = NSBatchInsertRequest(entityName: "Badge") { (object: NSManagedObject) in
+            guard number < 30, let badge = object as? Badge else { return true }
+            badge.code = "\(number)"
+            badge.owner = "owner \(number)"
+            number += 1
+            return false
+        }
+        if policy === NSMergePolicy.error {
+            #expect(errorCode { try world.execute(request, policy: policy) } == 133_021)
+            let context = world.fresh()
+            #expect(try context.performAndWait { try context.count(for: NSFetchRequest<Badge>(entityName: "Badge")) } == 1)
+            return
+        }
+        try world.execute(request, policy: policy)
+        let context = world.fresh()
+        try context.performAndWait { () throws in
+            let badges = try context.fetch(NSFetchRequest<Badge>(entityName: "Badge"))
+            let found = Dictionary(uniqueKeysWithValues: badges.map { ($0.code ?? "", "\($0.owner ?? "nil") \($0.level)") })
+            var wanted = Dictionary(uniqueKeysWithValues: (0..<30).map { ("\($0)", "owner \($0) 0") })
+            if policy === NSMergePolicy.mergeByPropertyObjectTrump { wanted["13"] = "owner 13 5" }
+            if policy === NSMergePolicy.mergeByPropertyStoreTrump { wanted["13"] = "before 5" }
+            #expect(found == wanted)
+        }
     }
 }

@@ -1,9 +1,6 @@
-import Foundation
 import OpenCoreData
 import OpenCoreDataTestSupport
 import Testing
-
-import class OpenCoreData.NSExpression
 
 /// A shop with every kind of relationship that a batch request may meet. Objects are known by their number, which is one in every entity.
 enum Shops {

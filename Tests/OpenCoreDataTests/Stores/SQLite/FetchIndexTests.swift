@@ -1,8 +1,5 @@
-import Foundation
 import GRDB
 import Testing
-
-import class OpenCoreData.NSExpression
 
 @testable import OpenCoreData
 

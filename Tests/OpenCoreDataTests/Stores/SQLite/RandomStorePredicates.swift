@@ -1,7 +1,4 @@
-import Foundation
 import OpenCoreData
-
-import class OpenCoreData.NSComparisonPredicate
 
 /// Random numbers that are the same in every run.
 struct SeededNumbers: RandomNumberGenerator {

@@ -9,7 +9,7 @@ struct StorePredicateTests {
         UUID(uuid: (UInt8(number * 50), 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, UInt8(number)))
     }
 
-    private static func model() -> NSManagedObjectModel {
+    static func model() -> NSManagedObjectModel {
         let attribute = StoreModels.attribute
         let owner = StoreModels.entity(
             "Owner",

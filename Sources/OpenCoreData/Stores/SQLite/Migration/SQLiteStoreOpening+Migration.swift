@@ -33,9 +33,7 @@ extension SQLiteStoreOpening {
     private func refreshed(_ probe: Probe) throws -> Probe {
         let wanted = ModelArchive(entities)
         guard !isReadOnly, probe.model != wanted else { return probe }
-        if let archive = probe.model, let before = try? archive.model(hasClasses: false),
-            let change = try? ModelChange(from: before.entities, to: entities), !change.renames
-        {
+        if mayBeRefreshed(probe) {
             do { return try migrate() } catch let error as CocoaError where error.code == .userCancelled { throw error } catch {}
         }
         // Its hashes say that it is of this model, whatever it says else.
@@ -45,6 +43,14 @@ extension SQLiteStoreOpening {
                 try SQLiteMigration.write(wanted, in: database)
                 return found
             }) ?? probe
+    }
+
+    /// Whether a store of this model differs from it in what no hash tells of, and nothing of that has another name.
+    func mayBeRefreshed(_ probe: Probe) -> Bool {
+        guard let archive = probe.model, archive != ModelArchive(entities), let before = try? archive.model(hasClasses: false),
+            let change = try? ModelChange(from: before.entities, to: entities)
+        else { return false }
+        return !change.renames
     }
 
     /// On a connection of its own.

@@ -1,10 +1,7 @@
-import Foundation
 import OpenCoreData
 import OpenCoreDataTestSupport
 import Synchronization
 import Testing
-
-import class OpenCoreData.NSExpression
 
 /// What batch requests mean for a file: its history, its keys, its indexes, and who else uses it meanwhile.
 @Suite struct BatchFileTests {

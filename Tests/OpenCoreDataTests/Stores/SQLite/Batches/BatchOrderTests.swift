@@ -1,9 +1,6 @@
-import Foundation
 import OpenCoreData
 import OpenCoreDataTestSupport
 import Testing
-
-import class OpenCoreData.NSExpression
 
 /// What batch requests leave of orders and of unique keys, in a file and in memory.
 @Suite struct BatchOrderTests {

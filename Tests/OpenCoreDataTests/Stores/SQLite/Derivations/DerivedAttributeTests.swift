@@ -1,9 +1,6 @@
-import Foundation
 import OpenCoreData
 import OpenCoreDataTestSupport
 import Testing
-
-import class OpenCoreData.NSExpression
 
 /// What a SQLite store derives, and who sees it when.
 @Suite struct DerivedAttributeTests {

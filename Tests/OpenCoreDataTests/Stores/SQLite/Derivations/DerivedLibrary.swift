@@ -1,8 +1,5 @@
-import Foundation
 import OpenCoreData
 import Testing
-
-import class OpenCoreData.NSExpression
 
 /// Authors, books and tags with values that are derived in every way that there is.
 enum DerivedLibrary {

@@ -73,7 +73,11 @@ static int fault(int family) {
     unsigned long number = ++counts[family];
     if (family != wanted || number < first || (number > first && !keeps)) return 0;
     if (++counts[FAMILIES] == 1) tell_where();
-    while (number_of_signal == 0) pause();
+    if (number_of_signal == 0) {
+        static const char line[] = "fault: this call never returns\n";
+        syscall(SYS_write, 2, line, sizeof line - 1);
+        while (1) pause();
+    }
     if (number_of_signal > 0) return kill(getpid(), number_of_signal), 0;
     return code;
 }

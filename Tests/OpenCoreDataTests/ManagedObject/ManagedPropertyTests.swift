@@ -62,6 +62,22 @@ final class Lorry: Vehicle {
     }
 }
 
+/// Properties of Foundation's classes.
+final class Boxed: NSManagedObject {
+    @Managed var count: NSNumber?
+    @Managed var price: NSDecimalNumber?
+    @Managed var parts: NSSet?
+    @Managed var steps: NSOrderedSet?
+
+    static func model() -> NSManagedObjectModel {
+        let entity = Company.entity("Boxed", Boxed.self)
+        entity.properties = [Company.attribute("count", .integer64), Company.attribute("price", .decimal)]
+        Company.relate(entity, "parts", many: true, entity, "whole", many: false)
+        Company.relate(entity, "steps", many: true, entity, "walk", many: false, ordered: true)
+        return NSManagedObjectModel(entities: [entity])
+    }
+}
+
 /// Properties that are kept as a raw value or as JSON.
 final class Dog: NSManagedObject {
     enum Mood: Int16, ManagedValue, ManagedScalar { case calm, cross }
@@ -152,6 +168,27 @@ final class Dog: NSManagedObject {
                 #expect(lorry.value(forKey: "wheels") as? Int == 5 && lorry.value(forKey: "name") as? String == "n1")
                 #expect(lorry.value(forKey: "load") as? Double == 7.5 && lorry.value(forKey: "driver") as? String == "d")
             }
+        }
+    }
+
+    @Test func aPropertyMayBeOfAClassOfFoundations() throws {
+        let stack = TestStack(Boxed.model())
+        try stack.root.performAndWait { () throws in
+            let boxed = Boxed(context: stack.root), first = Boxed(context: stack.root), second = Boxed(context: stack.root)
+            #expect(boxed.count == nil && boxed.price == nil && boxed.parts?.count == 0 && boxed.steps?.count == 0)
+            boxed.count = 7
+            boxed.price = NSDecimalNumber(string: "12.34")
+            boxed.parts = NSSet(array: [first, second])
+            boxed.steps = NSOrderedSet(array: [second, first])
+            try stack.root.save()
+            stack.root.refreshAllObjects()
+            #expect(boxed.count == 7 && boxed.price == NSDecimalNumber(string: "12.34"))
+            #expect(boxed.parts == NSSet(array: [second, first]) && boxed.steps?.array as? [Boxed] == [second, first])
+            #expect(first.value(forKey: "whole") as? Boxed == boxed)
+            boxed.count = nil
+            boxed.parts = nil
+            boxed.steps = NSOrderedSet(object: first)
+            #expect(boxed.value(forKey: "count") == nil && boxed.parts?.count == 0 && boxed.steps?.array as? [Boxed] == [first])
         }
     }
 

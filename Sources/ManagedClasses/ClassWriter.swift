@@ -65,6 +65,7 @@ struct ClassWriter {
             if !ModelFile.Attribute.standardTypes.contains(type) { imports.add(["Foundation"], access) }
         }
         for relationship in item.entity.relationships { self.relationship(relationship, of: item, access) }
+        for property in item.entity.fetchedProperties { fetched(property, of: item, access) }
         text += "}\n"
         let identifiable = conditionsOfIdentity(item, name)
         guard !identifiable.contains([]) else { return }
@@ -90,7 +91,7 @@ struct ClassWriter {
     }
 
     private mutating func relationship(_ relationship: ModelFile.Relationship, of item: ModelClasses.Entity, _ access: ScannedSource.Access) {
-        let name = relationship.property.name, target = target(of: relationship, item)
+        let name = relationship.property.name, target = target(relationship.destination, item)
         let narrowest = min(access, target.access), modifier = narrowest >= .public ? "public " : ""
         if let module = target.module { self.name(module, narrowest) }
         guard relationship.isToMany else { return property(name, "\(target.name)?", modifier) }
@@ -121,6 +122,14 @@ struct ClassWriter {
             lines.append(("removeFrom\(key)(_ \(parameter): \(type))", "removeManagedMembers(\(parameter), fromProperty: \"\(name)\")"))
         }
         for line in lines { text += "    \(modifier)func \(line.declaration) { \(line.call) }\n" }
+    }
+
+    /// What is found can't be set.
+    private mutating func fetched(_ fetched: ModelFile.FetchedProperty, of item: ModelClasses.Entity, _ access: ScannedSource.Access) {
+        let name = fetched.property.name, target = target(fetched.request.entity, item), narrowest = min(access, target.access)
+        if let module = target.module { self.name(module, narrowest) }
+        let declaration = "var \(SwiftName.escaped(name)): [\(target.name)]?"
+        text += "    \(narrowest >= .public ? "public " : "")\(declaration) { value(forKey: \"\(name)\") as? [\(target.name)] }\n"
     }
 
     private mutating func property(_ name: String, _ type: String, _ modifier: String) {
@@ -158,10 +167,8 @@ struct ClassWriter {
         return name
     }
 
-    private func target(
-        of relationship: ModelFile.Relationship, _ item: ModelClasses.Entity
-    ) -> (name: String, access: ScannedSource.Access, module: String?) {
-        guard let entity = classes.entity(relationship.destination, beside: item) else { return ("NSManagedObject", .public, nil) }
+    private func target(_ destination: String, _ item: ModelClasses.Entity) -> (name: String, access: ScannedSource.Access, module: String?) {
+        guard let entity = classes.entity(destination, beside: item) else { return ("NSManagedObject", .public, nil) }
         let name = className(of: entity)
         return (name, entity.className == name ? access(of: entity) : .public, entity.foreignName.map(module))
     }

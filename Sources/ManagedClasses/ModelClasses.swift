@@ -17,7 +17,9 @@ struct ModelClasses {
             return String(name.prefix { $0 != "." })
         }
 
-        var propertyNames: Set<String> { Set(entity.attributes.map(\.property.name) + entity.relationships.map(\.property.name)) }
+        var propertyNames: Set<String> {
+            Set((entity.attributes.map(\.property) + entity.relationships.map(\.property) + entity.fetchedProperties.map(\.property)).map(\.name))
+        }
     }
 
     let module: String

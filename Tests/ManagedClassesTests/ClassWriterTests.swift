@@ -21,6 +21,10 @@ import Testing
             <relationship name="owner" maxCount="1" destinationEntity="Owner"/>
             <relationship name="toys" toMany="YES" ordered="YES" destinationEntity="Toy"/>
             <relationship name="friends" toMany="YES" destinationEntity="Dog"/>
+            <fetchedProperty name="elders" optional="YES">
+                <fetchRequest name="fetchedPropertyFetchRequest" entity="Dog" predicateString="age &gt; $FETCH_SOURCE.age"/>
+            </fetchedProperty>
+            <fetchedProperty name="owners" optional="YES"><fetchRequest name="fetchedPropertyFetchRequest" entity="Owner"/></fetchedProperty>
         </entity>
         <entity name="Owner" representedClassName="Owner" codeGenerationType="category"><attribute name="name" attributeType="String"/></entity>
         <entity name="Toy"/>
@@ -70,10 +74,17 @@ import Testing
         #expect(!text.contains("insertIntoFriends"))
     }
 
+    @Test func fetchedPropertiesAreReadAsArraysAndAsVisibleAsWhatTheyFind() throws {
+        let text = try text()
+        #expect(text.contains("    public var elders: [Dog]? { value(forKey: \"elders\") as? [Dog] }\n"))
+        #expect(text.contains("    var owners: [Owner]? { value(forKey: \"owners\") as? [Owner] }\n"))
+        #expect(!text.contains("public var owners"))
+    }
+
     @Test func aClassOfTheDevelopersMustBeThere() throws {
         let fixture = try ClassesFixture(["A.swift": "import CoreData\n"], model: Self.model)
         #expect(fixture.complaints.count == 1)
-        #expect(fixture.complaints.first?.hasPrefix("contents:17: the entity Owner asks for an extension of the class Owner, which App") == true)
+        #expect(fixture.complaints.first?.hasPrefix("contents:21: the entity Owner asks for an extension of the class Owner, which App") == true)
     }
 
     @Test func anEntityWithoutAClassOfTheModuleAsksForNone() throws {

@@ -68,7 +68,7 @@ extension NSManagedObjectContext {
 }
 
 /// Holding a context's queue by hand, as was done before contexts had queues.
-extension NSManagedObjectContext {
+extension NSManagedObjectContext: NSLocking {
     /// Waits until the queue is free and holds it for this thread until `unlock()`. May be nested.
     @available(*, deprecated, message: "Use perform(_:) or performAndWait(_:)")
     public func lock() {

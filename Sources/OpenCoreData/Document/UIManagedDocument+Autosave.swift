@@ -4,16 +4,18 @@ import Synchronization
 /// When the document saves by itself, and what becomes of the changes when a save fails.
 extension UIManagedDocument {
     func changesCame() {
-        let rows = unsavedChangeCount, bytes = managedObjectContext.publishedLoad.bytes + root.publishedLoad.bytes
+        let count = unsavedChangeCount, bytes = managedObjectContext.publishedLoad.bytes + root.publishedLoad.bytes
         let now = clock.now
         let verdict: AutosavePolicy.Verdict = status.withLock { status in
-            guard rows > 0, !status.state.contains(.closed) else {
+            guard count > 0 || status.isMarkedChanged, !status.state.contains(.closed) else {
                 status.oldestChange = nil
                 return .nothing
             }
             let oldest = status.oldestChange ?? now
             status.oldestChange = oldest
             if status.isSaving || status.isBackingOff { return .nothing }
+            // A mark counts as one change; that of content that could not be written waits for a timer of its own.
+            let rows = status.isMarkedChanged && !status.isContentRetryArmed ? max(count, 1) : count
             let verdict = status.autosavePolicy.verdict(rows: rows, bytes: bytes, age: now - oldest)
             if case .saveLater = verdict {
                 if status.isTimerArmed { return .nothing }
@@ -51,8 +53,9 @@ extension UIManagedDocument {
         }
     }
 
+    /// - Parameter content: what became of additional content, where the objects are saved.
     func didSave(
-        _ result: Result<Void, any Error>, from context: NSManagedObjectContext, tickets: [CheckedContinuation<Void, any Error>]
+        _ result: Result<Void, any Error>, _ turn: SaveTurn, content: Result<Void, any Error> = .success(()), from context: NSManagedObjectContext
     ) {
         let observers = status.withLock { status in
             status.isSaving = false
@@ -64,10 +67,19 @@ extension UIManagedDocument {
                 status.failures = 0
                 status.isBackingOff = false
             }
-            if documentState.contains(.savingError) { setState { $0.remove(.savingError) } }
+            if case .failure(let error) = content {
+                contentIsUnsaved()
+                for observer in observers { observer(.saveFailed(error, kind: .transient)) }
+            } else {
+                status.withLock { status in
+                    status.contentFailures = 0
+                    status.isContentRetryArmed = false
+                }
+                if documentState.contains(.savingError) { setState { $0.remove(.savingError) } }
+                for observer in observers { observer(.saved) }
+            }
             status.withLock { $0.modificationDate = Date() }
-            for observer in observers { observer(.saved) }
-            for ticket in tickets { ticket.resume() }
+            for ticket in turn.tickets { ticket.resume() }
             resumeSatisfied()
             wakeWaiters()
             changesCame()
@@ -78,7 +90,7 @@ extension UIManagedDocument {
             case .transient:
                 // Nothing is lost: the changes stay where they are, and the save is tried again, less and less often.
                 let delay = status.withLock { status in
-                    status.tickets.insert(contentsOf: tickets, at: 0)
+                    status.tickets.insert(contentsOf: turn.tickets, at: 0)
                     status.failures += 1
                     status.isBackingOff = true
                     status.oldestChange = status.oldestChange ?? clock.now
@@ -86,11 +98,35 @@ extension UIManagedDocument {
                 }
                 retry(after: delay)
             case .disk:
-                for ticket in tickets { ticket.resume(throwing: error) }
+                for ticket in turn.tickets { ticket.resume(throwing: error) }
             case .permanent:
-                for ticket in tickets { ticket.resume(throwing: error) }
+                for ticket in turn.tickets { ticket.resume(throwing: error) }
                 discard(after: context)
             }
+            if turn.wasMarked { markAgain() }
+        }
+    }
+
+    /// What a save that has failed was to write beside the objects is still to be written.
+    func markAgain() {
+        status.withLock { $0.isMarkedChanged = true }
+        changesCame()
+    }
+
+    /// The objects are saved and go on being saved by the policy; what stands beside them is tried again, less and less often.
+    private func contentIsUnsaved() {
+        let delay: TimeInterval? = status.withLock { status in
+            status.isMarkedChanged = true
+            if status.isContentRetryArmed { return nil }
+            status.isContentRetryArmed = true
+            status.contentFailures += 1
+            return min(60, pow(2, Double(min(status.contentFailures, 6))))
+        }
+        guard let delay else { return }
+        clock.schedule(after: delay) { [weak self] in
+            guard let self else { return }
+            self.status.withLock { $0.isContentRetryArmed = false }
+            if self.hasUnsavedChanges, !self.documentState.contains(.closed) { self.autosaveNow() }
         }
     }
 
@@ -133,6 +169,20 @@ extension UIManagedDocument {
             return ready
         }
         for waiter in ready { waiter.continuation.resume() }
+    }
+
+    /// Waits while more than `limit` changed objects are not on disk: how a writer that is faster than the disk is made to wait.
+    package func waitUntilUnsaved(isBelow limit: Int) async {
+        if unsavedChangeCount < limit { return }
+        await withCheckedContinuation { continuation in
+            status.withLock { $0.waiters.append(Waiter(limit: limit, continuation: continuation)) }
+            wakeWaiters()
+        }
+    }
+
+    /// Tells `observer` of every save. For the daemon's status and journal.
+    package func observe(_ observer: @escaping @Sendable (UIManagedDocumentEvent) -> Void) {
+        status.withLock { $0.observers.append(observer) }
     }
 
     func setState(_ change: (inout State) -> Void) {

@@ -28,7 +28,9 @@ extension UIManagedDocument {
     }
 
     /// Where the journal is: beside the store.
-    package var pushJournalURL: URL { storeURL.deletingLastPathComponent().appendingPathComponent("PushJournal", isDirectory: true) }
+    package var pushJournalURL: URL { pushJournalURL(beside: storeURL) }
+
+    func pushJournalURL(beside store: URL) -> URL { store.deletingLastPathComponent().appendingPathComponent("PushJournal", isDirectory: true) }
 
     /// Applies what an earlier process left, and starts a journal if one is wanted. Throws what the disk says, and 134080 if another document
     /// keeps the journal.

@@ -2,22 +2,13 @@ import Foundation
 
 /// As UIKit spells it: opening and saving that is waited for, and the name under which a program knows the class.
 extension UIManagedDocument {
-    /// A document at `fileURL` with the one model that the models among the program's resources make. Stops the program, with a sentence, if there is none or
-    /// they can't be one. Nothing is touched on disk until it is opened or saved.
-    public convenience init(fileURL: URL) {
-        guard let model = NSManagedObjectModel.mergedModel(from: nil), !model.entities.isEmpty else {
-            Violation.misuse("there is no model among the program's resources for the document \(fileURL.path): use init(fileURL:model:)")
-        }
-        self.init(fileURL: fileURL, model: model)
-    }
-
     /// Opens the document. Gives whether it is open; what stood against it went to `handleError(_:userInteractionPermitted:)`.
     @discardableResult
     public func open() async -> Bool {
         await withCheckedContinuation { continuation in open { continuation.resume(returning: $0) } }
     }
 
-    /// Saves to the document's own place, as `save(to:for:completionHandler:)`. Gives whether it was saved; what stood against it went to
+    /// Saves, to another place too, as `save(to:for:completionHandler:)`. Gives whether it was saved; what stood against it went to
     /// `handleError(_:userInteractionPermitted:)`.
     @discardableResult
     public func save(to url: URL, for operation: SaveOperation) async -> Bool {

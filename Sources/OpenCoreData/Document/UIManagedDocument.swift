@@ -11,14 +11,15 @@ open class UIManagedDocument: NSObject, @unchecked Sendable {
     /// Posted each time `documentState` is set, even to what it was, on the thread that sets it. The object is the document.
     public static let stateChangedNotification = Notification.Name("UIDocumentStateChangedNotification")
 
-    /// The package.
-    public let fileURL: URL
-    /// What the coordinator was made with; it can't be changed any more.
-    public let managedObjectModel: NSManagedObjectModel
+    /// The package. `save(to:for:completionHandler:)` may take the document elsewhere; may be read on any thread.
+    public var fileURL: URL { place.withLock { $0 } }
+    let place: Mutex<URL>
+    /// What `init(fileURL:model:autosavePolicy:)` was given, or what was found among the program's resources when it was first asked for.
+    private let ownModel: Mutex<NSManagedObjectModel?>
     /// What everyone in the process reads. Main queue.
-    public let managedObjectContext: NSManagedObjectContext
+    public let managedObjectContext = NSManagedObjectContext(.mainQueueConcurrencyType)
     /// The private context whose parent is the coordinator.
-    package let root: NSManagedObjectContext
+    package let root = NSManagedObjectContext(.privateQueueConcurrencyType)
     /// Options for the store.
     open var persistentStoreOptions: [AnyHashable: Any]?
     /// The configuration of the model to use.
@@ -47,6 +48,9 @@ open class UIManagedDocument: NSObject, @unchecked Sendable {
         var isSaving = false
         var isMarkedChanged = false
         var failures = 0
+        /// How often in a row additional content could not be written, and whether a timer runs after which it is tried again.
+        var contentFailures = 0
+        var isContentRetryArmed = false
         var waiters: [Waiter] = []
         /// Who waits for the next save that begins to have ended.
         var tickets: [CheckedContinuation<Void, any Error>] = []
@@ -67,16 +71,29 @@ open class UIManagedDocument: NSObject, @unchecked Sendable {
 
     /// A document at `fileURL` with a model. Nothing is touched on disk until it is opened or saved.
     public init(fileURL: URL, model: NSManagedObjectModel, autosavePolicy: AutosavePolicy = AutosavePolicy()) {
-        self.fileURL = fileURL
-        self.managedObjectModel = model
-        root = NSManagedObjectContext(.privateQueueConcurrencyType)
-        root.name = "document root"
-        root.persistentStoreCoordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
-        managedObjectContext = NSManagedObjectContext(.mainQueueConcurrencyType)
-        managedObjectContext.name = "document main"
-        managedObjectContext.parent = root
+        place = Mutex(fileURL)
+        ownModel = Mutex(model)
         super.init()
         status.withLock { $0.autosavePolicy = autosavePolicy }
+        connect()
+    }
+
+    /// A document at `fileURL` with the model that the class overrides `managedObjectModel` with, or else the one that the models among the program's
+    /// resources make. Stops the program, with a sentence, if there is none or they can't be one. Nothing is touched on disk until it is opened or
+    /// saved.
+    public init(fileURL: URL) {
+        place = Mutex(fileURL)
+        ownModel = Mutex(nil)
+        super.init()
+        connect()
+    }
+
+    /// What subclasses override is asked from here on, which is after all properties of all classes have their first values.
+    private func connect() {
+        root.name = "document root"
+        root.persistentStoreCoordinator = NSPersistentStoreCoordinator(managedObjectModel: managedObjectModel)
+        managedObjectContext.name = "document main"
+        managedObjectContext.parent = root
         for context in [root, managedObjectContext] {
             context.news.add(self, anywhere: true) { document, news in
                 if news.bringsUnsavedChanges { document.changesCame() }
@@ -89,6 +106,20 @@ open class UIManagedDocument: NSObject, @unchecked Sendable {
         self.clock = clock
     }
 
+    /// The model: what the document was made with, or what the models among the program's resources make. A subclass may override it; it is then
+    /// asked once while the document is made, after the subclass has set its own properties, and what it says is what the coordinator has from then
+    /// on, whatever model was given. The coordinator freezes it: it can't be changed any more.
+    open var managedObjectModel: NSManagedObjectModel {
+        ownModel.withLock { model in
+            if let model { return model }
+            guard let found = NSManagedObjectModel.mergedModel(from: nil), !found.entities.isEmpty else {
+                Violation.misuse("there is no model among the program's resources for the document \(fileURL.path): use init(fileURL:model:)")
+            }
+            model = found
+            return found
+        }
+    }
+
     /// The store's file name inside `StoreContent`.
     open class var persistentStoreName: String { "persistentStore" }
 
@@ -96,8 +127,10 @@ open class UIManagedDocument: NSObject, @unchecked Sendable {
     open func persistentStoreType(forFileType fileType: String) -> String { NSSQLiteStoreType }
 
     /// Where the store is.
-    public var storeURL: URL {
-        fileURL.appendingPathComponent("StoreContent", isDirectory: true).appendingPathComponent(Self.persistentStoreName)
+    public var storeURL: URL { storeURL(in: fileURL) }
+
+    func storeURL(in package: URL) -> URL {
+        package.appendingPathComponent("StoreContent", isDirectory: true).appendingPathComponent(Self.persistentStoreName)
     }
 
     /// `.closed` until the document has been opened. May be read on any thread.
@@ -120,7 +153,8 @@ open class UIManagedDocument: NSObject, @unchecked Sendable {
     open func finishedHandlingError(_ error: any Error, recovered: Bool) {}
     /// For a subclass that asks its user about errors: called by nobody here, where there are no users to ask.
     open func userInteractionNoLongerPermitted(forError error: any Error) {}
-    /// Called on the main queue before objects are taken away to show what is stored (`revert(toContentsOf:completionHandler:)`). Does nothing by itself.
+    /// Called on the main queue before objects are taken away to show what is stored (`revert(toContentsOf:completionHandler:)`). Does nothing by
+    /// itself.
     open func disableEditing() {}
     /// Called on the main queue when objects can be edited again. Does nothing by itself.
     open func enableEditing() {}
@@ -137,157 +171,38 @@ open class UIManagedDocument: NSObject, @unchecked Sendable {
         set { status.withLock { $0.modificationDate = newValue } }
     }
 
-    // MARK: Opening and closing
+    // MARK: Additional content
 
-    /// Opens the document, making package and store if `creating`. Blocks while the store opens. Throws what the store says.
-    package func openStore(creating: Bool) throws {
-        guard documentState.contains(.closed) else { return }
-        let folder = storeURL.deletingLastPathComponent()
-        if persistentStoreType(forFileType: "") == NSInMemoryStoreType {
-            // There is nothing to make, and nothing to find.
-        } else if creating {
-            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        } else if !FileManager.default.fileExists(atPath: storeURL.path) {
-            throw NSError.coreData(.persistentStoreOpen, "There is no document at \(fileURL.path): \(storeURL.path) is missing.")
-        }
-        try configurePersistentStoreCoordinator(
-            for: storeURL, ofType: "", modelConfiguration: modelConfiguration, storeOptions: persistentStoreOptions)
-        do {
-            try openPushJournal()
-        } catch {
-            try? removeStores()
-            throw error
-        }
-        noteModificationDate()
-        setState { $0 = .normal }
-        changesCame()
-        reportPushRecovery()
-    }
+    /// Called when the document is opened, or reverted, if there is additional content in its package: a folder beside `StoreContent`, with
+    /// whatever a subclass keeps there. Does nothing by itself. What it throws is what opening throws, and the document is not opened.
+    ///
+    /// It runs on a queue of the document's own: the main context and the objects in it must not be used here.
+    ///
+    /// - Parameter absoluteURL: the folder, `AdditionalContent` in the package.
+    open func readAdditionalContent(from absoluteURL: URL) throws {}
 
-    func noteModificationDate() {
-        let attributes = try? FileManager.default.attributesOfItem(atPath: storeURL.path)
-        fileModificationDate = attributes?[.modificationDate] as? Date ?? fileModificationDate
-    }
+    /// Called on the main queue each time the document is saved: what is to be written beside the store, as a value that may be read on another
+    /// queue. `NSNull()`, which is what this returns by itself, says that there is nothing to write; what was written before then stays. What it
+    /// throws fails the save once everything else is saved.
+    ///
+    /// A change of it that is no change of an object is announced with `updateChangeCount(_:)`; then the document saves by itself, as for objects.
+    ///
+    /// - Parameter absoluteURL: where the content will be when it is saved.
+    open func additionalContent(for absoluteURL: URL) throws -> Any { NSNull() }
 
-    /// Opens the document. The handler is called on the main queue.
-    public func open(completionHandler: (@Sendable (Bool) -> Void)? = nil) {
-        root.perform { [self] in
-            let success: Bool
-            do {
-                try openStore(creating: false)
-                success = true
-            } catch {
-                handleError(error, userInteractionPermitted: false)
-                success = false
-            }
-            DispatchQueue.main.async { completionHandler?(success) }
-        }
-    }
+    /// Called with what `additionalContent(for:)` returned, to write all of it. Does nothing by itself. If it throws, the content that was written
+    /// before stays as it is, the save fails once everything else is saved, and it is tried again later.
+    ///
+    /// It runs on a queue of the document's own: the main context and the objects in it must not be used here.
+    ///
+    /// - Parameters:
+    ///   - content: what `additionalContent(for:)` returned; never `NSNull`.
+    ///   - absoluteURL: an empty folder to write into. It takes the place of the one that was written before when this returns.
+    ///   - absoluteOriginalContentsURL: that one, which may be copied from and must not be changed; nil if there is none. When the document is saved
+    ///     to another place it is that of the old place.
+    open func writeAdditionalContent(_ content: Any, to absoluteURL: URL, originalContentsURL absoluteOriginalContentsURL: URL?) throws {}
 
-    /// Saves what is unsaved and closes the store. The handler is called on the main queue.
-    public func close(completionHandler: (@Sendable (Bool) -> Void)? = nil) {
-        saveAll { [self] result in
-            var success = true
-            do {
-                try result.get()
-                try closeStore()
-            } catch {
-                handleError(error, userInteractionPermitted: false)
-                success = false
-            }
-            let closed = success
-            DispatchQueue.main.async { completionHandler?(closed) }
-        }
-    }
-
-    /// Saves what is unsaved and closes the store. Throws what the save says; the store is left open then, and nothing is lost.
-    public func close() async throws {
-        try await save()
-        // It may wait for the disk, and so not on a thread that tasks share.
-        try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
-            root.perform { [self] in continuation.resume(with: Result { try closeStore() }) }
-        }
-    }
-
-    private func closeStore() throws {
-        try removeStores()
-        closePushJournal()
-        setState { $0 = .closed }
-    }
-
-    private func removeStores() throws {
-        for store in root.persistentStoreCoordinator?.persistentStores ?? [] {
-            try root.persistentStoreCoordinator?.remove(store)
-        }
-    }
-
-    // MARK: Saving
-
-    /// Saves to the document's own place: `.forCreating` makes package and store. The handler is called on the main queue.
-    public func save(to url: URL, for operation: SaveOperation, completionHandler: (@Sendable (Bool) -> Void)? = nil) {
-        guard url.standardizedFileURL == fileURL.standardizedFileURL else {
-            Violation.misuse("a document is saved to its own fileURL; saving to another place comes with migration")
-        }
-        let finish: @Sendable (Result<Void, any Error>) -> Void = { [self] result in
-            if case .failure(let error) = result { handleError(error, userInteractionPermitted: false) }
-            let success = (try? result.get()) != nil
-            DispatchQueue.main.async { completionHandler?(success) }
-        }
-        if operation == .forCreating {
-            root.perform { [self] in
-                do {
-                    try openStore(creating: true)
-                    saveAll(finish)
-                } catch {
-                    finish(.failure(error))
-                }
-            }
-        } else {
-            saveAll(finish)
-        }
-    }
-
-    /// Pushes the main context into the root and writes the root. Returns when everything that was unsaved at the call is committed.
-    public func save() async throws {
-        try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
-            saveAll { continuation.resume(with: $0) }
-        }
-    }
-
-    /// On the main queue the main context hands its changes to the root; on the root's own queue they are written. The main queue does no I/O.
-    func saveAll(_ completion: @escaping @Sendable (Result<Void, any Error>) -> Void) {
-        let tickets = status.withLock { status in
-            status.isSaving = true
-            status.oldestChange = nil
-            status.isMarkedChanged = false
-            defer { status.tickets = [] }
-            return status.tickets
-        }
-        let finish: @Sendable (Result<Void, any Error>, NSManagedObjectContext) -> Void = { [self] result, context in
-            didSave(result, from: context, tickets: tickets)
-            completion(result)
-        }
-        managedObjectContext.perform { [self] in
-            do {
-                try managedObjectContext.save()
-            } catch {
-                return finish(.failure(error), managedObjectContext)
-            }
-            root.perform { [self] in finish(Result { try root.save() }, root) }
-        }
-    }
-
-    /// Returns when a save that begins after the call has committed: then everything that was pushed before is on disk. Throws what a save
-    /// that can't be tried again says; saves that can are waited for. Returns at once if nothing is unsaved.
-    package func committed() async throws {
-        try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
-            guard hasUnsavedChanges, !documentState.contains(.closed) else { return continuation.resume() }
-            status.withLock { $0.tickets.append(continuation) }
-            changesCame()
-            // A save may have taken everything between the question and the ticket.
-            if !hasUnsavedChanges || unsavedChangeCount == 0 { autosaveNow() }
-        }
-    }
+    // MARK: Changes
 
     /// Whether anything is unsaved, anywhere in the stack.
     open var hasUnsavedChanges: Bool {
@@ -303,7 +218,7 @@ open class UIManagedDocument: NSObject, @unchecked Sendable {
         status.withLock { status in status.oldestChange.map { clock.now - $0 } }
     }
 
-    /// Marks the document as changed or as clean.
+    /// Marks the document as changed or as clean. What is marked is saved by itself, as changes of objects are.
     open func updateChangeCount(_ change: ChangeKind) {
         status.withLock { $0.isMarkedChanged = change != .cleared }
         if change != .cleared { changesCame() }
@@ -315,63 +230,7 @@ open class UIManagedDocument: NSObject, @unchecked Sendable {
             completionHandler?(true)
             return
         }
-        save(to: fileURL, for: .forOverwriting, completionHandler: completionHandler)
-    }
-
-    /// Waits while more than `limit` changed objects are not on disk: how a writer that is faster than the disk is made to wait.
-    package func waitUntilUnsaved(isBelow limit: Int) async {
-        if unsavedChangeCount < limit { return }
-        await withCheckedContinuation { continuation in
-            status.withLock { $0.waiters.append(Waiter(limit: limit, continuation: continuation)) }
-            wakeWaiters()
-        }
-    }
-
-    /// Tells `observer` of every save. For the daemon's status and journal.
-    package func observe(_ observer: @escaping @Sendable (UIManagedDocumentEvent) -> Void) {
-        status.withLock { $0.observers.append(observer) }
-    }
-}
-
-extension UIManagedDocument {
-    /// The states a document can be in, with Apple's raw values.
-    public struct State: OptionSet, Hashable, Sendable {
-        /// The states as bits; 0 is normal.
-        public let rawValue: UInt
-        /// Accepts any bits; unknown ones are kept.
-        public init(rawValue: UInt) { self.rawValue = rawValue }
-        /// Open, and nothing is wrong.
-        public static let normal: State = []
-        /// The store is not open: not opened yet, failed to open, or closed. Nothing is autosaved.
-        public static let closed = State(rawValue: 1)
-        /// Never set here: a document has one version.
-        public static let inConflict = State(rawValue: 2)
-        /// An error went to `handleError(_:userInteractionPermitted:)`, of opening and closing too. Removed by the next save that succeeds.
-        public static let savingError = State(rawValue: 4)
-        /// Never set here: objects can be edited during a save.
-        public static let editingDisabled = State(rawValue: 8)
-        /// Never set here: opening and saving report no progress.
-        public static let progressAvailable = State(rawValue: 16)
-    }
-
-    /// What a save is for.
-    public enum SaveOperation: Int, Sendable {
-        /// The first save: makes package and store, then writes what is unsaved.
-        case forCreating = 0
-        /// A later save: writes what is unsaved to the store that is open.
-        case forOverwriting = 1
-    }
-
-    /// What a change does to the document.
-    public enum ChangeKind: Int, Sendable {
-        /// A change was made: marks the document as changed.
-        case done = 0
-        /// A change was taken back: marks the document as changed, as `done` does.
-        case undone = 1
-        /// A change was made again: marks the document as changed, as `done` does.
-        case redone = 2
-        /// Takes the mark away; changes that the contexts hold still count as unsaved.
-        case cleared = 3
+        saveHere(completionHandler)
     }
 }
 
@@ -381,27 +240,5 @@ extension UIManagedDocument {
     public var undoManager: UndoManager? {
         get { managedObjectContext.undoManager }
         set { managedObjectContext.undoManager = newValue }
-    }
-}
-
-extension UIManagedDocument {
-    /// Drops everything that is unsaved, in the whole stack, and shows what is stored. The handler is called on the main queue. Contexts that are
-    /// children of the document's are theirs who made them: they keep what they have.
-    public func revert(toContentsOf url: URL, completionHandler: (@Sendable (Bool) -> Void)? = nil) {
-        guard url.standardizedFileURL == fileURL.standardizedFileURL else {
-            Violation.misuse("a document is reverted to the contents of its own fileURL")
-        }
-        managedObjectContext.perform { [self] in
-            disableEditing()
-            managedObjectContext.reset()
-            root.perform { [self] in
-                root.reset()
-                managedObjectContext.perform { [self] in
-                    updateChangeCount(.cleared)
-                    enableEditing()
-                    completionHandler?(true)
-                }
-            }
-        }
     }
 }

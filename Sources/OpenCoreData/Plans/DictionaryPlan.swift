@@ -37,7 +37,7 @@ package struct DictionaryPlan: Sendable {
             columns = try entity.properties.filter { $0 is NSAttributeDescription && !$0.isTransient }
                 .flatMap { try Self.columns($0, entity: entity) }
         }
-        self.having = having.map { $0.node.frozen().mapExpressions { $0.folded(for: entity) } }
+        self.having = try having.map { try $0.node.resolvingFetches().frozen().mapExpressions { $0.folded(for: entity) } }
         self.isDistinct = isDistinct
         let grouping = self.grouping, having = self.having
         let computes = columns.contains { column in
@@ -78,7 +78,7 @@ package struct DictionaryPlan: Sendable {
                 return Column(name: name, source: .property(path), nesting: keys)
             }
         }
-        guard let node = computed.expression?.node else {
+        guard let node = try computed.expression?.node.resolvingFetches() else {
             throw CoreDataMisuse(.other, "the column \(computed.name) has no expression").survived()
         }
         try node.checkFetchable(entity.name)

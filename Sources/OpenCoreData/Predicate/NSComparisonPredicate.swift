@@ -92,9 +92,9 @@ public final class NSComparisonPredicate: NSPredicate {
     }
 
     /// What stands before the operator, as a new expression at each call.
-    public var leftExpression: NSExpression { NSExpression(comparison.left) }
+    public var leftExpression: NSExpression { NSExpression.make(comparison.left) }
     /// What stands after the operator, as a new expression at each call.
-    public var rightExpression: NSExpression { NSExpression(comparison.right) }
+    public var rightExpression: NSExpression { NSExpression.make(comparison.right) }
     /// How the two sides are compared; `.equalTo` where the expressions nest too deep.
     public var predicateOperatorType: Operator { comparison.type }
     /// Whether the left value itself, every element of it, or at least one must satisfy the comparison.

@@ -4,7 +4,8 @@ public import Foundation
 ///
 /// Foundation on Linux has a class of this name that cannot be made, so the type is ours. A call, `NSExpression(forKeyPath:)`, finds the
 /// right one by itself; a file that writes the name of the type leaves out `import Foundation`, which comes along with this module anyway.
-public final class NSExpression: NSObject, NSCopying, Sendable {
+// Unchecked: it can't be changed, and the one subclass has no properties.
+public class NSExpression: NSObject, NSCopying, @unchecked Sendable {
     /// The kinds of expressions, with Apple's raw values. The kind decides which parts can be read.
     public enum ExpressionType: UInt, Sendable {
         /// A literal or `%@`; a collection of values counts as `aggregate`.
@@ -33,6 +34,8 @@ public final class NSExpression: NSObject, NSCopying, Sendable {
         case block = 19
         /// `TERNARY`: one of two expressions, as a predicate chooses.
         case conditional = 20
+        /// A fetch: an `NSFetchRequestExpression`, whose kind Apple names by the constant `NSFetchRequestExpressionType`.
+        case fetchRequest = 50
     }
 
     /// The expression as a value.
@@ -41,6 +44,9 @@ public final class NSExpression: NSObject, NSCopying, Sendable {
     package init(_ node: ExpressionNode) {
         self.node = node
     }
+
+    /// The expression of a node, of the class that such expressions have.
+    static func make(_ node: ExpressionNode) -> NSExpression { node.fetch?.receiver.expression(of: node) ?? NSExpression(node) }
 
     /// An expression made by hand. One that nests too deep is replaced by what says so when it is evaluated or fetched with: nothing could be done
     /// with it, not even release it, without overflowing the stack.
@@ -225,6 +231,7 @@ extension NSExpression {
         case .evaluatedObject: .evaluatedObject
         case .variable: .variable
         case .keyPath: .keyPath
+        case .message where node.fetch != nil: .fetchRequest
         case .keyPathOf, .index, .function, .message, .cast: .function
         case .aggregate: .aggregate
         case .subquery: .subquery
@@ -272,7 +279,7 @@ extension NSExpression {
     /// What the function is asked of.
     public var operand: NSExpression {
         switch node {
-        case .message(let target, _, _), .keyPathOf(let target, _): return NSExpression(target)
+        case .message(let target, _, _), .keyPathOf(let target, _): return NSExpression.make(target)
         default: PredicateViolations.expressionHasNo("operand", self)
         }
     }
@@ -280,12 +287,12 @@ extension NSExpression {
     /// The arguments of a function or a block, with the operand of an index or a cast among them; nil for other types.
     public var arguments: [NSExpression]? {
         switch node {
-        case .function(_, let arguments), .message(_, _, let arguments): arguments.map(NSExpression.init)
+        case .function(_, let arguments), .message(_, _, let arguments): arguments.map(NSExpression.make)
         case .keyPathOf(_, let path): [NSExpression(.keyPath(path))]
-        case .index(let base, .element(let place)): [NSExpression(base), NSExpression(place)]
-        case .index(let base, _): [NSExpression(base)]
-        case .cast(let operand, let type): [NSExpression(operand), NSExpression(.constant(.string(type)))]
-        case .opaque(let opaque): opaque.arguments.map(NSExpression.init)
+        case .index(let base, .element(let place)): [NSExpression.make(base), NSExpression.make(place)]
+        case .index(let base, _): [NSExpression.make(base)]
+        case .cast(let operand, let type): [NSExpression.make(operand), NSExpression(.constant(.string(type)))]
+        case .opaque(let opaque): opaque.arguments.map(NSExpression.make)
         default: nil
         }
     }
@@ -299,9 +306,9 @@ extension NSExpression {
     /// The elements of an aggregate as expressions; the collection of a subquery as one.
     public var collection: Any {
         switch node {
-        case .aggregate(let elements): return elements.map(NSExpression.init)
+        case .aggregate(let elements): return elements.map(NSExpression.make)
         case .constant(.collection(let collection)): return collection.elements.map { NSExpression(.constant($0)) }
-        case .subquery(let collection, _, _): return NSExpression(collection)
+        case .subquery(let collection, _, _): return NSExpression.make(collection)
         default: PredicateViolations.expressionHasNo("collection", self)
         }
     }
@@ -317,24 +324,24 @@ extension NSExpression {
     /// The first operand of a union, an intersection or a difference.
     public var left: NSExpression {
         guard case .setOperation(_, let left, _) = node else { PredicateViolations.expressionHasNo("left", self) }
-        return NSExpression(left)
+        return NSExpression.make(left)
     }
 
     /// The second operand of a union, an intersection or a difference.
     public var right: NSExpression {
         guard case .setOperation(_, _, let right) = node else { PredicateViolations.expressionHasNo("right", self) }
-        return NSExpression(right)
+        return NSExpression.make(right)
     }
 
     /// What a conditional gives where its predicate holds.
     public var `true`: NSExpression {
         guard case .conditional(_, let yes, _) = node else { PredicateViolations.expressionHasNo("true", self) }
-        return NSExpression(yes)
+        return NSExpression.make(yes)
     }
 
     /// What a conditional gives where its predicate does not hold.
     public var `false`: NSExpression {
         guard case .conditional(_, _, let no) = node else { PredicateViolations.expressionHasNo("false", self) }
-        return NSExpression(no)
+        return NSExpression.make(no)
     }
 }

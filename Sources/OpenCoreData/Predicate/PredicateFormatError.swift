@@ -47,6 +47,8 @@ public enum PredicateEvaluationError: Error, Hashable, Sendable, CustomStringCon
     case tooDeep
     /// The target of `FUNCTION(…)` does not know the selector.
     case unansweredMessage(String)
+    /// A fetch within the expression failed, for the reason that is told.
+    case failedFetch(String)
     /// The text that it was made of is no predicate, which somebody was told of: see `CoreDataMisuse.handle(with:)`.
     case malformedFormat(String)
 
@@ -67,6 +69,7 @@ public enum PredicateEvaluationError: Error, Hashable, Sendable, CustomStringCon
         case .tooDeep:
             "The predicate nests more than \(Self.levels) levels deep. Write it flatter: AND, OR and IN take any number of parts."
         case .malformedFormat(let reason): "There is no predicate to answer: \(reason)"
+        case .failedFetch(let reason): "The fetch within the expression failed: \(reason)"
         case .unansweredMessage(let selector):
             "FUNCTION(…, '\(selector.prefix(200))') was sent to something that does not answer it: there is no Objective-C to send it to. Use a block, or a "
                 + "key path."

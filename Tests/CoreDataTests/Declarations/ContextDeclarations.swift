@@ -12,6 +12,7 @@ private func nsManagedObjectContext(
     // = init(concurrencyType:)
     let _: (NSManagedObjectContextConcurrencyType) -> NSManagedObjectContext = NSManagedObjectContext.init(concurrencyType:)
     let _: (NSManagedObjectContext.ConcurrencyType) -> NSManagedObjectContext = NSManagedObjectContext.init(_:)  // = init(_:)
+    let _: any NSLocking = it  // = NSLocking
     let _: (@escaping () -> Void) -> Void = it.perform(_:)  // = perform(_:)
     it.performAndWait { () -> Void in }  // = performAndWait(_:)
     let _: Int = it.performAndWait { 1 }  // = performAndWait(_:) of a value

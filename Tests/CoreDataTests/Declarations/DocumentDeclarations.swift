@@ -48,6 +48,10 @@ import Foundation
         let _: @MainActor () -> Void = it.enableEditing  // = enableEditing()
         let _: @MainActor () -> Void = it.disableEditing  // = disableEditing()
         let _: Notification.Name = UIDocument.stateChangedNotification  // = stateChangedNotification
+        let _: @MainActor (URL) throws -> Void = it.readAdditionalContent(from:)  // = readAdditionalContent(from:)
+        let _: @MainActor (URL) throws -> Any = it.additionalContent(for:)  // = additionalContent(for:)
+        // = writeAdditionalContent(_:to:originalContentsURL:)
+        let _: @MainActor (Any, URL, URL?) throws -> Void = it.writeAdditionalContent(_:to:originalContentsURL:)
     }
 
     // MARK: UIManagedDocument
@@ -64,6 +68,7 @@ import Foundation
         // = handleError(_:userInteractionPermitted:), overridden
         override func handleError(_ error: any Error, userInteractionPermitted: Bool) {}
         override var hasUnsavedChanges: Bool { super.hasUnsavedChanges }  // = hasUnsavedChanges, overridden
+        override var managedObjectModel: NSManagedObjectModel { super.managedObjectModel }  // = managedObjectModel, overridden
     }
 
 #endif

@@ -87,7 +87,6 @@ import Foundation
 
     private func nsManagedObjectContextMissing(_ it: NSManagedObjectContext) {
         let _: any NSCoding = it  // - NSCoding
-        let _: any NSLocking = it  // - NSLocking
         // - observeValue(forKeyPath:of:change:context:)
         let _: (String?, Any?, [String: Any]?, UnsafeMutableRawPointer?) -> Void = it.observeValue(forKeyPath:of:change:context:)
         let _: ReferenceWritableKeyPath<NSManagedObjectContext, Any> = \.mergePolicy  // - mergePolicy

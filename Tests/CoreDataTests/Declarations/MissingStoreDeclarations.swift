@@ -46,17 +46,6 @@ import Foundation
         func needs<Result: NSFetchRequestResult>(_ result: Result) -> any NSObjectProtocol { result }  // - NSObjectProtocol
     }
 
-    // MARK: NSFetchRequestExpression
-
-    private func nsFetchRequestExpressionMissing() {
-        // - expression(forFetch:context:countOnly:)
-        let _: (NSExpression, NSExpression, Bool) -> NSExpression = NSFetchRequestExpression.expression(forFetch:context:countOnly:)
-        let _: KeyPath<NSFetchRequestExpression, NSExpression> = \.requestExpression  // - requestExpression
-        let _: KeyPath<NSFetchRequestExpression, NSExpression> = \.contextExpression  // - contextExpression
-        let _: KeyPath<NSFetchRequestExpression, Bool> = \.isCountOnlyRequest  // - isCountOnlyRequest
-        let _: NSExpression.ExpressionType = NSFetchRequestExpressionType  // - NSFetchRequestExpressionType
-    }
-
     // MARK: NSAsynchronousFetchRequest
 
     private func nsAsynchronousFetchRequestMissing() {

@@ -1,5 +1,4 @@
 import CoreData
-import Foundation
 
 // Requests and their results, and the history of a store. Each statement uses one of Apple's declarations as it is spelled and typed; the
 // comment behind or above it names it, and COVERAGE.md counts them.
@@ -51,6 +50,17 @@ private func nsFetchRequest(_ it: NSFetchRequest<NSManagedObject>) {
     let _: ReferenceWritableKeyPath<NSFetchRequest<NSManagedObject>, [Any]?> = \.propertiesToGroupBy  // = propertiesToGroupBy
     let _: ReferenceWritableKeyPath<NSFetchRequest<NSManagedObject>, NSPredicate?> = \.havingPredicate  // = havingPredicate
     let _: any NSCopying = it  // = NSCopying
+}
+
+// MARK: NSFetchRequestExpression
+
+private func nsFetchRequestExpression() {
+    // = expression(forFetch:context:countOnly:)
+    let _: (NSExpression, NSExpression, Bool) -> NSExpression = NSFetchRequestExpression.expression(forFetch:context:countOnly:)
+    let _: KeyPath<NSFetchRequestExpression, NSExpression> = \.requestExpression  // = requestExpression
+    let _: KeyPath<NSFetchRequestExpression, NSExpression> = \.contextExpression  // = contextExpression
+    let _: KeyPath<NSFetchRequestExpression, Bool> = \.isCountOnlyRequest  // = isCountOnlyRequest
+    let _: NSExpression.ExpressionType = NSFetchRequestExpressionType  // = NSFetchRequestExpressionType
 }
 
 // MARK: NSFetchRequestResult

@@ -57,7 +57,7 @@ extension NSBatchUpdateRequest: ContextRequest {
 
     private static func value(_ value: Any, _ slot: Int, _ layout: EntityLayout) throws -> BatchUpdate.Value {
         guard let expression = value as? NSExpression else { return .constant(try layout.batchValue(identity(value), atSlot: slot)) }
-        let node = try expression.node.fitted(to: layout.entity)
+        let node = try expression.node.resolvingFetches().fitted(to: layout.entity)
         if node.isConstant { return .constant(try layout.batchValue(try node.computed(for: nil).any, atSlot: slot)) }
         if layout.relationship(atSlot: slot) != nil {
             throw NSError.coreData(

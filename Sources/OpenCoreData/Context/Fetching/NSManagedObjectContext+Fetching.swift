@@ -20,7 +20,7 @@ extension NSManagedObjectContext {
         guard let model = endOfChain?.managedObjectModel else { Violation.noParent(diagnosticName, doing: "fetch") }
         var plan = FetchPlan(entity: try request.resolvedEntity(in: model))
         plan.includesSubentities = request.includesSubentities
-        if let node = request.predicate?.node {
+        if let node = try request.predicate?.node.resolvingFetches() {
             try node.checkFetchable(plan.entity.name)
             plan.predicate = try node.frozen().fitted(to: plan.entity)
         }

@@ -20,6 +20,8 @@ final class PushJournal: PushRecorder, @unchecked Sendable {
         var gone = IndexSet()
         /// The entries that insert objects which are in no store yet.
         var insertions: [NSManagedObjectID: UInt64] = [:]
+        /// What was thrown away waits to be written down by the journal that comes after this one.
+        var isResting = false
     }
 
     private enum Note {
@@ -28,7 +30,7 @@ final class PushJournal: PushRecorder, @unchecked Sendable {
     }
 
     private let place: PushJournalPlace
-    private let isSynchronized: Bool
+    let isSynchronized: Bool
     private let header: PushJournalHeader
     private let headerBytes: [UInt8]
     private weak let coordinator: NSPersistentStoreCoordinator?
@@ -168,6 +170,7 @@ final class PushJournal: PushRecorder, @unchecked Sendable {
 
     private func writeNotes(_ state: inout State) throws {
         forgetInsertions(&state)
+        if state.isResting { return }
         let waiting = notes.withLock { $0 }
         for note in waiting {
             switch note {
@@ -239,6 +242,53 @@ final class PushJournal: PushRecorder, @unchecked Sendable {
             // Taken out only within `io`, as in `writeNotes`.
             notes.withLock { $0 = [] }
         }
+    }
+
+    // MARK: Going elsewhere
+
+    /// What the journal of a document goes on with at another place.
+    struct Carried: Sendable {
+        /// The files, in the order of their entries.
+        var names: [String] = []
+        /// The number of the last entry.
+        let last: UInt64
+    }
+
+    /// Copies what is not resolved, for stores that have other UUIDs there. Within `inTurn`. Nothing is written here any more, until `goOn()` or
+    /// `end(handingNotesTo:)`. Throws what the disk says; then this goes on as if nothing had been.
+    func carry(to place: PushJournalPlace, renaming uuids: [String: String]) throws -> Carried {
+        try io.withLock { state in
+            try writeNotes(&state)
+            var carried = Carried(last: state.last)
+            for file in state.files where file.last > state.resolved {
+                let bytes = [UInt8](try Data(contentsOf: file.url))
+                // Where the header is damaged, the file was kept aside when the journal was opened.
+                guard let found = try? PushJournalHeader.read(bytes) else { continue }
+                let name = file.url.lastPathComponent, copied = found.header.renamed(uuids).bytes + bytes[found.end...]
+                try place.observer.tell(.write(copied.count))
+                let copy = try PushJournalFile(creating: place.folder.appendingPathComponent(name), in: place, startingWith: copied, after: file.last)
+                if isSynchronized || file.isLeft { try copy.synchronize(orCutTo: 0, place.observer) }
+                carried.names.append(name)
+            }
+            if isSynchronized || state.files.contains(where: \.isLeft) { try place.synchronizeNames(in: place.folder) }
+            state.isResting = true
+            return carried
+        }
+    }
+
+    /// The document has stayed where it is.
+    func goOn() { io.withLock { $0.isResting = false } }
+
+    /// Ends this in favour of a journal that has its entries. Within `inTurn`, when nobody is told of this one any more.
+    func end(handingNotesTo other: PushJournal) {
+        let waiting = io.withLock { _ in
+            notes.withLock { notes in
+                defer { notes = [] }
+                return notes
+            }
+        }
+        for note in waiting { other.add(note) }
+        end()
     }
 
     /// How many bytes the files have, for tests and measurements.

@@ -91,7 +91,7 @@ package struct PushJournalHeader {
         let toManys: [String]
     }
 
-    let stores: [String]
+    private(set) var stores: [String]
     /// SHA-256 over the version hashes of the model's entities.
     let model: [UInt8]
     let entities: [Entity]
@@ -104,6 +104,13 @@ package struct PushJournalHeader {
                 number: entity.layout.number, name: entity.name ?? "", slots: entity.layout.names,
                 toManys: entity.layout.toManys.map(\.name))
         }
+    }
+
+    /// The same for stores that have other UUIDs: the old ones lead to the new ones.
+    func renamed(_ uuids: [String: String]) -> PushJournalHeader {
+        var header = self
+        header.stores = stores.map { uuids[$0] ?? $0 }
+        return header
     }
 
     /// The magic, and the rest sealed.

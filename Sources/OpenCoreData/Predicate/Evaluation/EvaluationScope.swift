@@ -112,7 +112,24 @@ package protocol PredicateMessageReceiving: AnyObject {
     func answer(to selector: String, _ arguments: [Any?]) throws(PredicateEvaluationError) -> Any?
 }
 
+/// Who answers an expression that fetches: `fetch:context:countOnly:`, which says what the expression is. Fetching is not known to predicates.
+package protocol PredicateFetching: PredicateMessageReceiving, Sendable {
+    /// The expression of such a node.
+    func expression(of node: ExpressionNode) -> NSExpression
+    /// What is found. Throws what the fetch says.
+    ///
+    /// - Parameter arguments: the request, the context, whether only a count is wanted.
+    func found(_ arguments: [Any?]) throws -> Any
+}
+
 extension ExpressionNode {
+    /// Of an expression that fetches: who answers it, and what it is told: the request, the context, whether only a count is wanted.
+    package var fetch: (receiver: any PredicateFetching, arguments: [ExpressionNode])? {
+        guard case .message(.constant(.opaque(let target)), _, let arguments) = self, let receiver = target.value as? any PredicateFetching
+        else { return nil }
+        return (receiver, arguments)
+    }
+
     /// How many arguments a selector takes that is sent to this; nil where nobody could answer it.
     func argumentCount(of selector: String) -> Int? {
         if let known = PredicateMessage(rawValue: selector) { return known.argumentCount }

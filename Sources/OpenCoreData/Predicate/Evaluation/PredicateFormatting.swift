@@ -87,6 +87,7 @@ extension ExpressionNode {
             } else {
                 "\(arguments.count == 1 && name.hasSuffix(":") ? String(name.dropLast()) : name)(\(Self.list(arguments)))"
             }
+        case .message where fetch != nil: "FETCH(\(Self.list(fetch?.arguments ?? [])))"
         case .message(let target, let selector, let arguments):
             "FUNCTION(" + Self.list([target, .constant(.string(selector))] + arguments) + ")"
         case .cast(let operand, let type): "CAST(\(operand.canonicalFormat), \(type.quoted))"

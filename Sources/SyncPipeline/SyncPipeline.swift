@@ -297,7 +297,8 @@ public final class SyncPipeline: Sendable {
         _ order: PipelineState.RunOrder, _ state: inout sending State, _ environment: SyncRun.Environment
     ) -> PreparedResource {
         if let known = state.prepared[order.scope], known.resource == order.resource { return known }
-        let made = PreparedResource(order.resource, environment)
+        let others = state.configuration.sources.flatMap(\.resources).filter { $0.source != order.scope.source || $0.name != order.scope.resource }
+        let made = PreparedResource(order.resource, isAlone: !others.contains { $0.entity == order.resource.entity }, environment)
         state.prepared[order.scope] = made
         return made
     }

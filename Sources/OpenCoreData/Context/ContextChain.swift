@@ -279,9 +279,20 @@ final class ContextLevel: @unchecked Sendable {
     }
 
     /// The save succeeded.
-    func didSave() {
+    ///
+    /// - Returns: what is not needed any more, to be let go of without the lock: there may be a million keys in it.
+    @discardableResult
+    func didSave() -> Spent {
+        let spent = Spent(changes: saving, keyIndexes: keyIndexes)
         saving = nil
         keyIndexes = [:]
+        return spent
+    }
+
+    /// What a level knew of a save.
+    struct Spent {
+        fileprivate let changes: ChangeSet?
+        fileprivate let keyIndexes: [UniquenessConstraint: KeyIndex]
     }
 
     /// The save failed: what came meanwhile lies on top of what was being written.
@@ -340,48 +351,6 @@ extension NSRelationshipDescription {
     /// The other end of a many-to-many, as it is seen from one of its objects.
     func key(of other: NSManagedObjectID) -> RelationshipKey? {
         inverseRelationship.flatMap { other.layout.toManyNumber($0) }.map { RelationshipKey(owner: other, toMany: $0) }
-    }
-}
-
-/// Unique key → pending object, for one constraint.
-struct KeyIndex {
-    private let constraint: UniquenessConstraint
-    /// Of several objects with one key, that which was made first.
-    private(set) var owners: [UniqueKey: NSManagedObjectID] = [:]
-    /// The others.
-    private var others: [UniqueKey: [NSManagedObjectID]] = [:]
-
-    init(_ constraint: UniquenessConstraint) { self.constraint = constraint }
-
-    private func key(_ change: PendingRow) -> UniqueKey? {
-        change.row.flatMap { $0.layout.constraints[constraint.number].key(of: $0) }
-    }
-
-    mutating func update(_ id: NSManagedObjectID, to change: PendingRow) {
-        guard let key = key(change) else { return }
-        if change.kind == .deleted { return forget(id, key) }
-        guard let known = owners[key], known != id else {
-            owners[key] = id
-            return
-        }
-        owners[key] = known.key < id.key ? known : id
-        let other = known.key < id.key ? id : known
-        if others[key]?.contains(other) != true { others[key, default: []].append(other) }
-    }
-
-    mutating func forget(_ id: NSManagedObjectID, _ change: PendingRow) {
-        if let key = key(change) { forget(id, key) }
-    }
-
-    private mutating func forget(_ id: NSManagedObjectID, _ key: UniqueKey) {
-        var rest = others[key] ?? []
-        if owners[key] == id {
-            owners[key] = rest.min { $0.key < $1.key }
-            rest.removeAll { $0 == owners[key] }
-        } else {
-            rest.removeAll { $0 == id }
-        }
-        others[key] = rest.isEmpty ? nil : rest
     }
 }
 

@@ -41,8 +41,9 @@ extension NSPersistentStoreCoordinator {
         let outcome = Result { try save.run() }
         for (part, saved) in save.committed {
             if !part.changes.isEmpty || part.changes.watched.isEmpty { written.append(part.store) }
-            for (id, version) in saved.versions {
-                part.changes[id]?.row?.stamp(version: version)
+            part.changes.forEach { id, pending in
+                guard pending.kind != .deleted, let version = saved.version(of: id, pending.kind) else { return }
+                pending.row?.stamp(version: version)
                 id.makePermanent()
             }
             rowCache.commit(part.changes, saved)

@@ -142,7 +142,7 @@ package final class RowCache: Sendable {
                         state.gone = []
                     }
                     state.gone.insert(id)
-                } else if let row = pending.row, pending.kind == .inserted || saved.versions[id] != nil {
+                } else if let row = pending.row, saved.version(of: id, pending.kind) != nil {
                     state.gone.remove(id)
                     state.longGone.remove(id)
                     if saved.computed[id] == nil { insert(row.withoutTransients, readAt: now, for: id, into: &state) }

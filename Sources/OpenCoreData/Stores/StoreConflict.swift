@@ -87,7 +87,7 @@ final class UnwrittenSave: PreparedSave {
 
 /// What a save did.
 package struct SavedRows: Sendable {
-    /// The committed versions of inserted and updated rows.
+    /// The committed versions of updated rows, and of inserted ones that have another than 1.
     package var versions: IDTable<Int64>
     /// Rows with values that the store computed: those of the save, and others whose values are others now.
     package var computed: [NSManagedObjectID: ComputedRow]
@@ -95,6 +95,11 @@ package struct SavedRows: Sendable {
     package init(versions: IDTable<Int64> = [:], computed: [NSManagedObjectID: ComputedRow] = [:]) {
         self.versions = versions
         self.computed = computed
+    }
+
+    /// The version of a row that was inserted or updated; nil where nothing was written of it.
+    package func version(of id: NSManagedObjectID, _ kind: ChangeKind) -> Int64? {
+        (versions.isEmpty ? nil : versions[id]) ?? (kind == .inserted ? 1 : nil)
     }
 }
 

@@ -18,11 +18,13 @@ final class Draft {
     let mapping: EntityMapping
     let key: UniqueKey
     var knowledge: Knowledge
-    /// The given values, in a row that nobody else has.
+    /// The given values, and the defaults of the others, in a row that nobody else has: that of the object where it is new.
     let row: RowSnapshot
     /// The slots that were given.
     var present = SlotSet()
     var hash: Int64 = 0
+    /// Where its record stands in the page's manifest.
+    var place: Int?
     /// To-ones by slot; nil: explicitly null.
     var targets: [Int: Draft?] = [:]
     /// To-manys by index into the mapping's relationships.
@@ -42,7 +44,7 @@ final class Draft {
         self.mapping = mapping
         self.key = key
         self.knowledge = knowledge
-        row = RowSnapshot.make(mapping.layout)
+        row = RowSnapshot.defaults(mapping.layout)
         for (index, slot) in mapping.layout.constraints[0].slots.enumerated() {
             row.update(slot, to: key.values[index])
             present.insert(slot)

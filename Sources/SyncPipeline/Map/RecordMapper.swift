@@ -19,6 +19,8 @@ final class RecordMapper {
     private(set) var firstRejection: String?
     /// The keys of the rows that the page's records are.
     private var seen = KeyCollector()
+    /// What the page's records are.
+    private var records: PageRecords
 
     let mapping: ModelMapping
     private let entity: EntityMapping
@@ -45,11 +47,13 @@ final class RecordMapper {
 
     /// - Parameters:
     ///   - maxRejected: how many records may be set aside.
+    ///   - known: what the page's records were, if their rows are what they said: nothing is made of those that are the same. Nil: all are read.
     ///   - probe: how many objects make a batch, and whom to tell how far it is.
     ///   - isCancelled: asked every now and then; then `add` and `flush` throw `SyncError.cancelled`.
     init(
         mapping: ModelMapping, entity: String, context: NSManagedObjectContext, now: Date, run: Int64, limits: LimitsConfiguration,
-        maxRejected: Int, probe: (batchSize: Int, reached: (ParseProbe.Stage) -> Void)?, isCancelled: @escaping () -> Bool = { false }
+        maxRejected: Int, known: Manifest? = nil, probe: (batchSize: Int, reached: (ParseProbe.Stage) -> Void)?,
+        isCancelled: @escaping () -> Bool = { false }
     ) throws {
         guard let found = mapping.entities[entity] else { throw SyncError.unknownEntity(entity) }
         self.mapping = mapping
@@ -59,6 +63,7 @@ final class RecordMapper {
         self.run = .int64(run)
         self.limits = limits
         self.maxRejected = maxRejected
+        records = PageRecords(known)
         self.isCancelled = isCancelled
         batchSize = probe?.batchSize ?? 1000
         reached = probe?.reached ?? { _ in }
@@ -68,6 +73,8 @@ final class RecordMapper {
     var plan: JSONFieldPlan { entity.plan }
     /// The rows that the page vouches for.
     var members: KeyRuns { seen.keys }
+    /// What is known of the page's records now.
+    var outcome: PageRecords { records }
 
     /// Takes one record. A bad record is set aside; too many of them fail the page.
     func add(_ record: JSONRecord) throws {
@@ -76,10 +83,17 @@ final class RecordMapper {
             try reject(record, key: nil, ConversionProblem(path: "$", message: "\(problem)"))
             return
         }
+        let hash = record.hash.low ^ mapping.salt
+        if let key = records.recognise(hash) {
+            seen.add(key)
+            counts.unchanged += 1
+            return
+        }
         do {
             let draft = try draft(of: record, entity, knowledge: .record)
-            draft.hash = Int64(bitPattern: record.hash.low ^ mapping.salt)
-            _ = try gather(draft)
+            draft.hash = Int64(bitPattern: hash)
+            let gathered = try gather(draft)
+            gathered.place = records.read(hash, before: gathered.place)
         } catch let problem as ConversionProblem {
             try reject(record, key: try? key(of: record, entity), problem)
         }
@@ -182,11 +196,15 @@ final class RecordMapper {
 
     private func write(_ draft: Draft) throws {
         guard let id = draft.id else { return }
-        if draft.knowledge == .record { seen.add(id.key) }
+        if draft.knowledge == .record {
+            seen.add(id.key)
+            if let place = draft.place { records.place(id.key, at: place) }
+        }
         if isUnchanged(draft) && draft.targets.allSatisfy({ slot, target in draft.stored?[slot].objectID == target?.id }) {
             counts.unchanged += 1
             return
         }
+        if draft.knowledge == .record { records.write(id.key) }
         for (slot, target) in draft.targets {
             draft.row.update(slot, to: target.flatMap { $0.id }.map { .objectID($0) } ?? .null)
             draft.present.insert(slot)
@@ -196,8 +214,7 @@ final class RecordMapper {
 
     private func insert(_ draft: Draft, id: NSManagedObjectID) {
         let slots = draft.mapping.bookkeeping
-        let row = RowSnapshot.defaults(draft.mapping.layout)
-        draft.present.forEach { row.update($0, to: draft.row[$0]) }
+        let row = draft.row
         row.update(slots.firstSeen, to: now)
         row.update(slots.lastChanged, to: now)
         row.update(slots.run, to: run)

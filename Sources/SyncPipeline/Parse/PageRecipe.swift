@@ -20,14 +20,15 @@ struct PageRecipe: Sendable {
     /// Reads a page into a context, on the context's queue. Saves nothing.
     /// - Parameters:
     ///   - badRecords: how many records of earlier pages were set aside.
+    ///   - known: what the page's records were, if their rows are what they said.
     ///   - isCancelled: asked every now and then; then it throws `SyncError.cancelled`.
     func read(
-        _ page: FetchedPage, into context: NSManagedObjectContext, run: Int64, now: Date, badRecords: Int,
+        _ page: FetchedPage, into context: NSManagedObjectContext, run: Int64, now: Date, badRecords: Int, known: Manifest? = nil,
         probe: (batchSize: Int, reached: (ParseProbe.Stage) -> Void)? = nil, isCancelled: @escaping () -> Bool = { false }
     ) throws -> Reading {
         let mapper = try RecordMapper(
             mapping: mapping, entity: resource.entity, context: context, now: now, run: run, limits: resource.limits,
-            maxRejected: resource.limits.maxBadRecords - badRecords, probe: probe, isCancelled: isCancelled)
+            maxRejected: resource.limits.maxBadRecords - badRecords, known: known, probe: probe, isCancelled: isCancelled)
         let envelope = EnvelopePlan(resource.pagination)
         let summary = try JSONRecordReader().read(
             body: page.body, records: resource.records ?? .root, plan: mapper.plan, envelope: envelope.plan,

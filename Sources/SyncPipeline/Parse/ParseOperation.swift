@@ -1,5 +1,6 @@
 import Foundation
 import OpenCoreData
+import SyncConfiguration
 import Synchronization
 
 /// The result of a parsed and saved page.
@@ -16,6 +17,8 @@ struct ParsedPage: Sendable {
     let listed: KeyRuns
     /// Rows of other pages' records that this one has changed, by entity.
     let overwritten: [String: Set<Int64>]
+    /// The rows of its own records that it has made or changed.
+    let written: KeyRuns
 }
 
 /// Parses one page on an operation queue: makes its own worker context inside `main()`, as a child of the main context, reads and maps the records
@@ -34,6 +37,8 @@ final class ParseOperation: Operation, @unchecked Sendable {
         let fingerprint: String
         /// False: the page must not be recognised by its earlier content, because its request does not say which page it is.
         let isRemembered: Bool
+        /// How its records are compared with those of its last reading.
+        let comparison: RecordComparison
         let page: FetchedPage
         /// How many records of earlier pages were set aside.
         let badRecords: Int
@@ -54,9 +59,13 @@ final class ParseOperation: Operation, @unchecked Sendable {
 
     override func main() {
         var result: Result<ParsedPage, any Error>
-        var attempt = 1
+        var attempt = 1, comparison = input.comparison
         repeat {
-            result = isCancelled ? .failure(SyncError.cancelled) : readAndSave(isLast: attempt == Self.attempts)
+            result = isCancelled ? .failure(SyncError.cancelled) : readAndSave(comparing: comparison, isLast: attempt == Self.attempts)
+            if case .failure(is UnsoundComparison) = result, !isCancelled {
+                comparison.known = 0
+                result = readAndSave(comparing: comparison, isLast: attempt == Self.attempts)
+            }
             attempt += 1
         } while attempt <= Self.attempts && result.isConflict
         outcome.withLock { $0 = result }
@@ -64,7 +73,7 @@ final class ParseOperation: Operation, @unchecked Sendable {
 
     /// - Parameter isLast: false: fails if a row is no longer what this page's changes started from. What a page makes of a row depends on the row,
     ///   so pages that meet in one row get the same result as if one had waited for the other.
-    private func readAndSave(isLast: Bool) -> Result<ParsedPage, any Error> {
+    private func readAndSave(comparing comparison: RecordComparison, isLast: Bool) -> Result<ParsedPage, any Error> {
         let worker = NSManagedObjectContext(.privateQueueConcurrencyType)
         worker.name = "worker \(input.scope) page \(input.pageNumber)"
         worker.parent = input.document.managedObjectContext
@@ -73,7 +82,7 @@ final class ParseOperation: Operation, @unchecked Sendable {
         worker.materializesNotificationObjects = false
         return worker.performAndWait {
             do {
-                let (page, dropped) = try parse(in: worker)
+                let (page, dropped) = try parse(comparing: comparison, in: worker)
                 if isCancelled { throw SyncError.cancelled }
                 input.probe?.reached(input.scope, .saving)
                 // A row that was only removed from a list must not come back if it was permanently deleted in the meantime.
@@ -89,26 +98,33 @@ final class ParseOperation: Operation, @unchecked Sendable {
     }
 
     /// The page, and the rows about which it says only that they are no longer in a list.
-    private func parse(in worker: NSManagedObjectContext) throws -> (page: ParsedPage, dropped: [NSManagedObjectID]) {
+    private func parse(
+        comparing comparison: RecordComparison, in worker: NSManagedObjectContext
+    ) throws -> (page: ParsedPage, dropped: [NSManagedObjectID]) {
         let scope = input.scope
+        let known = comparison.known > 0 ? try StoredManifest.load(count: comparison.known, of: scope, page: input.requestKey, in: worker) : nil
         let reading = try input.recipe.read(
-            input.page, into: worker, run: input.run, now: input.now, badRecords: input.badRecords,
+            input.page, into: worker, run: input.run, now: input.now, badRecords: input.badRecords, known: known,
             probe: input.probe.map { probe in (probe.batchSize, { probe.reached(scope, $0) }) },
             isCancelled: { [weak self] in self?.isCancelled ?? true })
         let facts = reading.facts, mapper = reading.mapper
         let members = mapper.members
+        if !mapper.outcome.isSound(members, besides: comparison.written) { throw UnsoundComparison() }
         var listed = try mapper.listedRows()
         listed.subtract(members)
         // The validators of a partial response are those of the whole: they would say nothing.
         let isRemembered = input.isRemembered && !input.page.isPartial && facts.isSound
+        if !comparison.isAlone { try StoredManifest.forget(entity: input.recipe.resource.entity, in: worker) }
+        let isCompared = comparison.isPossible && isRemembered
         try StoredRequest(
             validators: isRemembered ? input.page.validators : nil, facts: isRemembered ? facts : nil, run: input.run
         ).store(
-            members: members, listed: listed, scope: input.scope, key: input.requestKey, fingerprint: input.fingerprint, in: worker)
+            members: members, listed: listed, manifest: (isCompared ? mapper.outcome.manifest(of: members) : nil) ?? Manifest(), scope: input.scope,
+            key: input.requestKey, fingerprint: input.fingerprint, in: worker)
         try quarantine(mapper.rejected, in: worker)
         let page = ParsedPage(
             facts: facts, counts: mapper.counts, rejected: mapper.rejected, firstRejection: mapper.firstRejection, members: members,
-            listed: listed, overwritten: mapper.overwritten)
+            listed: listed, overwritten: mapper.overwritten, written: mapper.outcome.written)
         return (page, mapper.dropped)
     }
 
@@ -122,6 +138,24 @@ final class ParseOperation: Operation, @unchecked Sendable {
         }
     }
 }
+
+/// How the records of a page are compared with those of its last reading.
+struct RecordComparison: Sendable {
+    /// Whether the resource is the only one whose records are rows of its entity.
+    var isAlone = false
+    /// Whether a record is one row and nothing else.
+    var isPlain = false
+    /// How many records the page had whose rows are what they said; 0: all are read.
+    var known = 0
+    /// The rows that the run's pages before have made or changed.
+    var written: KeyRuns = []
+
+    /// Whether a page's records may be compared when it is read next.
+    var isPossible: Bool { isAlone && isPlain }
+}
+
+/// A record that was taken for the same may be another's row: the page is read as a whole.
+private struct UnsoundComparison: Error {}
 
 /// A row was deleted for good while a page was read.
 private struct Conflict: Error {}

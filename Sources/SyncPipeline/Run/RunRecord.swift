@@ -170,6 +170,7 @@ struct RunRecord: Sendable {
             guard !tally.requestKeys.contains(row.request) else { continue }
             guard isListing || (row.run > state.completeRun && row.run <= state.number - Self.unfinished) else { continue }
             forgotten.insert(row.request)
+            if row.manifest > 0 { try StoredManifest.delete(ofPage: row.request, scope: row.scope, in: worker) }
             row.delete(in: worker)
         }
         for entry in stored where !entry.request.isEmpty {

@@ -16,6 +16,9 @@ struct RunTally: Sendable {
     /// The rows listed by the pages that the run read; `unmodified` gives those of the others.
     var seen: KeyRuns { collected.keys }
     private var collected = KeyCollector()
+    /// The rows of its records that it has made or changed.
+    var written: KeyRuns { changed.keys }
+    private var changed = KeyCollector()
     /// The pages that are unchanged.
     private(set) var unmodified: [String] = []
     /// Which page was read in which run, in order.
@@ -38,6 +41,8 @@ struct RunTally: Sendable {
     private(set) var oldestReading = Int64.max
     /// The pages were requested without conditions, because rows wait for another listing.
     var isReadAnew = false
+    /// Whether no two pages had a record of one row when the run began; nil: nobody has asked.
+    var pagesAreApart: Bool?
 
     var wroteAnything: Bool { pages > notModified || counts.deleted > 0 }
 
@@ -50,6 +55,7 @@ struct RunTally: Sendable {
         badRecords += page.facts.rejected
         see(page.members)
         see(page.listed)
+        changed.add(page.written)
         firstRejection = firstRejection ?? page.firstRejection
         take(page.facts, request, readIn: run)
     }

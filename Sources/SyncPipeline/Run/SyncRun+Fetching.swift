@@ -112,6 +112,23 @@ extension SyncRun {
         }
     }
 
+    /// Whether no two pages had a record of one row when they were read last: then a page that has the same record still says what the row is.
+    func pagesAreApart(_ tally: inout RunTally) async throws -> Bool {
+        if let known = tally.pagesAreApart { return known }
+        let scope = scope
+        let areApart = try await environment.document.withWorker { worker in
+            var all = KeyCollector(), count = 0
+            for entry in try StoredKeys.entries(of: scope, in: worker) where entry.kind == .members && !entry.request.isEmpty {
+                guard let keys = entry.keys else { return false }
+                all.add(keys)
+                count += keys.count
+            }
+            return all.keys.count == count
+        }
+        tally.pagesAreApart = areApart
+        return areApart
+    }
+
     func storedRequest(_ key: String) async throws -> StoredRequest? {
         try await environment.document.withWorker { [self] in try storedRequest(key, in: $0) }
     }
@@ -177,13 +194,17 @@ struct PreparedResource: Sendable {
     let settings: Result<FetchSettings, FetchError>
     /// Before the first page; nil where there is none.
     let pagination: Pagination?
+    /// How its records may be compared.
+    let comparison: RecordComparison
 
-    init(_ resource: ResourceConfiguration, _ environment: SyncRun.Environment) {
+    /// - Parameter isAlone: whether no other resource has records of the same entity.
+    init(_ resource: ResourceConfiguration, isAlone: Bool, _ environment: SyncRun.Environment) {
         self.resource = resource
         fingerprint = environment.mapping.fingerprint(of: resource)
         settings = Result { () throws(FetchError) in
             try FetchSettings(resource: resource, daemon: environment.daemon, version: environment.version, secrets: environment.secrets)
         }
+        comparison = RecordComparison(isAlone: isAlone, isPlain: environment.mapping.entities[resource.entity]?.relationships.isEmpty ?? false)
         pagination = (try? settings.get()).map { Pagination(resource.pagination, limits: resource.limits, first: $0.first) }
     }
 }

@@ -188,8 +188,11 @@ final class SyncRun: Sendable {
             switch outcome {
             case .page(let fetched):
                 if !isRepeated { ahead = try await pageAhead(of: fetched, pagination, tally, surroundings) }
+                var comparison = prepared.comparison
+                comparison.written = tally.written
+                if comparison.isPossible, let stored, stored.manifest > 0, try await pagesAreApart(&tally) { comparison.known = stored.manifest }
                 facts = try await parse(
-                    fetched, by: recipe, request: request, isRepeated: isRepeated, number: number, page: page, tally: &tally)
+                    fetched, by: recipe, request: request, isRepeated: isRepeated, comparison, number: number, page: page, tally: &tally)
             case .notModified(let unmodified):
                 guard let stored, let known = stored.facts?.renewed(by: unmodified, pagination: resource.pagination, settings: settings) else {
                     mustRead = true
@@ -219,8 +222,8 @@ final class SyncRun: Sendable {
     }
 
     private func parse(
-        _ fetched: FetchedPage, by recipe: PageRecipe, request: PageRequest, isRepeated: Bool, number: Int64, page: Int,
-        tally: inout RunTally
+        _ fetched: FetchedPage, by recipe: PageRecipe, request: PageRequest, isRepeated: Bool, _ comparison: RecordComparison, number: Int64,
+        page: Int, tally: inout RunTally
     ) async throws -> PageFacts {
         tally.status = fetched.status
         tally.bytes += fetched.received
@@ -228,7 +231,7 @@ final class SyncRun: Sendable {
         let operation = ParseOperation(
             ParseOperation.Input(
                 document: environment.document, recipe: recipe, scope: scope, run: number, pageNumber: page, requestKey: request.key,
-                fingerprint: fingerprint, isRemembered: !isRepeated, page: fetched,
+                fingerprint: fingerprint, isRemembered: !isRepeated, comparison: comparison, page: fetched,
                 badRecords: tally.badRecords, now: environment.clock.wallTime,
                 probe: environment.parseProbe))
         let parsed: ParsedPage, url = recipe.settings.redactor.redact(fetched.address)

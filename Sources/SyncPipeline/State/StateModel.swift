@@ -5,7 +5,7 @@ import SyncConfiguration
 /// The pipeline's own entities: one for each of its tables.
 enum StateModel {
     static let tables: [any StateTable.Type] = [
-        ResourceTable.self, RequestTable.self, KeysTable.self, RunTable.self, QuarantineTable.self,
+        ResourceTable.self, RequestTable.self, KeysTable.self, ManifestTable.self, RunTable.self, QuarantineTable.self,
     ]
 
     static func entities(mirroring mirrored: [EntityConfiguration]) -> [NSEntityDescription] {

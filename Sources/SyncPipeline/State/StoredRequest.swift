@@ -8,6 +8,8 @@ struct StoredRequest: Sendable, Hashable {
     var facts: PageFacts?
     /// The number of the run that read it.
     var run: Int64
+    /// How many records its manifest has; 0: there is none.
+    var manifest = 0
 
     /// Nil if the page was never saved, or was read under other rules: then it must be read again.
     static func load(scope: ResourceScope, key: String, fingerprint: String, in context: NSManagedObjectContext) throws -> StoredRequest? {
@@ -20,8 +22,10 @@ struct StoredRequest: Sendable, Hashable {
     /// - Parameters:
     ///   - members: the rows that the page's records are.
     ///   - listed: the rows of records that were set aside.
+    ///   - manifest: what its records are; empty: that can't be relied on.
     func store(
-        members: KeyRuns, listed: KeyRuns, scope: ResourceScope, key: String, fingerprint: String, in context: NSManagedObjectContext
+        members: KeyRuns, listed: KeyRuns, manifest: Manifest, scope: ResourceScope, key: String, fingerprint: String,
+        in context: NSManagedObjectContext
     ) throws {
         var row = try RequestTable.row(of: scope, key, in: context)
         row.etag = validators?.etag
@@ -40,6 +44,10 @@ struct StoredRequest: Sendable, Hashable {
         try StoredKeys.set(gone.isEmpty ? nil : gone.data, .previous, of: scope, page: key, in: context)
         try StoredKeys.set(members.data, .members, of: scope, page: key, in: context)
         try StoredKeys.set(listed.isEmpty ? nil : listed.data, .listed, of: scope, page: key, in: context)
+        if !manifest.isEmpty || row.manifest > 0 {
+            try StoredManifest.set(manifest, over: row.manifest > 0, of: scope, page: key, in: context)
+            row.manifest = manifest.count
+        }
         row.mapping = fingerprint
         row.run = run
         row.write(in: context)

@@ -100,7 +100,7 @@ import Testing
                 copy.update(try #require(row.layout.slot(of: "a")), to: .int64(9))
                 var changes = ChangeSet()
                 changes.set(item.objectID, PendingRow(kind: .updated, row: copy, changed: SlotSet(0..<copy.count), base: row))
-                copy.stamp(version: try #require(try chain.stack.store.save(changes).versions[item.objectID]))
+                copy.stamp(version: try #require(try chain.stack.store.save(changes).version(of: item.objectID, .updated)))
                 own.setValue(2, forKey: "a")
                 own.setValue(2, forKey: "b")
                 try chain.worker.saveToStore()

@@ -17,10 +17,11 @@ extension NSManagedObjectContext {
             throw partly.error
         }
         decided = []
-        chain.withLock {
-            level.didSave()
-            if parent == nil { didSave(turning: saved.identities, of: changes) }
+        let spent = chain.withLock {
+            defer { if parent == nil { didSave(turning: saved.identities, of: changes) } }
+            return level.didSave()
         }
+        withExtendedLifetime(spent) {}
         undoRecorder?.didSave()
         finish(saved)
     }

@@ -128,12 +128,14 @@ extension NSManagedObjectContext {
             }
             throw partly.error
         }
-        chain.withLock {
-            for context in contexts { context.level.didSave() }
+        let spent = chain.withLock {
+            let spent = contexts.map { $0.level.didSave() }
             // Those nearer to the store first: an object may have become one that became another.
             root.didSave(turning: saved.identities, of: carried)
             root.didSave(turning: became, of: carried)
+            return spent
         }
+        withExtendedLifetime(spent) {}
         for (index, context) in contexts.enumerated() {
             context.undoRecorder?.didSave()
             context.decided = []

@@ -29,7 +29,8 @@ struct TableOperations {
 
     /// Sorts places instead of operations: moving references about costs several times as much.
     private static func sorted(_ operations: [RowOperation]) -> [RowOperation] {
-        if operations.count < 2 { return operations }
+        // New rows mostly come as they were made.
+        if zip(operations, operations.dropFirst()).allSatisfy({ $0.key < $1.key }) { return operations }
         var order: [(key: Int64, place: Int32)] = []
         order.reserveCapacity(operations.count)
         for (place, operation) in operations.enumerated() { order.append((operation.key, Int32(place))) }

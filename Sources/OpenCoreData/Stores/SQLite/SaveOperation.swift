@@ -23,6 +23,7 @@ struct SaveOperation {
     /// The one that follows: `RowSnapshot.version(after:)`. SQLite's own sum would make a real number of what is no integer any more.
     static let nextVersion = "CASE WHEN \(version) < 9223372036854775807 THEN \(version) + 1 ELSE 1 END"
 
+    /// Of the rows that were updated.
     private(set) var versions = IDTable<Int64>()
     var counts = StatementCounts()
 
@@ -32,7 +33,7 @@ struct SaveOperation {
         self.identity = identity
         self.clearsKeysFirst = clearsKeysFirst
         self.checksReferences = checksReferences
-        versions.reserveCapacity(plan.tables.reduce(0) { $0 + $1.updates.count + $1.inserts.count })
+        versions.reserveCapacity(plan.tables.reduce(0) { $0 + $1.updates.count })
     }
 
     mutating func run(in database: Database) throws {
@@ -153,55 +154,12 @@ struct SaveOperation {
         if isBulk {
             for index in table.indexes { try database.execute(sql: "DROP INDEX IF EXISTS \(index.name.sqlName)") }
         }
-        var statements: [Int64: (statement: SQLStatement, columns: [SlotColumn])] = [:]
-        var current: (number: Int64, statement: SQLStatement, columns: [SlotColumn])?
-        for operation in operations {
-            guard let row = operation.pending.row else { continue }
-            let number = operation.map.number
-            if current?.number != number {
-                let made = try statements[number] ?? insertStatement(operation.map, in: database)
-                statements[number] = made
-                current = (number, made.statement, made.columns)
-            }
-            guard let (_, statement, columns) = current else { continue }
-            sqlite3_bind_int64(statement.raw, 1, operation.key)
-            sqlite3_bind_int64(statement.raw, 2, number)
-            try binder.bind(row, columns: columns, to: statement, from: 3)
-            try run(statement, inserting: operation)
-            versions[operation.id] = 1
-        }
+        var insertion = RowInsertion(schema: schema, binder: binder, isMuch: operations.count >= 64, in: database)
+        try insertion.write(operations)
         counts.inserts += operations.count
         if isBulk {
             for index in table.indexes { try database.execute(sql: index.sql) }
         }
-    }
-
-    private func run(_ statement: SQLStatement, inserting operation: RowOperation) throws {
-        do {
-            try statement.run()
-        } catch {
-            guard error.code == SQLiteError.primaryKeyViolation else { throw error }
-            throw error.cocoaError(
-                .persistentStoreSave,
-                "\(operation.id) can't be inserted: \(operation.map.tableName) already has a row \(operation.key). Delete the object and make "
-                    + "it anew.")
-        }
-    }
-
-    private func insertStatement(_ map: EntityMap, in database: Database) throws -> (statement: SQLStatement, columns: [SlotColumn]) {
-        let columns = map.givenColumns
-        return (try database.cached(Self.insertion(map, columns, sum: schema.tables[map.table].sum)), columns)
-    }
-
-    /// The statement for new rows: of each its key, its entity, then the values of these columns.
-    static func insertion(_ map: EntityMap, _ columns: [SlotColumn], sum: (any SQLRowSum)?, rows: Int = 1) -> String {
-        let names = ["Z_PK", "Z_ENT"] + columns.flatMap(\.names)
-        let all = names.map(\.sqlName) + ["Z_OPT"] + (sum.map { [$0.column] } ?? [])
-        let tuples = (0..<rows).map { row in
-            let values = names.enumerated().map { (column: $0.element, value: "?\(row * names.count + $0.offset + 1)") }
-            return "(\((values.map(\.value) + ["1"] + [sum?.whole(values)].compactMap { $0 }).joined(separator: ", ")))"
-        }
-        return "INSERT INTO \(map.tableName.sqlName) (\(all.joined(separator: ", "))) VALUES \(tuples.joined(separator: ", "))"
     }
 
     /// Keys that no store was asked for (made while the store could not be written) must not be handed out again, nor those beside them.

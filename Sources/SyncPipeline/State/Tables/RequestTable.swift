@@ -27,6 +27,8 @@ struct RequestTable: StateTable {
     let totalPages = Column<Int?>("totalPages")
     let rejected = Column<Int>.count("rejected")
     let unidentified = Column<Int>.count("unidentified")
+    /// How many records its manifest has; 0: there is none.
+    let manifest = Column<Int>.count("manifest")
 
     static func row(of scope: ResourceScope, _ request: String, in worker: NSManagedObjectContext) throws -> StateRow<RequestTable> {
         try StateRow.find(key: "\(scope)", request, in: worker)
@@ -68,7 +70,8 @@ extension StateRow<RequestTable> {
     var remembered: StoredRequest? {
         facts.map { facts in
             StoredRequest(
-                validators: ConditionalGET(etag: self.etag, lastModified: self.lastModified, bodyDigest: facts.digest), facts: facts, run: self.run)
+                validators: ConditionalGET(etag: self.etag, lastModified: self.lastModified, bodyDigest: facts.digest), facts: facts, run: self.run,
+                manifest: self.manifest)
         }
     }
 }
@@ -92,6 +95,19 @@ struct KeysTable: StateTable {
     ) throws -> StateRow<KeysTable> {
         try StateRow.find(key: "\(scope)", request, kind, in: worker)
     }
+}
+
+/// What the records of pages were when they were read last, in pieces: see `Manifest`.
+struct ManifestTable: StateTable {
+    static let entity = "CisternManifest"
+    static let view: String? = nil
+    static let columns = ManifestTable()
+
+    let scope = Column.key("scope")
+    let request = Column.key("request")
+    let piece = Column<Int>.count("piece", isKey: true)
+    /// The compact form.
+    let records = Column<Data?>("records")
 }
 
 /// The records that were set aside.

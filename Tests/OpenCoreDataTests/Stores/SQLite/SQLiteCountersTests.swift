@@ -69,7 +69,7 @@ import Testing
         _ = try fixture.shell.rows("UPDATE ZPERSON SET Z_OPT = 9223372036854775807")
         var changes = ChangeSet()
         try changes.update(id, from: try #require(try fixture.stored(id)), ["name": .string("Bo")])
-        #expect(try fixture.store.save(changes).versions[id] == 1)
+        #expect(try fixture.store.save(changes).version(of: id, .updated) == 1)
         #expect(try fixture.shell.rows("SELECT ZNAME, Z_OPT, typeof(Z_OPT) FROM ZPERSON") == [["Bo", "1", "integer"]])
     }
 

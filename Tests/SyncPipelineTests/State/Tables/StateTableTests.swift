@@ -28,6 +28,7 @@ import Testing
         #expect(
             keys == [
                 "CisternResource": ["source", "resource"], "CisternRequest": ["scope", "request"], "CisternKeys": ["scope", "request", "kind"],
+                "CisternManifest": ["scope", "request", "piece"],
                 "CisternRun": ["source", "resource", "number"], "CisternQuarantine": ["digest"],
             ])
     }
@@ -74,8 +75,10 @@ import Testing
             pages = { kind = "cursor", path = "$.next", stop = { has_more = "$.more", total = "$.total", total_pages = "$.pages" } }
             """,
         ]
-        let resources = names.map { ScriptedAPI.resource($0, of: "Person", more[$0] ?? "") }.joined()
-        return ScriptedAPI.configuration(resources, defaults: "max_age = \"2h\"")
+        let resources = names.map { ScriptedAPI.resource($0, of: $0 == "things" ? "Thing" : "Person", more[$0] ?? "") }.joined()
+        return ScriptedAPI.configuration(
+            resources, defaults: "max_age = \"2h\"",
+            entities: ScriptedAPI.entities() + "\n[entity.Thing]\nkey = [\"id\"]\nattributes = { id = { type = \"int64\", optional = false } }\n")
     }
 
     /// The columns that hold something else now than what they read as where nothing was ever written.
@@ -102,10 +105,11 @@ import Testing
         api.set("/cursors", #"{"items": [{"id": 41}], "next": "x", "more": true, "total": 2, "pages": 2}"#)
         api.set("/cursors?cursor=x", #"{"items": [{"id": 42}], "more": false, "total": "many", "pages": 2}"#)
         api.set("/alone", #"{"id": 51}"#)
+        api.set("/things", "[\((0...StoredManifest.pieceSize).map { #"{"id": \#($0)}"# }.joined(separator: ","))]")
     }
 
     @Test func somethingWritesEveryColumn() async throws {
-        let names = ["people", "links", "forks", "torn", "cursors", "alone"]
+        let names = ["people", "links", "forks", "torn", "cursors", "things", "alone"]
         let api = api
         let fixture = try await PipelineFixture(Self.toml(names), savesAtOnce: true) { request, _ in api.answer(request) }
         serve()
@@ -213,6 +217,13 @@ import Testing
                 try KeysTable.row(.members, of: scope, "", in: $0)
             } read: { _, worker in
                 "\(try StoredKeys.data(.members, of: scope, in: worker)?.first ?? 0)"
+            })
+        read.formUnion(
+            try await Self.columns(in: fixture) {
+                try StateRow<ManifestTable>.find(key: "\(scope)", "page", 0, in: $0)
+            } read: { row, worker in
+                _ = try StoredManifest.load(count: 1, of: scope, page: "page", in: worker)
+                return "\(row.records?.first ?? 0)"
             })
         read.formUnion(try Self.shown(RunTable.self))
         read.formUnion(try Self.shown(QuarantineTable.self))

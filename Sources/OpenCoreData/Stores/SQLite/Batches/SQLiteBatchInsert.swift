@@ -106,7 +106,6 @@ struct SQLiteRowInserter {
     /// How many parameters a row has.
     private let width: Int32
     private var sum: (any SQLRowSum)? { store.schema.tables[map.table].sum }
-    private static let rowsAtOnce = 8
     /// Whether a row may be one that is there already.
     private let mayMeetOthers: Bool
     /// Stored rows that were given values, and which.
@@ -136,9 +135,10 @@ struct SQLiteRowInserter {
     mutating func write(_ rows: [BatchInsert.Row]) throws {
         do {
             var rest = rows[...]
-            while !mayMeetOthers, rest.count >= Self.rowsAtOnce, nextKey < .max - Int64(Self.rowsAtOnce) {
-                try insert(rest.prefix(Self.rowsAtOnce))
-                rest = rest.dropFirst(Self.rowsAtOnce)
+            let several = RowInsertion.rowsAtOnce, maySeveral = !mayMeetOthers && RowInsertion.mayBeSeveral(width: Int(width))
+            while maySeveral, rest.count >= several, nextKey < .max - Int64(several) {
+                try insert(rest.prefix(several))
+                rest = rest.dropFirst(several)
             }
             for row in rest { try write(row) }
         } catch let error as SQLiteError where error.code == SQLiteError.uniqueViolation {
@@ -148,7 +148,7 @@ struct SQLiteRowInserter {
 
     /// Inserts rows by one statement, which costs a fifth less than one each.
     private mutating func insert(_ rows: ArraySlice<BatchInsert.Row>) throws {
-        let statement = try severalRows ?? database.prepared(SaveOperation.insertion(map, columns, sum: sum, rows: rows.count))
+        let statement = try severalRows ?? database.prepared(RowInsertion.statement(map, columns, sum: sum, rows: rows.count))
         severalRows = statement
         var place: Int32 = 1
         binder.begin()
@@ -236,7 +236,7 @@ struct SQLiteRowInserter {
     }
 
     private func sql(_ given: SlotSet) -> String {
-        let sql = SaveOperation.insertion(map, columns, sum: sum)
+        let sql = RowInsertion.statement(map, columns, sum: sum)
         guard mayMeetOthers else { return sql }
         let action = action(given)
         return sql + map.constraints.map { " ON CONFLICT (\(target(of: $0))) DO \(action)" }.joined() + " RETURNING Z_PK"

@@ -1,0 +1,119 @@
+import Foundation
+import JSONReader
+import OpenCoreData
+
+/// Manifests that outlive the process, each in rows of so many records that a change of some does not write all of them anew. Used on the context's queue.
+enum StoredManifest {
+    /// How many records a row has.
+    static let pieceSize = 4096
+
+    /// The manifest of a page.
+    ///
+    /// - Parameter count: how many records it has, as the page's own row says.
+    /// - Returns: nil where that is not what is stored, or it is damaged: then there is none.
+    static func load(count: Int, of scope: ResourceScope, page request: String, in worker: NSManagedObjectContext) throws -> Manifest? {
+        var manifest = Manifest()
+        for (number, row) in try rows(of: scope, page: request, in: worker).enumerated() {
+            guard row.piece == number, let piece = row.records.flatMap({ Manifest($0) }) else { return nil }
+            manifest.append(piece)
+        }
+        return manifest.count == count ? manifest : nil
+    }
+
+    /// Stores a manifest in place of the one before; an empty one: forgets it. Only what differs is written.
+    ///
+    /// - Parameter isKnown: whether there is one.
+    static func set(
+        _ manifest: Manifest, over isKnown: Bool, of scope: ResourceScope, page request: String, in worker: NSManagedObjectContext
+    ) throws {
+        let known = isKnown ? try rows(of: scope, page: request, in: worker) : []
+        var rows = Dictionary(known.map { ($0.piece, $0) }) { $1 }
+        for (number, start) in stride(from: 0, to: manifest.count, by: pieceSize).enumerated() {
+            var row = try rows.removeValue(forKey: number) ?? StateRow<ManifestTable>.find(key: "\(scope)", request, number, in: worker)
+            row.records = manifest.piece(from: start, count: pieceSize).data
+            row.write(in: worker)
+        }
+        for row in rows.values { row.delete(in: worker) }
+    }
+
+    /// Forgets the manifests of all pages whose records are of an entity: another resource writes its rows, too.
+    static func forget(entity: String, in worker: NSManagedObjectContext) throws {
+        for var row in try StateRow<RequestTable>.all(where: [.isNot(\.manifest, 0)], in: worker) where row.manifest > 0 {
+            guard ModelMapping.entity(ofFingerprint: row.mapping) == entity else { continue }
+            try delete(ofPage: row.request, scope: row.scope, in: worker)
+            row.manifest = 0
+            row.write(in: worker)
+        }
+    }
+
+    /// Deletes the manifest of a page that is forgotten.
+    static func delete(ofPage request: String, scope: String, in worker: NSManagedObjectContext) throws {
+        for row in try StateRow<ManifestTable>.all(where: [.isEqual(\.scope, scope), .isEqual(\.request, request)], in: worker) {
+            row.delete(in: worker)
+        }
+    }
+
+    private static func rows(
+        of scope: ResourceScope, page request: String, in worker: NSManagedObjectContext
+    ) throws -> [StateRow<ManifestTable>] {
+        try StateRow.all(where: [.isEqual(\.scope, "\(scope)"), .isEqual(\.request, request)], sortedBy: [.up(\.piece)], in: worker)
+    }
+}
+
+/// The compact form: the number of the version; how many records there are; the hash of each; the difference of each key from the one before (the first:
+/// from 0), zigzag, seven bits a byte, the top bit says that another byte follows; a check sum. Numbers have eight bytes, the lowest first.
+extension Manifest {
+    private static let version: UInt8 = 1
+    private static let numberLength = 8
+
+    var data: Data {
+        var bytes: [UInt8] = [Self.version]
+        bytes.reserveCapacity(1 + 2 * Self.numberLength + count * (Self.numberLength + 2))
+        Self.append(UInt64(count), to: &bytes)
+        for hash in hashes { Self.append(hash, to: &bytes) }
+        var last: Int64 = 0
+        for key in keys {
+            let difference = key &- last
+            last = key
+            var rest = UInt64(bitPattern: difference << 1 ^ difference >> 63)
+            while rest >= 0x80 {
+                bytes.append(UInt8(rest & 0x7f) | 0x80)
+                rest >>= 7
+            }
+            bytes.append(UInt8(rest))
+        }
+        Self.append(bytes.withUnsafeBytes { JSONHash(of: $0).low }, to: &bytes)
+        return Data(bytes)
+    }
+
+    private static func append(_ number: UInt64, to bytes: inout [UInt8]) {
+        for shift in 0..<8 { bytes.append(UInt8(truncatingIfNeeded: number >> (8 * UInt64(shift)))) }
+    }
+
+    /// Reads the compact form; nil if it is damaged, or of a later version.
+    init?(_ data: Data) {
+        guard let manifest = data.withUnsafeBytes(Self.read) else { return nil }
+        self = manifest
+    }
+
+    private static func read(_ bytes: UnsafeRawBufferPointer) -> Manifest? {
+        func number(at offset: Int) -> UInt64 { UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self)) }
+        let end = bytes.count - numberLength, begin = 1 + numberLength
+        guard end >= begin, bytes[0] == version, number(at: end) == JSONHash(of: UnsafeRawBufferPointer(rebasing: bytes[..<end])).low else {
+            return nil
+        }
+        // Each record has a byte of its key at least.
+        guard let count = Int(exactly: number(at: 1)), count <= (end - begin) / (numberLength + 1) else { return nil }
+        var manifest = Manifest(), last: Int64 = 0, value: UInt64 = 0, shift: UInt64 = 0
+        for place in begin + count * numberLength..<end {
+            guard shift < 64, manifest.count < count else { return nil }
+            value |= UInt64(bytes[place] & 0x7f) << shift
+            shift += 7
+            guard bytes[place] & 0x80 == 0 else { continue }
+            last &+= Int64(bitPattern: value >> 1) ^ -Int64(bitPattern: value & 1)
+            manifest.append(number(at: begin + manifest.count * numberLength), key: last)
+            (value, shift) = (0, 0)
+        }
+        return shift == 0 && manifest.count == count ? manifest : nil
+    }
+}

@@ -2,8 +2,6 @@
 struct PageRecords {
     private var search: ManifestSearch?
     private var manifest = Manifest()
-    /// Two records are one object.
-    private var hasDoubles = false
     private var recognised = KeyCollector()
     private var changed = KeyCollector()
 
@@ -19,12 +17,8 @@ struct PageRecords {
 
     /// A record is read.
     ///
-    /// - Parameter place: where an earlier record of the same object stands.
-    /// - Returns: where it stands itself.
-    mutating func read(_ hash: UInt64, before place: Int?) -> Int {
-        if place != nil { hasDoubles = true }
-        return manifest.append(hash)
-    }
+    /// - Returns: where it stands.
+    mutating func read(_ hash: UInt64) -> Int { manifest.append(hash) }
 
     /// The row of a record that was read.
     mutating func place(_ key: Int64, at place: Int) { manifest.set(key, at: place) }
@@ -39,7 +33,7 @@ struct PageRecords {
     ///
     /// - Parameter members: their rows.
     /// - Returns: nil where two of them are one row: then it says nothing which of them the row is.
-    func manifest(of members: KeyRuns) -> Manifest? { hasDoubles || members.count != manifest.count ? nil : manifest }
+    func manifest(of members: KeyRuns) -> Manifest? { members.count == manifest.count ? manifest : nil }
 
     /// Whether what was recognised may have been: no record was that is the row of another of the page, or that an earlier page has written in this run.
     ///

@@ -92,8 +92,7 @@ final class RecordMapper {
         do {
             let draft = try draft(of: record, entity, knowledge: .record)
             draft.hash = Int64(bitPattern: hash)
-            let gathered = try gather(draft)
-            gathered.place = records.read(hash, before: gathered.place)
+            try gather(draft).place = records.read(hash)
         } catch let problem as ConversionProblem {
             try reject(record, key: try? key(of: record, entity), problem)
         }

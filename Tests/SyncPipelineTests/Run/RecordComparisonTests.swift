@@ -234,15 +234,22 @@ import Testing
         try await fixture.end()
     }
 
-    @Test func aManifestThatIsDamagedIsNotBelieved() async throws {
+    @Test(arguments: [true, false]) func aManifestThatIsDamagedOrNotTheWholeIsNotBelieved(isDamaged: Bool) async throws {
         let fixture = try await api.fixture(Self.configuration())
         serve(Self.two)
         try await fixture.sync("api/people")
         try await spoil(1, in: fixture)
         try await fixture.document.withWorker { worker in
-            for var row in try StateRow<ManifestTable>.all(in: worker) {
-                row.records = row.records.map { $0.dropLast() }
-                row.write(in: worker)
+            if isDamaged {
+                for var row in try StateRow<ManifestTable>.all(in: worker) {
+                    row.records = row.records.map { $0.dropLast() }
+                    row.write(in: worker)
+                }
+            } else {
+                for var row in try StateRow<RequestTable>.all(in: worker) {
+                    row.manifest = 3
+                    row.write(in: worker)
+                }
             }
             try worker.save()
         }

@@ -27,7 +27,6 @@ void RecordCutter::locate() {
                 if (*at != '"') { return give_up(); }
                 ++at;
                 key_start = envelope.size() + size_t(at - pending);
-                nesting.is_escaped = false;
                 state = State::in_key;
                 break;
             case State::in_key:
@@ -79,13 +78,9 @@ void RecordCutter::read_value() {
 
 void RecordCutter::read_other_value() {
     switch (*at) {
-        case '{': case '[':
-            nesting = Nesting();
-            state = State::in_other_container;
-            break;
+        case '{': case '[': state = State::in_other_container; break;
         case '"':
             ++at;
-            nesting.is_escaped = false;
             state = State::in_other_string;
             break;
         default: state = State::in_other_word; break;

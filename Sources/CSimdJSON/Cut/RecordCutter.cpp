@@ -81,21 +81,14 @@ bool RecordCutter::read_separator() {
 
 bool RecordCutter::start_record() {
     switch (*at) {
-        case '{': case '[':
-            nesting = Nesting();
-            state = State::in_container;
-            break;
-        case '"':
-            nesting.is_escaped = false;
-            state = State::in_string;
-            break;
+        case '{': case '[': state = State::in_container; break;
+        case '"': state = State::in_string; break;
         case '-': case '0': case '1': case '2': case '3': case '4': case '5': case '6': case '7': case '8': case '9':
         case 't': case 'f': case 'n': state = State::in_word; break;
         case 0:
             // UTF-16, probably: the reader knows what to say.
             if (offset() == list_start) {
                 list_start = no_list;
-                pending = at;
                 give_up();
                 return true;
             }

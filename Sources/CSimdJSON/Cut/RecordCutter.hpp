@@ -100,6 +100,7 @@ class RecordCutter {
     bool is_key_wanted = false;
     /// In the envelope.
     size_t key_start = 0;
+    /// Of the container or string that the chunk ends in; as new where one has ended.
     Nesting nesting;
     uint64_t record_start = 0, record_count = 0;
     /// The start of a record that goes on in the next chunk.

@@ -225,6 +225,8 @@ struct RecordCutterTests {
         guard case .limit(let limit) = error.kind else { throw error }
         #expect(limit.name == .maxRecordsPerPage && limit.value == 2)
         #expect(error.location.byteOffset == 6)
+        // They are counted; the records of several pages may be read as one list.
+        #expect(cutting.cutter().recordLimits.maxRecordsPerPage == .max)
     }
 
     @Test func aByteOrderMarkIsTreatedAsByTheReader() throws {

@@ -260,4 +260,6 @@ csj_hash128 csj_hash(const void *bytes, size_t length);
 }
 #endif
 
+#include "CSJRecordCutter.h"
+
 #endif

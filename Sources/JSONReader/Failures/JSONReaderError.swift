@@ -49,6 +49,13 @@ extension JSONReaderError {
         excerpt = JSONReaderError.excerpt(around: offset, in: body)
     }
 
+    /// The same error, of bytes that only start so far into the body: its line is not known, unless that is not far at all.
+    func moved(by distance: Int) -> JSONReaderError {
+        guard distance != 0 else { return self }
+        let place = JSONLocation(byteOffset: location.byteOffset + distance)
+        return JSONReaderError(kind: kind, message: message, location: place, excerpt: excerpt)
+    }
+
     /// At most 24 bytes before and 40 after, on one line, whole characters only.
     private static func excerpt(around offset: Int, in body: UnsafeBufferPointer<UInt8>) -> String {
         guard !body.isEmpty else { return "" }
@@ -126,10 +133,17 @@ public struct JSONLimit: Sendable, Hashable, CustomStringConvertible {
 public struct JSONLocation: Sendable, Hashable, CustomStringConvertible {
     /// Bytes before it; in the body as it was given, a byte order mark included.
     public let byteOffset: Int
-    /// From 1; a line ends with LF.
+    /// From 1; a line ends with LF. 0: not known, since the bytes before it have been given away.
     public let line: Int
-    /// Characters (Unicode scalars) from the start of the line, from 1.
+    /// Characters (Unicode scalars) from the start of the line, from 1; 0 with the line.
     public let column: Int
+
+    /// A place of which the line is not known.
+    init(byteOffset: Int) {
+        self.byteOffset = byteOffset
+        line = 0
+        column = 0
+    }
 
     init(offset: Int, in body: UnsafeBufferPointer<UInt8>) {
         let offset = min(max(offset, 0), body.count)
@@ -146,6 +160,6 @@ public struct JSONLocation: Sendable, Hashable, CustomStringConvertible {
         self.column = column
     }
 
-    /// `line 3, column 17 (byte 204)`.
-    public var description: String { "line \(line), column \(column) (byte \(byteOffset))" }
+    /// `line 3, column 17 (byte 204)`; `byte 204` without a line.
+    public var description: String { line > 0 ? "line \(line), column \(column) (byte \(byteOffset))" : "byte \(byteOffset)" }
 }

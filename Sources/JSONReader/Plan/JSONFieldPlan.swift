@@ -98,30 +98,7 @@ public final class JSONFieldPlan: @unchecked Sendable {
 
     /// Adds a path to the field opened last.
     static func add(_ path: JSONPath, to plan: OpaquePointer, capture: Int, nested: OpaquePointer?) {
-        var bytes: [UInt8] = []
-        var ranges: [Range<Int>?] = []
-        for segment in path.segments {
-            guard case .key(let key) = segment else {
-                ranges.append(nil)
-                continue
-            }
-            let start = bytes.count
-            bytes.append(contentsOf: key.utf8)
-            ranges.append(start..<bytes.count)
-        }
-        // An empty key needs an address too: NULL says that the segment is an index.
-        bytes.append(0)
-        bytes.withUnsafeBufferPointer { buffer in
-            var segments: [csj_segment] = []
-            for (segment, range) in zip(path.segments, ranges) {
-                if let range {
-                    segments.append(csj_segment(key: buffer.baseAddress! + range.lowerBound, key_length: range.count, index: 0))
-                } else if case .index(let index) = segment {
-                    segments.append(csj_segment(key: nil, key_length: 0, index: UInt32(index)))
-                }
-            }
-            csj_plan_add_path(plan, segments, segments.count, Int32(capture), nested)
-        }
+        path.withSegments { csj_plan_add_path(plan, $0.baseAddress, $0.count, Int32(capture), nested) }
     }
 
     /// Traps if this plan or one that it leads to has no fields (yet, or any more). Looked at before each page: a handful of plans.

@@ -100,6 +100,24 @@ inline void change(std::string &text, unsigned (*random)(unsigned)) {
     text.replace(span.start, span.end - span.start, change);
 }
 
+/// A mark too many, too few or in place of another one, where there are marks: what separates and encloses is then not quite right.
+inline void damage(std::string &text, unsigned (*random)(unsigned)) {
+    static const std::string marks = "[]{},:\"\\ ";
+    std::vector<size_t> places;
+    for (size_t at = text.find_first_of(marks, header_length); at != std::string::npos; at = text.find_first_of(marks, at + 1)) {
+        places.push_back(at);
+    }
+    if (places.empty()) { return; }
+    const size_t place = places[random(unsigned(places.size()))];
+    const char mark = marks[random(unsigned(marks.size()))];
+    switch (random(4)) {
+        case 0: text.erase(place, 1); break;
+        case 1: text[place] = mark; break;
+        case 2: text.insert(place, 1, text[place]); break;
+        default: text.insert(place + random(2), 1, mark);
+    }
+}
+
 }  // namespace fuzz
 
 #endif

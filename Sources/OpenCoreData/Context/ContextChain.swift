@@ -117,10 +117,29 @@ final class ContextLevel: @unchecked Sendable {
     var pushRecorder: (any PushRecorder)?
     /// Whether pushes into this level are written down before they come in.
     var recordsPushes = false
+    /// Tells levels apart, also those that are gone.
+    let number = ContextLevel.numbers.add(1, ordering: .relaxed).newValue
+    private static let numbers = Atomic<UInt64>(0)
+    /// Where what this level ever had came from.
+    private var origin = Origin.nowhere
+    private var isMerging = false
     /// Indexes of unique keys over `pending` and `saving`, made when first asked for.
     private var keyIndexes: [UniquenessConstraint: KeyIndex] = [:]
 
     init(chain: ContextChain) { self.chain = chain }
+
+    private enum Origin: Equatable {
+        case nowhere
+        /// The level of this number.
+        case one(UInt64)
+        case several
+    }
+
+    /// Whether all that this level ever had came from the level of this number, or none did.
+    func hasAll(from number: UInt64) -> Bool { origin == .nowhere || origin == .one(number) }
+
+    /// Something comes from the level of this number.
+    func note(from number: UInt64) { origin = hasAll(from: number) ? .one(number) : .several }
 
     private func noteChange() {
         changeCount &+= 1
@@ -163,6 +182,7 @@ final class ContextLevel: @unchecked Sendable {
     /// - Returns: whether anything is left of it.
     @discardableResult
     func record(_ id: NSManagedObjectID, _ change: PendingRow) -> Bool {
+        if !isMerging { origin = .several }
         let before = keyIndexes.isEmpty ? nil : self.change(of: id)
         let now = PendingRow.compose(pending[id], change, isSaving: saving?[id] != nil)
         if change.kind == .deleted { chain.noteDiscard() }
@@ -209,6 +229,7 @@ final class ContextLevel: @unchecked Sendable {
 
     /// Replaces or forgets what is pending for a row.
     func replace(_ id: NSManagedObjectID, with change: PendingRow?) {
+        origin = .several
         let before = keyIndexes.isEmpty ? nil : self.change(of: id)
         if change == nil || change?.kind == .deleted { chain.noteDiscard() }
         pending.set(id, change)
@@ -217,8 +238,13 @@ final class ContextLevel: @unchecked Sendable {
 
     /// Takes over a pushed change set.
     func merge(_ pushed: ChangeSet) {
-        let journaled = pending.journaled.joined(pushed.journaled)
-        defer { comesFrom(journaled) }
+        let journaled = pending.journaled.joined(pushed.journaled), isAdmitted = pushed.isAdmitted && (pending.isEmpty || pending.isAdmitted)
+        isMerging = true
+        defer {
+            isMerging = false
+            if isAdmitted { pending.isAdmitted = true }
+            comesFrom(journaled)
+        }
         if pending.isEmpty && saving == nil && keyIndexes.isEmpty {
             if pushed.deletedCount > 0 { chain.noteDiscard() }
             pending = pushed

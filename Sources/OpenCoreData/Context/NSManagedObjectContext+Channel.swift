@@ -185,13 +185,14 @@ extension NSManagedObjectContext: PersistentStoreChannel {
         try chain.withLock {
             if level.recordsPushes, let recorder = level.pushRecorder { return (recorder, nil) }
             let admission = try admissible(changes, from: sender, read)
-            takeIn(admission)
+            takeIn(admission, from: sender)
             return (nil, admission.received)
         }
     }
 
     /// Within the chain's lock.
-    func takeIn(_ admission: Admission) {
+    func takeIn(_ admission: Admission, from sender: SaveSender) {
+        level.note(from: sender.level)
         if parent == nil, !admission.identities.isEmpty { level.pushRecorder?.turned(turn(by: admission)) }
         level.merge(admission.changes)
         if admission.changes.deletedCount > 0 && level.deletionStamp == nil { level.deletionStamp = chain.stamp(with: rowCache) &- level.changeCount }

@@ -42,13 +42,13 @@ extension NSPersistentStoreCoordinator {
         }
     }
 
-    /// Of the rows with these primary keys those that are not as a store wrote them (`SQLiteRowSumsOption`): they are taken as they are now, but for
+    /// Of the rows with primary keys in these runs those that are not as a store wrote them (`SQLiteRowSumsOption`): they are taken as they are now, but for
     /// an attribute that becomes null, and are summed anew. Whoever has read one before meets a conflict when he saves it.
     ///
     /// - Returns: their keys. None where the store keeps no sums.
-    package func adoptRows(_ keys: [Int64], of entity: NSEntityDescription, emptying attribute: String) throws -> Set<Int64> {
+    package func adoptRows(_ runs: [ClosedRange<Int64>], of entity: NSEntityDescription, emptying attribute: String) throws -> Set<Int64> {
         guard let store = store(for: entity) as? any SummingStore else { return [] }
-        let found = try store.adoptRows(keys, of: entity, emptying: attribute)
+        let found = try store.adoptRows(runs, of: entity, emptying: attribute)
         if found.keys.isEmpty { return [] }
         rowCache.removeDerived(found.computed)
         rowCache.remove(found.keys.map { NSManagedObjectID(entity: entity, key: $0, store: store.identity, isTemporary: false) })

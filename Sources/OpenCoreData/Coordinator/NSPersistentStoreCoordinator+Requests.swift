@@ -119,6 +119,15 @@ extension RoutingChannel {
         try stores(keeping: plan.entity).compactMap { plan.asks($0.identity) ? reader(of: $0) : nil }
     }
 
+    /// How many of the rows with primary keys in these runs a plan finds among what is committed, without any row coming into memory.
+    ///
+    /// - Returns: nil where not one store alone keeps the entity, or it can't tell: then the rows have to be read.
+    package func count(_ plan: FetchPlan, among runs: [ClosedRange<Int64>]) throws -> Int? {
+        let stores = try stores(keeping: plan.entity)
+        guard stores.count == 1, let store = stores[0] as? any CountingStore else { return nil }
+        return try store.count(plan, among: runs)
+    }
+
     private func stores(keeping entity: NSEntityDescription) throws -> [NSPersistentStore] {
         let all = persistentStores
         guard !all.isEmpty else {

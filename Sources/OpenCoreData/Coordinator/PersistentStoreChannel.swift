@@ -27,6 +27,8 @@ package protocol PersistentStoreChannel: RowSource {
 package struct SaveSender: Sendable {
     /// Is not told of its own changes.
     package let follower: any ChannelFollower
+    /// The number of its level.
+    package let level: UInt64
     /// What stands in the history of a store.
     package let origin: SaveOrigin
     /// Whether it settles conflicts with what its parent has by now; else the later writer wins.

@@ -94,6 +94,8 @@ package struct ChangeSet: Sendable {
     package var watched: [NSManagedObjectID: RowSnapshot] = [:]
     /// The first and the last of the entries of a push journal that these changes come from; nil where none is kept.
     package var journaled: ClosedRange<UInt64>?
+    /// Whether all rows came into a context from its children, and were settled with everything from there toward the store as they did.
+    package var isAdmitted = false
     /// Who saves them. For changes on their way into a store.
     package var origin: SaveOrigin?
     /// Other objects, of which a store has computed values anew. For changes that come back from one.
@@ -117,6 +119,7 @@ package struct ChangeSet: Sendable {
     package mutating func set(_ id: NSManagedObjectID, _ pending: PendingRow?) {
         let number = id.layout.number
         let old: PendingRow?
+        isAdmitted = false
         if let pending {
             old = entities[number, default: EntityChanges(entity: id.entity)].rows.updateValue(pending, forKey: id)
         } else {

@@ -307,7 +307,13 @@ package protocol SharedStore: NSPersistentStore {
 /// A store that keeps sums of its rows.
 package protocol SummingStore: NSPersistentStore {
     /// See `NSPersistentStoreCoordinator.adoptRows`.
-    func adoptRows(_ keys: [Int64], of entity: NSEntityDescription, emptying attribute: String) throws -> AdoptedRows
+    func adoptRows(_ runs: [ClosedRange<Int64>], of entity: NSEntityDescription, emptying attribute: String) throws -> AdoptedRows
+}
+
+/// A store that counts rows without reading them.
+package protocol CountingStore: NSPersistentStore {
+    /// How many of the rows with primary keys in these runs a plan finds among what is committed.
+    func count(_ plan: FetchPlan, among runs: [ClosedRange<Int64>]) throws -> Int
 }
 
 /// Rows that were taken as somebody else has left them.

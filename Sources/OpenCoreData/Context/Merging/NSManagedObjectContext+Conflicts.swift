@@ -58,7 +58,8 @@ extension NSManagedObjectContext {
     /// This context, as whoever receives its changes has to know it.
     package var sender: SaveSender {
         SaveSender(
-            follower: self, origin: SaveOrigin(author: transactionAuthor, contextName: name), settlesConflicts: parentConflictPolicy != nil,
+            follower: self, level: level.number, origin: SaveOrigin(author: transactionAuthor, contextName: name),
+            settlesConflicts: parentConflictPolicy != nil,
             watched: watched)
     }
 

@@ -88,6 +88,19 @@ extension NSManagedObjectContext {
         return try rows(for: ids)
     }
 
+    /// How many of the rows with primary keys in these runs a plan finds, without any row coming into memory.
+    ///
+    /// - Returns: nil where something of these entities is unsaved between here and the store, or the store can't tell: then the rows have to be read.
+    package func count(_ plan: FetchPlan, among runs: [ClosedRange<Int64>]) throws -> Int? {
+        guard !chain.hasBeenPinned, let coordinator = endOfChain else { return nil }
+        let isSaved = chain.withLock {
+            sequence(first: self, next: \.parent).allSatisfy { context in
+                [context.level.saving, context.level.pending].allSatisfy { $0?.hasRows(of: plan.members) != true }
+            }
+        }
+        return isSaved ? try coordinator.count(plan, among: runs) : nil
+    }
+
     /// How many rows are unsaved in this context itself.
     package var unsavedRowCount: Int { chain.withLock { level.pending.rowCount } }
 }

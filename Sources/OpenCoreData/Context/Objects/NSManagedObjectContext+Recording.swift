@@ -72,7 +72,7 @@ extension NSManagedObjectContext {
                 return .draft(admission, stamp: stamp)
             }
             admission.changes.journaled = written.entry...written.entry
-            takeIn(admission)
+            takeIn(admission, from: sender)
             return .takenIn(admission.received)
         }
     }

@@ -48,13 +48,22 @@ extension NSManagedObjectContext {
                 (sender.settlesConflicts ? conflicts(with: changes) : []) + conflictsOfWatched(by: sender, besides: changes)
             if !conflicts.isEmpty { throw StoreConflict.versions(conflicts) }
         }
-        try settleWithWhatIsThere(&admission, read)
-        // First, or a key that a child has read would count as its object's, though somebody has taken it back since.
-        rebase(&admission)
-        try unifyTwins(&admission)
+        if !isSettled(admission.changes, from: sender) {
+            try settleWithWhatIsThere(&admission, read)
+            // First, or a key that a child has read would count as its object's, though somebody has taken it back since.
+            rebase(&admission)
+            try unifyTwins(&admission)
+        }
         try settleReferences(&admission)
         try settlePartners(&admission, read)
+        admission.changes.isAdmitted = true
         return admission
+    }
+
+    /// Whether new objects were settled with what is here as they came into the child, because nothing comes here but from it: so a great import is
+    /// gone through where it is made, and not once more on the way from the main queue.
+    private func isSettled(_ changes: ChangeSet, from sender: SaveSender) -> Bool {
+        changes.isAdmitted && changes.updatedCount == 0 && changes.deletedCount == 0 && parent == nil && level.hasAll(from: sender.level)
     }
 
     /// The row of an object at this level. Throws `RowsNeeded` where it is not in memory. Within the chain's lock.

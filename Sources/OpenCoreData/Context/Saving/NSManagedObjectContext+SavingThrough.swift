@@ -101,6 +101,7 @@ extension NSManagedObjectContext {
                     try child.readWatched(besides: changes)
                     return try context.readingNeededRows { read in
                         try chain.withLock {
+                            context.level.note(from: child.level.number)
                             let level = ContextLevel(chain: ContextChain.scratch)
                             level.pending = own[index]
                             let admission = try context.admissible(changes, from: child.sender, read)

@@ -69,6 +69,33 @@ final class SQLiteReader: StoreReading {
         }
     }
 
+    /// See `CountingStore`.
+    func count(_ plan: FetchPlan, among runs: [ClosedRange<Int64>]) throws -> Int {
+        var unordered = plan
+        unordered.sort = []
+        let translator = SQLTranslator(schema: schema, identity: identity)
+        var bounds = (lower: 0, upper: 0)
+        let query = try translator.computedQuery(unordered) { scope in
+            let lower = translator.place(.integer(0)), place = translator.parameters.count
+            scope.object.source.conditions.append("\(scope.object.alias).Z_PK BETWEEN \(lower) AND \(translator.place(.integer(0)))")
+            bounds = (place - 1, place)
+            return "1"
+        }
+        return try reading { database in
+            let statement = try store.fetchStatement("SELECT COUNT(*) FROM (\(query.sql))", in: database)
+            defer { statement.reset() }
+            var parameters = query.parameters, count = 0
+            for run in runs {
+                parameters[bounds.lower] = .integer(run.lowerBound)
+                parameters[bounds.upper] = .integer(run.upperBound)
+                try statement.bindNumbered(parameters)
+                if try statement.step() { count += Int(sqlite3_column_int64(statement.raw, 0)) }
+                statement.reset()
+            }
+            return count
+        }
+    }
+
     func rows(for ids: [NSManagedObjectID]) throws -> [NSManagedObjectID: RowSnapshot] {
         guard !ids.isEmpty else { return [:] }
         var keysByTable: [Int: [Int64]] = [:]

@@ -271,16 +271,17 @@ extension SQLiteStore: CopyableStore {
 
 extension SQLiteStore: SummingStore {
     /// See `NSPersistentStoreCoordinator.adoptRows`.
-    package func adoptRows(_ keys: [Int64], of entity: NSEntityDescription, emptying attribute: String) throws -> AdoptedRows {
+    package func adoptRows(_ runs: [ClosedRange<Int64>], of entity: NSEntityDescription, emptying attribute: String) throws -> AdoptedRows {
         let map = try schema.map(of: entity), table = schema.tables[map.table]
         var found = AdoptedRows()
-        guard let sum = table.sum, !keys.isEmpty else { return found }
-        let isChanged = "Z_PK IN (SELECT value FROM json_each(?)) AND \(RowSum.columnName) IS NOT \(sum.stored)"
-        let list = SQLParameter.text(JSONList.text(keys.sorted()))
+        guard let sum = table.sum, !runs.isEmpty else { return found }
+        let isChanged = "Z_PK BETWEEN ? AND ? AND \(RowSum.columnName) IS NOT \(sum.stored)"
+        func bounds(_ run: ClosedRange<Int64>) -> [SQLParameter] { [.integer(run.lowerBound), .integer(run.upperBound)] }
         do {
             // Nearly always there are none, and nothing has to be locked.
             let select = "SELECT Z_PK FROM \(table.name.sqlName) WHERE \(isChanged)"
-            if try pool.read({ try $0.integer(select, [list]) }) == nil { return found }
+            let changed = try pool.read { database in try runs.filter { try database.integer(select, bounds($0)) != nil } }
+            if changed.isEmpty { return found }
             guard let column = map.layout.slot(of: attribute).flatMap({ map.columns[$0]?.name }) else { return found }
             let values = sum.columns.map { (column: $0, value: $0 == column ? "NULL" : $0.sqlName) }
             // All of them: what others are derived from may be what somebody changed.
@@ -292,8 +293,10 @@ extension SQLiteStore: SummingStore {
                     let statement = try database.prepared(
                         "UPDATE \(table.name.sqlName) SET Z_OPT = \(SaveOperation.nextVersion), \(assignments), \(RowSum.columnName) = \(sum.whole(values)) "
                             + "WHERE \(isChanged) RETURNING Z_PK")
-                    try statement.bind([list])
-                    try statement.forEachRow { found.keys.insert(sqlite3_column_int64($0, 0)) }
+                    for run in changed {
+                        try statement.bind(bounds(run))
+                        try statement.forEachRow { found.keys.insert(sqlite3_column_int64($0, 0)) }
+                    }
                     found.computed = try derived(in: database)
                     return .commit
                 }
@@ -303,5 +306,11 @@ extension SQLiteStore: SummingStore {
         } catch {
             throw storeError(error, .persistentStoreSave, doing: "look at the rows of")
         }
+    }
+}
+
+extension SQLiteStore: CountingStore {
+    package func count(_ plan: FetchPlan, among runs: [ClosedRange<Int64>]) throws -> Int {
+        try SQLiteReader(self).count(plan, among: runs)
     }
 }

@@ -17,7 +17,7 @@ struct HistoryFetch {
         self.request = request
         self.coordinator = coordinator
         let fetch = request.fetchRequest
-        predicate = fetch?.predicate?.node
+        predicate = try fetch?.predicate?.node.resolvingFetches()
         try predicate?.checkFetchable(fetch?.entityName)
         sort = fetch?.sortDescriptors ?? []
         offset = max(fetch?.fetchOffset ?? 0, 0)

@@ -44,7 +44,12 @@ extension UIManagedDocument {
 
 /// What a subclass wants written beside the store, as it said on the main queue.
 struct AskedContent {
+    /// Nothing is to be written.
+    static var nothing: AskedContent { AskedContent(.success(NSNull())) }
+
     private let answer: Result<Any, any Error>
+
+    private init(_ answer: Result<Any, any Error>) { self.answer = answer }
 
     init(_ document: UIManagedDocument, in package: URL) {
         answer = Result { try document.additionalContent(for: UIManagedDocument.contentURL(in: package)) }

@@ -103,14 +103,15 @@ extension UIManagedDocument {
                 for ticket in turn.tickets { ticket.resume(throwing: error) }
                 discard(after: context)
             }
-            if turn.wasMarked { markAgain() }
+            // A disk that fails is left alone: nothing is tried again at once.
+            if turn.wasMarked { markAgain(triesAgain: failure != .disk) }
         }
     }
 
     /// What a save that has failed was to write beside the objects is still to be written.
-    func markAgain() {
+    func markAgain(triesAgain: Bool = true) {
         status.withLock { $0.isMarkedChanged = true }
-        changesCame()
+        if triesAgain { changesCame() }
     }
 
     /// The objects are saved and go on being saved by the policy; what stands beside them is tried again, less and less often.
@@ -154,7 +155,9 @@ extension UIManagedDocument {
             return status.tickets
         }
         if waiting.isEmpty { return }
-        if hasUnsavedChanges {
+        managedObjectContext.publishIfHere()
+        // A mark is about what stands beside the objects.
+        if managedObjectContext.hasPublishedChanges || root.hasPublishedChanges {
             status.withLock { $0.tickets.insert(contentsOf: waiting, at: 0) }
         } else {
             for ticket in waiting { ticket.resume() }

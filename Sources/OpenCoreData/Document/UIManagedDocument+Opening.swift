@@ -50,9 +50,10 @@ extension UIManagedDocument {
         }
     }
 
-    /// Saves what is unsaved and closes the store. The handler is called on the main queue.
+    /// Saves what is unsaved and closes the store. The handler is called on the main queue. Where nothing has changed, additional content is not written
+    /// again; one that can't be written keeps the document open, until `updateChangeCount(.cleared)` gives it up.
     public func close(completionHandler: (@Sendable (Bool) -> Void)? = nil) {
-        saveAll { [self] result in
+        saveAll(asksForContent: false) { [self] result in
             var success = true
             do {
                 try result.get()
@@ -68,7 +69,7 @@ extension UIManagedDocument {
 
     /// Saves what is unsaved and closes the store. Throws what the save says; the store is left open then, and nothing is lost.
     public func close() async throws {
-        try await save()
+        try await save(asksForContent: false)
         // It may wait for the disk, and so not on a thread that tasks share.
         try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
             root.perform { [self] in continuation.resume(with: Result { try closeStore() }) }

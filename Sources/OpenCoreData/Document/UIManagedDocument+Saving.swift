@@ -49,9 +49,11 @@ extension UIManagedDocument {
     }
 
     /// Pushes the main context into the root and writes the root. Returns when everything that was unsaved at the call is committed.
-    public func save() async throws {
+    public func save() async throws { try await save(asksForContent: true) }
+
+    func save(asksForContent: Bool) async throws {
         try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
-            saveAll { continuation.resume(with: $0) }
+            saveAll(asksForContent: asksForContent) { continuation.resume(with: $0) }
         }
     }
 
@@ -78,10 +80,13 @@ extension UIManagedDocument {
     ///
     /// Additional content is written before the store commits and put in its place right after, so that both are of one moment as nearly as two
     /// files can be: where the store refuses, the old content stays beside the old rows. The store does not wait for content that can't be written.
-    func saveAll(_ completion: @escaping @Sendable (Result<Void, any Error>) -> Void) {
+    ///
+    /// - Parameter asksForContent: whether a subclass is asked what to write beside the store, though nothing changed.
+    func saveAll(asksForContent: Bool = true, _ completion: @escaping @Sendable (Result<Void, any Error>) -> Void) {
         let turn = beginSaving()
         managedObjectContext.perform { [self] in
-            let asked = AskedContent(self, in: fileURL)
+            let isAsked = asksForContent || turn.wasMarked || managedObjectContext.hasChanges || root.hasPublishedChanges
+            let asked = isAsked ? AskedContent(self, in: fileURL) : .nothing
             do {
                 try managedObjectContext.save()
             } catch {

@@ -14,15 +14,19 @@ import Synchronization
 extension UIManagedDocument {
     func save(elsewhere url: URL, for operation: SaveOperation, _ completion: @escaping @Sendable (Result<Void, any Error>) -> Void) {
         guard documentState.contains(.closed) else { return saveOpen(to: url, for: operation, completion) }
-        root.perform { [self] in
-            // Somebody may have opened it meanwhile.
-            guard documentState.contains(.closed) else { return saveOpen(to: url, for: operation, completion) }
-            do {
-                try create(at: url, for: operation)
-            } catch {
-                return completion(.failure(error))
+        managedObjectContext.perform { [self] in
+            // What is unsaved is known to the root's turn, too.
+            managedObjectContext.processPendingChanges()
+            root.perform { [self] in
+                // Somebody may have opened it meanwhile.
+                guard documentState.contains(.closed) else { return saveOpen(to: url, for: operation, completion) }
+                do {
+                    try create(at: url, for: operation)
+                } catch {
+                    return completion(.failure(error))
+                }
+                saveAll(completion)
             }
-            saveAll(completion)
         }
     }
 
@@ -58,10 +62,11 @@ extension UIManagedDocument {
             throw NSError.coreData(
                 .persistentStoreOperation, "The document \(before.path) is closed and not saved to \(url.path): open it, or save with .forCreating.")
         }
-        guard journal.withLock({ $0.journal == nil }) else {
+        // They are of objects that the stores there have, and no new store does.
+        guard journal.withLock({ $0.journal == nil }), !hasChangesOfStores else {
             throw NSError.coreData(
                 .persistentStoreOperation,
-                "The document \(before.path) was closed with changes that its push journal keeps: open it where it is before it is saved to "
+                "The document \(before.path) was closed with changes that are not saved: open it where it is before it is saved to "
                     + "\(url.path).")
         }
         try NewPackage.check(url, replacing: false, insteadOf: before)
@@ -75,8 +80,22 @@ extension UIManagedDocument {
             try openStore(creating: true)
         } catch {
             place.withLock { $0 = before }
-            if isMade { try? FileManager.default.removeItem(at: url) }
+            // An empty folder was there, or none.
+            try? FileManager.default.removeItem(at: isMade ? url : storeURL(in: url).deletingLastPathComponent())
             throw error
+        }
+    }
+
+    /// Whether an object is unsaved that a store has, or has given its key.
+    private var hasChangesOfStores: Bool {
+        [managedObjectContext, root].contains { context in
+            context.chain.withLock {
+                var isFound = false
+                for layer in [context.level.saving, context.level.pending].compactMap({ $0 }) {
+                    layer.forEach { id, _ in isFound = isFound || id.storeIdentity.uuid != nil }
+                }
+                return isFound
+            }
         }
     }
 

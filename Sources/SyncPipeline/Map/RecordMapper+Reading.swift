@@ -132,13 +132,18 @@ extension RecordMapper {
             known.absorb(draft)
             return known
         }
+        try countObject()
+        drafts[draft.name] = draft
+        order.append(draft)
+        return draft
+    }
+
+    /// One more object of the page.
+    func countObject() throws {
         objects += 1
         if objects > limits.maxObjectsPerPage {
             throw SyncError.page("the page names more objects than limits.max_objects_per_page = \(limits.maxObjectsPerPage); none of it was kept")
         }
         try checkCancellation(objects)
-        drafts[draft.name] = draft
-        order.append(draft)
-        return draft
     }
 }

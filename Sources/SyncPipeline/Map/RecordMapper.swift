@@ -85,6 +85,7 @@ final class RecordMapper {
         }
         let hash = record.hash.low ^ mapping.salt
         if let key = records.recognise(hash) {
+            try countObject()
             seen.add(key)
             counts.unchanged += 1
             return

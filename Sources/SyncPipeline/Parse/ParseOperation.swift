@@ -62,9 +62,9 @@ final class ParseOperation: Operation, @unchecked Sendable {
         var attempt = 1, comparison = input.comparison
         repeat {
             result = isCancelled ? .failure(SyncError.cancelled) : readAndSave(comparing: comparison, isLast: attempt == Self.attempts)
-            if case .failure(is UnsoundComparison) = result, !isCancelled {
+            if case .failure(is UnsoundComparison) = result {
                 comparison.known = 0
-                result = readAndSave(comparing: comparison, isLast: attempt == Self.attempts)
+                result = isCancelled ? .failure(SyncError.cancelled) : readAndSave(comparing: comparison, isLast: attempt == Self.attempts)
             }
             attempt += 1
         } while attempt <= Self.attempts && result.isConflict
@@ -115,7 +115,8 @@ final class ParseOperation: Operation, @unchecked Sendable {
         // The validators of a partial response are those of the whole: they would say nothing.
         let isRemembered = input.isRemembered && !input.page.isPartial && facts.isSound
         if !comparison.isAlone { try StoredManifest.forget(entity: input.recipe.resource.entity, in: worker) }
-        let isCompared = comparison.isPossible && isRemembered
+        if !comparison.mayBeKept { try StoredManifest.forget(input.scope, in: worker) }
+        let isCompared = comparison.isPossible && comparison.mayBeKept && isRemembered
         try StoredRequest(
             validators: isRemembered ? input.page.validators : nil, facts: isRemembered ? facts : nil, run: input.run
         ).store(
@@ -149,6 +150,8 @@ struct RecordComparison: Sendable {
     var known = 0
     /// The rows that the run's pages before have made or changed.
     var written: KeyRuns = []
+    /// Whether what pages say may be kept for their next reading; if not, what is kept of the resource's pages is forgotten.
+    var mayBeKept = true
 
     /// Whether a page's records may be compared when it is read next.
     var isPossible: Bool { isAlone && isPlain }

@@ -41,8 +41,8 @@ struct RunTally: Sendable {
     private(set) var oldestReading = Int64.max
     /// The pages were requested without conditions, because rows wait for another listing.
     var isReadAnew = false
-    /// Whether no two pages had a record of one row when the run began; nil: nobody has asked.
-    var pagesAreApart: Bool?
+    /// Whether the records of its pages may be compared with those of their last reading.
+    var mayCompare = false
 
     var wroteAnything: Bool { pages > notModified || counts.deleted > 0 }
 
@@ -55,7 +55,7 @@ struct RunTally: Sendable {
         badRecords += page.facts.rejected
         see(page.members)
         see(page.listed)
-        changed.add(page.written)
+        if mayCompare { changed.add(page.written) }
         firstRejection = firstRejection ?? page.firstRejection
         take(page.facts, request, readIn: run)
     }

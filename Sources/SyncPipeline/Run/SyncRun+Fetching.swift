@@ -112,21 +112,13 @@ extension SyncRun {
         }
     }
 
-    /// Whether no two pages had a record of one row when they were read last: then a page that has the same record still says what the row is.
-    func pagesAreApart(_ tally: inout RunTally) async throws -> Bool {
-        if let known = tally.pagesAreApart { return known }
-        let scope = scope
-        let areApart = try await environment.document.withWorker { worker in
-            var all = KeyCollector(), count = 0
-            for entry in try StoredKeys.entries(of: scope, in: worker) where entry.kind == .members && !entry.request.isEmpty {
-                guard let keys = entry.keys else { return false }
-                all.add(keys)
-                count += keys.count
-            }
-            return all.keys.count == count
-        }
-        tally.pagesAreApart = areApart
-        return areApart
+    /// Whether the records of pages may be compared in this run: no two pages had a record of one row when they were read last. If two had, no page's
+    /// manifest says any more what a row is, and all are forgotten, before a page is read that hides it. On the context's queue.
+    func mayCompare(in worker: NSManagedObjectContext) throws -> Bool {
+        guard comparison.isPossible else { return false }
+        if try StoredKeys.pagesAreApart(of: scope, in: worker) { return true }
+        if try StoredManifest.forget(scope, in: worker) { try worker.save() }
+        return false
     }
 
     func storedRequest(_ key: String) async throws -> StoredRequest? {

@@ -74,6 +74,7 @@ final class SyncRun: Sendable {
 
     /// What decides what a body becomes.
     var fingerprint: String { prepared.fingerprint }
+    var comparison: RecordComparison { prepared.comparison }
 
     var progress: Progress { progressState.withLock { $0 } }
 
@@ -104,8 +105,9 @@ final class SyncRun: Sendable {
         var tally = RunTally()
         var state: RunState?
         do {
-            let (loaded, firstPage) = try await loadBegin()
+            let (loaded, firstPage, mayCompare) = try await loadBegin()
             state = loaded
+            tally.mayCompare = mayCompare
             tally.isReadAnew =
                 resource.deletion.detect == .snapshot
                 && loaded.missing.waitsForAnotherListing(confirmRuns: resource.deletion.confirmRuns, now: startedAt)
@@ -125,11 +127,12 @@ final class SyncRun: Sendable {
     /// What is known of the first page, read in one go with the resource's own state.
     private typealias KnownPage = (key: String, request: StoredRequest?)
 
-    private func loadBegin() async throws -> (state: RunState, stored: KnownPage?) {
+    private func loadBegin() async throws -> (state: RunState, stored: KnownPage?, mayCompare: Bool) {
         let key = prepared.pagination?.request.key
         return try await environment.document.withWorker { [self] worker in
+            let mayCompare = try mayCompare(in: worker)
             let state = try RunState.load(scope: scope, entity: resource.entity, in: worker)
-            return (state, try key.map { ($0, try storedRequest($0, in: worker)) })
+            return (state, try key.map { ($0, try storedRequest($0, in: worker)) }, mayCompare)
         }
     }
 
@@ -189,8 +192,13 @@ final class SyncRun: Sendable {
             case .page(let fetched):
                 if !isRepeated { ahead = try await pageAhead(of: fetched, pagination, tally, surroundings) }
                 var comparison = prepared.comparison
-                comparison.written = tally.written
-                if comparison.isPossible, let stored, stored.manifest > 0, try await pagesAreApart(&tally) { comparison.known = stored.manifest }
+                // What a page said that was asked for before in this run is nobody's any more.
+                if isRepeated { tally.mayCompare = false }
+                comparison.mayBeKept = tally.mayCompare || !comparison.isPossible
+                if tally.mayCompare, let stored, stored.manifest > 0 {
+                    comparison.known = stored.manifest
+                    comparison.written = tally.written
+                }
                 facts = try await parse(
                     fetched, by: recipe, request: request, isRepeated: isRepeated, comparison, number: number, page: page, tally: &tally)
             case .notModified(let unmodified):
@@ -242,7 +250,7 @@ final class SyncRun: Sendable {
         } catch {
             throw SyncError.page("\(scope): page \(page), \(url): \(error.inWords)")
         }
-        environment.trust.note(parsed.overwritten, readingPage: request.key, of: scope)
+        environment.trust.note(parsed.overwritten, readingPage: request.key, of: scope, comparing: comparison.known > 0)
         step { $0.records += parsed.facts.records }
         tally.take(parsed, of: fetched, request: request.key, run: number)
         if let first = parsed.rejected.first {

@@ -42,9 +42,13 @@ final class PageTrust: Sendable {
     let conclusions = SerialTurns()
 
     /// A page was read and saved, and has changed these rows of other pages, by entity.
-    func note(_ overwritten: [String: Set<Int64>], readingPage request: String, of scope: ResourceScope) {
+    ///
+    /// - Parameter comparing: whether only records were read that were not the same as before. Then the rows of the others are known only if they were.
+    func note(_ overwritten: [String: Set<Int64>], readingPage request: String, of scope: ResourceScope, comparing: Bool = false) {
         state.withLock { state in
-            state.known[Page(scope: scope, request: request)] = 0
+            let page = Page(scope: scope, request: request)
+            // Another program may have written since they were looked at: then nothing is known of them.
+            if !comparing || state.known[page] != nil { state.known[page] = 0 }
             state.doubt(overwritten)
         }
     }

@@ -38,12 +38,29 @@ enum StoredManifest {
 
     /// Forgets the manifests of all pages whose records are of an entity: another resource writes its rows, too.
     static func forget(entity: String, in worker: NSManagedObjectContext) throws {
-        for var row in try StateRow<RequestTable>.all(where: [.isNot(\.manifest, 0)], in: worker) where row.manifest > 0 {
-            guard ModelMapping.entity(ofFingerprint: row.mapping) == entity else { continue }
+        try forget([.isNot(\.manifest, 0)], in: worker) { ModelMapping.entity(ofFingerprint: $0.mapping) == entity }
+    }
+
+    /// Forgets the manifests of a resource's pages.
+    ///
+    /// - Returns: whether there were any.
+    @discardableResult
+    static func forget(_ scope: ResourceScope, in worker: NSManagedObjectContext) throws -> Bool {
+        try forget([.isEqual(\.scope, "\(scope)"), .isNot(\.manifest, 0)], in: worker) { _ in true }
+    }
+
+    @discardableResult
+    private static func forget(
+        _ chosen: [RowCondition<RequestTable>], in worker: NSManagedObjectContext, where isMeant: (StateRow<RequestTable>) -> Bool
+    ) throws -> Bool {
+        var hadAny = false
+        for var row in try StateRow<RequestTable>.all(where: chosen, in: worker) where row.manifest > 0 && isMeant(row) {
             try delete(ofPage: row.request, scope: row.scope, in: worker)
             row.manifest = 0
             row.write(in: worker)
+            hadAny = true
         }
+        return hadAny
     }
 
     /// Deletes the manifest of a page that is forgotten.

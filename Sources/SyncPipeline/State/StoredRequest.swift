@@ -126,6 +126,20 @@ enum StoredKeys {
         try StateRow.all(where: [.isEqual(\.scope, "\(scope)")], in: worker).compactMap(Entry.init)
     }
 
+    /// Whether no two pages of a resource have a record of one row.
+    static func pagesAreApart(of scope: ResourceScope, in worker: NSManagedObjectContext) throws -> Bool {
+        let pages = try StateRow.all(where: [.isEqual(\.scope, "\(scope)"), .isEqual(\.kind, Kind.members), .isNot(\.request, "")], in: worker)
+            .compactMap(Entry.init)
+        if pages.count < 2 { return true }
+        var all = KeyCollector(), count = 0
+        for page in pages {
+            guard let keys = page.keys else { return false }
+            all.add(keys)
+            count += keys.count
+        }
+        return all.keys.count == count
+    }
+
     /// What is stored of other resources and their pages.
     static func entries(_ kinds: [Kind], ofOthersThan scope: ResourceScope, in worker: NSManagedObjectContext) throws -> [Entry] {
         try StateRow.all(where: [.isNot(\.scope, "\(scope)"), .isAmong(\.kind, kinds)], in: worker).compactMap(Entry.init)

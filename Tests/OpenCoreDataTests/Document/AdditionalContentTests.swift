@@ -147,6 +147,7 @@ import Testing
     @Test func contentThatCannotBeReadKeepsTheDocumentClosed() async throws {
         let folder = try DocumentFolder(), made = try await folder.made()
         made.text = "hello"
+        made.updateChangeCount(.done)
         try await made.close()
         let document = ContentDocument(folder.place("old.book"))
         document.failing = [.reading]
@@ -180,6 +181,7 @@ import Testing
     @Test func anEndBetweenTwoNamesLosesNothing() async throws {
         let folder = try DocumentFolder(), made = try await folder.made()
         made.text = "hello"
+        made.updateChangeCount(.done)
         try await made.close()
         try FileManager.default.moveItem(at: made.contentURL, to: made.fileURL.appendingPathComponent(".AdditionalContent-former"))
         let document = ContentDocument(folder.place("old.book"))
@@ -195,5 +197,30 @@ import Testing
         document.text = "late"
         let error = await #expect(throws: NSError.self) { try await document.save() }
         #expect(error?.code == 134030 && document.hasUnsavedChanges && document.written == nil)
+    }
+
+    // D8, D12
+    @Test func aDocumentInWhichNothingChangedClosesThoughItsContentCannotBeWritten() async throws {
+        let folder = try DocumentFolder(), document = try await folder.made()
+        document.text = "one"
+        document.failing = [.writing]
+        try await document.close()
+        #expect(document.documentState.contains(.closed) && document.errors.isEmpty && document.written == nil)
+        // Twice is no more than once.
+        try await document.close()
+        #expect(document.documentState.contains(.closed) && !document.hasUnsavedChanges)
+    }
+
+    // D8, D12
+    @Test func contentThatCannotBeWrittenKeepsADocumentOpenUntilItIsGivenUp() async throws {
+        let folder = try DocumentFolder(), document = try await folder.made()
+        document.text = "one"
+        document.failing = [.writing]
+        document.updateChangeCount(.done)
+        await #expect(throws: ContentDocument.Failure.self) { try await document.close() }
+        #expect(!document.documentState.contains(.closed))
+        document.updateChangeCount(.cleared)
+        try await document.close()
+        #expect(document.documentState.contains(.closed))
     }
 }

@@ -162,4 +162,31 @@ import Testing
         #expect(await document.save(to: folder.place("new"), for: .forCreating))
         try await document.close()
     }
+
+    // D8
+    @Test func aClosedDocumentWithUnsavedChangesOfItsStoreIsNotCreatedElsewhere() async throws {
+        let document = try await folder.made()
+        let main = document.managedObjectContext, kept = Kept()
+        try await main.perform { () throws in
+            kept.objects = try main.fetch(NSFetchRequest<NSManagedObject>(entityName: "Item"))
+            for object in kept.objects { _ = object.value(forKey: "key") }
+        }
+        try await document.close()
+        await main.perform {
+            for object in kept.objects { object.setValue("late", forKey: "key") }
+            main.processPendingChanges()
+        }
+        #expect(await !document.save(to: folder.place("new"), for: .forCreating))
+        #expect(document.fileURL == folder.place("old.book") && document.documentState.contains(.closed) && folder.names == ["old.book"])
+        // Nothing is lost: it is saved where it belongs.
+        try #require(await document.open())
+        try await document.save()
+        #expect(try await document.keys() == ["late"])
+        try await document.close()
+    }
+
+    // Used on the main context's queue.
+    private final class Kept: @unchecked Sendable {
+        var objects: [NSManagedObject] = []
+    }
 }

@@ -136,6 +136,17 @@ import Testing
     }
 
     // H2
+    @Test func aFetchWithinARequestIsCarriedOutBefore() throws {
+        try saveOneByOne("a", "b", "c")
+        let request = try fetch(NSPersistentHistoryTransaction.fetchRequest), cities = NSFetchRequest<NSManagedObject>(entityName: "City")
+        let count = NSFetchRequestExpression.expression(
+            forFetch: NSExpression(forConstantValue: cities), context: NSExpression(forConstantValue: stack.context), countOnly: true)
+        request.fetchRequest?.predicate = NSComparisonPredicate(
+            leftExpression: NSExpression(forKeyPath: "transactionNumber"), rightExpression: count, type: .lessThan)
+        #expect(try stack.transactions(request).numbers == [1, 2])
+    }
+
+    // H2
     @Test func aFetchRequestThatMakesNoSenseIsRefused() throws {
         try saveOneByOne("a")
         let cities = NSFetchRequest<any NSFetchRequestResult>(entityName: "City")

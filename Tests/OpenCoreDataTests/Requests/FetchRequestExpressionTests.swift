@@ -118,6 +118,9 @@ import Testing
         try here.root.performAndWait { () throws in
             let count = expression(request("Person"), in: there.root, countOnly: true)
             #expect(count.expressionValue(with: nil, context: nil) as? Int64 == 2)
+            // Of another queue's objects nothing but their identity is known.
+            let found = expression(request("Person"), in: there.root).expressionValue(with: nil, context: nil) as? [NSManagedObjectID]
+            #expect(found?.count == 2)
             #expect(try ages(here.root, comparison("department", .in, expression(request("Department"), in: there.root))) == [])
         }
     }
@@ -135,6 +138,15 @@ import Testing
             #expect(error.code == 134060 && error.localizedDescription.contains("$request"))
             let bound = predicate.withSubstitutionVariables(["request": request("Person", "age > 15"), "context": stack.root])
             #expect(try ages(stack.root, bound) == [10, 20, 30, 40])
+        }
+    }
+
+    @Test func aKeyOfWhatIsFoundIsRefused() throws {
+        let stack = try company()
+        try stack.root.performAndWait { () throws in
+            let names = NSExpression(format: "%@.name", expression(request("Department"), in: stack.root))
+            let error = try #require(throws: NSError.self) { try ages(stack.root, comparison("name", .in, names)) }
+            #expect(error.code == 134060 && error.localizedDescription.contains("name"))
         }
     }
 

@@ -234,6 +234,38 @@ import Testing
         try await fixture.end()
     }
 
+    /// Sets the two pages of the listing.
+    private func serve(_ first: String, then second: String) {
+        api.set("/people", #"{"items": [\#(first)]}"#, headers: ["Link": "</people?page=2>; rel=next"])
+        api.set("/people?page=2", #"{"items": [\#(second)]}"#)
+    }
+
+    @Test func aPageWhoseRowAnotherPageHasWrittenIsReadWhenThatNamesItNoMore() async throws {
+        let fixture = try await api.fixture(Self.configuration())
+        serve(Self.two, then: #"{"id": 1, "name": "b"}"#)
+        try await fixture.sync("api/people")
+        #expect(try await Self.rows(fixture) == ["1 b nil", "2 a nil"])
+        // The first page is as it was, and so nobody looks at it.
+        serve(Self.two, then: #"{"id": 3}"#)
+        #expect(try await fixture.sync("api/people").notModifiedPages == 1)
+        serve(Self.changed, then: #"{"id": 3}"#)
+        try await fixture.sync("api/people")
+        #expect(try await Self.rows(fixture) == ["1 a nil", "2 b nil", "3 nil nil"])
+        try await fixture.end()
+    }
+
+    @Test func whatIsTheSameCountsTowardTheLimitOfAPage() async throws {
+        let fixture = try await api.fixture(
+            Self.configuration().replacing("max_bad_fraction = 1.0", with: "max_bad_fraction = 1.0, max_objects_per_page = 2"))
+        serve(Self.two)
+        #expect(try await fixture.sync("api/people").outcome == .succeeded)
+        serve(Self.two + #", {"id": 3}"#)
+        let report = try await fixture.sync("api/people")
+        #expect(report.outcome == .failed && report.error?.contains("max_objects_per_page = 2") == true)
+        #expect(try await Self.rows(fixture) == ["1 a nil", "2 a nil"])
+        try await fixture.end()
+    }
+
     @Test(arguments: [true, false]) func aManifestThatIsDamagedOrNotTheWholeIsNotBelieved(isDamaged: Bool) async throws {
         let fixture = try await api.fixture(Self.configuration())
         serve(Self.two)

@@ -223,6 +223,19 @@ import Testing
         try await fixture.end()
     }
 
+    @Test func aPageThatWasComparedIsKnownOnlyIfItsRowsStillAre() {
+        let trust = PageTrust(), scope = ResourceScope(source: "api", resource: "people")
+        trust.note([:], readingPage: "page", of: scope)
+        trust.note([:], readingPage: "page", of: scope, comparing: true)
+        #expect(trust.count == 1)
+        // Another program has written while the page was on its way.
+        trust.forgetAll()
+        trust.note([:], readingPage: "page", of: scope, comparing: true)
+        #expect(trust.count == 0)
+        trust.note([:], readingPage: "page", of: scope)
+        #expect(trust.count == 1)
+    }
+
     @Test func runsThatAreDueAskForOthersOnceInAFewSecondsAndThoseAskedForAlways() {
         let trust = PageTrust(), begin = SyncInstant(sinceOrigin: .seconds(100))
         func asks(_ seconds: Int, isDue: Bool) -> Bool { trust.asksForOthers(at: begin.advanced(by: .seconds(seconds)), isDue: isDue) }

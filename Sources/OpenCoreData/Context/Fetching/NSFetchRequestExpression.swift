@@ -6,14 +6,16 @@ public let NSFetchRequestExpressionType = NSExpression.ExpressionType.fetchReque
 /// An expression whose value is what a request finds: `parent IN` the results of another fetch, a count to compare with.
 ///
 /// Evaluated in memory it fetches for each object that is asked. A fetch with such an expression carries it out once, before the store is asked, and
-/// goes on with what it found; so the store may be of any kind, and the request of another context or another file.
+/// goes on with what it found; so the store may be of any kind, and the request of another context or another file. An asynchronous fetch carries it out
+/// before it returns, and a results controller as it fetches. What is found can be compared; it has no keys: fetch dictionaries, or the other way about.
 // Unchecked: it has no properties of its own.
 public final class NSFetchRequestExpression: NSExpression, @unchecked Sendable {
     /// An expression that executes a request.
     ///
     /// - Parameters:
     ///   - fetch: its value is an `NSFetchRequest`.
-    ///   - context: its value is the `NSManagedObjectContext` to fetch in. It is used on its own queue, whoever evaluates the expression.
+    ///   - context: its value is the `NSManagedObjectContext` to fetch in. It is used on its own queue, whoever evaluates the expression: what is found is
+    ///     known there by its ID alone, where that is another queue.
     ///   - countOnly: whether the value is how many there are, instead of an array of them in the kind of results that the request says.
     /// - Returns: an `NSFetchRequestExpression`. Where it can't fetch, evaluating throws `PredicateEvaluationError.failedFetch`, and fetching what the fetch
     ///   within says.
@@ -54,9 +56,14 @@ final class FetchAnswer: PredicateFetching {
         }
         let isCount = arguments[2] as? Bool ?? false
         // One without a queue is used where the caller is.
-        if context.concurrencyType == .confinementConcurrencyType { return try request.found(in: context, isCount: isCount) }
+        if context.concurrencyType == .confinementConcurrencyType || context.queue.isCurrent {
+            return try request.found(in: context, isCount: isCount)
+        }
         let pending = Unchecked(value: request)
-        return try context.performAndWait { Unchecked(value: try pending.value.found(in: context, isCount: isCount)) }.value
+        return try context.performAndWait {
+            let found = try pending.value.found(in: context, isCount: isCount)
+            return Unchecked(value: (found as? [NSManagedObject])?.map(\.objectID) ?? found)
+        }.value
     }
 
     private static func words(_ value: Any?) -> String { value.map { "\(type(of: $0))" } ?? "nil" }

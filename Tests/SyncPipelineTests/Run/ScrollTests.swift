@@ -65,4 +65,27 @@ import Testing
         #expect(try await fixture.live() == ["1", "2"])
         try await fixture.end()
     }
+
+    @Test func aPageWhoseRowALaterAnswerHasWrittenIsReadAsAWholeTheNextTime() async throws {
+        let pages = Mutex<(bodies: [String], place: Int)>(([], 0))
+        let fixture = try await PipelineFixture(
+            ScriptedAPI.configuration(
+                ScriptedAPI.resource("people", of: "Person", "records = \"$.items\"\npages = { kind = \"cursor\", path = \"$.next\" }"))
+        ) { request, _ in
+            let items = pages.withLock { state in
+                state.place = request.address.url.query == nil ? 0 : state.place + 1
+                return state.place < state.bodies.count ? state.bodies[state.place] : ""
+            }
+            return .response(
+                status: 200, headers: ["Content-Type": "application/json"], body: Array(#"{"items": [\#(items)], "next": "scroll"}"#.utf8))
+        }
+        func read(_ bodies: String...) async throws -> [String] {
+            pages.withLock { $0.bodies = bodies }
+            #expect(try await fixture.sync().first?.outcome == .succeeded)
+            return try await fixture.values("name", of: "Person", where: "id == 1")
+        }
+        #expect(try await read(#"{"id": 1, "name": "a"}, {"id": 2}"#, #"{"id": 3}"#, #"{"id": 1, "name": "b"}"#, #"{"id": 4}"#) == ["b"])
+        #expect(try await read(#"{"id": 1, "name": "a"}, {"id": 2, "name": "c"}"#, #"{"id": 3}"#) == ["a"])
+        try await fixture.end()
+    }
 }

@@ -116,7 +116,11 @@ extension SyncRun {
     /// manifest says any more what a row is, and all are forgotten, before a page is read that hides it. On the context's queue.
     func mayCompare(in worker: NSManagedObjectContext) throws -> Bool {
         guard comparison.isPossible else { return false }
-        if try StoredKeys.pagesAreApart(of: scope, in: worker) { return true }
+        if environment.trust.pagesAreApart(of: scope) { return true }
+        if try StoredKeys.pagesAreApart(of: scope, in: worker) {
+            environment.trust.notePagesApart(of: scope)
+            return true
+        }
         if try StoredManifest.forget(scope, in: worker) { try worker.save() }
         return false
     }

@@ -13,6 +13,8 @@ final class PageTrust: Sendable {
     private struct State {
         /// Pages whose rows were all looked at, or written, since this process began: at which of the entity's doubts they were looked at last.
         var known: [Page: Int] = [:]
+        /// Resources of which no two pages have a record of one row, as far as pages were read since.
+        var apart: Set<ResourceScope> = []
         /// Rows that were changed by others than their records since, by entity.
         var overwritten: [String: Set<Int64>] = [:]
         /// How often rows came into doubt, by entity.
@@ -49,9 +51,16 @@ final class PageTrust: Sendable {
             let page = Page(scope: scope, request: request)
             // Another program may have written since they were looked at: then nothing is known of them.
             if !comparing || state.known[page] != nil { state.known[page] = 0 }
+            state.apart.remove(scope)
             state.doubt(overwritten)
         }
     }
+
+    /// Whether it is known that no two pages of a resource have a record of one row.
+    func pagesAreApart(of scope: ResourceScope) -> Bool { state.withLock { $0.apart.contains(scope) } }
+
+    /// No two pages of a resource have a record of one row. It is so until a page is read.
+    func notePagesApart(of scope: ResourceScope) { state.withLock { _ = $0.apart.insert(scope) } }
 
     /// Takes in that these rows were removed, by entity: pages that vouch for them must not be taken as unchanged.
     func doubt(_ removed: [String: Set<Int64>]) {
@@ -67,7 +76,10 @@ final class PageTrust: Sendable {
 
     /// Forgets the pages of all resources but these.
     func keep(only scopes: Set<ResourceScope>) {
-        state.withLock { state in state.known = state.known.filter { scopes.contains($0.key.scope) } }
+        state.withLock { state in
+            state.known = state.known.filter { scopes.contains($0.key.scope) }
+            state.apart.formIntersection(scopes)
+        }
     }
 
     /// How many pages it knows.

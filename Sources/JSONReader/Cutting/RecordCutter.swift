@@ -4,14 +4,14 @@ import JSONPaths
 /// Cuts a page into its records while its bytes arrive, in chunks of any size, without reading what is in them.
 ///
 /// A record's bytes are handed out with their hash, in document order, so that one whose bytes are known need not be read. What is around the
-/// records is kept, and read by ``finish(reader:plan:policies:each:)``: the same page with an empty list.
+/// records is kept: ``finish()`` gives it as a ``PageEnvelope``.
 ///
 /// **A page is good exactly when nothing here throws and every record is accepted by the reader**, as an element of a list under
 /// ``recordLimits``; its records and their order are then those of the whole page read at once. A record need not be read again if the same bytes
 /// have been read before, under the same plan, limits and policies and as deep in their page, without an error and without a
 /// ``JSONRecord/problem``. Until then, nothing of a page counts.
 ///
-/// Where that cannot be promised, the cutter is ``Status/undecided``: no record is cut, and `finish` reads the whole page and hands out its records.
+/// Where that cannot be promised, the cutter is ``Status/undecided``: no record is cut, and the envelope is the whole page with its records.
 /// That is so if there is no list at the path (an object is the only record), or if the envelope's fields depend on what is in the list.
 ///
 /// The memory needed is that of what is around the records and of one record; if undecided, of the whole page. A cutter is for one page and belongs to one
@@ -134,27 +134,34 @@ package final class RecordCutter {
         isInside = false
     }
 
-    /// At the end of the page: checks that the list has ended, and has the reader read what is around it.
+    /// At the end of the page: checks that the list has ended. Nothing may be cut afterwards.
     ///
-    /// - Parameters:
-    ///   - reader: not one that is reading now.
-    ///   - plan: what is wanted of each record.
-    ///   - each: gets the records if the cutter is undecided. Their places are those in the page.
-    /// - Returns: what the reader says of the whole page. Of records that were cut it knows the number, and not how many of them are bad.
-    /// - Throws: ``JSONReaderError``, or what the closure throws.
-    package func finish(
-        reader: JSONRecordReader, plan: JSONFieldPlan, policies: JSONReaderPolicies = JSONReaderPolicies(), each: (JSONRecord) throws -> Void
-    ) throws -> JSONPageSummary {
+    /// - Returns: what is around the records.
+    /// - Throws: ``JSONReaderError`` if the page ends too early.
+    package func finish() throws -> PageEnvelope {
         precondition(!isInside, "RecordCutter: a page was gone on with after an error, or from inside of cut")
         isInside = true
         guard csj_cutter_finish(cutter) != 0 else { throw failure(in: UnsafeRawBufferPointer(start: nil, count: 0)) }
-        var length = 0
-        let start = csj_cutter_envelope(cutter, &length)
+        return PageEnvelope(self)
+    }
+
+    /// The envelope's bytes stay as long as the cutter.
+    func withEnvelope<Result>(_ body: (UnsafeRawBufferPointer) throws -> Result) rethrows -> Result {
+        try withExtendedLifetime(self) {
+            var length = 0
+            let start = csj_cutter_envelope(cutter, &length)
+            return try body(UnsafeRawBufferPointer(start: start, count: length))
+        }
+    }
+
+    func read(
+        _ reader: JSONRecordReader, plan: JSONFieldPlan, policies: JSONReaderPolicies, each: (JSONRecord) throws -> Void
+    ) throws -> JSONPageSummary {
         var summary: JSONPageSummary
         do {
-            summary = try reader.read(
-                bytes: UnsafeRawBufferPointer(start: start, count: length), records: path, plan: plan, envelope: envelope, limits: limits,
-                policies: policies, each: each)
+            summary = try withEnvelope { bytes in
+                try reader.read(bytes: bytes, records: path, plan: plan, envelope: envelope, limits: limits, policies: policies, each: each)
+            }
         } catch let error as JSONReaderError {
             throw placed(error)
         }

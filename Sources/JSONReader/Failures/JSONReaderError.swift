@@ -50,7 +50,7 @@ extension JSONReaderError {
     }
 
     /// The same error, of bytes that only start so far into the body: its line is not known, unless that is not far at all.
-    func moved(by distance: Int) -> JSONReaderError {
+    package func moved(by distance: Int) -> JSONReaderError {
         guard distance != 0 else { return self }
         let place = JSONLocation(byteOffset: location.byteOffset + distance)
         return JSONReaderError(kind: kind, message: message, location: place, excerpt: excerpt)

@@ -119,12 +119,4 @@ extension PaginationConfiguration.Kind {
         case .linkHeader: false
         }
     }
-
-    /// Whether the next page can be asked for before it is known that there is one.
-    package var foreseesPages: Bool {
-        switch self {
-        case .page: true
-        case .none, .cursor, .linkHeader: false
-        }
-    }
 }

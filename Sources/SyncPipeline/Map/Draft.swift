@@ -84,8 +84,8 @@ package struct RejectedRecord: Sendable, Hashable {
     /// How much of a text is kept, in bytes.
     private static let longestText = 8192
 
-    init(_ record: JSONRecord, reason: String, path: String) {
-        self.record = record.index
+    init(_ record: JSONRecord, at place: Int, reason: String, path: String) {
+        self.record = place
         self.reason = reason
         self.path = path
         hash = record.hash.description

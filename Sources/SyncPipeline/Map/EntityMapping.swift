@@ -30,6 +30,8 @@ final class EntityMapping: @unchecked Sendable {
         /// The slot of the other side's to-one, by which a to-many of that side's rows is kept.
         let inverseSlot: Int?
         let isOrdered: Bool
+        /// Whether the other side is one object, too: then a row is changed from there as well.
+        let isOneToOne: Bool
     }
 
     let name: String
@@ -93,18 +95,21 @@ final class EntityMapping: @unchecked Sendable {
         for relationship in configuration.relationships where relationship.isRead {
             guard let destination = all[relationship.destination], let place = layout.place(of: relationship.name) else { continue }
             let paths = Self.paths(relationship.paths, relationship.name, entity: configuration)
-            var inverseSlot: Int?, isOrdered = false
+            var inverseSlot: Int?, isOrdered = false, isOneToOne = false
             if case .toMany(let number) = place {
                 let description = layout.toManys[number]
                 isOrdered = description.isOrdered
                 if let inverse = description.inverseRelationship, !inverse.isToMany {
                     inverseSlot = destination.layout.slot(of: inverse.name)
                 }
+            } else {
+                isOneToOne = entity.relationshipsByName[relationship.name]?.inverseRelationship?.isToMany == false
             }
             relationships.append(
                 RelationshipField(
                     field: fields.count, place: place, destination: relationship.destination, match: relationship.match,
-                    path: paths.first?.description ?? "$", inverseSlot: inverseSlot, isOrdered: isOrdered))
+                    path: paths.first?.description ?? "$", inverseSlot: inverseSlot, isOrdered: isOrdered,
+                    isOneToOne: isOneToOne))
             fields.append(JSONField(relationship.name, paths: paths, capture: .record(destination.plan)))
         }
         plan.define(fields)
@@ -153,6 +158,22 @@ package struct ModelMapping: Sendable {
         ]
         let text = parts.map { $0.map { String(describing: $0) } ?? "" }.joined(separator: "\n")
         return "\(resource.entity) \(BodyDigest(of: text))"
+    }
+
+    /// Whether a record of the entity is one row and nothing else: it names other objects at most by their key, and no object of another entity says which
+    /// of its rows belong to it.
+    func isPlain(_ name: String) -> Bool {
+        guard let entity = entities[name] else { return false }
+        let namesByKey = entity.relationships.allSatisfy { field in
+            if case .slot = field.place { field.match == .key && !field.isOneToOne } else { false }
+        }
+        return namesByKey
+            && !entities.values.contains { $0.relationships.contains { $0.destination == name && ($0.inverseSlot != nil || $0.isOneToOne) } }
+    }
+
+    /// The entities whose records name objects of one of these.
+    func entities(naming names: some Collection<String>) -> [String] {
+        entities.values.filter { $0.relationships.contains { names.contains($0.destination) } }.map(\.name)
     }
 
     /// The entity that a fingerprint is of; nil where it was written by a version that did not say.

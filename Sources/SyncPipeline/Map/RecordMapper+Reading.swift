@@ -132,15 +132,15 @@ extension RecordMapper {
             known.absorb(draft)
             return known
         }
-        try countObject()
+        try countObjects(1)
         drafts[draft.name] = draft
         order.append(draft)
         return draft
     }
 
-    /// One more object of the page.
-    func countObject() throws {
-        objects += 1
+    /// So many more objects of the page.
+    func countObjects(_ count: Int) throws {
+        objects += count
         if objects > limits.maxObjectsPerPage {
             throw SyncError.page("the page names more objects than limits.max_objects_per_page = \(limits.maxObjectsPerPage); none of it was kept")
         }

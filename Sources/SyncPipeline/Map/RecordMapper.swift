@@ -21,6 +21,8 @@ final class RecordMapper {
     private var seen = KeyCollector()
     /// What the page's records are.
     private var records: PageRecords
+    /// Where the record stands that is being read.
+    private var place = 0
 
     let mapping: ModelMapping
     private let entity: EntityMapping
@@ -47,12 +49,12 @@ final class RecordMapper {
 
     /// - Parameters:
     ///   - maxRejected: how many records may be set aside.
-    ///   - known: what the page's records were, if their rows are what they said: nothing is made of those that are the same. Nil: all are read.
+    ///   - records: what is known of the page's records: nothing is made of those that are the same as when it was read last.
     ///   - probe: how many objects make a batch, and whom to tell how far it is.
     ///   - isCancelled: asked every now and then; then `add` and `flush` throw `SyncError.cancelled`.
     init(
         mapping: ModelMapping, entity: String, context: NSManagedObjectContext, now: Date, run: Int64, limits: LimitsConfiguration,
-        maxRejected: Int, known: Manifest? = nil, probe: (batchSize: Int, reached: (ParseProbe.Stage) -> Void)?,
+        maxRejected: Int, records: PageRecords, probe: (batchSize: Int, reached: (ParseProbe.Stage) -> Void)?,
         isCancelled: @escaping () -> Bool = { false }
     ) throws {
         guard let found = mapping.entities[entity] else { throw SyncError.unknownEntity(entity) }
@@ -63,10 +65,13 @@ final class RecordMapper {
         self.run = .int64(run)
         self.limits = limits
         self.maxRejected = maxRejected
-        records = PageRecords(known)
+        self.records = records
         self.isCancelled = isCancelled
         batchSize = probe?.batchSize ?? 1000
         reached = probe?.reached ?? { _ in }
+        seen.add(records.unread)
+        counts.unchanged = records.unreadCount
+        try countObjects(records.unreadCount)
     }
 
     /// What to read of each record.
@@ -77,23 +82,25 @@ final class RecordMapper {
     var outcome: PageRecords { records }
 
     /// Takes one record. A bad record is set aside; too many of them fail the page.
-    func add(_ record: JSONRecord) throws {
+    ///
+    /// - Parameter known: where it stands in the page; nil: it is the next one, and nobody has compared it yet.
+    func add(_ record: JSONRecord, at known: Int?) throws {
+        switch known.map({ .new($0) }) ?? records.take(record.hash.low) {
+        case .new(let place): self.place = place
+        case .same(let row):
+            seen.add(row)
+            counts.unchanged += 1
+            return try countObjects(1)
+        }
         if let problem = record.problem {
             // Its cells are incomplete: whatever its key says, it may be another record's.
             try reject(record, key: nil, ConversionProblem(path: "$", message: "\(problem)"))
             return
         }
-        let hash = record.hash.low ^ mapping.salt
-        if let key = records.recognise(hash) {
-            try countObject()
-            seen.add(key)
-            counts.unchanged += 1
-            return
-        }
         do {
             let draft = try draft(of: record, entity, knowledge: .record)
-            draft.hash = Int64(bitPattern: hash)
-            try gather(draft).place = records.read(hash)
+            draft.hash = Int64(bitPattern: records.hash(at: place) ^ mapping.salt)
+            try gather(draft).place = place
         } catch let problem as ConversionProblem {
             try reject(record, key: try? key(of: record, entity), problem)
         }
@@ -102,6 +109,7 @@ final class RecordMapper {
 
     /// Sets a record aside. It is listed all the same: the row with its key is not missing.
     private func reject(_ record: JSONRecord, key: UniqueKey?, _ problem: ConversionProblem) throws {
+        records.refuse(place)
         rejectedRecords += 1
         firstRejection = firstRejection ?? problem.message
         if let key { rejectedKeys.insert(key) } else { unidentified += 1 }
@@ -113,7 +121,7 @@ final class RecordMapper {
 
     func report(_ record: JSONRecord, _ problem: ConversionProblem) {
         counts.quarantined += 1
-        if rejected.count < Self.keptRejections { rejected.append(RejectedRecord(record, reason: problem.message, path: problem.path)) }
+        if rejected.count < Self.keptRejections { rejected.append(RejectedRecord(record, at: place, reason: problem.message, path: problem.path)) }
     }
 
     /// The rows of records that were set aside, if they exist, whoever brought them. To be called once everything is written.

@@ -20,49 +20,41 @@ struct PageRecipe: Sendable {
     /// Reads a page into a context, on the context's queue. Saves nothing.
     /// - Parameters:
     ///   - badRecords: how many records of earlier pages were set aside.
-    ///   - known: what the page's records were, if their rows are what they said.
     ///   - isCancelled: asked every now and then; then it throws `SyncError.cancelled`.
     func read(
-        _ page: FetchedPage, into context: NSManagedObjectContext, run: Int64, now: Date, badRecords: Int, known: Manifest? = nil,
+        _ page: FetchedPage, into context: NSManagedObjectContext, run: Int64, now: Date, badRecords: Int,
         probe: (batchSize: Int, reached: (ParseProbe.Stage) -> Void)? = nil, isCancelled: @escaping () -> Bool = { false }
     ) throws -> Reading {
         let mapper = try RecordMapper(
             mapping: mapping, entity: resource.entity, context: context, now: now, run: run, limits: resource.limits,
-            maxRejected: resource.limits.maxBadRecords - badRecords, known: known, probe: probe, isCancelled: isCancelled)
-        let envelope = EnvelopePlan(resource.pagination)
-        let summary = try JSONRecordReader().read(
-            body: page.body, records: resource.records ?? .root, plan: mapper.plan, envelope: envelope.plan,
-            limits: JSONReaderLimits(resource.limits), policies: JSONReaderPolicies(resource.parse)
-        ) { record in
+            maxRejected: resource.limits.maxBadRecords - badRecords, records: page.content.records, probe: probe, isCancelled: isCancelled)
+        let summary = try page.content.read(plan: mapper.plan, policies: JSONReaderPolicies(resource.parse)) { record, place in
             if isCancelled() { throw SyncError.cancelled }
-            try mapper.add(record)
+            try mapper.add(record, at: place)
         }
         try mapper.flush()
-        return Reading(facts: facts(of: page, summary, envelope.values(summary), mapper), mapper: mapper)
+        var facts = facts(of: page, summary)
+        facts.rejected = mapper.rejectedRecords
+        facts.unidentified = mapper.unidentified
+        return Reading(facts: facts, mapper: mapper)
     }
 
-    private func facts(of page: FetchedPage, _ summary: JSONPageSummary, _ said: EnvelopePlan.Values, _ mapper: RecordMapper) -> PageFacts {
+    /// What a page says of its listing, before its records are read; nil where that is in its records, or it cannot be read.
+    func outlook(of page: FetchedPage) -> PageFacts? {
+        // What is wrong is said when the page is read.
+        let summary = try? page.content.readEnvelope(policies: JSONReaderPolicies(resource.parse))
+        return summary.map { facts(of: page, $0) }
+    }
+
+    private func facts(of page: FetchedPage, _ summary: JSONPageSummary) -> PageFacts {
+        let said = settings.sieve.envelope.values(summary)
         var facts = PageFacts(
             page: page, pagination: resource.pagination, settings: settings, records: summary.recordCount, cursor: said.cursor,
             hasMore: said.hasMore, total: said.total, totalPages: said.totalPages)
         facts.unreadable = said.unreadable
-        facts.rejected = mapper.rejectedRecords
-        facts.unidentified = mapper.unidentified
         facts.isLoneObject = resource.records == nil && summary.recordList == .singleObject
         facts.isNull = summary.recordList == .null
         return facts
-    }
-}
-
-extension JSONReaderLimits {
-    /// What a resource's `limits` table says.
-    fileprivate init(_ limits: LimitsConfiguration) {
-        self.init()
-        maxDepth = limits.maxDepth
-        maxString = limits.maxString.bytes
-        maxKey = limits.maxKey.bytes
-        maxNumberDigits = limits.maxNumberDigits
-        maxRecordsPerPage = limits.maxRecordsPerPage
     }
 }
 
@@ -88,65 +80,6 @@ extension JSONReaderPolicies {
         numberOverflow = parse.numberOverflow == .decimal ? .keep : .rejectRecord
         byteOrderMark = parse.byteOrderMark == .skip ? .skip : .rejectPage
         emptyBody = parse.emptyBody == .error ? .error : .noRecords
-    }
-}
-
-/// What to read of a page besides its records: where the listing continues.
-struct EnvelopePlan {
-    let plan: JSONFieldPlan?
-    private let cursorField: Int?
-    private let hasMoreField: Int?
-    private let totalField: Int?
-    private let totalPagesField: Int?
-
-    /// What a page said.
-    struct Values {
-        var cursor: String?
-        var hasMore: Bool?
-        var total: Int?
-        var totalPages: Int?
-        /// What is present but cannot be read: rule and path.
-        var unreadable: [String] = []
-    }
-
-    private let names: [String]
-
-    init(_ pagination: PaginationConfiguration) {
-        var fields: [JSONField] = [], names: [String] = []
-        func field(_ path: JSONPath?, _ name: String) -> Int? {
-            guard let path else { return nil }
-            fields.append(JSONField("\(path)", path: path))
-            names.append("\(name) at \(path)")
-            return fields.count - 1
-        }
-        var cursorPath: JSONPath?
-        if case .path(let path)? = pagination.kind.tokenOrigin { cursorPath = path }
-        cursorField = field(cursorPath, "the cursor")
-        hasMoreField = field(pagination.stop.hasMore, "has_more")
-        totalField = field(pagination.stop.total, "total")
-        totalPagesField = field(pagination.stop.totalPages, "total_pages")
-        self.names = names
-        if fields.isEmpty {
-            plan = nil
-        } else {
-            plan = JSONFieldPlan(fields)
-        }
-    }
-
-    func values(_ summary: JSONPageSummary) -> Values {
-        var values = Values()
-        func read<T>(_ field: Int?, _ convert: (JSONValue) -> T?) -> T? {
-            guard let field, !summary.envelope[field].isNil else { return nil }
-            let value = convert(summary.envelope[field])
-            if value == nil { values.unreadable.append(names[field]) }
-            return value
-        }
-        // A boolean does not name a page, and neither does an object.
-        values.cursor = read(cursorField) { $0.boolValue == nil ? $0.parameterText : nil }
-        values.hasMore = read(hasMoreField) { $0.parameterText.flatMap { Bool($0) } }
-        values.total = read(totalField) { $0.parameterText.flatMap { Int($0) } }
-        values.totalPages = read(totalPagesField) { $0.parameterText.flatMap { Int($0) } }
-        return values
     }
 }
 

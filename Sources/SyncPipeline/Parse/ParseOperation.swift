@@ -59,13 +59,9 @@ final class ParseOperation: Operation, @unchecked Sendable {
 
     override func main() {
         var result: Result<ParsedPage, any Error>
-        var attempt = 1, comparison = input.comparison
+        var attempt = 1
         repeat {
-            result = isCancelled ? .failure(SyncError.cancelled) : readAndSave(comparing: comparison, isLast: attempt == Self.attempts)
-            if case .failure(is UnsoundComparison) = result {
-                comparison.known = 0
-                result = isCancelled ? .failure(SyncError.cancelled) : readAndSave(comparing: comparison, isLast: attempt == Self.attempts)
-            }
+            result = isCancelled ? .failure(SyncError.cancelled) : readAndSave(isLast: attempt == Self.attempts)
             attempt += 1
         } while attempt <= Self.attempts && result.isConflict
         outcome.withLock { $0 = result }
@@ -73,7 +69,7 @@ final class ParseOperation: Operation, @unchecked Sendable {
 
     /// - Parameter isLast: false: fails if a row is no longer what this page's changes started from. What a page makes of a row depends on the row,
     ///   so pages that meet in one row get the same result as if one had waited for the other.
-    private func readAndSave(comparing comparison: RecordComparison, isLast: Bool) -> Result<ParsedPage, any Error> {
+    private func readAndSave(isLast: Bool) -> Result<ParsedPage, any Error> {
         let worker = NSManagedObjectContext(.privateQueueConcurrencyType)
         worker.name = "worker \(input.scope) page \(input.pageNumber)"
         worker.parent = input.document.managedObjectContext
@@ -82,7 +78,7 @@ final class ParseOperation: Operation, @unchecked Sendable {
         worker.materializesNotificationObjects = false
         return worker.performAndWait {
             do {
-                let (page, dropped) = try parse(comparing: comparison, in: worker)
+                let (page, dropped) = try parse(in: worker)
                 if isCancelled { throw SyncError.cancelled }
                 input.probe?.reached(input.scope, .saving)
                 // A row that was only removed from a list must not come back if it was permanently deleted in the meantime.
@@ -98,18 +94,19 @@ final class ParseOperation: Operation, @unchecked Sendable {
     }
 
     /// The page, and the rows about which it says only that they are no longer in a list.
-    private func parse(
-        comparing comparison: RecordComparison, in worker: NSManagedObjectContext
-    ) throws -> (page: ParsedPage, dropped: [NSManagedObjectID]) {
-        let scope = input.scope
-        let known = comparison.known > 0 ? try StoredManifest.load(count: comparison.known, of: scope, page: input.requestKey, in: worker) : nil
+    private func parse(in worker: NSManagedObjectContext) throws -> (page: ParsedPage, dropped: [NSManagedObjectID]) {
+        let scope = input.scope, comparison = input.comparison
         let reading = try input.recipe.read(
-            input.page, into: worker, run: input.run, now: input.now, badRecords: input.badRecords, known: known,
+            input.page, into: worker, run: input.run, now: input.now, badRecords: input.badRecords,
             probe: input.probe.map { probe in (probe.batchSize, { probe.reached(scope, $0) }) },
             isCancelled: { [weak self] in self?.isCancelled ?? true })
         let facts = reading.facts, mapper = reading.mapper
         let members = mapper.members
         if !mapper.outcome.isSound(members, besides: comparison.written) { throw UnsoundComparison() }
+        // What the page said may have been forgotten since it was compared.
+        if try input.page.content.isCompared && RequestTable.existing(of: scope, input.requestKey, in: worker)?.manifest ?? 0 == 0 {
+            throw UnsoundComparison()
+        }
         var listed = try mapper.listedRows()
         listed.subtract(members)
         // The validators of a partial response are those of the whole: they would say nothing.
@@ -144,10 +141,8 @@ final class ParseOperation: Operation, @unchecked Sendable {
 struct RecordComparison: Sendable {
     /// Whether the resource is the only one whose records are rows of its entity.
     var isAlone = false
-    /// Whether a record is one row and nothing else.
+    /// Whether a record is one row and nothing else: `ModelMapping.isPlain`.
     var isPlain = false
-    /// How many records the page had whose rows are what they said; 0: all are read.
-    var known = 0
     /// The rows that the run's pages before have made or changed.
     var written: KeyRuns = []
     /// Whether what pages say may be kept for their next reading; if not, what is kept of the resource's pages is forgotten.
@@ -157,8 +152,8 @@ struct RecordComparison: Sendable {
     var isPossible: Bool { isAlone && isPlain }
 }
 
-/// A record that was taken for the same may be another's row: the page is read as a whole.
-private struct UnsoundComparison: Error {}
+/// A record that was left out since it is the same may be another's row: the page has to be fetched and read as a whole.
+struct UnsoundComparison: Error {}
 
 /// A row was deleted for good while a page was read.
 private struct Conflict: Error {}

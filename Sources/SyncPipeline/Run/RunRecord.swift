@@ -70,6 +70,8 @@ struct RunRecord: Sendable {
         try tidyQuarantine(isListing: conclusion.isListing, in: worker)
         try writeRun(deleted: deleted.count, in: worker)
         let removed = goneRows(gone, in: worker)
+        // A record that names a row which is gone brings it back when it is read.
+        for entity in mapping.entities(naming: removed.filter { !$0.value.isEmpty }.keys) { try StoredManifest.forget(entity: entity, in: worker) }
         try worker.save()
         return Outcome(verdict: conclusion.verdict, known: members.count, deleted: deleted.count, removed: removed, forgotten: forgotten)
     }
@@ -220,7 +222,7 @@ extension RunFailure {
     init(_ error: any Error) {
         self =
             switch error {
-            case let error as FetchError: error.kind == .tls ? .tls : .fetch
+            case let error as FetchError: error.kind == .tls ? .tls : error.kind == .spool ? .store : .fetch
             case is SyncError: .page
             default: .store
             }

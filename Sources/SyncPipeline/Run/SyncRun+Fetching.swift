@@ -1,5 +1,4 @@
 import Foundation
-import Glibc
 import OpenCoreData
 import SyncConfiguration
 
@@ -12,43 +11,52 @@ extension SyncRun {
         let cookies = RunCookies()
     }
 
-    func fetch(_ request: PageRequest, page: Int, stored: StoredRequest?, _ surroundings: Surroundings) -> FetchOperation {
+    /// - Parameters:
+    ///   - stored: what is known of the page; nil: it is requested without conditions, and all of it is read.
+    ///   - isCompared: whether records that are the same as when the page was read last are left out.
+    func fetch(
+        _ request: PageRequest, page: Int, stored: StoredRequest?, isCompared: Bool, _ surroundings: Surroundings
+    ) -> FetchOperation {
         let observe = environment.observe, scope = scope, id = id
-        return FetchOperation(
-            PageFetch(
-                request, validators: stored?.validators, recognisesUnmodified: stored != nil,
-                environment: FetchEnvironment(
-                    settings: surroundings.settings, transport: surroundings.transport, clock: environment.clock, random: environment.random,
-                    slots: environment.slots, cookies: surroundings.cookies
-                ) { [self] event in
-                    switch event {
-                    case .attempt: step { $0.waits[page] = nil }
-                    case .asking: if page == 1 { environment.asks(scope) }
-                    case .retrying(let error, let delay):
-                        step { $0.waits[page] = environment.clock.instant.advanced(by: delay) }
-                        observe(.retrying(scope: scope, run: id, page: page, attempt: error.attempts, delay: delay, reason: "\(error)"))
-                    }
-                } notBefore: { [environment] in
-                    environment.notBefore(scope)
-                } willWait: { [environment] until in
-                    await environment.willWait(scope, until)
-                }))
+        var fetchEnvironment = FetchEnvironment(
+            settings: surroundings.settings, transport: surroundings.transport, clock: environment.clock, random: environment.random,
+            slots: environment.slots, cookies: surroundings.cookies
+        ) { [self] event in
+            switch event {
+            case .attempt: step { $0.waits[page] = nil }
+            case .asking: if page == 1 { environment.asks(scope) }
+            case .retrying(let error, let delay):
+                step { $0.waits[page] = environment.clock.instant.advanced(by: delay) }
+                observe(.retrying(scope: scope, run: id, page: page, attempt: error.attempts, delay: delay, reason: "\(error)"))
+            }
+        } notBefore: { [environment] in
+            environment.notBefore(scope)
+        } willWait: { [environment] until in
+            await environment.willWait(scope, until)
+        }
+        fetchEnvironment.spool = SpoolPlace(folder: environment.document.fileURL, leavesFree: environment.store.minFreeDisk.bytes)
+        var fetch = PageFetch(
+            request, validators: stored?.validators, recognisesUnmodified: stored != nil, environment: fetchEnvironment)
+        if isCompared, let count = stored?.manifest, count > 0 {
+            fetch.knownRecords = { [document = environment.document] in
+                // What cannot be read is not known: then all of the page is read, and whoever reads its rows hears of the failure.
+                try? await document.withWorker { try StoredManifest.load(count: count, of: scope, page: request.key, in: $0) }
+            }
+        }
+        return FetchOperation(fetch)
     }
 
-    /// Begins to fetch the page after one that is about to be parsed, if it is known that there is one: the headers lead there, or it was there last
-    /// time. Nil also if the run would have to wait before it.
+    /// Begins to fetch the page after one that is about to be parsed, if it says that there is one. Nil also if the run would have to wait before it.
     func pageAhead(
-        of page: FetchedPage, _ pagination: Pagination, _ tally: RunTally, _ surroundings: Surroundings
+        of page: FetchedPage, _ recipe: PageRecipe, _ pagination: Pagination, _ tally: RunTally, _ surroundings: Surroundings
     ) async throws -> PageAhead? {
-        let headers = PageFacts(page: page, pagination: resource.pagination, settings: surroundings.settings, records: 1)
-        guard let next = pagination.foreseen(headers), !tally.requestKeys.contains(next.key), !progress.mustStop,
+        guard let next = recipe.outlook(of: page).flatMap(pagination.foreseen), !tally.requestKeys.contains(next.key), !progress.mustStop,
             environment.notBefore(scope) == nil, environment.document.unsavedChangeCount < unsavedLimit, !isDiskLow
         else { return nil }
-        let known = try await storedRequest(next.key)
-        if resource.pagination.kind.foreseesPages, headers.nextLink == nil, known == nil { return nil }
-        let stored = isFull || tally.isReadAnew ? nil : known
+        let stored = isFull || tally.isReadAnew ? nil : try await storedRequest(next.key)
         return PageAhead(
-            next, fetch: fetch(next, page: pagination.pages + 2, stored: stored, surroundings), on: environment.fetchQueue)
+            next, stored: stored,
+            fetch: fetch(next, page: pagination.pages + 2, stored: stored, isCompared: tally.mayCompare, surroundings), on: environment.fetchQueue)
     }
 
     /// The server told another resource to leave it alone. Waits, or parks the run and returns false if that takes too long for a run.
@@ -156,10 +164,13 @@ extension SyncRun {
 /// A page that is fetched while the one before it is parsed.
 struct PageAhead: Sendable {
     let request: PageRequest
+    /// What was known of it when it was asked for.
+    let stored: StoredRequest?
     private let task: Task<FetchOutcome, Never>
 
-    init(_ request: PageRequest, fetch: FetchOperation, on queue: OperationQueue) {
+    init(_ request: PageRequest, stored: StoredRequest?, fetch: FetchOperation, on queue: OperationQueue) {
         self.request = request
+        self.stored = stored
         task = Task { await queue.run(fetch) }
     }
 
@@ -200,17 +211,7 @@ struct PreparedResource: Sendable {
         settings = Result { () throws(FetchError) in
             try FetchSettings(resource: resource, daemon: environment.daemon, version: environment.version, secrets: environment.secrets)
         }
-        comparison = RecordComparison(isAlone: isAlone, isPlain: environment.mapping.entities[resource.entity]?.relationships.isEmpty ?? false)
+        comparison = RecordComparison(isAlone: isAlone, isPlain: environment.mapping.isPlain(resource.entity))
         pagination = (try? settings.get()).map { Pagination(resource.pagination, limits: resource.limits, first: $0.first) }
-    }
-}
-
-/// How much room the file system has for us.
-enum DiskSpace {
-    /// Bytes that an unprivileged process may still write; nil if unknown.
-    static func free(at url: URL) -> Int? {
-        var info = statvfs()
-        guard statvfs(url.path, &info) == 0 else { return nil }
-        return Int(info.f_bavail) * Int(info.f_frsize)
     }
 }

@@ -177,30 +177,41 @@ final class SyncRun: Sendable {
             let known = if let first, first.key == request.key { first.request } else { try await storedRequest(request.key) }
             first = nil
             let stored = mustRead || isFull || isRepeated || tally.isReadAnew ? nil : known
+            // What a page said that was asked for before in this run is nobody's any more.
+            if isRepeated { tally.mayCompare = false }
             let outcome: FetchOutcome, fetched = ahead
+            // What is known of it, and was when it was asked for.
+            var compared = stored
             ahead = nil
             if let fetched, !mustRead, fetched.request.key == request.key {
                 // The previous page may have cast doubt on its rows: then nothing is known of it any longer, and a 304 is not believed.
                 outcome = await fetched.outcome
+                if fetched.stored != stored { compared = nil }
             } else {
                 await fetched?.giveUp()
-                outcome = await environment.fetchQueue.run(fetch(request, page: page, stored: stored, surroundings))
+                outcome = await environment.fetchQueue.run(
+                    fetch(request, page: page, stored: stored, isCompared: tally.mayCompare, surroundings))
             }
             step { $0.waits[page] = nil }
             let facts: PageFacts
             switch outcome {
             case .page(let fetched):
-                if !isRepeated { ahead = try await pageAhead(of: fetched, pagination, tally, surroundings) }
-                var comparison = prepared.comparison
-                // What a page said that was asked for before in this run is nobody's any more.
-                if isRepeated { tally.mayCompare = false }
-                comparison.mayBeKept = tally.mayCompare || !comparison.isPossible
-                if tally.mayCompare, let stored, stored.manifest > 0 {
-                    comparison.known = stored.manifest
-                    comparison.written = tally.written
+                // Of what was left out nothing is known any more.
+                if fetched.content.isCompared, compared == nil || !tally.mayCompare {
+                    mustRead = true
+                    continue
                 }
-                facts = try await parse(
-                    fetched, by: recipe, request: request, isRepeated: isRepeated, comparison, number: number, page: page, tally: &tally)
+                if !isRepeated { ahead = try await pageAhead(of: fetched, recipe, pagination, tally, surroundings) }
+                var comparison = prepared.comparison
+                comparison.mayBeKept = tally.mayCompare || !comparison.isPossible
+                comparison.written = tally.written
+                do {
+                    facts = try await parse(
+                        fetched, by: recipe, request: request, isRepeated: isRepeated, comparison, number: number, page: page, tally: &tally)
+                } catch is UnsoundComparison {
+                    mustRead = true
+                    continue
+                }
             case .notModified(let unmodified):
                 guard let stored, let known = stored.facts?.renewed(by: unmodified, pagination: resource.pagination, settings: settings) else {
                     mustRead = true
@@ -247,10 +258,12 @@ final class SyncRun: Sendable {
             parsed = try await environment.parseQueue.run(operation)
         } catch let error as SyncError {
             throw error
+        } catch let unsound as UnsoundComparison {
+            throw unsound
         } catch {
             throw SyncError.page("\(scope): page \(page), \(url): \(error.inWords)")
         }
-        environment.trust.note(parsed.overwritten, readingPage: request.key, of: scope, comparing: comparison.known > 0)
+        environment.trust.note(parsed.overwritten, readingPage: request.key, of: scope, comparing: fetched.content.isCompared)
         step { $0.records += parsed.facts.records }
         tally.take(parsed, of: fetched, request: request.key, run: number)
         if let first = parsed.rejected.first {

@@ -27,6 +27,16 @@ struct Manifest: Hashable, Sendable {
         keys += other.keys
     }
 
+    /// Without the records at these places, which ascend.
+    func leavingOut(_ places: [Int]) -> Manifest {
+        if places.isEmpty { return self }
+        var rest = Manifest(), next = places[...]
+        for place in hashes.indices {
+            if place == next.first { next.removeFirst() } else { rest.append(hashes[place], key: keys[place]) }
+        }
+        return rest
+    }
+
     /// The records from `start` on, at most `count`.
     func piece(from start: Int, count: Int) -> Manifest {
         let end = min(start + count, hashes.count)

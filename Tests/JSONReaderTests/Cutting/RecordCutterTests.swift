@@ -10,7 +10,7 @@ struct RecordCutterTests {
     @discardableResult func finish(
         _ cutter: RecordCutter, policies: JSONReaderPolicies = JSONReaderPolicies(), each: (JSONRecord) -> Void = { _ in }
     ) throws -> JSONPageSummary {
-        try cutter.finish(reader: JSONRecordReader(), plan: Cutting.plan, policies: policies, each: each)
+        try cutter.finish().read(JSONRecordReader(), plan: Cutting.plan, policies: policies, each: each)
     }
 
     /// The error with which a page is refused.

@@ -55,7 +55,7 @@ struct CutPage: Equatable {
         let cutter = cutting.cutter(instructions)
         let cuts = try Cuts(body, cutter, chunk: chunk)
         var records: [Record] = []
-        var summary = try cutter.finish(reader: JSONRecordReader(), plan: Cutting.plan, policies: cutting.policies) { records.append(Record($0)) }
+        var summary = try cutter.finish().read(JSONRecordReader(), plan: Cutting.plan, policies: cutting.policies) { records.append(Record($0)) }
         guard cutter.status == .cut else {
             #expect(cuts.records.isEmpty && summary.recordCount == records.count)
             return CutPage(records: records, summary: summary)

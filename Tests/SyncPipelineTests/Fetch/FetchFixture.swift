@@ -3,7 +3,8 @@ import Foundation
 import NIOHTTP1
 import Secrets
 import SyncConfiguration
-import SyncPipeline
+
+@testable import SyncPipeline
 
 /// Builds settings, environments and bodies for the tests of this folder.
 enum Fixture {
@@ -18,6 +19,13 @@ enum Fixture {
         _ url: String, secrets: SecretResolver = .none, _ change: (inout ResourceConfiguration) -> Void = { _ in }
     ) throws -> FetchSettings {
         try FetchSettings(resource: resource(url, change), daemon: DaemonConfiguration(), version: "1.0", secrets: secrets)
+    }
+
+    /// What a page with this body holds.
+    static func content(_ body: [UInt8]) throws -> PageContent {
+        var sieve = PageSieve(SievePlan(resource("")), known: nil, place: SpoolPlace())
+        try body.withUnsafeBytes { try sieve.take($0) }
+        return try sieve.finish()
     }
 
     /// A resolver that knows `secret` under every reference.

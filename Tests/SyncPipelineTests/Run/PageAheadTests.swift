@@ -56,7 +56,7 @@ import Testing
         try await fixture.end()
     }
 
-    @Test func nobodyIsAskedForAPageThatIsNotKnownToBeThere() async throws {
+    @Test func nobodyIsAskedForAPageThatWillNotBeRead() async throws {
         api.set("/people?page=1&size=2", "[{\"id\": 1}, {\"id\": 2}]")
         api.set("/people?page=2&size=2", "[{\"id\": 3}]")
         api.set("/people?page=3&size=2", "[]")
@@ -65,6 +65,29 @@ import Testing
             #expect(try await fixture.sync().first?.isComplete == true)
             #expect(paths(fixture, since: run * 3) == (1...3).map { "/people?page=\($0)&size=2" })
         }
+        try await fixture.end()
+    }
+
+    @Test(
+        .timeLimit(.minutes(60)),
+        arguments: [
+            ("pages = { kind = \"cursor\", path = \"$.next\" }", "/people", "/people?cursor=abc"),
+            ("pages = { kind = \"page\", size_param = \"\", stop = { has_more = \"$.more\" } }", "/people?page=1", "/people?page=2"),
+        ]) func whatTheBodySaysAroundItsRecordsLeadsOnBeforeTheyAreRead(pages: String, first: String, second: String) async throws
+    {
+        api.set(first, #"{"next": "abc", "more": true, "data": [{"id": 1}]}"#)
+        api.set(second, #"{"next": null, "more": false, "data": [{"id": 2}]}"#)
+        let isAsked = DispatchSemaphore(value: 0)
+        let fixture = try await PipelineFixture(ScriptedAPI.people("records = \"$.data\"\n\(pages)")) { [api] request, _ in
+            if request.address.description.hasSuffix(second) { isAsked.signal() }
+            return api.answer(request)
+        }
+        let isFirst = Atomic<Bool>(true)
+        fixture.pipeline.parseProbe.withLock {
+            $0 = ParseProbe(batchSize: 10) { _, _ in if isFirst.exchange(false, ordering: .relaxed) { isAsked.wait() } }
+        }
+        let report = try #require(try await fixture.sync().first)
+        #expect(report.isComplete && paths(fixture) == [first, second])
         try await fixture.end()
     }
 

@@ -7,7 +7,7 @@ import Testing
 
 /// Records that are the same as when their page was read last: nothing is made of them, and the rows are what they would be.
 @Suite struct RecordComparisonTests {
-    private static let listing = """
+    static let listing = """
         records = "$.items"
         pages = { kind = "link-header" }
         limits = { max_bad_fraction = 1.0 }
@@ -116,7 +116,7 @@ import Testing
         }
     }
 
-    private static func rows(_ fixture: PipelineFixture) async throws -> [String] {
+    static func rows(_ fixture: PipelineFixture) async throws -> [String] {
         try await fixture.document.withWorker { worker in
             try worker.fetch(NSFetchRequest<NSManagedObject>(entityName: "Person")).map { person in
                 ["id", "name", "age"].map { key in person.value(forKey: key).map { "\($0)" } ?? "nil" }.joined(separator: " ")
@@ -159,10 +159,10 @@ import Testing
 
     // MARK: Nothing is made of what is the same
 
-    private let api = ScriptedAPI()
+    let api = ScriptedAPI()
 
     /// Sets what nobody would: the hash of a row, which says nothing of its record from then on.
-    private func spoil(_ id: Int, in fixture: PipelineFixture) async throws {
+    func spoil(_ id: Int, in fixture: PipelineFixture) async throws {
         try await fixture.document.withWorker { worker in
             let request = NSFetchRequest<NSManagedObject>(entityName: "Person")
             request.predicate = NSPredicate(format: "id == %@", id)
@@ -173,7 +173,7 @@ import Testing
         }
     }
 
-    private func serve(_ records: String, etag: String? = nil) { api.set("/people", #"{"items": [\#(records)]}"#, etag: etag) }
+    func serve(_ records: String, etag: String? = nil) { api.set("/people", #"{"items": [\#(records)]}"#, etag: etag) }
 
     private static let two = #"{"id": 1, "name": "a"}, {"id": 2, "name": "a"}"#
     private static let changed = #"{"id": 1, "name": "a"}, {"id": 2, "name": "b"}"#
@@ -192,6 +192,8 @@ import Testing
         #expect(try await Self.rows(fixture) == ["1 a nil", "2 b nil"])
         try await fixture.end()
     }
+
+    // MARK: Nobody else writes the rows
 
     @Test func whereAnotherResourceHasRecordsOfTheEntityAllAreRead() async throws {
         let fixture = try await api.fixture(Self.configuration(ScriptedAPI.resource("guests")))
@@ -251,6 +253,34 @@ import Testing
         serve(Self.changed, then: #"{"id": 3}"#)
         try await fixture.sync("api/people")
         #expect(try await Self.rows(fixture) == ["1 a nil", "2 b nil", "3 nil nil"])
+        try await fixture.end()
+    }
+
+    // What was left out of a page cannot be read any more: the page is asked for once more, without conditions.
+    @Test func aPageWithARowThatThePageBeforeHasWrittenIsFetchedAsAWhole() async throws {
+        let fixture = try await api.fixture(Self.configuration())
+        serve(Self.two, then: #"{"id": 3, "name": "a"}, {"id": 4}"#)
+        try await fixture.sync("api/people")
+        serve(Self.two + #", {"id": 3, "name": "b"}"#, then: #"{"id": 3, "name": "a"}, {"id": 5}"#)
+        let before = fixture.transport.requests.count
+        #expect(try await fixture.sync("api/people").isComplete)
+        #expect(try await Self.rows(fixture) == ["1 a nil", "2 a nil", "3 a nil", "4 nil nil", "5 nil nil"])
+        let asked = fixture.transport.requests.dropFirst(before)
+        #expect(asked.map { $0.address.url.query ?? "" } == ["", "page=2", "page=2"])
+        try await fixture.end()
+    }
+
+    // The place of the cursor is in a record, so that the page is read as one.
+    @Test func aPageThatIsNotCutIsComparedWhenItIsRead() async throws {
+        let fixture = try await api.fixture(
+            Self.configuration().replacing("pages = { kind = \"link-header\" }", with: "pages = { kind = \"cursor\", path = \"$.items[9].id\" }"))
+        serve(Self.two)
+        try await fixture.sync("api/people")
+        try await spoil(1, in: fixture)
+        serve(Self.changed)
+        let report = try await fixture.sync("api/people")
+        #expect(report.counts.unchanged == 1 && report.counts.updated == 1)
+        #expect(try await Self.rows(fixture) == ["1 spoilt nil", "2 b nil"])
         try await fixture.end()
     }
 

@@ -11,8 +11,10 @@ struct Exchange: Sendable {
         let address: HTTPAddress
         let status: Int
         let headers: HTTPHeaders
-        /// Decompressed; empty unless the status is one of success.
-        let body: [UInt8]
+        /// Nil unless the status is one of success.
+        let content: PageContent?
+        /// The beginning of the body of any other.
+        var excerpt: [UInt8] = []
         /// Bytes on the wire.
         let received: Int
     }
@@ -30,6 +32,9 @@ struct Exchange: Sendable {
     let settings: FetchSettings
     let clock: any SyncClock
     let cookies: RunCookies?
+    let spool: SpoolPlace
+    /// What the page's records were when it was read last.
+    let knownRecords: @Sendable () async -> Manifest?
 
     /// Makes the exchange.
     /// - Throws: `FetchError`.
@@ -123,28 +128,30 @@ struct Exchange: Sendable {
     ) async throws -> Response {
         guard settings.success.contains(head.status) else {
             // The body of anything else only serves the message.
-            known.response = Response(address: address, status: head.status, headers: head.headers, body: [], received: 0)
+            known.response = Response(address: address, status: head.status, headers: head.headers, content: nil, received: 0)
             let excerpt = await readExcerpt(head, watch: watch)
             try Task.checkCancellation()
             watch.ended()
-            return Response(address: address, status: head.status, headers: head.headers, body: excerpt, received: 0)
+            return Response(address: address, status: head.status, headers: head.headers, content: nil, excerpt: excerpt, received: 0)
         }
         if let problem = unexpectedType(head.headers) {
             var error = FetchError(.contentType, detail: problem)
             error.excerpt = Self.text(await readExcerpt(head, watch: watch))
             throw error
         }
-        var collector = try BodyCollector(headers: head.headers, limits: settings.http)
+        var decoder = try BodyDecoder(headers: head.headers, limits: settings.http, excerpt: Self.excerptSize)
+        var sieve = PageSieve(settings.sieve, known: await knownRecords(), place: spool)
         do {
             for try await buffer in head.body {
                 watch.received(buffer.readableBytes, at: clock.instant)
-                try buffer.withUnsafeReadableBytes { try collector.append($0) }
+                try buffer.withUnsafeReadableBytes { try decoder.decode($0) { try sieve.take($0) } }
             }
-            let body = try collector.finish()
+            try decoder.finish()
+            let content = try sieve.finish()
             watch.ended()
-            return Response(address: address, status: head.status, headers: head.headers, body: body, received: collector.received)
+            return Response(address: address, status: head.status, headers: head.headers, content: content, received: decoder.received)
         } catch var error as FetchError {
-            if error.excerpt.isEmpty { error.excerpt = Self.text(collector.excerpt(Self.excerptSize)) }
+            if error.excerpt.isEmpty { error.excerpt = Self.text(decoder.excerpt) }
             throw error
         }
     }
@@ -166,16 +173,16 @@ struct Exchange: Sendable {
         if let length = plain.first(name: "Content-Length").flatMap(Int.init), length > limits.maxBodyCompressed.bytes {
             plain.remove(name: "Content-Length")
         }
-        guard var collector = try? BodyCollector(headers: plain, limits: limits) else { return [] }
+        guard var decoder = try? BodyDecoder(headers: plain, limits: limits, excerpt: Self.excerptSize) else { return [] }
         do {
             for try await buffer in head.body {
                 watch.received(buffer.readableBytes, at: clock.instant)
-                try buffer.withUnsafeReadableBytes { try collector.append($0) }
+                try buffer.withUnsafeReadableBytes { try decoder.decode($0) { _ in } }
             }
         } catch {
             // Whatever ends it, what arrived before is what there is to show.
         }
-        return collector.excerpt(Self.excerptSize)
+        return decoder.excerpt
     }
 
     /// The bytes as text.

@@ -74,7 +74,7 @@ public struct PageFacts: Sendable, Hashable {
         hasMore: Bool? = nil, total: Int? = nil, totalPages: Int? = nil
     ) {
         self.init(
-            records: records, digest: page.digest, cursor: cursor?.isEmpty == true ? nil : cursor, hasMore: hasMore, total: total,
+            records: records, digest: page.content.digest, cursor: cursor?.isEmpty == true ? nil : cursor, hasMore: hasMore, total: total,
             totalPages: totalPages)
         if case .header(let header)? = pagination.kind.tokenOrigin { takeCursor(page.headers, header) }
         takeLinks(page.headers, from: page.address, pagination: pagination, settings: settings)

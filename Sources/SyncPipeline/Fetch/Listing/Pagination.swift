@@ -103,17 +103,14 @@ public struct Pagination: Sendable {
         }
     }
 
-    /// The page that will follow the one being requested, as far as the headers say: nil if they do not, or if that page is not new. Whether it is
-    /// requested is decided when the current page has been taken in.
+    /// The page that will follow the one being requested; nil: there is none, or it is not new. Whether it is requested is decided when the current page
+    /// has been taken in.
     ///
-    /// - Parameter headers: what the headers say; the number of records is not looked at.
-    func foreseen(_ headers: PageFacts) -> PageRequest? {
-        guard pages + 1 < maxPages, !headers.hasConflictingLinks, !headers.hasUnreadableLink, headers.refusedLink == nil else { return nil }
-        if kind.tokenOrigin != nil && headers.cursor == nil { return nil }
+    /// - Parameter facts: what the current page says of its listing, before its records are read.
+    func foreseen(_ facts: PageFacts) -> PageRequest? {
         var after = self
-        after.pages += 1
-        guard case .next(let next) = after.nextPage(headers), !seenTokens.contains(BodyDigest(of: next.key)) else { return nil }
-        return next
+        guard !facts.hasConflictingLinks, !facts.hasUnreadableLink, case .next(let next) = after.advance(facts) else { return nil }
+        return seenTokens.contains(BodyDigest(of: next.key)) ? nil : next
     }
 
     // MARK: Rules

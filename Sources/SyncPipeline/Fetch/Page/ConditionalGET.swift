@@ -1,5 +1,6 @@
 import Crypto
 public import Foundation
+import JSONReader
 public import NIOHTTP1
 
 /// What makes a request conditional: the validators of the response that is already there, byte for byte as the server wrote them.
@@ -59,21 +60,22 @@ public struct ConditionalGET: Sendable, Hashable, Codable {
     }
 }
 
-/// The SHA-256 of a decompressed body, or of any other text that is only compared.
+/// Identifies the content of a page, or a text that is only compared: 32 bytes.
 public struct BodyDigest: Sendable, Hashable, Codable, CustomStringConvertible {
     /// The 32 bytes.
     public let bytes: [UInt8]
 
-    /// The digest of `content`.
-    public init(of content: [UInt8]) {
-        var hash = SHA256()
-        content.withUnsafeBytes { hash.update(bufferPointer: $0) }
-        bytes = Array(hash.finalize())
+    /// The digest of a page: XXH3-128 of its records' hashes, and of what is around them.
+    init(records: [UInt64], around envelope: JSONHash) {
+        let list = records.withUnsafeBytes { JSONHash(of: $0) }
+        bytes = [list, envelope].flatMap { hash in
+            [hash.high, hash.low].flatMap { half in (0..<8).map { UInt8(truncatingIfNeeded: half >> (8 * $0)) } }
+        }
     }
 
-    /// The digest of a text's UTF-8.
+    /// The digest of a text: SHA-256 of its UTF-8.
     public init(of text: String) {
-        self.init(of: Array(text.utf8))
+        bytes = Array(SHA256.hash(data: Array(text.utf8)))
     }
 
     /// A stored digest; nil if there are not 32 bytes.

@@ -58,6 +58,8 @@ public struct FetchError: Error, Sendable, Hashable, CustomStringConvertible {
         case contentType
         /// A size limit was passed.
         case tooLarge(Size)
+        /// There is no room for a body that is too large for the memory.
+        case spool
         /// A rule forbids it.
         case refused(Refusal)
         /// A secret could not be read or cannot be sent.
@@ -114,6 +116,7 @@ public struct FetchError: Error, Sendable, Hashable, CustomStringConvertible {
         case .corruptBody: "damaged compressed body"
         case .status(let status): "status \(status)"
         case .contentType: "unexpected content type"
+        case .spool: "body cannot be set aside"
         case .tooLarge(let size): "limit exceeded: \(size.rawValue)"
         case .refused(let refusal): "refused: \(refusal)"
         case .credential: "credential cannot be used"

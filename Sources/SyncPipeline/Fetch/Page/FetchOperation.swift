@@ -125,6 +125,8 @@ public struct FetchEnvironment: Sendable {
     public let slots: RequestSlots?
     /// The cookies of the run; nil for none.
     public let cookies: RunCookies?
+    /// Where records wait until their page has arrived.
+    var spool = SpoolPlace()
     /// Called with what happens. Called on no particular thread.
     public let observe: @Sendable (FetchEvent) -> Void
     /// Until when the server wants to be left alone, whichever fetch it told; nil if it may be polled. Called before every attempt, once the attempt

@@ -45,10 +45,8 @@ public struct FetchedPage: Sendable {
     public let status: Int
     /// All headers of the response.
     public let headers: HTTPHeaders
-    /// The decompressed body. After its last byte there is room for at least 64 more, which the parser may read.
-    public let body: [UInt8]
-    /// The digest of the body.
-    public let digest: BodyDigest
+    /// What it holds.
+    public let content: PageContent
     /// What makes the next request for this page conditional.
     public let validators: ConditionalGET?
     /// Bytes on the wire, before decompression.

@@ -13,6 +13,8 @@ public struct FetchSettings: Sendable {
     public let success: Set<Int>
     /// The types a body may have.
     public let mediaTypes: [MediaType]
+    /// How pages are taken apart.
+    let sieve: SievePlan
     private let accept: String
     /// Reads the credentials, and keeps them out of messages.
     public private(set) var authentication: Authentication
@@ -38,6 +40,7 @@ public struct FetchSettings: Sendable {
         retry = resource.retry
         success = Set(resource.success)
         mediaTypes = resource.parse.contentTypes.compactMap(MediaType.init)
+        sieve = SievePlan(resource)
         accept = mediaTypes.map(\.description).joined(separator: ", ")
         let overridden = Set(resource.headers.map { $0.name.lowercased() })
         headers = resource.http.headers.filter { !overridden.contains($0.name.lowercased()) } + resource.headers

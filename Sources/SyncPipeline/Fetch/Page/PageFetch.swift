@@ -10,6 +10,9 @@ public struct PageFetch: Sendable {
     public let validators: ConditionalGET?
     /// Whether a success with the same `ETag` or the same body counts as not modified.
     public let recognisesUnmodified: Bool
+    /// Reads what the page's records were when it was read last: those that are the same are left out of what is fetched. Called once a success has
+    /// begun to arrive.
+    var knownRecords: @Sendable () async -> Manifest? = { nil }
     /// What it works with.
     public let environment: FetchEnvironment
 
@@ -88,7 +91,8 @@ public struct PageFetch: Sendable {
 
     private func verdict(attempt: Int, start: SyncInstant) async -> Verdict {
         let exchange = Exchange(
-            transport: environment.transport, settings: environment.settings, clock: environment.clock, cookies: environment.cookies)
+            transport: environment.transport, settings: environment.settings, clock: environment.clock, cookies: environment.cookies,
+            spool: environment.spool, knownRecords: knownRecords)
         do {
             // Before the slot is taken: a fetch that waits for a token delays nobody else.
             let credential = try await environment.settings.authentication.credential()
@@ -124,16 +128,14 @@ public struct PageFetch: Sendable {
         case .reset: isRetried = retried.contains(.reset)
         case .shortBody: isRetried = retried.contains(.shortBody)
         case .dnsTemporary: isRetried = retried.contains(.dnsTemporary)
-        case .credential, .dnsNotFound, .tls, .malformed, .corruptBody, .contentType, .status: isRetried = false
+        case .credential, .dnsNotFound, .tls, .malformed, .corruptBody, .contentType, .spool, .status: isRetried = false
         }
         return isRetried && isMethodRetried ? .again(error) : .done(.failed(error))
     }
 
     private func judge(_ response: Exchange.Response, validators: ConditionalGET?, attempt: Int, start: SyncInstant) -> Verdict {
         let status = response.status
-        if environment.settings.success.contains(status), status != 304 {
-            return .done(success(response, validators: validators, attempt: attempt, start: start))
-        }
+        if let content = response.content, status != 304 { return .done(success(response, content, attempt: attempt, start: start)) }
         if status == 304 {
             guard let validators, validators.isSent else {
                 return .done(.refused(error(.refused(.unexpectedStatus(304)), response, attempt: attempt)))
@@ -148,30 +150,27 @@ public struct PageFetch: Sendable {
         return .done(parking(failure) ?? .failed(failure))
     }
 
-    private func success(
-        _ response: Exchange.Response, validators: ConditionalGET?, attempt: Int, start: SyncInstant
-    ) -> FetchOutcome {
-        let digest = BodyDigest(of: response.body)
-        let fresh = ConditionalGET(headers: response.headers, bodyDigest: digest, receivedAt: environment.clock.wallTime)
+    private func success(_ response: Exchange.Response, _ content: PageContent, attempt: Int, start: SyncInstant) -> FetchOutcome {
+        let fresh = ConditionalGET(headers: response.headers, bodyDigest: content.digest, receivedAt: environment.clock.wallTime)
         // A partial response has the ETag of the whole, and is still partial.
         if recognisesUnmodified, response.status != 206, let known = self.validators,
-            let evidence = evidence(known: known, fresh: fresh, digest: digest)
+            let evidence = evidence(known: known, fresh: fresh, content)
         {
             let page = unmodified(evidence, response, validators: fresh ?? known, attempt: attempt, start: start)
             return .notModified(page)
         }
         return .page(
             FetchedPage(
-                address: response.address, status: response.status, headers: response.headers, body: response.body, digest: digest,
-                validators: fresh, received: response.received, duration: start.duration(to: environment.clock.instant),
+                address: response.address, status: response.status, headers: response.headers, content: content, validators: fresh,
+                received: response.received, duration: start.duration(to: environment.clock.instant),
                 attempts: attempt, pacing: ServerPacing(headers: response.headers, now: environment.clock.wallTime)))
     }
 
     /// What shows that a success brought nothing new.
-    private func evidence(known: ConditionalGET, fresh: ConditionalGET?, digest: BodyDigest) -> UnmodifiedPage.Evidence? {
+    private func evidence(known: ConditionalGET, fresh: ConditionalGET?, _ content: PageContent) -> UnmodifiedPage.Evidence? {
         let isSameTag = known.etag != nil && known.etag == fresh?.etag
         guard let knownDigest = known.bodyDigest else { return isSameTag ? .etag : nil }
-        if knownDigest == digest { return isSameTag ? .etag : .body }
+        if content.isWhole, knownDigest == content.digest { return isSameTag ? .etag : .body }
         // A strong tag promises the same bytes. If the bytes differ, believe them and not the tag.
         return isSameTag && known.etag?.hasPrefix("W/") == true ? .etag : nil
     }
@@ -209,7 +208,7 @@ public struct PageFetch: Sendable {
         return FetchError(
             kind, url: redactor.redact(response.address), status: response.status,
             contentType: response.headers.first(name: "Content-Type").map(redactor.redact),
-            excerpt: String(redactor.redact(Exchange.text(response.body)).prefix(Exchange.excerptLength)), attempts: attempt)
+            excerpt: String(redactor.redact(Exchange.text(response.excerpt)).prefix(Exchange.excerptLength)), attempts: attempt)
     }
 }
 

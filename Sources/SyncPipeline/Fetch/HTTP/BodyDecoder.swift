@@ -2,45 +2,44 @@ import CZlib
 import NIOHTTP1
 import SyncConfiguration
 
-/// Assembles a body from what arrives: checks every limit before it takes a byte, decompresses on the way, and leaves the room after the last byte
-/// that the parser needs.
-struct BodyCollector {
-    /// Bytes that may be read past the end of a collected body.
-    static let padding = 64
-
+/// Takes a body as it arrives: checks every limit before it takes a byte, decompresses on the way, and hands on the pieces.
+struct BodyDecoder {
     /// Below this size a high ratio means nothing.
     private static let ratioThreshold = 1 << 20
 
     private let limits: HTTPConfiguration
     private let announced: Int?
     private let gunzip: Gunzip?
+    private let excerptSize: Int
     /// Bytes taken off the wire so far.
     private(set) var received = 0
-    private var body: [UInt8] = []
+    /// Bytes handed on so far.
+    private var size = 0
+    /// The beginning of the body, for an error message.
+    private(set) var excerpt: [UInt8] = []
 
     /// Prepares for the body that a head announces.
+    /// - Parameter excerpt: how many bytes of its beginning are kept.
     /// - Throws: `FetchError` if the head alone shows that the body will not be accepted.
-    init(headers: HTTPHeaders, limits: HTTPConfiguration) throws {
+    init(headers: HTTPHeaders, limits: HTTPConfiguration, excerpt: Int) throws {
         self.limits = limits
+        excerptSize = excerpt
         announced = try Self.announcedLength(headers)
         switch try Self.coding(headers) {
         case .identity: gunzip = nil
         case .gzip: gunzip = try Gunzip()
         }
-        let compressedLimit = limits.maxBodyCompressed.bytes
-        if let announced, announced > compressedLimit {
+        if let announced, announced > limits.maxBodyCompressed.bytes {
             throw FetchError(.tooLarge(.compressedBody), detail: "\(announced) bytes announced, \(limits.maxBodyCompressed) allowed")
         }
         if let announced, gunzip == nil, announced > limits.maxBody.bytes {
             throw FetchError(.tooLarge(.body), detail: "\(announced) bytes announced, \(limits.maxBody) allowed")
         }
-        let expected = announced.map { gunzip == nil ? $0 : 4 * $0 } ?? 16_384
-        body.reserveCapacity(min(expected, limits.maxBody.bytes) + Self.padding)
     }
 
-    /// Takes the next bytes off the wire.
-    /// - Throws: `FetchError` as soon as a limit is exceeded.
-    mutating func append(_ bytes: UnsafeRawBufferPointer) throws {
+    /// Takes the next bytes off the wire, and hands on what they hold.
+    /// - Throws: `FetchError` as soon as a limit is exceeded, and what `sink` throws.
+    mutating func decode(_ bytes: UnsafeRawBufferPointer, to sink: Gunzip.Sink) throws {
         received += bytes.count
         guard received <= limits.maxBodyCompressed.bytes else {
             throw FetchError(.tooLarge(.compressedBody), detail: "more than \(limits.maxBodyCompressed)")
@@ -48,28 +47,21 @@ struct BodyCollector {
         if let announced, received > announced {
             throw FetchError(.malformed, detail: "more than the \(announced) bytes that were announced")
         }
-        guard let gunzip else { return try take(bytes) }
-        try gunzip.append(bytes) { try take($0) }
+        guard let gunzip else { return try hand(bytes, to: sink) }
+        try gunzip.append(bytes) { try hand($0, to: sink) }
     }
 
-    /// The whole body, with at least `padding` bytes of room behind it.
-    /// - Throws: `FetchError` of the class `shortBody` if it is not the whole body.
-    mutating func finish() throws -> [UInt8] {
+    /// Says that nothing more comes.
+    /// - Throws: `FetchError` of the class `shortBody` if it was not the whole body.
+    func finish() throws {
         if let announced, received < announced {
             throw FetchError(.shortBody, detail: "\(received) of \(announced) bytes")
         }
         try gunzip?.finish()
-        makeRoom(for: 0)
-        return body
     }
 
-    /// What there is so far, for an error message; at most `count` bytes.
-    func excerpt(_ count: Int) -> [UInt8] {
-        Array(body.prefix(count))
-    }
-
-    private mutating func take(_ bytes: UnsafeRawBufferPointer) throws {
-        let size = body.count + bytes.count
+    private mutating func hand(_ bytes: UnsafeRawBufferPointer, to sink: Gunzip.Sink) throws {
+        size += bytes.count
         guard size <= limits.maxBody.bytes else {
             throw FetchError(.tooLarge(.body), detail: "more than \(limits.maxBody)")
         }
@@ -77,16 +69,8 @@ struct BodyCollector {
         if size > Self.ratioThreshold, size / max(received, 1) >= limits.maxRatio, size > limits.maxRatio * received {
             throw FetchError(.tooLarge(.ratio), detail: "\(size) bytes from \(received), \(limits.maxRatio) to 1 allowed")
         }
-        makeRoom(for: bytes.count)
-        body.append(contentsOf: bytes)
-    }
-
-    /// Grows by half, not to twice the size, and never beyond what a body may have.
-    private mutating func makeRoom(for count: Int) {
-        let needed = body.count + count + Self.padding
-        guard body.capacity < needed else { return }
-        let comfortable = min(body.capacity + body.capacity / 2, limits.maxBody.bytes + Self.padding)
-        body.reserveCapacity(max(needed, comfortable))
+        if excerpt.count < excerptSize { excerpt.append(contentsOf: bytes.prefix(excerptSize - excerpt.count)) }
+        try sink(bytes)
     }
 
     // MARK: Headers

@@ -1,0 +1,61 @@
+import JSONReader
+
+/// What a page holds, as a sieve has left it. It can be read any number of times.
+public struct PageContent: Sendable {
+    /// Bytes of the body, decompressed.
+    public let byteCount: Int
+    /// Identifies the content: two pages that have it in common hold the same records in the same envelope.
+    public let digest: BodyDigest
+    /// The page's records, of which those that the page's last reading had are not read.
+    let records: PageRecords
+    private let spooled: RecordSpool.Content
+    private let envelope: Result<PageEnvelope, JSONReaderError>
+
+    init(byteCount: Int, records: PageRecords, spooled: RecordSpool.Content, envelope: Result<PageEnvelope, JSONReaderError>) {
+        self.byteCount = byteCount
+        self.records = records
+        self.spooled = spooled
+        self.envelope = envelope
+        digest = BodyDigest(records: records.hashes, around: (try? envelope.get())?.hash ?? JSONHash(high: 0, low: 0))
+    }
+
+    /// Whether records were left out that are the same as when the page was read last. Those of a page that was not cut are all there.
+    var isCompared: Bool { records.unreadCount > 0 }
+
+    /// Whether all of the page could be taken apart. If not, reading it says why.
+    var isWhole: Bool { if case .success = envelope { true } else { false } }
+
+    /// Reads what has to be read of the page.
+    ///
+    /// - Parameters:
+    ///   - plan: what is wanted of each record.
+    ///   - each: gets the records in order; with where they stand in the page, or nil if `records` does not know of them yet.
+    /// - Returns: what the reader says of the whole page.
+    /// - Throws: `JSONReaderError`, `FetchError` of the class `spool`, and what the closure throws.
+    func read(
+        plan: JSONFieldPlan, policies: JSONReaderPolicies, each: (JSONRecord, _ place: Int?) throws -> Void
+    ) throws -> JSONPageSummary {
+        let envelope = try envelope.get(), reader = JSONRecordReader()
+        try spooled.forEach { list in
+            do {
+                _ = try list.bytes.withUnsafeBytes { bytes in
+                    try reader.read(bytes: bytes, plan: plan, limits: envelope.recordLimits, policies: policies) { record in
+                        try each(record, list.records[record.index].place)
+                    }
+                }
+            } catch let error as JSONReaderError {
+                let place = error.location.byteOffset
+                guard let record = list.records.last(where: { $0.start <= place }) else { throw error }
+                throw error.moved(by: record.offset - record.start)
+            }
+        }
+        return try envelope.read(reader, plan: plan, policies: policies) { try each($0, nil) }
+    }
+
+    /// Reads what is around the records, of a page that was cut; nil: it is not known until all of the page is read.
+    func readEnvelope(policies: JSONReaderPolicies) throws -> JSONPageSummary? {
+        let envelope = try envelope.get()
+        guard envelope.isCut else { return nil }
+        return try envelope.read(JSONRecordReader(), plan: JSONFieldPlan([]), policies: policies) { _ in }
+    }
+}

@@ -1,0 +1,50 @@
+import Foundation
+import JSONReader
+
+/// Takes a page apart while its bytes arrive: what is the same as in its last reading is left out, the other records wait in a spool, and of what is
+/// around them everything is kept.
+///
+/// Whatever is wrong with the page is found out when its content is read; until then, nothing of it counts.
+struct PageSieve {
+    private let cutter: RecordCutter
+    private var records: PageRecords
+    private var spool: RecordSpool
+    private var failure: JSONReaderError?
+    private var byteCount = 0
+
+    /// - Parameters:
+    ///   - known: what the page's records were when it was read last; nil: all have to be read.
+    ///   - place: where records wait.
+    init(_ plan: SievePlan, known: Manifest?, place: SpoolPlace) {
+        cutter = RecordCutter(records: plan.records, envelope: plan.envelope.plan, limits: plan.limits)
+        records = PageRecords(known)
+        spool = RecordSpool(place)
+    }
+
+    /// Takes the next bytes. Throws `FetchError` of the class `spool` where there is no room for them.
+    mutating func take(_ bytes: UnsafeRawBufferPointer) throws {
+        byteCount += bytes.count
+        // What follows an error says nothing any more.
+        if failure != nil { return }
+        do {
+            try cutter.cut(bytes) { record in
+                if case .new(let place) = records.take(record.hash) { try spool.append(record.bytes, at: place, offset: record.byteOffset) }
+            }
+        } catch let error as JSONReaderError {
+            failure = error
+        }
+    }
+
+    /// The page as it has arrived. Called once, at its end. Throws as `take` does.
+    mutating func finish() throws -> PageContent {
+        let envelope: Result<PageEnvelope, JSONReaderError>
+        do {
+            envelope = try failure.map { .failure($0) } ?? .success(cutter.finish())
+        } catch let error as JSONReaderError {
+            envelope = .failure(error)
+        }
+        // The records of a page from which nothing was cut are compared when it is read.
+        if (try? envelope.get())?.isCut ?? true { records.finish() }
+        return PageContent(byteCount: byteCount, records: records, spooled: try spool.finish(), envelope: envelope)
+    }
+}

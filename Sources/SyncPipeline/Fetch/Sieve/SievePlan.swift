@@ -1,0 +1,29 @@
+import JSONReader
+import SyncConfiguration
+
+/// What of a resource decides how its pages are taken apart.
+struct SievePlan: Sendable {
+    /// Where the records are.
+    let records: JSONPath
+    /// What is read of what is around them.
+    let envelope: EnvelopePlan
+    let limits: JSONReaderLimits
+
+    init(_ resource: ResourceConfiguration) {
+        records = resource.records ?? .root
+        envelope = EnvelopePlan(resource.pagination)
+        limits = JSONReaderLimits(resource.limits)
+    }
+}
+
+extension JSONReaderLimits {
+    /// What a resource's `limits` table says.
+    fileprivate init(_ limits: LimitsConfiguration) {
+        self.init()
+        maxDepth = limits.maxDepth
+        maxString = limits.maxString.bytes
+        maxKey = limits.maxKey.bytes
+        maxNumberDigits = limits.maxNumberDigits
+        maxRecordsPerPage = limits.maxRecordsPerPage
+    }
+}

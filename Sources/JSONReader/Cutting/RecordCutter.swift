@@ -89,7 +89,7 @@ package final class RecordCutter {
         self.envelope = envelope
         self.limits = limits
         var recordLimits = limits
-        recordLimits.maxDepth = limits.maxDepth - records.segments.count
+        recordLimits.levelsAround = records.segments.count
         recordLimits.maxRecordsPerPage = .max
         self.recordLimits = recordLimits
         envelope?.checkComplete()

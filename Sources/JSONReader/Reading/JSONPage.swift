@@ -56,7 +56,7 @@ struct JSONPage {
         request.locator = reading.locator?.compiled
         request.plan = reading.plan.compiled
         request.envelope = reading.envelope?.compiled
-        request.max_depth = UInt64(clamping: limits.maxDepth)
+        request.max_depth = UInt64(clamping: limits.maxDepth - limits.levelsAround)
         request.max_string = UInt64(clamping: limits.maxString)
         request.max_key = UInt64(clamping: limits.maxKey)
         request.max_number_digits = UInt64(clamping: limits.maxNumberDigits)

@@ -98,6 +98,8 @@ public struct JSONReaderPolicies: Sendable, Hashable {
 public struct JSONReaderLimits: Sendable, Hashable {
     /// Arrays and objects inside each other; the outermost one counts. `max_depth`.
     public var maxDepth = 128
+    /// How many of them are around what is read, in the page that it was cut from.
+    var levelsAround = 0
     /// Bytes of a string after decoding its escapes. `max_string`.
     public var maxString = 4 << 20
     /// Bytes of a key after decoding its escapes. `max_key`.

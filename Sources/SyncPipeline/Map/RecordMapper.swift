@@ -39,6 +39,8 @@ final class RecordMapper {
     private(set) var overwritten: [String: Set<Int64>] = [:]
     /// Rows that were removed from lists, and about which the page says nothing else.
     private(set) var dropped: [NSManagedObjectID] = []
+    /// Rows that records name by their key, and that were there.
+    private(set) var named: Set<NSManagedObjectID> = []
     var drafts: [Draft.Name: Draft] = [:]
     var order: [Draft] = []
     private let batchSize: Int
@@ -83,15 +85,9 @@ final class RecordMapper {
 
     /// Takes one record. A bad record is set aside; too many of them fail the page.
     ///
-    /// - Parameter known: where it stands in the page; nil: it is the next one, and nobody has compared it yet.
+    /// - Parameter known: where it stands in the page; nil: it is the next one of a page that was not cut.
     func add(_ record: JSONRecord, at known: Int?) throws {
-        switch known.map({ .new($0) }) ?? records.take(record.hash.low) {
-        case .new(let place): self.place = place
-        case .same(let row):
-            seen.add(row)
-            counts.unchanged += 1
-            return try countObjects(1)
-        }
+        place = known ?? records.append(record.hash.low)
         if let problem = record.problem {
             // Its cells are incomplete: whatever its key says, it may be another record's.
             try reject(record, key: nil, ConversionProblem(path: "$", message: "\(problem)"))
@@ -156,7 +152,10 @@ final class RecordMapper {
         for group in Dictionary(grouping: order, by: { $0.mapping.entity.number }).values {
             let entity = group[0].mapping.entity
             let located = try context.findOrReserve(entity, constraint: 0, keys: group.map(\.key))
-            for (draft, located) in zip(group, located) { (draft.id, draft.stored) = (located.id, located.row) }
+            for (draft, located) in zip(group, located) {
+                (draft.id, draft.stored) = (located.id, located.row)
+                if draft.knowledge == .stub, draft.stored != nil, let id = draft.id { named.insert(id) }
+            }
         }
     }
 

@@ -78,12 +78,14 @@ final class ParseOperation: Operation, @unchecked Sendable {
         worker.materializesNotificationObjects = false
         return worker.performAndWait {
             do {
-                let (page, dropped) = try parse(in: worker)
+                let (page, dropped, named) = try parse(in: worker)
                 if isCancelled { throw SyncError.cancelled }
                 input.probe?.reached(input.scope, .saving)
                 // A row that was only removed from a list must not come back if it was permanently deleted in the meantime.
-                if try !dropped.isEmpty && input.document.managedObjectContext.rows(for: dropped).count < dropped.count { throw Conflict() }
+                if try !areThere(dropped) { throw Conflict() }
                 try worker.save()
+                // What a record names was empty in its row if it was gone by then; read again, it brings it back.
+                if try !isLast && !areThere(named) { throw Conflict() }
                 return .success(page)
             } catch {
                 // The worker is discarded with everything in it: nothing of the page remains anywhere.
@@ -93,8 +95,14 @@ final class ParseOperation: Operation, @unchecked Sendable {
         }
     }
 
-    /// The page, and the rows about which it says only that they are no longer in a list.
-    private func parse(in worker: NSManagedObjectContext) throws -> (page: ParsedPage, dropped: [NSManagedObjectID]) {
+    private func areThere(_ ids: [NSManagedObjectID]) throws -> Bool {
+        try ids.isEmpty || input.document.managedObjectContext.rows(for: ids).count == ids.count
+    }
+
+    /// The page, the rows about which it says only that they are no longer in a list, and those that its records name.
+    private func parse(
+        in worker: NSManagedObjectContext
+    ) throws -> (page: ParsedPage, dropped: [NSManagedObjectID], named: [NSManagedObjectID]) {
         let scope = input.scope, comparison = input.comparison
         let reading = try input.recipe.read(
             input.page, into: worker, run: input.run, now: input.now, badRecords: input.badRecords,
@@ -123,7 +131,7 @@ final class ParseOperation: Operation, @unchecked Sendable {
         let page = ParsedPage(
             facts: facts, counts: mapper.counts, rejected: mapper.rejected, firstRejection: mapper.firstRejection, members: members,
             listed: listed, overwritten: mapper.overwritten, written: mapper.outcome.written)
-        return (page, mapper.dropped)
+        return (page, mapper.dropped, isCompared ? Array(mapper.named) : [])
     }
 
     private func quarantine(_ records: [RejectedRecord], in worker: NSManagedObjectContext) throws {

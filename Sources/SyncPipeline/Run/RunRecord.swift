@@ -70,10 +70,16 @@ struct RunRecord: Sendable {
         try tidyQuarantine(isListing: conclusion.isListing, in: worker)
         try writeRun(deleted: deleted.count, in: worker)
         let removed = goneRows(gone, in: worker)
-        // A record that names a row which is gone brings it back when it is read.
-        for entity in mapping.entities(naming: removed.filter { !$0.value.isEmpty }.keys) { try StoredManifest.forget(entity: entity, in: worker) }
+        try forgetPages(naming: removed, in: worker)
         try worker.save()
         return Outcome(verdict: conclusion.verdict, known: members.count, deleted: deleted.count, removed: removed, forgotten: forgotten)
+    }
+
+    /// Forgets what the pages said whose records name rows of these entities: a record that names a row which is gone brings it back when it is read.
+    func forgetPages(naming removed: [String: Set<Int64>], in worker: NSManagedObjectContext) throws {
+        for entity in mapping.entities(naming: removed.filter { !$0.value.isEmpty }.keys) {
+            try StoredManifest.forget(entity: entity, in: worker)
+        }
     }
 
     /// How the model's rules forbid removing these rows.

@@ -198,13 +198,14 @@ final class SyncRun: Sendable {
             case .page(let fetched):
                 // Of what was left out nothing is known any more.
                 if fetched.content.isCompared, compared == nil || !tally.mayCompare {
+                    tally.bytes += fetched.received
                     mustRead = true
                     continue
                 }
                 if !isRepeated { ahead = try await pageAhead(of: fetched, recipe, pagination, tally, surroundings) }
                 var comparison = prepared.comparison
                 comparison.mayBeKept = tally.mayCompare || !comparison.isPossible
-                comparison.written = tally.written
+                if fetched.content.isCompared { comparison.written = tally.written }
                 do {
                     facts = try await parse(
                         fetched, by: recipe, request: request, isRepeated: isRepeated, comparison, number: number, page: page, tally: &tally)
@@ -260,6 +261,9 @@ final class SyncRun: Sendable {
             throw error
         } catch let unsound as UnsoundComparison {
             throw unsound
+        } catch let error as FetchError {
+            // What was set aside of the page cannot be read.
+            throw error
         } catch {
             throw SyncError.page("\(scope): page \(page), \(url): \(error.inWords)")
         }
@@ -361,6 +365,13 @@ final class SyncRun: Sendable {
             ? try await environment.trust.conclusions.run { try await document.withWorker { try record.write(in: $0) } }
             : try await document.withWorker { try record.write(in: $0) }
         environment.trust.doubt(written.removed)
+        // Once more: a page that names what is gone may have been saved meanwhile.
+        if !written.removed.isEmpty {
+            try await document.withWorker { worker in
+                try record.forgetPages(naming: written.removed, in: worker)
+                try worker.save()
+            }
+        }
         environment.trust.forget(written.forgotten, of: scope)
         return written
     }

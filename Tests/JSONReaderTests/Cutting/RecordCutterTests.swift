@@ -209,6 +209,18 @@ struct RecordCutterTests {
         }
     }
 
+    @Test func aRecordThatIsTooDeepIsRefusedByTheLimitOfThePage() throws {
+        var cutting = Cutting(records: "$.a.b")
+        cutting.limits.maxDepth = 5
+        let cutter = cutting.cutter(), reader = JSONRecordReader(), body = Array("[[[[1]]]]".utf8)
+        #expect(throws: Never.self) { try reader.read(body: Array("[[[1]]]".utf8), plan: Cutting.plan, limits: cutter.recordLimits) { _ in } }
+        let error = #expect(throws: JSONReaderError.self) {
+            try reader.read(body: body, plan: Cutting.plan, limits: cutter.recordLimits) { _ in }
+        }
+        guard case .limit(let limit)? = error?.kind else { throw try #require(error) }
+        #expect(limit.name == .maxDepth && limit.value == 5)
+    }
+
     @Test func aMillionLevelsTakeNoStack() throws {
         let deep = String(repeating: "[", count: 1_000_000) + String(repeating: "]", count: 1_000_000)
         for instructions in Cutting.instructions {

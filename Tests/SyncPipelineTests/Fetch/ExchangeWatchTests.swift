@@ -43,6 +43,29 @@ import Testing
         #expect(time <= 37.5)
     }
 
+    // A disk that takes its time is not the server's silence, nor makes it slow.
+    @Test func theTimeOurOwnWorkTakesIsNotTheServers() {
+        let watch = watch { $0.totalTimeout = .hours(1) }
+        watch.sent(at: at(0))
+        watch.receivedHead(at: at(0))
+        var now = 0.0
+        for _ in 0..<10 {
+            watch.received(10_000, at: at(now))
+            watch.suspend(at: at(now))
+            now += 100
+            #expect(watch.violation(at: at(now)) == nil)
+            watch.resume(at: at(now))
+            now += 1
+            #expect(watch.violation(at: at(now)) == nil)
+        }
+        // From then on it is waited for.
+        #expect(watch.violation(at: at(now + 14))?.kind == .timeout(.idle))
+        let stopped = self.watch()
+        stopped.receivedHead(at: at(0))
+        stopped.suspend(at: at(0))
+        #expect(stopped.violation(at: at(120))?.kind == .timeout(.total))
+    }
+
     @Test func withoutAMinimumSpeedTheTotalHolds() throws {
         let (time, kind) = try #require(play(watch { $0.minSpeed = nil }, bytes: 1, every: 14))
         #expect(kind == .timeout(.total))

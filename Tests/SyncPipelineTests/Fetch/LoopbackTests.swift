@@ -38,7 +38,7 @@ import Testing
         chunked += Array("0\r\n\r\n".utf8)
         try await with({ [chunked] _, _ in [.send(chunked), .keepAlive] }) { server, transport in
             guard case .page(let page) = try await fetch(server.url(), transport) else { throw Unexpected() }
-            #expect(try page.content.digest == Fixture.content(text).digest && page.content.byteCount == text.count)
+            #expect(try page.content.digest == Fixture.content(text).digest)
             #expect(page.received == packed.count)
         }
     }
@@ -182,7 +182,7 @@ import Testing
             if case .page(let page) = outcome {
                 // A body that is longer than announced ends where it was announced to.
                 #expect(fields == "Content-Length: 3")
-                #expect(page.content.byteCount == 3)
+                #expect(try page.content.digest == Fixture.content(Array("[1,".utf8)).digest)
             } else {
                 #expect(outcome.error != nil)
             }

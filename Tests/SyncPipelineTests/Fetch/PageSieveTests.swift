@@ -58,7 +58,7 @@ import Testing
         let read = try Self.read(content, Self.listed)
         #expect(read == Read(records: [#"{"id": 1}"#, #"{"id": 2}"#, #"{"id": 3}"#], places: [0, 1, 2], cursor: "abc", count: 3))
         #expect(try content.digest == Self.content(Self.page, Self.listed).digest)
-        #expect(content.byteCount == Self.page.utf8.count && content.isWhole && !content.isCompared)
+        #expect(content.isWhole && !content.isCompared)
         // Whoever has to begin again reads the same.
         #expect(try Self.read(content, Self.listed) == read)
     }

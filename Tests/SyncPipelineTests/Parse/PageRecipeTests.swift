@@ -3,6 +3,7 @@ import NIOHTTP1
 import OpenCoreData
 import SyncConfiguration
 import SyncTestSupport
+import Synchronization
 import Testing
 
 @testable import SyncPipeline
@@ -98,6 +99,26 @@ import Testing
             result.append(try await OperationQueue().run(operation))
             guard case .next = pagination.advance(result[result.count - 1].facts) else { return result }
         }
+    }
+
+    // What is too much for the memory is in a file that nobody sees, beside the store.
+    @Test func aListTooLongForTheMemoryWaitsBesideTheStore() async throws {
+        let records = (0..<6000).map { #"{"id": \#($0), "name": "\#(String(repeating: "x", count: 1000))"}"# }
+        let api = ScriptedAPI()
+        api.set("/people", "[\(records.joined(separator: ","))]")
+        let fixture = try await api.fixture(ScriptedAPI.people())
+        let folder = fixture.document.fileURL.path, files = Mutex<Set<String>>([])
+        fixture.pipeline.parseProbe.withLock {
+            $0 = ParseProbe(batchSize: 1000) { _, _ in
+                let open = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")) ?? []
+                let targets = open.compactMap { try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\($0)") }
+                files.withLock { $0.formUnion(targets.filter { $0.hasPrefix(folder) && $0.hasSuffix(" (deleted)") }) }
+            }
+        }
+        let report = try #require(try await fixture.sync().first)
+        #expect(report.outcome == .succeeded && report.counts.inserted == 6000)
+        #expect(files.withLock { $0.count } == 1)
+        try await fixture.end()
     }
 
     @Test func aTrialCountsBadRecordsOverItsPagesAsARunDoes() async throws {

@@ -32,6 +32,18 @@ import Testing
         try await fixture.end()
     }
 
+    // Its bytes are the same, and mean something else.
+    @Test func aRecordIsReadAgainUnderAnotherMapping() async throws {
+        let fixture = try await api.fixture(ScriptedAPI.people())
+        api.set("/people", #"[{"id": 1, "name": "a", "title": "b"}]"#)
+        try await fixture.sync()
+        try await reload(
+            fixture, ScriptedAPI.people().replacing("name = { type = \"string\"", with: "name = { path = \"$.title\", type = \"string\""))
+        try await fixture.sync()
+        #expect(try await fixture.values("name", of: "Person") == ["b"])
+        try await fixture.end()
+    }
+
     @Test func membershipIsBoundToItsEntity() async throws {
         func configuration(_ entity: String) -> String {
             ScriptedAPI.people().replacing("entity = \"Person\"", with: "entity = \"\(entity)\"")

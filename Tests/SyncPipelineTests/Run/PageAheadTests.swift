@@ -56,6 +56,23 @@ import Testing
         try await fixture.end()
     }
 
+    // A row is missing and has waited for another listing for a day: no page is asked for with conditions, and none twice.
+    @Test func aListingThatIsReadAnewIsAskedForOnce() async throws {
+        api.set("/people", "[{\"id\": 1}]", etag: "\"1\"", headers: Self.next("/people?page=2"))
+        api.set("/people?page=2", "[{\"id\": 2}, {\"id\": 3}]", etag: "\"2\"")
+        let fixture = try await api.fixture(
+            ScriptedAPI.people("pages = { kind = \"link-header\" }", deletion: "confirm_runs = 2, max_fraction = 1.0"))
+        try await fixture.sync()
+        api.set("/people?page=2", "[{\"id\": 2}]", etag: "\"3\"")
+        try await fixture.sync()
+        fixture.clock.advance(by: .seconds(86_400))
+        let before = fixture.transport.requests.count
+        #expect(try await fixture.sync().first?.counts.deleted == 1)
+        #expect(paths(fixture, since: before) == ["/people", "/people?page=2"])
+        #expect(fixture.transport.requests.dropFirst(before).allSatisfy { !$0.headers.contains(name: "If-None-Match") })
+        try await fixture.end()
+    }
+
     @Test func nobodyIsAskedForAPageThatWillNotBeRead() async throws {
         api.set("/people?page=1&size=2", "[{\"id\": 1}, {\"id\": 2}]")
         api.set("/people?page=2&size=2", "[{\"id\": 3}]")

@@ -65,6 +65,20 @@ extension RecordComparisonTests {
         try await fixture.end()
     }
 
+    // Who has a desk says it of both.
+    @Test func recordsOfWhichTheOtherSideIsOneObjectAreAllRead() async throws {
+        let fixture = try await api.fixture(
+            Self.teams(members: ", read = false").replacing("inverse = \"members\"", with: "inverse = \"member\"")
+                .replacing("members = { to = \"Person\", many = true,", with: "member = { to = \"Person\","))
+        serve(Self.members)
+        try await fixture.sync("api/people")
+        try await spoil(1, in: fixture)
+        serve(Self.renamed)
+        try await fixture.sync("api/people")
+        #expect(try await Self.rows(fixture) == ["1 nil nil", "2 b nil"])
+        try await fixture.end()
+    }
+
     @Test func aRecordNamesWhatWasRemovedAnew() async throws {
         let fixture = try await api.fixture(Self.teams(members: ", read = false"))
         api.set("/teams", #"[{"id": 7}, {"id": 8}]"#)
@@ -76,6 +90,31 @@ extension RecordComparisonTests {
         #expect(try await Self.membersOf(fixture) == ["2 in 8"])
         serve(Self.renamed)
         try await fixture.sync("api/people")
+        #expect(try await Self.membersOf(fixture) == ["1 in 7", "2 in 8"])
+        try await fixture.end()
+    }
+
+    // Its team goes after the record was read, and before it is saved.
+    @Test(.timeLimit(.minutes(60))) func aNewRecordNamesWhatIsRemovedMeanwhile() async throws {
+        let fixture = try await api.fixture(
+            Self.teams(members: ", read = false").replacing("version = 1", with: "version = 1\n[defaults.limits]\nmax_run_time = \"9h\""))
+        api.set("/teams", #"[{"id": 7}, {"id": 8}]"#)
+        try await fixture.sync("api/teams")
+        api.set("/teams", #"[{"id": 8}]"#)
+        serve(Self.members)
+        let (saves, save) = AsyncStream<Void>.makeStream(), mayGo = DispatchSemaphore(value: 0), isFirst = Atomic<Bool>(true)
+        fixture.pipeline.parseProbe.withLock {
+            $0 = ParseProbe(batchSize: 1000) { scope, stage in
+                guard scope.resource == "people", stage == .saving, isFirst.exchange(false, ordering: .relaxed) else { return }
+                save.yield()
+                mayGo.wait()
+            }
+        }
+        async let people = fixture.sync("api/people")
+        for await _ in saves { break }
+        #expect(try await fixture.sync("api/teams").counts.deleted == 1)
+        mayGo.signal()
+        #expect(try await people.isComplete)
         #expect(try await Self.membersOf(fixture) == ["1 in 7", "2 in 8"])
         try await fixture.end()
     }

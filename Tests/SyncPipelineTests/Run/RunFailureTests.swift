@@ -21,6 +21,12 @@ import Testing
         try await fixture.end()
     }
 
+    // Whom nobody asked anything is not to blame.
+    @Test func aBodyThatCannotBeSetAsideIsTheStoresFailure() {
+        #expect(RunFailure(FetchError(.spool)) == .store)
+        #expect(RunFailure(FetchError(.tooLarge(.body))) == .fetch)
+    }
+
     @Test func aRunThatSucceedsHasNoFailure() async throws {
         let api = ScriptedAPI()
         api.set("/people", #"[{"id": 1}]"#)

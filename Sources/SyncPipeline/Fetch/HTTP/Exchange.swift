@@ -140,11 +140,17 @@ struct Exchange: Sendable {
             throw error
         }
         var decoder = try BodyDecoder(headers: head.headers, limits: settings.http, excerpt: Self.excerptSize)
+        // A store or a disk that is slow is not the server's silence.
+        watch.suspend(at: clock.instant)
         var sieve = PageSieve(settings.sieve, known: await knownRecords(), place: spool)
+        watch.resume(at: clock.instant)
         do {
             for try await buffer in head.body {
-                watch.received(buffer.readableBytes, at: clock.instant)
+                let instant = clock.instant
+                watch.received(buffer.readableBytes, at: instant)
+                watch.suspend(at: instant)
                 try buffer.withUnsafeReadableBytes { try decoder.decode($0) { try sieve.take($0) } }
+                watch.resume(at: clock.instant)
             }
             try decoder.finish()
             let content = try sieve.finish()

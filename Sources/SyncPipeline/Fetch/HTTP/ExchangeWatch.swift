@@ -15,6 +15,8 @@ final class ExchangeWatch: Sendable {
         case head(since: SyncInstant)
         /// Inside a body.
         case body(received: Int, last: SyncInstant, samples: [Sample])
+        /// Inside a body, and what has arrived is worked on since then.
+        case work(received: Int, since: SyncInstant, samples: [Sample])
         /// Nothing is awaited from the server.
         case idle
     }
@@ -46,6 +48,24 @@ final class ExchangeWatch: Sendable {
         }
     }
 
+    /// What has arrived is worked on: until `resume`, the server is not waited for.
+    func suspend(at instant: SyncInstant) {
+        phase.withLock { phase in
+            guard case .body(let received, _, let samples) = phase else { return }
+            phase = .work(received: received, since: instant, samples: samples)
+        }
+    }
+
+    /// More is awaited from the server.
+    func resume(at instant: SyncInstant) {
+        phase.withLock { phase in
+            guard case .work(let received, let since, let samples) = phase else { return }
+            let pause = since.duration(to: instant)
+            let shifted = samples.map { Sample(instant: $0.instant.advanced(by: pause), received: $0.received) }
+            phase = .body(received: received, last: instant, samples: shifted)
+        }
+    }
+
     func ended() {
         phase.withLock { $0 = .idle }
     }
@@ -60,7 +80,7 @@ final class ExchangeWatch: Sendable {
         let soonest = min(deadline, instant.advanced(by: shortestLimit))
         return phase.withLock { phase in
             switch phase {
-            case .idle:
+            case .idle, .work:
                 return soonest
             case .head(let since):
                 return min(soonest, since.advanced(by: headTimeout))
@@ -85,7 +105,7 @@ final class ExchangeWatch: Sendable {
         phase.withLock { phase in
             if instant >= deadline { return FetchError(.timeout(.total), detail: "after \(limits.totalTimeout)") }
             switch phase {
-            case .idle:
+            case .idle, .work:
                 return nil
             case .head(let since):
                 guard instant >= since.advanced(by: headTimeout) else { return nil }

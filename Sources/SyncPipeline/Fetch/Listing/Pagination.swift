@@ -21,7 +21,7 @@ public struct Pagination: Sendable {
     public enum Repetition: String, Sendable, Hashable {
         /// A `Link` header leads to a page that was already requested; cursors may repeat.
         case token = "the same next page twice"
-        /// Two pages are byte for byte the same; empty ones count only at the same address.
+        /// Two pages hold the same; empty ones count only at the same address.
         case body = "the same body twice"
         /// The token cannot be sent: too long, or with characters that the place does not allow.
         case unusableToken = "a token that cannot be sent"
@@ -109,7 +109,7 @@ public struct Pagination: Sendable {
     /// - Parameter facts: what the current page says of its listing, before its records are read.
     func foreseen(_ facts: PageFacts) -> PageRequest? {
         var after = self
-        guard !facts.hasConflictingLinks, !facts.hasUnreadableLink, case .next(let next) = after.advance(facts) else { return nil }
+        guard case .next(let next) = after.advance(facts) else { return nil }
         return seenTokens.contains(BodyDigest(of: next.key)) ? nil : next
     }
 

@@ -1,7 +1,7 @@
 import Foundation
 import Glibc
 
-/// A file without a name: it is gone with the last who has it open, however the process ends.
+/// A file without a name: it is gone with the last who has it open, and with the process.
 // Unchecked: it is written by its maker alone, and read by offset afterwards.
 final class NamelessFile: @unchecked Sendable {
     private let folder: URL

@@ -2,8 +2,6 @@ import JSONReader
 
 /// What a page holds, as a sieve has left it. It can be read any number of times.
 public struct PageContent: Sendable {
-    /// Bytes of the body, decompressed.
-    public let byteCount: Int
     /// Identifies the content: two pages that have it in common hold the same records in the same envelope.
     public let digest: BodyDigest
     /// The page's records, of which those that the page's last reading had are not read.
@@ -11,15 +9,14 @@ public struct PageContent: Sendable {
     private let spooled: RecordSpool.Content
     private let envelope: Result<PageEnvelope, JSONReaderError>
 
-    init(byteCount: Int, records: PageRecords, spooled: RecordSpool.Content, envelope: Result<PageEnvelope, JSONReaderError>) {
-        self.byteCount = byteCount
+    init(records: PageRecords, spooled: RecordSpool.Content, envelope: Result<PageEnvelope, JSONReaderError>) {
         self.records = records
         self.spooled = spooled
         self.envelope = envelope
         digest = BodyDigest(records: records.hashes, around: (try? envelope.get())?.hash ?? JSONHash(high: 0, low: 0))
     }
 
-    /// Whether records were left out that are the same as when the page was read last. Those of a page that was not cut are all there.
+    /// Whether records were left out that are the same as when the page was read last.
     var isCompared: Bool { records.unreadCount > 0 }
 
     /// Whether all of the page could be taken apart. If not, reading it says why.
@@ -37,15 +34,16 @@ public struct PageContent: Sendable {
     ) throws -> JSONPageSummary {
         let envelope = try envelope.get(), reader = JSONRecordReader()
         try spooled.forEach { list in
+            var next = 0
             do {
                 _ = try list.bytes.withUnsafeBytes { bytes in
                     try reader.read(bytes: bytes, plan: plan, limits: envelope.recordLimits, policies: policies) { record in
+                        next = record.index + 1
                         try each(record, list.records[record.index].place)
                     }
                 }
             } catch let error as JSONReaderError {
-                let place = error.location.byteOffset
-                guard let record = list.records.last(where: { $0.start <= place }) else { throw error }
+                let record = list.records[min(next, list.records.count - 1)]
                 throw error.moved(by: record.offset - record.start)
             }
         }

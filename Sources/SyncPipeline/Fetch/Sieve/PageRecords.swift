@@ -12,22 +12,21 @@ struct PageRecords: Sendable {
 
     init(_ known: Manifest?) { search = known.map(ManifestSearch.init) }
 
-    /// What is known of a record.
-    enum Knowledge {
-        /// It is the same as in the page's last reading, and this row.
-        case same(Int64)
-        /// It has to be read; it stands at this place.
-        case new(Int)
-    }
-
     /// Takes in the next record.
-    mutating func take(_ hash: UInt64) -> Knowledge {
-        guard let key = search?.key(of: hash) else { return .new(manifest.append(hash)) }
+    ///
+    /// - Returns: where it stands; nil: it is the same as in the page's last reading, and need not be read.
+    mutating func take(_ hash: UInt64) -> Int? {
+        guard let key = search?.key(of: hash) else { return append(hash) }
         unreadKeys.add(key)
         unreadCount += 1
         manifest.append(hash, key: key)
-        return .same(key)
+        return nil
     }
+
+    /// Takes in the next record, which has to be read.
+    ///
+    /// - Returns: where it stands.
+    mutating func append(_ hash: UInt64) -> Int { manifest.append(hash) }
 
     /// No more records come: what the page's last reading said is not needed any more.
     mutating func finish() { search = nil }

@@ -10,7 +10,6 @@ struct PageSieve {
     private var records: PageRecords
     private var spool: RecordSpool
     private var failure: JSONReaderError?
-    private var byteCount = 0
 
     /// - Parameters:
     ///   - known: what the page's records were when it was read last; nil: all have to be read.
@@ -23,12 +22,11 @@ struct PageSieve {
 
     /// Takes the next bytes. Throws `FetchError` of the class `spool` where there is no room for them.
     mutating func take(_ bytes: UnsafeRawBufferPointer) throws {
-        byteCount += bytes.count
         // What follows an error says nothing any more.
         if failure != nil { return }
         do {
             try cutter.cut(bytes) { record in
-                if case .new(let place) = records.take(record.hash) { try spool.append(record.bytes, at: place, offset: record.byteOffset) }
+                if let place = records.take(record.hash) { try spool.append(record.bytes, at: place, offset: record.byteOffset) }
             }
         } catch let error as JSONReaderError {
             failure = error
@@ -43,8 +41,7 @@ struct PageSieve {
         } catch let error as JSONReaderError {
             envelope = .failure(error)
         }
-        // The records of a page from which nothing was cut are compared when it is read.
-        if (try? envelope.get())?.isCut ?? true { records.finish() }
-        return PageContent(byteCount: byteCount, records: records, spooled: try spool.finish(), envelope: envelope)
+        records.finish()
+        return PageContent(records: records, spooled: try spool.finish(), envelope: envelope)
     }
 }

@@ -5,14 +5,14 @@ import Glibc
 struct SpoolPlace: Sendable {
     /// The folder of the file that takes what is too much for the memory; nil: all stays in memory.
     var folder: URL?
-    /// How many bytes stay in memory.
+    /// How many bytes of records stay in memory.
     var memory = 4 << 20
     /// How many bytes of the file system stay free.
     var leavesFree = 0
 }
 
 /// Records that were cut out of a page and have to be read, in lists of about a mebibyte. The first lists stay in memory; the others go to a file that
-/// has no name, so that nothing of it is left however the process ends.
+/// has no name, so that nothing of it is left when the process ends.
 struct RecordSpool {
     /// Records as a JSON list.
     struct List: Sendable {

@@ -55,7 +55,7 @@ extension SyncRun {
         else { return nil }
         let stored = isFull || tally.isReadAnew ? nil : try await storedRequest(next.key)
         return PageAhead(
-            next, stored: stored,
+            next,
             fetch: fetch(next, page: pagination.pages + 2, stored: stored, isCompared: tally.mayCompare, surroundings), on: environment.fetchQueue)
     }
 
@@ -164,13 +164,10 @@ extension SyncRun {
 /// A page that is fetched while the one before it is parsed.
 struct PageAhead: Sendable {
     let request: PageRequest
-    /// What was known of it when it was asked for.
-    let stored: StoredRequest?
     private let task: Task<FetchOutcome, Never>
 
-    init(_ request: PageRequest, stored: StoredRequest?, fetch: FetchOperation, on queue: OperationQueue) {
+    init(_ request: PageRequest, fetch: FetchOperation, on queue: OperationQueue) {
         self.request = request
-        self.stored = stored
         task = Task { await queue.run(fetch) }
     }
 

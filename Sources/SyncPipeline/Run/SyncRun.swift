@@ -180,13 +180,10 @@ final class SyncRun: Sendable {
             // What a page said that was asked for before in this run is nobody's any more.
             if isRepeated { tally.mayCompare = false }
             let outcome: FetchOutcome, fetched = ahead
-            // What is known of it, and was when it was asked for.
-            var compared = stored
             ahead = nil
             if let fetched, !mustRead, fetched.request.key == request.key {
                 // The previous page may have cast doubt on its rows: then nothing is known of it any longer, and a 304 is not believed.
                 outcome = await fetched.outcome
-                if fetched.stored != stored { compared = nil }
             } else {
                 await fetched?.giveUp()
                 outcome = await environment.fetchQueue.run(
@@ -196,8 +193,8 @@ final class SyncRun: Sendable {
             let facts: PageFacts
             switch outcome {
             case .page(let fetched):
-                // Of what was left out nothing is known any more.
-                if fetched.content.isCompared, compared == nil || !tally.mayCompare {
+                // The page before may have cast doubt on what was left out.
+                if fetched.content.isCompared, stored == nil || !tally.mayCompare {
                     tally.bytes += fetched.received
                     mustRead = true
                     continue

@@ -50,7 +50,7 @@ import Testing
         watch.receivedHead(at: at(0))
         var now = 0.0
         for _ in 0..<10 {
-            watch.received(10_000, at: at(now))
+            watch.received(1000, at: at(now))
             watch.suspend(at: at(now))
             now += 100
             #expect(watch.violation(at: at(now)) == nil)

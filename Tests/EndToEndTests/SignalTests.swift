@@ -144,6 +144,8 @@ import Testing
         let daemon = try await shop.daemon()
         _ = try await shop.control("sync", "shop/items")
         try await server.event { $0.event == "held" }
+        // It was asked for while the second page was read.
+        while try await !shop.control("status", "--json").output.joined().replacing(" ", with: "").contains("\"running_page\":3") {}
         daemon.signal(SIGTERM)
         try await daemon.line { $0.contains(MessageMark.stopping) }
         return daemon

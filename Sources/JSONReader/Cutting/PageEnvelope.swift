@@ -8,9 +8,6 @@ package struct PageEnvelope: @unchecked Sendable {
     /// Whether the page's records were cut; if not, ``read(_:plan:policies:each:)`` hands them out.
     package var isCut: Bool { cutter.status == .cut }
 
-    /// How many records were cut.
-    package var recordCount: Int { cutter.recordCount }
-
     /// Under these limits a cut record is read: ``RecordCutter/recordLimits``.
     package var recordLimits: JSONReaderLimits { cutter.recordLimits }
 

@@ -81,17 +81,26 @@ final class ParseOperation: Operation, @unchecked Sendable {
                 let (page, dropped, named) = try parse(in: worker)
                 if isCancelled { throw SyncError.cancelled }
                 input.probe?.reached(input.scope, .saving)
-                // A row that was only removed from a list must not come back if it was permanently deleted in the meantime.
-                if try !areThere(dropped) { throw Conflict() }
+                // A row that was only removed from a list must not come back if it was permanently deleted in the meantime; one that a record names has to.
+                if try !areThere(dropped) || !isLast && !areThere(named) { throw Conflict() }
                 try worker.save()
-                // What a record names was empty in its row if it was gone by then; read again, it brings it back.
-                if try !isLast && !areThere(named) { throw Conflict() }
+                // If it went just now, the record says something else than its row, and the page is read as a whole when it comes next.
+                if try !areThere(named) { try forgetManifest() }
                 return .success(page)
             } catch {
                 // The worker is discarded with everything in it: nothing of the page remains anywhere.
                 worker.reset()
                 return .failure(error)
             }
+        }
+    }
+
+    private func forgetManifest() throws {
+        let worker = NSManagedObjectContext(.privateQueueConcurrencyType)
+        worker.parent = input.document.managedObjectContext
+        try worker.performAndWait {
+            try StoredManifest.forget(input.scope, in: worker)
+            try worker.save()
         }
     }
 

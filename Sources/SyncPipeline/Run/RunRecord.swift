@@ -40,6 +40,8 @@ struct RunRecord: Sendable {
         let deleted: Int
         /// Every row that no longer exists, by entity: those, what was purged, and what went with them by the model's rules.
         let removed: [String: Set<Int64>]
+        /// The entities of rows that were deleted, and not only buried.
+        let erased: Set<String>
         /// The pages that are no longer remembered.
         let forgotten: Set<String>
     }
@@ -70,16 +72,16 @@ struct RunRecord: Sendable {
         try tidyQuarantine(isListing: conclusion.isListing, in: worker)
         try writeRun(deleted: deleted.count, in: worker)
         let removed = goneRows(gone, in: worker)
-        try forgetPages(naming: removed, in: worker)
+        let erased = Set(worker.deletedObjects.compactMap { $0.entity.name }.filter { mapping.entities[$0] != nil })
+        try forgetPages(naming: erased, in: worker)
         try worker.save()
-        return Outcome(verdict: conclusion.verdict, known: members.count, deleted: deleted.count, removed: removed, forgotten: forgotten)
+        return Outcome(
+            verdict: conclusion.verdict, known: members.count, deleted: deleted.count, removed: removed, erased: erased, forgotten: forgotten)
     }
 
     /// Forgets what the pages said whose records name rows of these entities: a record that names a row which is gone brings it back when it is read.
-    func forgetPages(naming removed: [String: Set<Int64>], in worker: NSManagedObjectContext) throws {
-        for entity in mapping.entities(naming: removed.filter { !$0.value.isEmpty }.keys) {
-            try StoredManifest.forget(entity: entity, in: worker)
-        }
+    func forgetPages(naming erased: Set<String>, in worker: NSManagedObjectContext) throws {
+        for entity in mapping.entities(naming: erased) { try StoredManifest.forget(entity: entity, in: worker) }
     }
 
     /// How the model's rules forbid removing these rows.

@@ -331,6 +331,13 @@ final class SyncRun: Sendable {
                     verdict = written.verdict
                     known = written.known
                     tally.counts.deleted += written.deleted
+                    // Once more: a page that names what is gone may have been saved meanwhile.
+                    if !written.erased.isEmpty {
+                        try await environment.document.withWorker { worker in
+                            try record.forgetPages(naming: written.erased, in: worker)
+                            try worker.save()
+                        }
+                    }
                     let isStopping = tally.outcome == .cancelled || progress.mustStop
                     if isStopping { return conclusion(tally, verdict, startedAt) }
                     step { $0.waitsForDisk = true }
@@ -362,13 +369,6 @@ final class SyncRun: Sendable {
             ? try await environment.trust.conclusions.run { try await document.withWorker { try record.write(in: $0) } }
             : try await document.withWorker { try record.write(in: $0) }
         environment.trust.doubt(written.removed)
-        // Once more: a page that names what is gone may have been saved meanwhile.
-        if !written.removed.isEmpty {
-            try await document.withWorker { worker in
-                try record.forgetPages(naming: written.removed, in: worker)
-                try worker.save()
-            }
-        }
         environment.trust.forget(written.forgotten, of: scope)
         return written
     }

@@ -75,7 +75,8 @@ final class ExchangeWatch: Sendable {
     /// Sampling the speed four times per span makes the average slide.
     private static let samplesPerSpan = 4
 
-    /// The next instant at which a limit may have run out, seen from `instant`: whatever happens meanwhile, no limit runs out earlier.
+    /// The next instant at which a limit may have run out, seen from `instant`: whatever happens meanwhile, no limit runs out earlier, but for that of the
+    /// speed after our own work: there it is noticed a quarter of its span later at most.
     func nextCheck(after instant: SyncInstant) -> SyncInstant {
         let soonest = min(deadline, instant.advanced(by: shortestLimit))
         return phase.withLock { phase in

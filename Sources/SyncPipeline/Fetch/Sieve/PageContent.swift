@@ -43,7 +43,10 @@ public struct PageContent: Sendable {
                     }
                 }
             } catch let error as JSONReaderError {
-                let record = list.records[min(next, list.records.count - 1)]
+                // Repaired bytes stand elsewhere than they did; what is wrong may be noticed before the records in front of it are read.
+                let place = error.location.byteOffset, isRepaired = policies.invalidUTF8 == .replace
+                let found = isRepaired ? list.records[min(next, list.records.count - 1)] : list.records.last { $0.start <= place }
+                guard let record = found else { throw error }
                 throw error.moved(by: record.offset - record.start)
             }
         }

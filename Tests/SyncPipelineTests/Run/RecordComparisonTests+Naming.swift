@@ -1,6 +1,4 @@
-import Dispatch
 import OpenCoreData
-import Synchronization
 import Testing
 
 @testable import SyncPipeline
@@ -102,18 +100,11 @@ extension RecordComparisonTests {
         try await fixture.sync("api/teams")
         api.set("/teams", #"[{"id": 8}]"#)
         serve(Self.members)
-        let (saves, save) = AsyncStream<Void>.makeStream(), mayGo = DispatchSemaphore(value: 0), isFirst = Atomic<Bool>(true)
-        fixture.pipeline.parseProbe.withLock {
-            $0 = ParseProbe(batchSize: 1000) { scope, stage in
-                guard scope.resource == "people", stage == .saving, isFirst.exchange(false, ordering: .relaxed) else { return }
-                save.yield()
-                mayGo.wait()
-            }
-        }
+        let hold = ParseHold(fixture.pipeline, resource: "people", at: .saving)
         async let people = fixture.sync("api/people")
-        for await _ in saves { break }
+        await hold.isReached()
         #expect(try await fixture.sync("api/teams").counts.deleted == 1)
-        mayGo.signal()
+        hold.letGo()
         #expect(try await people.isComplete)
         #expect(try await Self.membersOf(fixture) == ["1 in 7", "2 in 8"])
         try await fixture.end()
@@ -130,18 +121,11 @@ extension RecordComparisonTests {
         try await fixture.sync("api/people")
         api.set("/teams", #"[{"id": 8}]"#)
         serve(Self.renamed)
-        let (readings, reading) = AsyncStream<Void>.makeStream(), mayGo = DispatchSemaphore(value: 0), isFirst = Atomic<Bool>(true)
-        fixture.pipeline.parseProbe.withLock {
-            $0 = ParseProbe(batchSize: 1000) { scope, stage in
-                guard scope.resource == "people", stage == .writing, isFirst.exchange(false, ordering: .relaxed) else { return }
-                reading.yield()
-                mayGo.wait()
-            }
-        }
+        let hold = ParseHold(fixture.pipeline, resource: "people", at: .writing)
         async let people = fixture.sync("api/people")
-        for await _ in readings { break }
+        await hold.isReached()
         #expect(try await fixture.sync("api/teams").counts.deleted == 1)
-        mayGo.signal()
+        hold.letGo()
         #expect(try await people.isComplete)
         #expect(try await Self.membersOf(fixture) == ["1 in 7", "2 in 8"])
         try await fixture.end()

@@ -1,4 +1,3 @@
-import Dispatch
 import NIOHTTP1
 import OpenCoreData
 import SyncTestSupport
@@ -310,19 +309,12 @@ import Testing
         try await fixture.sync("api/people")
         serve(Self.changed, then: #"{"id": 3, "name": "c"}, {"id": 5}"#)
         api.set("/teams", #"{"items": [{"id": 9, "lead": {"id": 3, "name": "short"}}]}"#)
-        let (readings, reading) = AsyncStream<Void>.makeStream(), mayGo = DispatchSemaphore(value: 0), isFirst = Atomic<Bool>(true)
-        fixture.pipeline.parseProbe.withLock {
-            $0 = ParseProbe(batchSize: 1000) { scope, stage in
-                guard scope.resource == "people", isFirst.exchange(false, ordering: .relaxed) else { return }
-                reading.yield()
-                mayGo.wait()
-            }
-        }
+        let hold = ParseHold(fixture.pipeline, resource: "people", at: .lookingUp)
         async let people = fixture.sync("api/people")
-        for await _ in readings { break }
+        await hold.isReached()
         // The clock stands still: the second page may still be under way.
         _ = try await fixture.pipeline.sync("api/teams", cause: .control, wait: true)
-        mayGo.signal()
+        hold.letGo()
         #expect(try await people.isComplete)
         #expect(try await Self.rows(fixture) == ["1 a nil", "2 b nil", "3 c nil", "4 nil nil", "5 nil nil"])
         try await fixture.end()

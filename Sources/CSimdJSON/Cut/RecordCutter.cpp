@@ -16,7 +16,7 @@ static inline bool ends_word(uint8_t byte) {
 }
 
 RecordCutter::RecordCutter(const csj_cutting &cutting, FindEnd find_end)
-    : find_end(find_end), salt(cutting.salt), max_records(cutting.max_records) {
+    : find_end(find_end), max_records(cutting.max_records) {
     for (size_t segment = 0; segment < cutting.path_length; ++segment) {
         const csj_segment &step = cutting.path[segment];
         path.push_back(step.key ? std::string(reinterpret_cast<const char *>(step.key), step.key_length) : std::to_string(step.index));
@@ -114,7 +114,7 @@ int RecordCutter::hand_out(csj_cut &cut) {
         cut.bytes = gathered.data();
         cut.length = gathered.size();
     }
-    cut.hash = XXH3_128bits(cut.bytes, cut.length).low64 ^ salt;
+    cut.hash = XXH3_128bits(cut.bytes, cut.length).low64;
     cut.offset = record_start;
     state = State::after_element;
     return CSJ_CUT_RECORD;

@@ -85,7 +85,7 @@ class RecordCutter {
     bool skip_container();
 
     const FindEnd find_end;
-    const uint64_t salt, max_records;
+    const uint64_t max_records;
     /// An index is the key with the same digits; it leads into no array.
     std::vector<std::string> path;
 

@@ -43,8 +43,6 @@ typedef struct csj_cutting {
     /// Where the list is. Only needed by `csj_cutter_create`.
     const csj_segment *path;
     size_t path_length;
-    /// Goes into every hash.
-    uint64_t salt;
     /// A record more is a failure.
     uint64_t max_records;
     int instructions;
@@ -54,7 +52,7 @@ typedef struct csj_cutting {
 typedef struct csj_cut {
     const uint8_t *bytes;
     size_t length;
-    /// The lower half of XXH3-128 (with more than 240 bytes that is XXH3-64), combined with the salt by exclusive or.
+    /// The lower half of XXH3-128 (with more than 240 bytes that is XXH3-64).
     uint64_t hash;
     /// Where it starts in the document.
     uint64_t offset;

@@ -21,7 +21,7 @@ package final class RecordCutter {
     package struct Record {
         /// Valid only until the closure that got the record returns.
         package let bytes: UnsafeRawBufferPointer
-        /// The lower half of the bytes' ``JSONHash``, combined with the salt by exclusive or.
+        /// The lower half of the bytes' ``JSONHash``.
         package let hash: UInt64
         /// Where it starts in the page.
         package let byteOffset: Int
@@ -66,19 +66,17 @@ package final class RecordCutter {
     /// - Parameters:
     ///   - records: where the list is, as for the reader.
     ///   - envelope: what will be wanted of what is around the list. Traps if it has no fields yet.
-    ///   - salt: goes into every hash.
     package convenience init(
-        records: JSONPath = .root, envelope: JSONFieldPlan? = nil, salt: UInt64 = 0, limits: JSONReaderLimits = JSONReaderLimits()
+        records: JSONPath = .root, envelope: JSONFieldPlan? = nil, limits: JSONReaderLimits = JSONReaderLimits()
     ) {
-        self.init(records: records, envelope: envelope, salt: salt, limits: limits, instructions: .best)
+        self.init(records: records, envelope: envelope, limits: limits, instructions: .best)
     }
 
-    init(records: JSONPath, envelope: JSONFieldPlan?, salt: UInt64, limits: JSONReaderLimits, instructions: Instructions) {
+    init(records: JSONPath, envelope: JSONFieldPlan?, limits: JSONReaderLimits, instructions: Instructions) {
         let made = records.withSegments { segments in
             var cutting = csj_cutting()
             cutting.path = segments.baseAddress
             cutting.path_length = segments.count
-            cutting.salt = salt
             cutting.max_records = UInt64(clamping: limits.maxRecordsPerPage)
             cutting.instructions = Int32(instructions.rawValue)
             return csj_cutter_create(&cutting)

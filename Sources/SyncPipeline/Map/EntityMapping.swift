@@ -123,6 +123,9 @@ final class EntityMapping: @unchecked Sendable {
 /// The mappings of all entities of a configuration.
 package struct ModelMapping: Sendable {
     let entities: [String: EntityMapping]
+    /// The entities of which a record is one row and nothing else: it names other objects at most by their key, and no object of another entity says which
+    /// of its rows belong to it.
+    let plain: Set<String>
     /// Changes when anything does that decides what a record becomes.
     private let fingerprint: String
     /// Goes into every record's hash, so that a record mapped in another way never counts as unchanged.
@@ -141,6 +144,7 @@ package struct ModelMapping: Sendable {
         }
         for mapping in entities.values { mapping.connect(entities) }
         self.entities = entities
+        plain = Self.plain(among: entities)
         let text =
             configuration.entities.sorted { $0.name < $1.name }.map { String(describing: $0) }.joined(separator: "\n") + Self.revision
             + (migrations == 0 ? "" : "\nmigration \(migrations)")
@@ -160,15 +164,16 @@ package struct ModelMapping: Sendable {
         return "\(resource.entity) \(BodyDigest(of: text))"
     }
 
-    /// Whether a record of the entity is one row and nothing else: it names other objects at most by their key, and no object of another entity says which
-    /// of its rows belong to it.
-    func isPlain(_ name: String) -> Bool {
-        guard let entity = entities[name] else { return false }
-        let namesByKey = entity.relationships.allSatisfy { field in
-            if case .slot = field.place { field.match == .key && !field.isOneToOne } else { false }
+    private static func plain(among entities: [String: EntityMapping]) -> Set<String> {
+        var plain = Set(entities.keys)
+        for (name, entity) in entities {
+            for field in entity.relationships {
+                if case .slot = field.place, field.match == .key, !field.isOneToOne { continue }
+                plain.remove(name)
+                if field.inverseSlot != nil || field.isOneToOne { plain.remove(field.destination) }
+            }
         }
-        return namesByKey
-            && !entities.values.contains { $0.relationships.contains { $0.destination == name && ($0.inverseSlot != nil || $0.isOneToOne) } }
+        return plain
     }
 
     /// The entities whose records name objects of one of these.

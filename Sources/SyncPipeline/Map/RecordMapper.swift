@@ -26,6 +26,7 @@ final class RecordMapper {
 
     let mapping: ModelMapping
     private let entity: EntityMapping
+    private let isPlain: Bool
     private let context: NSManagedObjectContext
     private let now: AttributeValue
     private let run: AttributeValue
@@ -39,7 +40,7 @@ final class RecordMapper {
     private(set) var overwritten: [String: Set<Int64>] = [:]
     /// Rows that were removed from lists, and about which the page says nothing else.
     private(set) var dropped: [NSManagedObjectID] = []
-    /// Rows that records name by their key, and that were there.
+    /// Rows that records of a plain entity name by their key, and that were there.
     private(set) var named: Set<NSManagedObjectID> = []
     var drafts: [Draft.Name: Draft] = [:]
     var order: [Draft] = []
@@ -62,6 +63,7 @@ final class RecordMapper {
         guard let found = mapping.entities[entity] else { throw SyncError.unknownEntity(entity) }
         self.mapping = mapping
         self.entity = found
+        isPlain = mapping.plain.contains(entity)
         self.context = context
         self.now = .date(now.timeIntervalSinceReferenceDate)
         self.run = .int64(run)
@@ -154,7 +156,7 @@ final class RecordMapper {
             let located = try context.findOrReserve(entity, constraint: 0, keys: group.map(\.key))
             for (draft, located) in zip(group, located) {
                 (draft.id, draft.stored) = (located.id, located.row)
-                if draft.knowledge == .stub, draft.stored != nil, let id = draft.id { named.insert(id) }
+                if isPlain, draft.knowledge == .stub, draft.stored != nil, let id = draft.id { named.insert(id) }
             }
         }
     }

@@ -81,10 +81,10 @@ final class ParseOperation: Operation, @unchecked Sendable {
                 let (page, dropped, named) = try parse(in: worker)
                 if isCancelled { throw SyncError.cancelled }
                 input.probe?.reached(input.scope, .saving)
-                // A row that was only removed from a list must not come back if it was permanently deleted in the meantime; one that a record names has to.
-                if try !areThere(dropped) || !isLast && !areThere(named) { throw Conflict() }
+                // A row that was only removed from a list must not come back if it was permanently deleted in the meantime.
+                if try !areThere(dropped) { throw Conflict() }
                 try worker.save()
-                // If it went just now, the record says something else than its row, and the page is read as a whole when it comes next.
+                // Where a row went that a record names, the record's row is not what it said: the page is read as a whole when it comes next.
                 if try !areThere(named) { try forgetManifest() }
                 return .success(page)
             } catch {
@@ -140,7 +140,7 @@ final class ParseOperation: Operation, @unchecked Sendable {
         let page = ParsedPage(
             facts: facts, counts: mapper.counts, rejected: mapper.rejected, firstRejection: mapper.firstRejection, members: members,
             listed: listed, overwritten: mapper.overwritten, written: mapper.outcome.written)
-        return (page, mapper.dropped, isCompared ? Array(mapper.named) : [])
+        return (page, mapper.dropped, Array(mapper.named))
     }
 
     private func quarantine(_ records: [RejectedRecord], in worker: NSManagedObjectContext) throws {
@@ -158,7 +158,7 @@ final class ParseOperation: Operation, @unchecked Sendable {
 struct RecordComparison: Sendable {
     /// Whether the resource is the only one whose records are rows of its entity.
     var isAlone = false
-    /// Whether a record is one row and nothing else: `ModelMapping.isPlain`.
+    /// Whether a record is one row and nothing else: `ModelMapping.plain`.
     var isPlain = false
     /// The rows that the run's pages before have made or changed.
     var written: KeyRuns = []
@@ -199,7 +199,9 @@ struct ParseProbe: Sendable {
     /// How many objects make a batch.
     var batchSize: Int
     /// Called on the parse's own thread; the parse goes on when it returns.
-    var reached: @Sendable (ResourceScope, Stage) -> Void
+    var reached: @Sendable (ResourceScope, Stage) -> Void = { _, _ in }
+    /// Called when the conclusion of a run is written, before it is saved, on its context's queue.
+    var concludes: @Sendable (ResourceScope) -> Void = { _ in }
 }
 
 extension OperationQueue {

@@ -50,7 +50,8 @@ struct RunRecord: Sendable {
     var mayRemove: Bool { tally.isComplete && tally.outcome == .succeeded }
 
     /// Writes and saves. On the context's queue.
-    func write(in worker: NSManagedObjectContext) throws -> Outcome {
+    /// - Parameter willSave: called in between.
+    func write(in worker: NSManagedObjectContext, willSave: () -> Void = {}) throws -> Outcome {
         let stored = try StoredKeys.entries(of: scope, in: worker)
         var tally = tally
         tally.see(try vouched(stored))
@@ -74,6 +75,7 @@ struct RunRecord: Sendable {
         let removed = goneRows(gone, in: worker)
         let erased = Set(worker.deletedObjects.compactMap { $0.entity.name }.filter { mapping.entities[$0] != nil })
         try forgetPages(naming: erased, in: worker)
+        willSave()
         try worker.save()
         return Outcome(
             verdict: conclusion.verdict, known: members.count, deleted: deleted.count, removed: removed, erased: erased, forgotten: forgotten)

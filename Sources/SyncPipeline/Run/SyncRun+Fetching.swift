@@ -208,7 +208,7 @@ struct PreparedResource: Sendable {
         settings = Result { () throws(FetchError) in
             try FetchSettings(resource: resource, daemon: environment.daemon, version: environment.version, secrets: environment.secrets)
         }
-        comparison = RecordComparison(isAlone: isAlone, isPlain: environment.mapping.isPlain(resource.entity))
+        comparison = RecordComparison(isAlone: isAlone, isPlain: environment.mapping.plain.contains(resource.entity))
         pagination = (try? settings.get()).map { Pagination(resource.pagination, limits: resource.limits, first: $0.first) }
     }
 }

@@ -254,12 +254,7 @@ final class SyncRun: Sendable {
         let parsed: ParsedPage, url = recipe.settings.redactor.redact(fetched.address)
         do {
             parsed = try await environment.parseQueue.run(operation)
-        } catch let error as SyncError {
-            throw error
-        } catch let unsound as UnsoundComparison {
-            throw unsound
-        } catch let error as FetchError {
-            // What was set aside of the page cannot be read.
+        } catch let error where error is SyncError || error is FetchError || error is UnsoundComparison {
             throw error
         } catch {
             throw SyncError.page("\(scope): page \(page), \(url): \(error.inWords)")
@@ -363,11 +358,10 @@ final class SyncRun: Sendable {
     }
 
     private func write(_ record: RunRecord) async throws -> RunRecord.Outcome {
-        let document = environment.document
-        let written =
-            record.mayRemove
-            ? try await environment.trust.conclusions.run { try await document.withWorker { try record.write(in: $0) } }
-            : try await document.withWorker { try record.write(in: $0) }
+        let write = { @Sendable [environment, scope] in
+            try await environment.document.withWorker { worker in try record.write(in: worker) { environment.parseProbe?.concludes(scope) } }
+        }
+        let written = record.mayRemove ? try await environment.trust.conclusions.run(write) : try await write()
         environment.trust.doubt(written.removed)
         environment.trust.forget(written.forgotten, of: scope)
         return written

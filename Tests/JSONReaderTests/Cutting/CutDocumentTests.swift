@@ -9,7 +9,7 @@ struct CutDocumentTests {
 
     /// Policies and limits that matter to single documents.
     func cutting(_ seed: UInt64, _ path: [String]) -> Cutting {
-        var cutting = Cutting(records: JSONPath(keys: path), salt: seed)
+        var cutting = Cutting(records: JSONPath(keys: path))
         if seed.isMultiple(of: 2) { cutting.envelope = JSONFieldPlan([JSONField(key: "next"), JSONField("meta", path: "$.meta", capture: .raw)]) }
         if seed.isMultiple(of: 3) { cutting.policies.duplicateKeys = seed.isMultiple(of: 2) ? .first : .last }
         if seed.isMultiple(of: 5) { cutting.policies.invalidUTF8 = .replace }
@@ -53,7 +53,7 @@ struct CutDocumentTests {
             if seed.isMultiple(of: 2) { page = random.damaged(page) }
             func outcome(_ instructions: RecordCutter.Instructions, chunk: Int) throws -> Outcome {
                 do {
-                    return .cut(try Cuts(page, Cutting(records: JSONPath(keys: path), salt: seed).cutter(instructions), chunk: chunk))
+                    return .cut(try Cuts(page, Cutting(records: JSONPath(keys: path)).cutter(instructions), chunk: chunk))
                 } catch let error as JSONReaderError {
                     return .refused(error.message, error.location.byteOffset)
                 }

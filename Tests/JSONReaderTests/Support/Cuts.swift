@@ -8,7 +8,6 @@ struct Cutting {
     var envelope: JSONFieldPlan?
     var limits = JSONReaderLimits()
     var policies = JSONReaderPolicies()
-    var salt: UInt64 = 0
 
     static let chunkSizes = [1, 2, 3, 7, 64, 4096, Int.max]
     static let instructions = RecordCutter.Instructions.allCases.filter(\.isSupported)
@@ -17,7 +16,7 @@ struct Cutting {
     static let plan = JSONFieldPlan([])
 
     func cutter(_ instructions: RecordCutter.Instructions = .best) -> RecordCutter {
-        RecordCutter(records: records, envelope: envelope, salt: salt, limits: limits, instructions: instructions)
+        RecordCutter(records: records, envelope: envelope, limits: limits, instructions: instructions)
     }
 }
 

@@ -74,9 +74,7 @@ public struct Pagination: Sendable {
     public mutating func advance(_ facts: PageFacts) -> Step {
         pages += 1
         records += facts.records
-        // Two pages may both be empty; two that hold the same records are a repetition.
-        let body = facts.records > 0 ? "\(facts.digest)" : "\(facts.digest) \(request.key)"
-        guard seenBodies.insert(body).inserted else { return .repetition(.body) }
+        guard seenBodies.insert(body(facts)).inserted else { return .repetition(.body) }
         note(facts)
         var rules = endingRules(facts)
         if !rules.isEmpty { return .end(end(rules, facts)) }
@@ -108,9 +106,17 @@ public struct Pagination: Sendable {
     ///
     /// - Parameter facts: what the current page says of its listing, before its records are read.
     func foreseen(_ facts: PageFacts) -> PageRequest? {
+        if seenBodies.contains(body(facts)) { return nil }
         var after = self
+        // What has been seen is not copied for every page.
+        (after.seenBodies, after.seenTokens) = ([], [])
         guard case .next(let next) = after.advance(facts) else { return nil }
         return seenTokens.contains(BodyDigest(of: next.key)) ? nil : next
+    }
+
+    /// Two pages may both be empty; two that hold the same records are a repetition.
+    private func body(_ facts: PageFacts) -> String {
+        facts.records > 0 ? "\(facts.digest)" : "\(facts.digest) \(request.key)"
     }
 
     // MARK: Rules

@@ -47,8 +47,8 @@ final class NamelessFile: @unchecked Sendable {
     }
 
     /// Reads so many values from there on.
-    func read<Value: BitwiseCopyable>(_ values: inout [Value], count: Int, at offset: Int) throws {
-        values = try Array(unsafeUninitializedCapacity: count) { buffer, filled in
+    func read<Value: BitwiseCopyable>(_ count: Int, at offset: Int) throws -> [Value] {
+        try Array(unsafeUninitializedCapacity: count) { buffer, filled in
             let bytes = UnsafeMutableRawBufferPointer(buffer)
             try whole(bytes.count) { done in pread(descriptor, bytes.baseAddress.map { $0 + done }, bytes.count - done, off_t(offset + done)) }
             filled = count

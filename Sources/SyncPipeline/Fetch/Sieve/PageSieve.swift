@@ -1,4 +1,3 @@
-import Foundation
 import JSONReader
 
 /// Takes a page apart while its bytes arrive: what is the same as in its last reading is left out, the other records wait in a spool, and of what is

@@ -1,5 +1,4 @@
 import Foundation
-import Glibc
 
 /// Where records wait until their page has arrived.
 struct SpoolPlace: Sendable {
@@ -52,15 +51,12 @@ struct RecordSpool {
 
         /// Calls the closure with each list, in order. Throws `FetchError` of the class `spool`, and what the closure throws.
         func forEach(_ body: (List) throws -> Void) throws {
-            var read = List()
             for list in lists {
                 switch list {
                 case .memory(let list): try body(list)
                 case .file(let offset, let bytes, let records):
                     guard let file else { continue }
-                    try file.read(&read.bytes, count: bytes, at: offset)
-                    try file.read(&read.records, count: records, at: offset + bytes)
-                    try body(read)
+                    try body(List(bytes: file.read(bytes, at: offset), records: file.read(records, at: offset + bytes)))
                 }
             }
         }

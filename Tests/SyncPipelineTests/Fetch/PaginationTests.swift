@@ -224,6 +224,21 @@ import Testing
         #expect(listing.advance(facts(5, body: "b", cursor: "x")) == .repetition(.body))
     }
 
+    @Test func aPageIsForeseenIfItIsTheNextAndNew() {
+        var listing = pagination(cursor())
+        // Who foresees a page takes nothing in.
+        for _ in 0..<2 { #expect(listing.foreseen(facts(5, body: "a", cursor: "x"))?.description == Self.origin + "?state=all&cursor=x") }
+        _ = listing.advance(facts(5, body: "a", cursor: "x"))
+        // The token is the one that led here.
+        #expect(listing.foreseen(facts(5, body: "b", cursor: "x")) == nil)
+        #expect(listing.foreseen(facts(5, body: "a", cursor: "y")) == nil)
+        #expect(listing.foreseen(facts(0, body: "b", cursor: "y")) == nil)
+        #expect(listing.foreseen(facts(5, body: "b", cursor: "y", hasMore: false)) == nil)
+        #expect(listing.foreseen(facts(5, body: "b")) == nil)
+        #expect(listing.foreseen(facts(5, body: "b", cursor: "y"))?.description == Self.origin + "?state=all&cursor=y")
+        #expect(listing.pages == 1 && listing.records == 5)
+    }
+
     @Test func anEmptyPageThatRepeatsItsCursorIsTheEnd() {
         var listing = pagination(cursor())
         _ = listing.advance(facts(5, body: "a", cursor: "x"))

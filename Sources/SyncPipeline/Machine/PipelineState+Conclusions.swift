@@ -115,8 +115,8 @@ extension PipelineState {
 
     /// What must never be, in words; nil if all is well.
     func violation(at now: Moment) -> String? {
+        if let forgotten { return "\(forgotten) has neither a due time nor a run" }
         for (scope, resource) in resources {
-            if let forgotten, forgotten == scope { return "\(scope) has neither a due time nor a run" }
             if resource.due != nil, resource.run != nil { return "\(scope) is running and due" }
             if resource.due != nil, !resource.isPollable { return "\(scope) is due but must not be polled" }
             if !resource.waiters.isEmpty, resource.asked == nil || !resource.isPollable { return "\(scope) keeps somebody waiting for nothing" }

@@ -65,7 +65,9 @@ import Testing
                 #expect(!isRead, "\(name) was read")
                 // The complaint names the resource, the place and the reason.
                 #expect(run.outcome == .failed && run.error?.contains("suite/r\(index)") == true, "\(name): \(run.error ?? "")")
-                #expect(run.error?.contains("line ") == true || run.error?.contains("empty") == true, "\(name): \(run.error ?? "")")
+                #expect(
+                    run.error?.contains(/line [0-9]+, column [0-9]+|at byte [0-9]+/) == true || run.error?.contains("empty") == true,
+                    "\(name): \(run.error ?? "")")
             default: #expect(run.outcome == .succeeded || run.error != nil, "\(name) has no verdict")
             }
         }

@@ -6,7 +6,7 @@ import Testing
 @testable import SyncPipeline
 
 // N6
-@Suite(.serialized, .timeLimit(.minutes(60))) struct TLSTests {
+@Suite(.serialized, .timeLimit(.minutes(60))) struct TLSTests: LoopbackTesting {
     /// Asks a server with a certificate for `names`, with the TLS options a test wants; returns the outcome and what the server saw.
     private func ask(
         names: [String], host: String = "127.0.0.1", validity: ClosedRange<Int>? = nil, authority: String? = nil,
@@ -127,6 +127,54 @@ import Testing
     @Test func aCertificateForTheNameIsBelieved() async throws {
         let (outcome, _) = try await ask(names: ["IP:127.0.0.1", "DNS:localhost"], host: "localhost") { $0.ca = .file($1.certificate) }
         guard case .page = outcome else { throw Unexpected() }
+    }
+
+    // Under a number's other spellings a server is another host.
+    @Test func hostsShareTheClientOfALoopAndItsTLSContext() async throws {
+        let hosts = ["127.0.0.1", "localhost", "127.1", "127.0.1", "0x7f.1", "0177.1", "2130706433"]
+        try await withServer(names: ["IP:127.0.0.1"]) { server, options in
+            var options = options
+            options.tls.verify = false
+            options.tls.insecureReason = "test"
+            let transport = try await AsyncHTTPClientTransport(options)
+            for host in hosts {
+                guard case .page = try await fetch("https://\(host):\(server.port)/", transport) else { throw Unexpected() }
+            }
+            #expect(Set(server.requests.map { $0.headers["host"] }).count == hosts.count)
+            #expect(server.connectionCount == hosts.count)
+            #expect(transport.clients.count <= AsyncHTTPClientTransport.mostLoops)
+            await transport.shutdown()
+        }
+    }
+
+    @Test func whatOneHostIsAllowedAnotherIsNot() async throws {
+        try await withServer(names: ["IP:127.0.0.1"]) { server, options in
+            let transport = try await AsyncHTTPClientTransport(options)
+            for _ in 0..<3 {
+                guard case .page = try await fetch("https://127.0.0.1:\(server.port)/", transport) else { throw Unexpected() }
+                let error = try await fetch("https://localhost:\(server.port)/", transport).error
+                #expect(error?.kind == .tls)
+                #expect(error?.description.contains("is for 127.0.0.1, not for localhost") == true)
+            }
+            #expect(server.requests.map { $0.headers["host"] } == Array(repeating: "127.0.0.1:\(server.port)", count: 3))
+            await transport.shutdown()
+        }
+    }
+
+    /// A server with a certificate for `names`, and the options of a transport that knows its authority.
+    private func withServer(names: [String], _ body: (RawHTTPServer, TransportOptions) async throws -> Void) async throws {
+        let identity = try TestIdentity(for: names)
+        defer { identity.remove() }
+        let server = try await RawHTTPServer(identity: identity) { _, _ in [.send(Fixture.response("[]")), .keepAlive] }
+        var options = TransportOptions.test
+        options.tls.ca = .file(identity.certificate)
+        do {
+            try await body(server, options)
+            await server.shutdown()
+        } catch {
+            await server.shutdown()
+            throw error
+        }
     }
 
     @Test(arguments: [

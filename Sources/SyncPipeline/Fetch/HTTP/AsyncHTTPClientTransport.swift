@@ -12,7 +12,10 @@ import SyncConfiguration
 /// Connections are pooled. Nothing is decompressed, no redirect is followed, no attempt is repeated, no proxy is used and the environment is not
 /// read. An address that may not be connected to is refused once the connection is open, before the first byte of a request.
 public final class AsyncHTTPClientTransport: HTTPTransport {
-    private let clients: HostClients
+    /// What is received on so many loops is more than can be parsed meanwhile; each costs a client of its own.
+    static let mostLoops = 4
+
+    let clients: EventLoopClients
     private let options: TransportOptions
 
     /// A transport with its own pool. It must be shut down.
@@ -34,22 +37,20 @@ public final class AsyncHTTPClientTransport: HTTPTransport {
             idleTimeout: .seconds(30), concurrentHTTP1ConnectionsPerHostSoftLimit: max(options.connectionsPerHost, 1))
         // A refused connection is noticed at once and retried under our own rules; the pool would retry until the time is up.
         shared.connectionPool.retryConnectionEstablishment = false
+        let check = ConnectionCheck(refusesPrivateAddresses: !options.allowsPrivateNetworks, verifiesCertificates: options.tls.verify)
+        shared.http1_1ConnectionDebugInitializer = { check.prepare($0) }
         self.options = options
-        clients = HostClients { [shared] host in
-            let check = ConnectionCheck(
-                host: host, refusesPrivateAddresses: !options.allowsPrivateNetworks, verifiesCertificates: options.tls.verify)
-            var configuration = shared
-            configuration.http1_1ConnectionDebugInitializer = { check.prepare($0) }
-            // One event loop per host: a request's work on a loop wakes one thread, not two.
-            return HTTPClient(eventLoopGroupProvider: .shared(MultiThreadedEventLoopGroup.singleton.next()), configuration: configuration)
+        let loops = Array(MultiThreadedEventLoopGroup.singleton.makeIterator().prefix(Self.mostLoops))
+        clients = EventLoopClients(loops: loops.count) { [shared] in
+            HTTPClient(eventLoopGroupProvider: .shared(loops[$0]), configuration: shared)
         }
     }
 
     /// Sends `request` and returns once the head of the response is there.
     /// - Throws: `FetchError`, or `CancellationError`.
     public func send(_ request: HTTPRequest) async throws -> HTTPResponse {
-        let host = request.address.origin.host
-        guard let lease = clients.lease(host) else { throw CancellationError() }
+        let origin = request.address.origin
+        guard let lease = clients.lease(origin) else { throw CancellationError() }
         var outgoing = HTTPClientRequest(url: request.address.url.absoluteString)
         outgoing.method = HTTPMethod(rawValue: request.method)
         outgoing.headers = request.headers
@@ -61,8 +62,8 @@ public final class AsyncHTTPClientTransport: HTTPTransport {
                 body: HTTPBody(ClassifiedBody(body: response.body, lease: lease)))
         } catch {
             try Task.checkCancellation()
-            let failure = await TransportFailure.classify(error, host: host)
-            guard failure.kind == .tls, let detail = await explanation(of: error, for: request.address.origin) else { throw failure }
+            let failure = await TransportFailure.classify(error, host: origin.host)
+            guard failure.kind == .tls, let detail = await explanation(of: error, for: origin) else { throw failure }
             try Task.checkCancellation()
             throw FetchError(.tls, detail: detail)
         }
@@ -120,7 +121,7 @@ public final class AsyncHTTPClientTransport: HTTPTransport {
 
         struct AsyncIterator: AsyncIteratorProtocol {
             var base: HTTPClientResponse.Body.AsyncIterator
-            let lease: HostClients.Lease
+            let lease: EventLoopClients.Lease
 
             mutating func next() async throws -> ByteBuffer? {
                 do {
@@ -133,7 +134,7 @@ public final class AsyncHTTPClientTransport: HTTPTransport {
         }
 
         let body: HTTPClientResponse.Body
-        let lease: HostClients.Lease
+        let lease: EventLoopClients.Lease
 
         func makeAsyncIterator() -> AsyncIterator {
             AsyncIterator(base: body.makeAsyncIterator(), lease: lease)

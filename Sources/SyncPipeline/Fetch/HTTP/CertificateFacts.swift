@@ -163,7 +163,7 @@ struct CertificateInspection: Sendable {
         channel.closeFuture.whenComplete { _ in chain.finish() }
         channel.eventLoop.scheduleTask(in: timeout) { channel.close(promise: nil) }
         let isAgreed = channel.eventLoop.submit { [self] in
-            try ConnectionCheck(host: host, refusesPrivateAddresses: refusesPrivateAddresses, verifiesCertificates: false).checkAddress(channel)
+            try ConnectionCheck(refusesPrivateAddresses: refusesPrivateAddresses, verifiesCertificates: false).checkAddress(channel)
             var configuration = TLSConfiguration.makeClientConfiguration()
             configuration.trustRoots = .certificates([])
             let handler = try NIOSSLClientHandler(

@@ -5,8 +5,6 @@ import NIOSSL
 
 /// Judges a connection once it is open and, under TLS, the handshake is complete, before the first byte of a request.
 struct ConnectionCheck: Sendable {
-    /// The host the connection was opened for.
-    let host: String
     /// Whether the address must be one of the public internet.
     let refusesPrivateAddresses: Bool
     /// Whether certificates are verified at all.
@@ -16,8 +14,8 @@ struct ConnectionCheck: Sendable {
     func prepare(_ channel: any Channel) -> EventLoopFuture<Void> {
         do {
             try checkAddress(channel)
-            try checkName(channel)
             try ResponseHeadCheck.add(to: channel)
+            if verifiesCertificates { try RequestHeadCheck.add(to: channel) }
             return channel.eventLoop.makeSucceededVoidFuture()
         } catch {
             // The pool must learn of the failure before it learns of the end of a connection that it does not count yet.
@@ -32,21 +30,6 @@ struct ConnectionCheck: Sendable {
         let text = channel.remoteAddress?.ipAddress
         guard let address = text.flatMap(NetworkAddress.init), address.isPublic else {
             throw FetchError(.refused(.privateAddress(text ?? "an unknown address")))
-        }
-    }
-
-    /// Looks for the host's name in the certificate.
-    ///
-    /// The library below also accepts a certificate for the address it is connected to. For a host requested by name, that would accept anybody who
-    /// answers for the name and has a certificate for their own address.
-    private func checkName(_ channel: any Channel) throws {
-        guard verifiesCertificates, NetworkAddress(host) == nil,
-            let tls = try? channel.pipeline.syncOperations.handler(type: NIOSSLClientHandler.self)
-        else { return }
-        let names = tls.peerCertificate.map(CertificateFacts.names) ?? []
-        // An address among them does not count as a name.
-        guard names.contains(where: { NetworkAddress($0) == nil && Self.covers($0, host) }) else {
-            throw FetchError(.tls, detail: CertificateFault.otherNames(names).sentence(host: host, now: Date()))
         }
     }
 

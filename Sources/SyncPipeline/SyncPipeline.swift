@@ -48,6 +48,7 @@ public final class SyncPipeline: Sendable {
     private let fetchQueue = OperationQueue()
     let parseQueue = OperationQueue()
     let trust = PageTrust()
+    let workers: Workers
     let slots: RequestSlots
     private let openRuns: OpenRuns
     /// The last save failed.
@@ -73,6 +74,7 @@ public final class SyncPipeline: Sendable {
         slots = RequestSlots(max(1, configuration.daemon.maxParallelRequests), clock: clock)
         let openRuns = OpenRuns(folder: document.fileURL)
         self.openRuns = openRuns
+        workers = Workers(document)
         writer = ScheduleWriter(document: document, clock: clock) { scope, began in openRuns.stored(scope, began: began) }
         state = Mutex(
             State(
@@ -314,7 +316,7 @@ public final class SyncPipeline: Sendable {
 
     private func environment(_ state: State) -> SyncRun.Environment {
         SyncRun.Environment(
-            document: document, daemon: state.configuration.daemon, store: state.configuration.store,
+            document: document, workers: workers, daemon: state.configuration.daemon, store: state.configuration.store,
             documentLimits: state.configuration.document, mapping: state.mapping, transports: transports, slots: slots, clock: clock,
             random: random, secrets: secrets, version: version, fetchQueue: fetchQueue, parseQueue: parseQueue,
             trust: trust, parseProbe: parseProbe.withLock { $0 }, observe: observe

@@ -38,9 +38,9 @@ extension SyncRun {
         var fetch = PageFetch(
             request, validators: stored?.validators, recognisesUnmodified: stored != nil, environment: fetchEnvironment)
         if isCompared, let count = stored?.manifest, count > 0 {
-            fetch.knownRecords = { [document = environment.document] in
+            fetch.knownRecords = { [workers = environment.workers] in
                 // What cannot be read is not known: then all of the page is read, and whoever reads its rows hears of the failure.
-                try? await document.withWorker { try StoredManifest.load(count: count, of: scope, page: request.key, in: $0) }
+                try? await workers.run { try StoredManifest.load(count: count, of: scope, page: request.key, in: $0) }
             }
         }
         return FetchOperation(fetch)
@@ -115,7 +115,7 @@ extension SyncRun {
     /// Whether any row is known to have been listed, in a complete run or since.
     func hasListedRows() async throws -> Bool {
         let scope = scope
-        return try await environment.document.withWorker { worker in
+        return try await environment.workers.run { worker in
             try StoredKeys.entries(of: scope, in: worker).contains { ($0.kind == .members || $0.kind == .previous) && $0.keys?.isEmpty == false }
         }
     }
@@ -134,7 +134,7 @@ extension SyncRun {
     }
 
     func storedRequest(_ key: String) async throws -> StoredRequest? {
-        try await environment.document.withWorker { [self] in try storedRequest(key, in: $0) }
+        try await environment.workers.run { [self] in try storedRequest(key, in: $0) }
     }
 
     /// What is known of a page, if its rows are what it says. On the context's queue.
@@ -154,7 +154,7 @@ extension SyncRun {
     func renew(_ stored: StoredRequest, by page: UnmodifiedPage, request: PageRequest) async throws {
         let fresh = page.validators, scope = scope
         guard fresh.etag != stored.validators?.etag || fresh.lastModified != stored.validators?.lastModified else { return }
-        try await environment.document.withWorker { worker in
+        try await environment.workers.run { worker in
             try StoredRequest.renew(fresh, scope: scope, key: request.key, in: worker)
             try worker.save()
         }

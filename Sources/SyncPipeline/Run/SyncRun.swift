@@ -8,6 +8,7 @@ final class SyncRun: Sendable {
     /// What a run works with.
     struct Environment: Sendable {
         let document: UIManagedDocument
+        let workers: Workers
         let daemon: DaemonConfiguration
         let store: StoreConfiguration
         let documentLimits: DocumentConfiguration
@@ -129,7 +130,7 @@ final class SyncRun: Sendable {
 
     private func loadBegin() async throws -> (state: RunState, stored: KnownPage?, mayCompare: Bool) {
         let key = prepared.pagination?.request.key
-        return try await environment.document.withWorker { [self] worker in
+        return try await environment.workers.run { [self] worker in
             let mayCompare = try mayCompare(in: worker)
             let state = try RunState.load(scope: scope, entity: resource.entity, in: worker)
             return (state, try key.map { ($0, try storedRequest($0, in: worker)) }, mayCompare)
@@ -328,7 +329,7 @@ final class SyncRun: Sendable {
                     tally.counts.deleted += written.deleted
                     // Once more: a page that names what is gone may have been saved meanwhile.
                     if !written.erased.isEmpty {
-                        try await environment.document.withWorker { worker in
+                        try await environment.workers.run { worker in
                             try record.forgetPages(naming: written.erased, in: worker)
                             try worker.save()
                         }
@@ -359,7 +360,7 @@ final class SyncRun: Sendable {
 
     private func write(_ record: RunRecord) async throws -> RunRecord.Outcome {
         let write = { @Sendable [environment, scope] in
-            try await environment.document.withWorker { worker in try record.write(in: worker) { environment.parseProbe?.concludes(scope) } }
+            try await environment.workers.run { worker in try record.write(in: worker) { environment.parseProbe?.concludes(scope) } }
         }
         let written = record.mayRemove ? try await environment.trust.conclusions.run(write) : try await write()
         environment.trust.doubt(written.removed)

@@ -19,8 +19,7 @@ extension PipelineState {
 
     private mutating func noticeLongRuns(_ now: Moment) {
         guard phase == .running else { return }
-        for (scope, run) in runs where !run.isNoticed {
-            guard run.started.advanced(by: Self.noticeable) <= now.instant else { continue }
+        for scope in resources.notices.until(now.instant).map(\.scope).sorted() {
             resources[scope]?.run?.isNoticed = true
             record(scope, now)
         }
@@ -40,9 +39,8 @@ extension PipelineState {
     }
 
     private mutating func endWhatIsLate(_ now: Moment) {
-        for (scope, run) in runs where !run.isCancelled {
-            if run.deadline <= now.instant || (stopTime ?? .never) <= now.instant { cancel(scope) }
-        }
+        let isOver = (stopTime ?? .never) <= now.instant
+        for scope in resources.deadlines.until(isOver ? .never : now.instant).map(\.scope).sorted() { cancel(scope) }
         guard phase == .stopping, let stopTime else { return }
         let isIdle = !isSaving && !isUnsaved && resources.running.isEmpty
         guard isIdle || stopTime.advanced(by: Self.patience) <= now.instant else { return }
@@ -92,20 +90,16 @@ extension PipelineState {
     private func nextWake(_ now: Moment) -> SyncInstant? {
         guard phase == .running || phase == .stopping else { return nil }
         var times: [SyncInstant] = []
-        for (_, run) in runs {
-            if !run.isCancelled { times.append(run.deadline) }
-            if phase == .running, !run.isNoticed { times.append(run.started.advanced(by: Self.noticeable)) }
-        }
+        if let end = resources.deadlines.entries.first { times.append(end.time) }
+        if phase == .running, let notice = resources.notices.entries.first { times.append(notice.time) }
         if phase == .running, let end = resources.current.entries.first { times.append(end.time) }
         if phase == .stopping, let stopTime {
-            let isCancelled = runs.allSatisfy(\.run.isCancelled)
-            times.append(isCancelled ? stopTime.advanced(by: Self.patience) : stopTime)
+            times.append(resources.deadlines.entries.isEmpty ? stopTime.advanced(by: Self.patience) : stopTime)
         } else {
             nextPatienceEnd(after: now).map { times.append($0) }
             if let earliest = earliestDue(at: now) {
                 // The latest that may still be met together with the earliest.
-                let together = counted(until: earliest.advanced(by: Self.leeway), at: now)
-                times.append(together.last.flatMap { resources[$0]?.due } ?? earliest)
+                times.append(latestDue(until: earliest.advanced(by: Self.leeway), at: now) ?? earliest)
             }
         }
         return times.min()

@@ -148,6 +148,12 @@ extension PipelineState {
         return resources.due.entries.first { counts($0.scope, givingWay) }?.time
     }
 
+    /// When the last of those is due that are due at `limit`. Looked for from there: any number may be due before it.
+    func latestDue(until limit: SyncInstant, at now: Moment) -> SyncInstant? {
+        let givingWay = givingWay(at: now)
+        return resources.due.until(limit).last { counts($0.scope, givingWay) }?.time
+    }
+
     private func counts(_ scope: ResourceScope, _ givingWay: GivingWay) -> Bool {
         guard givingWay != .everybody, let resource = resources[scope], isAwake(resource) else { return false }
         return givingWay == .nobody || suspects[scope] == nil

@@ -11,6 +11,10 @@ extension PipelineState {
         /// Those that are current, with the times until which they are.
         private(set) var current = Timeline()
         private(set) var running: Set<ResourceScope> = []
+        /// Those with a run that is not cancelled, with its deadline.
+        private(set) var deadlines = Timeline()
+        /// Those with a run that nobody has noticed yet, with the time from which on it is noticeable.
+        private(set) var notices = Timeline()
         /// Those that were set since `changes` was asked last.
         private var changed: Set<ResourceScope> = []
 
@@ -23,7 +27,10 @@ extension PipelineState {
                 all[scope] = newValue
                 due.set(scope, newValue?.due)
                 current.set(scope, newValue.flatMap(Self.end))
-                if newValue?.run == nil { running.remove(scope) } else { running.insert(scope) }
+                let run = newValue?.run
+                if run == nil { running.remove(scope) } else { running.insert(scope) }
+                deadlines.set(scope, run.flatMap(Self.deadline))
+                notices.set(scope, run.flatMap(Self.notice))
                 changed.insert(scope)
             }
         }
@@ -36,16 +43,21 @@ extension PipelineState {
 
         private static func end(of resource: Resource) -> SyncInstant? { resource.isPollable && !resource.isStale ? resource.staleTime : nil }
 
+        private static func deadline(of run: Run) -> SyncInstant? { run.isCancelled ? nil : run.deadline }
+
+        private static func notice(of run: Run) -> SyncInstant? { run.isNoticed ? nil : run.started.advanced(by: noticeable) }
+
         /// What is wrong with the order, in words; nil: nothing.
         var violation: String? {
             for (scope, resource) in all {
                 if due.times[scope] != resource.due { return "\(scope) has another due time" }
                 if current.times[scope] != Self.end(of: resource) { return "\(scope) is current for another time" }
                 if running.contains(scope) != (resource.run != nil) { return "\(scope) has another run" }
+                if deadlines.times[scope] != resource.run.flatMap(Self.deadline) { return "\(scope) has another deadline" }
+                if notices.times[scope] != resource.run.flatMap(Self.notice) { return "\(scope) is noticeable at another time" }
             }
-            let count = due.times.count + current.times.count + running.count
-            return due.isSorted && current.isSorted && Set(due.times.keys).union(current.times.keys).union(running).isSubset(of: all.keys)
-                ? nil : "\(count) entries are out of order"
+            let timelines = [due, current, deadlines, notices], known = timelines.reduce(running) { $0.union($1.times.keys) }
+            return timelines.allSatisfy(\.isSorted) && known.isSubset(of: all.keys) ? nil : "\(known.count) entries are out of order"
         }
     }
 
@@ -74,14 +86,17 @@ extension PipelineState {
         }
 
         /// Those with a time up to then.
-        func until(_ time: SyncInstant) -> ArraySlice<Entry> { entries.prefix { $0.time <= time } }
+        func until(_ time: SyncInstant) -> ArraySlice<Entry> { entries[..<count { $0.time <= time }] }
 
         /// Where it is, or belongs.
-        private func index(of entry: Entry) -> Int {
+        private func index(of entry: Entry) -> Int { count { $0 < entry } }
+
+        /// How many come first of which this is true; it is true of none behind them.
+        private func count(_ isBefore: (Entry) -> Bool) -> Int {
             var low = 0, high = entries.count
             while low < high {
                 let middle = (low + high) / 2
-                if entries[middle] < entry { low = middle + 1 } else { high = middle }
+                if isBefore(entries[middle]) { low = middle + 1 } else { high = middle }
             }
             return low
         }

@@ -16,6 +16,8 @@ public final class SyncPipeline: Sendable {
         var mapping: ModelMapping
         /// Of the resources that were polled since it came into force.
         var prepared: [ResourceScope: PreparedResource] = [:]
+        /// Which resources have records of the same entity; nil: nobody has asked since it came into force.
+        var sharers: [String: Set<ResourceScope>]?
         var runs: [ResourceScope: Running] = [:]
         /// Steps of runs that have ended.
         var steps = 0
@@ -137,6 +139,7 @@ public final class SyncPipeline: Sendable {
             state.configuration = configuration
             state.mapping = mapping
             state.prepared = [:]
+            state.sharers = nil
         }
         slots.resize(max(1, configuration.daemon.maxParallelRequests))
         parseQueue.maxConcurrentOperationCount = max(1, configuration.daemon.maxParallelParses)
@@ -216,17 +219,20 @@ public final class SyncPipeline: Sendable {
             return !state.isDelivering
         }
         guard delivers else { return }
-        while let output = nextOutput() { carryOut(output) }
+        while let outputs = nextOutputs() {
+            for output in outputs { carryOut(output) }
+        }
     }
 
     /// Outputs are carried out outside of the lock, and never two at a time: what is to be cancelled was begun before.
-    private func nextOutput() -> PipelineState.Output? {
+    private func nextOutputs() -> [PipelineState.Output]? {
         state.withLock { state in
             if state.outbox.isEmpty {
                 state.isDelivering = false
                 return nil
             }
-            return state.outbox.removeFirst()
+            defer { state.outbox = [] }
+            return state.outbox
         }
     }
 
@@ -299,10 +305,18 @@ public final class SyncPipeline: Sendable {
         _ order: PipelineState.RunOrder, _ state: inout sending State, _ environment: SyncRun.Environment
     ) -> PreparedResource {
         if let known = state.prepared[order.scope], known.resource == order.resource { return known }
-        let others = state.configuration.sources.flatMap(\.resources).filter { $0.source != order.scope.source || $0.name != order.scope.resource }
-        let made = PreparedResource(order.resource, isAlone: !others.contains { $0.entity == order.resource.entity }, environment)
+        let sharers = state.sharers ?? Self.sharers(state.configuration)
+        state.sharers = sharers
+        let isAlone = sharers[order.resource.entity]?.isSubset(of: [order.scope]) ?? true
+        let made = PreparedResource(order.resource, isAlone: isAlone, environment)
         state.prepared[order.scope] = made
         return made
+    }
+
+    private static func sharers(_ configuration: CisternConfiguration) -> [String: Set<ResourceScope>] {
+        configuration.sources.flatMap(\.resources).reduce(into: [:]) { sharers, resource in
+            sharers[resource.entity, default: []].insert(ResourceScope(source: resource.source, resource: resource.name))
+        }
     }
 
     /// Somebody who waits for a report is told when what the run left behind is stored as well.

@@ -43,7 +43,7 @@ public final class JournalReporter: Sendable {
     }
 }
 
-/// Tells the service manager how things are, with each event that changes the sentence. `Notify` sends the newest at most once a second.
+/// Tells the service manager how things are after each event that changes the sentence: `Notify` has it made and sends it, at most once a second.
 public final class NotifyReporter: Sendable {
     private let notify: Notify
     private let recorder: StatusRecorder
@@ -57,7 +57,8 @@ public final class NotifyReporter: Sendable {
     /// To be called after the recorder has recorded the event.
     public func observe(_ event: SyncEvent) {
         guard notify.isActive, Self.isNews(event) else { return }
-        notify.status(recorder.text)
+        // With many resources there is news all the time, and the sentence goes through all of them.
+        notify.status { [recorder] in recorder.text }
     }
 
     static func isNews(_ event: SyncEvent) -> Bool {

@@ -72,6 +72,14 @@ public final class Notify: Sendable {
         wake()
     }
 
+    /// The same for a text that costs something: it is worked out when it is sent, on the queue of this object, so that news which is not sent costs
+    /// nothing.
+    public func status(_ words: @escaping @Sendable () -> String) {
+        guard isActive else { return }
+        state.withLock { $0.outbox.setStatus(words) }
+        wake()
+    }
+
     /// Sends the message after those that wait already. The verbs of `Notify+Messages` are made of it.
     public func send(_ message: NotifyMessage) {
         guard isActive else { return }
@@ -151,6 +159,7 @@ public final class Notify: Sendable {
             waiters.forEach { $0.signal() }
             switch step {
             case .send(let message): attempt(message, by: sender)
+            case .ask: workOutStatus()
             case .wait(let moment): return sleep(until: moment, from: now)
             case .idle: return
             }
@@ -160,6 +169,13 @@ public final class Notify: Sendable {
     /// Returns when everything that was to be done at once has been tried. For tests.
     func drain() {
         queue.sync {}
+    }
+
+    /// Outside of the lock: whoever says it may have locks of its own.
+    private func workOutStatus() {
+        guard let (words, count) = state.withLock({ $0.outbox.wanted }) else { return }
+        let text = words()
+        state.withLock { $0.outbox.setStatus(text, wanted: count) }
     }
 
     private func attempt(_ message: NotifyMessage, by sender: any NotifySender) {

@@ -105,6 +105,8 @@ struct NotifyOutbox {
     enum Step: Equatable {
         /// Try to send this now, then call `sent()` or `failed(_:at:)`.
         case send(NotifyMessage)
+        /// The status that is to be sent now is not worked out yet: have `wanted` say it, and call `setStatus(_:wanted:)`.
+        case ask
         /// Nothing to do before that moment.
         case wait(until: Duration)
         case idle
@@ -115,9 +117,18 @@ struct NotifyOutbox {
         let expires: Duration
     }
 
+    private enum Words {
+        case text(String)
+        /// Worked out when it is sent.
+        case made(@Sendable () -> String)
+
+        var text: String? { if case .text(let text) = self { text } else { nil } }
+    }
+
     private let statusInterval: Duration
     private var items: [Item] = []
-    private var status: (text: String, expires: Duration?)?
+    private var status: (words: Words, expires: Duration?)?
+    private var statusCount = 0
     private var statusNotBefore: Duration?
     private var retryAt: Duration?
     private var trying: (message: NotifyMessage, isStatus: Bool)?
@@ -136,7 +147,24 @@ struct NotifyOutbox {
     }
 
     mutating func setStatus(_ text: String) {
-        status = (text, nil)
+        status = (.text(text), nil)
+        statusCount += 1
+    }
+
+    mutating func setStatus(_ words: @escaping @Sendable () -> String) {
+        status = (.made(words), nil)
+        statusCount += 1
+    }
+
+    /// Who says the status that `.ask` is about, and which one that is.
+    var wanted: (words: @Sendable () -> String, count: Int)? {
+        guard case .made(let words)? = status?.words else { return nil }
+        return (words, statusCount)
+    }
+
+    /// What `wanted` said. Nothing if there is a newer status by now, or none.
+    mutating func setStatus(_ text: String, wanted count: Int) {
+        if status != nil, statusCount == count { status?.words = .text(text) }
     }
 
     /// `hurrying`: a status does not wait for its interval.
@@ -149,8 +177,9 @@ struct NotifyOutbox {
         }
         guard let status else { return .idle }
         if !hurrying, let statusNotBefore, now < statusNotBefore { return .wait(until: statusNotBefore) }
+        guard let text = status.words.text else { return .ask }
         if status.expires == nil { self.status?.expires = now + Self.patience }
-        let message = NotifyMessage([.init("STATUS", status.text)])
+        let message = NotifyMessage([.init("STATUS", text)])
         trying = (message, true)
         return .send(message)
     }
@@ -177,7 +206,7 @@ struct NotifyOutbox {
         guard let trying else { return nil }
         if !trying.isStatus {
             items.removeFirst()
-        } else if let status, NotifyMessage([.init("STATUS", status.text)]) == trying.message {
+        } else if let text = status?.words.text, NotifyMessage([.init("STATUS", text)]) == trying.message {
             // A newer one may have come while this was on its way; that one stays.
             self.status = nil
         }

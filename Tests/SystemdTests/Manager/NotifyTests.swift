@@ -84,6 +84,42 @@ struct NotifyTests {
         #expect(sender.texts == ["STATUS=first", "WATCHDOG=1", "STATUS=third"])
     }
 
+    @Test func aStatusThatIsNotSentIsNotWorkedOut() {
+        let notify = makeNotify(), made = Mutex<[Int]>([])
+        notify.status("first")
+        #expect(notify.flush(within: patience))
+        for number in 0..<100 {
+            notify.status { @Sendable in
+                made.withLock { $0.append(number) }
+                return "text \(number)"
+            }
+        }
+        notify.drain()
+        #expect(made.withLock { $0 } == [])
+        clock.advance(by: .seconds(1))
+        #expect(made.withLock { $0 } == [99])
+        #expect(sender.texts == ["STATUS=first", "STATUS=text 99"])
+        notify.status { @Sendable in "last" }
+        #expect(notify.flush(within: patience))
+        #expect(sender.texts.last == "STATUS=last")
+    }
+
+    @Test func newsThatComesWhileAStatusIsWorkedOutTakesItsPlace() {
+        let notify = makeNotify()
+        notify.status { @Sendable [notify] in
+            notify.status("newer")
+            return "older"
+        }
+        #expect(notify.flush(within: patience))
+        #expect(sender.texts == ["STATUS=newer"])
+        notify.status { @Sendable [notify] in
+            notify.stopping(status: "stopping")
+            return "older"
+        }
+        #expect(notify.flush(within: patience))
+        #expect(sender.texts == ["STATUS=newer", "STOPPING=1\nSTATUS=stopping"])
+    }
+
     @Test func aStatusThatWaitsDoesNotOverwriteTheStatusOfALaterMessage() {
         let notify = makeNotify()
         notify.status("first")

@@ -161,6 +161,23 @@ import Testing
         }
     }
 
+    @Test(
+        arguments: [
+            (["a.example"], ["a.example"], true), (["a.example"], ["a.example:8443"], true), (["a.example"], ["A.Example.:8443"], true),
+            (["*.example.com"], ["b.example.com"], true),
+            // Addresses have been compared by the library.
+            ([], ["127.0.0.1:8443"], true), ([], ["[::1]:8443"], true), ([], ["[::1]"], true),
+            (["a.example"], ["b.example"], false), (["127.0.0.1", "::1"], ["localhost:8443"], false), ([], ["a.example"], false),
+            (["a.example"], [], false), (["a.example"], [""], false), (["a.example"], ["a.example", "b.example"], false),
+            (["a.example"], ["a.example@b.example"], false), (["a.example"], ["b.example/a.example"], false),
+        ] as [([String], [String], Bool)])
+    func aRequestGoesOnlyToAHostThatTheCertificateNames(names: [String], fields: [String], goes: Bool) {
+        let check = RequestHeadCheck(names: names)
+        for _ in 0..<2 { #expect((check.judge(fields) == nil) == goes) }
+        // What was let through before makes no other host right.
+        #expect(check.judge(["other.example"])?.kind == .tls)
+    }
+
     /// A server with a certificate for `names`, and the options of a transport that knows its authority.
     private func withServer(names: [String], _ body: (RawHTTPServer, TransportOptions) async throws -> Void) async throws {
         let identity = try TestIdentity(for: names)

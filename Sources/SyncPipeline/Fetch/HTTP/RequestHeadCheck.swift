@@ -17,7 +17,8 @@ final class RequestHeadCheck: ChannelOutboundHandler {
     /// Nothing more is sent: the connection is being closed.
     private var isOver = false
 
-    private init(names: [String]) {
+    /// - Parameter names: those in the server's certificate.
+    init(names: [String]) {
         self.names = names
     }
 
@@ -35,7 +36,7 @@ final class RequestHeadCheck: ChannelOutboundHandler {
     }
 
     /// Why a request with these host fields may not be sent; nil if it may.
-    private func judge(_ fields: [String]) -> FetchError? {
+    func judge(_ fields: [String]) -> FetchError? {
         guard fields.count == 1, let host = (try? HTTPAddress("https://\(fields[0])/"))?.origin.host else {
             return FetchError(.tls, detail: "a request names no host")
         }

@@ -222,6 +222,33 @@ import Testing
         try await fixture.end()
     }
 
+    @Test func resourcesThatAReloadBringsForOneEntityAreNotAlone() async throws {
+        let entities = """
+            \(ScriptedAPI.entities())
+            [entity.Guest]
+            key = ["id"]
+            [entity.Guest.attributes]
+            id = { type = "int64", optional = false }
+            name = { type = "string" }
+            """
+        let people = ScriptedAPI.resource("people", of: "Person", Self.listing)
+        let fixture = try await api.fixture(ScriptedAPI.configuration(people, entities: entities))
+        serve(Self.two, etag: "\"1\"")
+        try await fixture.sync("api/people")
+        let both = ScriptedAPI.configuration(
+            people, ScriptedAPI.resource("guests", of: "Guest"), ScriptedAPI.resource("visitors", of: "Guest"), entities: entities)
+        try await fixture.pipeline.reload(PipelineFixture.configuration(both))
+        api.set("/guests", #"[{"id": 1, "name": "a"}, {"id": 2, "name": "b"}]"#, etag: "\"1\"")
+        api.set("/visitors", #"[{"id": 1, "name": "v"}]"#)
+        try await fixture.sync("api/guests")
+        try await fixture.sync("api/visitors")
+        // The first record is as it was, and the row is not.
+        api.set("/guests", #"[{"id": 1, "name": "a"}, {"id": 2, "name": "c"}]"#, etag: "\"2\"")
+        try await fixture.sync("api/guests")
+        #expect(try await fixture.values("name", of: "Guest") == ["a", "c"])
+        try await fixture.end()
+    }
+
     @Test func aRecordThatLosesItsTwinIsReadAgain() async throws {
         let fixture = try await api.fixture(Self.configuration())
         serve(#"{"id": 1, "name": "a"}, {"id": 1, "name": "b"}, {"id": 2}"#)

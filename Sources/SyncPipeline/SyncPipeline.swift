@@ -85,6 +85,8 @@ public final class SyncPipeline: Sendable {
         // Requests are limited by their slots. A fetch that waits for its next attempt holds no slot, and must hold no place in the queue either.
         fetchQueue.name = "fetch"
         parseQueue.name = "parse"
+        // Threads apart: pages that are parsed on all cores would take those of the queue's default, on which every task runs.
+        parseQueue.qualityOfService = .utility
         parseQueue.maxConcurrentOperationCount = max(1, configuration.daemon.maxParallelParses)
         document.managedObjectContext.materializesNotificationObjects = false
         document.root.materializesNotificationObjects = false
@@ -218,22 +220,22 @@ public final class SyncPipeline: Sendable {
             defer { state.isDelivering = true }
             return !state.isDelivering
         }
-        guard delivers else { return }
-        while let outputs = nextOutputs() {
-            for output in outputs { carryOut(output) }
-        }
+        if delivers { deliver() }
     }
 
-    /// Outputs are carried out outside of the lock, and never two at a time: what is to be cancelled was begun before.
-    private func nextOutputs() -> [PipelineState.Output]? {
-        state.withLock { state in
-            if state.outbox.isEmpty {
-                state.isDelivering = false
-                return nil
-            }
+    /// Carries out what there is, outside of the lock, and never two outputs at a time: what is to be cancelled was begun before. What is handed in
+    /// meanwhile is left to another task: somebody who begins a thousand runs is not to be kept by all that they hand in.
+    private func deliver() {
+        let outputs = state.withLock { state in
             defer { state.outbox = [] }
             return state.outbox
         }
+        for output in outputs { carryOut(output) }
+        let isMore = state.withLock { state in
+            state.isDelivering = !state.outbox.isEmpty
+            return state.isDelivering
+        }
+        if isMore { Task { self.deliver() } }
     }
 
     private func carryOut(_ output: PipelineState.Output) {

@@ -20,6 +20,10 @@ final class PipelineFixture: Sendable {
         let continuation: CheckedContinuation<Void, Never>
     }
     private let recorded = Mutex<(events: [SyncEvent], watchers: [Watcher])>(([], []))
+    private struct Listener: Sendable {
+        let hear: @Sendable (SyncEvent) -> Void
+    }
+    private let listener = Mutex<Listener?>(nil)
 
     /// What the pipeline told, in order.
     var events: [SyncEvent] { recorded.withLock { $0.events } }
@@ -68,6 +72,12 @@ final class PipelineFixture: Sendable {
             return recorded.watchers.filter { $0.test(events) }
         }
         for watcher in ready { watcher.continuation.resume() }
+        listener.withLock { $0 }?.hear(event)
+    }
+
+    /// Calls `body` with each event, where it is told; nil: no longer.
+    func listen(_ body: (@Sendable (SyncEvent) -> Void)?) {
+        listener.withLock { $0 = body.map { Listener(hear: $0) } }
     }
 
     /// Waits until what was told satisfies `test`.

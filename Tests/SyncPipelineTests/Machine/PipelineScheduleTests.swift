@@ -285,6 +285,29 @@ import Testing
         try await fixture.end()
     }
 
+    // MARK: Carrying out
+
+    // Each event makes the next: there is no end to them until the test says so.
+    @Test func whoHandsSomethingInIsNotKeptByWhatOthersHandIn() async throws {
+        let start = Date(timeIntervalSince1970: 1_735_689_600), isOver = Atomic(false), count = Atomic(0)
+        let fixture = try await PipelineFixture(Self.toml(), now: start, isArmed: true) { _, _ in Self.list }
+        await fixture.told { $0.reports.count == 1 }
+        let pipeline = fixture.pipeline, scope = ResourceScope(source: "api", resource: "people")
+        let goOn = { @Sendable in
+            let later = start.addingTimeInterval(3_600 + Double(count.add(1, ordering: .relaxed).newValue % 80_000))
+            pipeline.handle(.told(scope, until: later))
+        }
+        fixture.listen { event in
+            if case .scheduled = event, !isOver.load(ordering: .relaxed) { goOn() }
+        }
+        goOn()
+        let made = count.load(ordering: .relaxed)
+        while count.load(ordering: .relaxed) < made + 100 { await Task.yield() }
+        isOver.store(true, ordering: .relaxed)
+        fixture.listen(nil)
+        try await fixture.end()
+    }
+
     // MARK: Stop
 
     @Test func aStopDoesNotSitOutAWait() async throws {

@@ -3,11 +3,9 @@ import Testing
 
 @testable import SyncPipeline
 
-@Suite struct ArrivalOrderTests {
-    private static let parts = 2
-
-    @Test(arguments: 0..<parts) func rowsDoNotDependOnTheOrderInWhichPagesArrive(_ part: Int) async throws {
-        for seed in stride(from: part, to: 200, by: Self.parts) {
+@Suite(.serialized) struct ArrivalOrderTests {
+    @Test func rowsDoNotDependOnTheOrderInWhichPagesArrive() async throws {
+        for seed in 0..<120 {
             if let failure = try await ArrivalRun.failure(seed: seed) { Issue.record("\(failure)") }
         }
     }

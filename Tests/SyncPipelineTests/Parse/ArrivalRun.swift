@@ -41,7 +41,8 @@ final class ArrivalRun: Sendable {
         let page: Int
     }
 
-    private static let workers = 3
+    /// How many pages are parsed at the same time.
+    private let workers: Int
     private let plan: ArrivalWorld.Plan
     private let server: Mutex<Server>
     private let order: Order
@@ -68,6 +69,8 @@ final class ArrivalRun: Sendable {
         server = Mutex(Server(world: ArrivalWorld(plan, using: &random)))
         batchSize = random.chance(50) ? 1 + random.next(upTo: 4) : 1000
         self.order = order
+        // A third has to wait for the system to notice that the threads of two cores are taken.
+        workers = seed % 8 == 0 ? 3 : 2
         gate = order == .seeded ? ArrivalGate() : nil
     }
 
@@ -93,7 +96,7 @@ final class ArrivalRun: Sendable {
             [daemon]
             contact = "test@localhost"
             max_parallel_requests = 8
-            max_parallel_parses = \(Self.workers)
+            max_parallel_parses = \(workers)
             [defaults.schedule]
             every = "1h"
             [defaults.limits]
@@ -185,6 +188,8 @@ final class ArrivalRun: Sendable {
         }
         try disk.stand(under: fixture.document)
         let gate = gate
+        // Who waits at the gate holds a thread. Nobody else's pages are parsed on these.
+        fixture.pipeline.parseQueue.qualityOfService = .userInitiated
         fixture.pipeline.parseProbe.withLock {
             $0 = ParseProbe(batchSize: batchSize) { scope, _ in gate?.parse(scope.source) }
         }
@@ -249,7 +254,7 @@ final class ArrivalRun: Sendable {
         var isGoingOn = true
         while isGoingOn {
             let saves = numbers.chance(5), isFull = numbers.chance(30)
-            isGoingOn = try await gate.step(workers: Self.workers) {
+            isGoingOn = try await gate.step(workers: workers) {
                 numbers.next(upTo: $0)
             } between: {
                 guard saves else { return }

@@ -9,7 +9,7 @@ import Testing
 /// hold. In a process of its own, whose main queue nobody else keeps busy: the document's main context lives there.
 @Suite struct SimulationTests {
     /// So many lives; `CISTERN_LIVES` makes it more, `CISTERN_SEED` has one run alone.
-    private static var count: Int { ProcessInfo.processInfo.environment["CISTERN_LIVES"].flatMap(Int.init) ?? 1_000 }
+    private static var count: Int { ProcessInfo.processInfo.environment["CISTERN_LIVES"].flatMap(Int.init) ?? 300 }
 
     @Test(.longProcess, .timeLimit(.minutes(60))) func thePromisesHoldAfterEveryStepOfRandomLives() async {
         await #expect(processExitsWith: .success) { try await live(0..<SimulationTests.count) }

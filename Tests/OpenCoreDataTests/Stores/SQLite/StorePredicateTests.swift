@@ -137,13 +137,14 @@ struct StorePredicateTests {
 
     // Q13, Q12, Q6, Q8, Q11
     @Test(.longComputation, arguments: 1...12 as ClosedRange<UInt64>)
-    func sqliteFindsWhatMemoryFinds(seed: UInt64) throws {
+    func sqliteFindsWhatMemoryFinds(seed: UInt64) throws { try Self.check(seed, predicates: 700) }
+
+    fileprivate static func check(_ seed: UInt64, predicates count: Int) throws {
         let world = try World(seed: seed), shared = Object.Shared(world)
         var random = RandomStorePredicates(numbers: SeededNumbers(seed: seed &* 7919), owners: world.owners, pets: world.pets)
         var plan = FetchPlan(entity: try world.fixture.entity("Owner"))
         plan.includesRows = false
         var refused: [String: Int] = [:], refusals = 0, matches = 0
-        let count = 4_200
         for _ in 0..<count {
             let predicate = random.predicate()
             let expected = try world.owners.filter { try predicate.evaluate(Object(id: $0, world: shared)) }
@@ -182,4 +183,11 @@ struct StorePredicateTests {
             }
         }
     }
+}
+
+/// The same, with many more predicates: `make stress`.
+@Suite(.enabled(if: ProcessInfo.processInfo.environment["CISTERN_STRESS"] == "1", "runs under make stress"))
+struct StorePredicateStress {
+    @Test(arguments: 101...112 as ClosedRange<UInt64>)
+    func sqliteFindsWhatMemoryFindsOfFiftyThousandPredicates(seed: UInt64) throws { try StorePredicateTests.check(seed, predicates: 4_200) }
 }

@@ -94,7 +94,9 @@ private final class UnsavedWorld {
 struct UnsavedPredicateTests {
     // Q13
     @Test(.longComputation, arguments: 1...12 as ClosedRange<UInt64>)
-    func aContextWithUnsavedChangesFindsWhatMemoryFinds(seed: UInt64) throws {
+    func aContextWithUnsavedChangesFindsWhatMemoryFinds(seed: UInt64) throws { try Self.check(seed, predicates: 700) }
+
+    fileprivate static func check(_ seed: UInt64, predicates count: Int) throws {
         let world = try UnsavedWorld(seed: seed), context = world.stack.root
         try context.performAndWait { () throws in
             var random = RandomStorePredicates(
@@ -103,7 +105,6 @@ struct UnsavedPredicateTests {
             request.resultType = .managedObjectIDResultType
             let entity = try #require(world.stack.coordinator.managedObjectModel.entitiesByName["Owner"])
             var refusals = 0, misfits = 0, matches = 0
-            let count = 4_200
             for _ in 0..<count {
                 let predicate = random.predicate()
                 request.predicate = NSPredicate.make(predicate)
@@ -122,4 +123,11 @@ struct UnsavedPredicateTests {
             #expect(refusals < count / 20 && misfits < count / 2 && matches > count / 10, "\(refusals) \(misfits) \(matches)")
         }
     }
+}
+
+/// The same, with many more predicates: `make stress`.
+@Suite(.enabled(if: ProcessInfo.processInfo.environment["CISTERN_STRESS"] == "1", "runs under make stress"))
+struct UnsavedPredicateStress {
+    @Test(arguments: 101...112 as ClosedRange<UInt64>)
+    func aContextFindsWhatMemoryFindsOfFiftyThousandPredicates(seed: UInt64) throws { try UnsavedPredicateTests.check(seed, predicates: 4_200) }
 }

@@ -8,7 +8,7 @@ import Testing
 struct MigrationPropertyTests {
     // G2, G4
     @Test(.longComputation, arguments: 0..<4) func whatIsStoredOutlivesAnyChangeThatCanBeInferred(_ part: Int) throws {
-        try search(part * 20..<(part + 1) * 20)
+        try search(part * 9..<(part + 1) * 9)
     }
 }
 

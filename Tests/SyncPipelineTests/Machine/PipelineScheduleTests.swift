@@ -290,7 +290,7 @@ import Testing
     // Each event makes the next: there is no end to them until the test says so.
     @Test func whoHandsSomethingInIsNotKeptByWhatOthersHandIn() async throws {
         let start = Date(timeIntervalSince1970: 1_735_689_600), isOver = Atomic(false), count = Atomic(0)
-        let fixture = try await PipelineFixture(Self.toml(), now: start, isArmed: true) { _, _ in Self.list }
+        let fixture = try await PipelineFixture(Self.toml(), now: start, isArmed: true, savesAtOnce: true) { _, _ in Self.list }
         await fixture.told { $0.reports.count == 1 }
         let pipeline = fixture.pipeline, scope = ResourceScope(source: "api", resource: "people")
         let goOn = { @Sendable in

@@ -23,12 +23,14 @@ import Testing
             let fixture = try await PipelineFixture(toml) { _, _ in
                 .response(status: 200, headers: ["Content-Type": "application/json"], body: Array(#"[{"id": 1}]"#.utf8))
             }
-            let turns = Turns(), limit = ContinuousClock.now.advanced(by: .seconds(60))
+            let turns = Turns()
             fixture.pipeline.parseProbe.withLock {
                 $0 = ParseProbe(batchSize: 10) { _, stage in
                     guard stage == .saving else { return }
                     if turns.begun.add(1, ordering: .relaxed).newValue == cores { Task.detached { turns.isServed.store(true, ordering: .relaxed) } }
-                    // Computes, as a page of a million records does, until the task has had its turn.
+                    // Computes, as a page of a million records does, until the task has had its turn, which all wait for from when the last has begun.
+                    while turns.begun.load(ordering: .relaxed) < cores {}
+                    let limit = ContinuousClock.now.advanced(by: .seconds(60))
                     while !turns.isServed.load(ordering: .relaxed), ContinuousClock.now < limit {}
                     let wasServed = turns.isServed.load(ordering: .relaxed)
                     #expect(wasServed)

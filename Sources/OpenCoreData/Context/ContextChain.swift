@@ -191,6 +191,16 @@ final class ContextLevel: @unchecked Sendable {
         return now != nil
     }
 
+    /// New rows.
+    func insert(_ block: RowBlock) {
+        if block.isSealed, keyIndexes.isEmpty {
+            if !isMerging { origin = .several }
+            pending.add(block)
+        } else {
+            for (id, change) in block.rows { record(id, change) }
+        }
+    }
+
     /// Forgets the to-manys of an object that never was.
     ///
     /// - Parameter others: whether others forget that they were related to it; not where that may have to be brought back.
@@ -252,8 +262,11 @@ final class ContextLevel: @unchecked Sendable {
         }
         if !pending.orders.isEmpty { leaveOrders(pushed) }
         var cancelled: [NSManagedObjectID] = []
-        pushed.forEach { id, change in
-            if !record(id, change) { cancelled.append(id) }
+        for part in pushed.entities.values {
+            for (id, change) in part.loose {
+                if !record(id, change) { cancelled.append(id) }
+            }
+            for block in part.blocks { insert(block) }
         }
         for (key, changes) in pushed.pairs {
             change(key) { $0.apply(changes) }

@@ -60,6 +60,14 @@ final class KeyReservoir: Sendable {
         }
     }
 
+    /// That many keys in a row for new objects of an entity, from a store that alone keeps it; nil where it can't give them just now.
+    func keys(_ count: Int, for entity: NSEntityDescription, in store: NSPersistentStore) -> Range<Int64>? {
+        blocks.withLock { _ in
+            guard !store.identity.isClosedForWriting.load(ordering: .acquiring) else { return nil }
+            return try? store.reserveKeys(for: entity.rootEntity, count: count)
+        }
+    }
+
     private func reserve(
         _ root: NSEntityDescription, _ count: Int, in store: NSPersistentStore, beside others: [NSPersistentStore]
     ) throws -> Range<Int64> {

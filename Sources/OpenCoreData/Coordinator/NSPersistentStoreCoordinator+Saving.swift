@@ -41,10 +41,13 @@ extension NSPersistentStoreCoordinator {
         let outcome = Result { try save.run() }
         for (part, saved) in save.committed {
             if !part.changes.isEmpty || part.changes.watched.isEmpty { written.append(part.store) }
-            part.changes.forEach { id, pending in
-                guard pending.kind != .deleted, let version = saved.version(of: id, pending.kind) else { return }
-                pending.row?.stamp(version: version)
-                id.makePermanent()
+            for changes in part.changes.entities.values {
+                for (id, pending) in changes.loose {
+                    guard pending.kind != .deleted, let version = saved.version(of: id, pending.kind) else { continue }
+                    pending.row?.stamp(version: version)
+                    id.makePermanent()
+                }
+                for block in changes.blocks { block.didCommit { saved.version(of: $0, .inserted) } }
             }
             rowCache.commit(part.changes, saved)
             computed.merge(saved.computed) { _, new in new }
@@ -83,7 +86,10 @@ extension NSPersistentStoreCoordinator {
             return store
         }
         if all.count == 1 {
-            try changes.forEach { id, _ in _ = try place(id) }
+            try changes.forEachUnsealed { id, _ in _ = try place(id) }
+            for block in changes.blocks where !block.store.isSame(as: all[0].identity) {
+                throw NSError.coreData(.persistentStoreSave, "No store that can be written keeps new objects of \(block.layout.entity.name ?? "?").")
+            }
             try Self.checkWritable(all[0], changes)
             var part = changes
             part.origin = origin

@@ -198,6 +198,13 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
             + "of stores of your own by configurations"
     }
 
+    /// Primary keys in a row for new objects, and the store they belong to. Nil where not one store alone keeps the entity, or it can't give them.
+    func makeKeys(_ count: Int, for entity: NSEntityDescription) -> (keys: Range<Int64>, store: StoreIdentity)? {
+        let keeping = persistentStores.filter { $0.keeps(entity) }
+        guard keeping.count == 1, !keeping[0].isReadOnly, keeping[0].identity.references == nil else { return nil }
+        return keys.keys(count, for: entity, in: keeping[0]).map { ($0, keeping[0].identity) }
+    }
+
     /// A new object's identity.
     package func makeID(for entity: NSEntityDescription) -> NSManagedObjectID {
         if let stock = keys.next(for: entity) {

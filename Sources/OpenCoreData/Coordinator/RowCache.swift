@@ -133,7 +133,8 @@ package final class RowCache: Sendable {
         let now = DispatchTime.now().uptimeNanoseconds
         state.withLock { state in
             enterWaiting(&state)
-            changes.forEach { id, pending in
+            // What came in blocks that nobody has looked into is read when somebody does.
+            changes.forEachUnsealed { id, pending in
                 if pending.kind == .deleted {
                     state.young[id] = nil
                     state.old[id] = nil

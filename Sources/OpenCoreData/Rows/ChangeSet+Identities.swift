@@ -73,12 +73,11 @@ extension ChangeSet {
 
     /// Whether any of it is about an object that turned out to be another one.
     var namesReplacedObjects: Bool {
-        for changes in entities.values {
-            for (id, change) in changes.rows {
-                if id.successor != nil || change.row?.namesReplacedObjects == true { return true }
-            }
+        var found = false
+        forEachUnsealed { id, change in
+            if id.successor != nil || change.row?.namesReplacedObjects == true { found = true }
         }
-        return pairs.contains { key, changes in
+        return found || pairs.contains { key, changes in
             key.owner.successor != nil || changes.added.contains { $0.successor != nil } || changes.removed.contains { $0.successor != nil }
         } || orders.contains { key, order in key.owner.successor != nil || order.contains { $0.successor != nil } }
     }
@@ -221,7 +220,7 @@ extension [RelationshipKey: [NSManagedObjectID]] {
     ) {
         if isEmpty { return }
         var newcomers: [RelationshipKey: Set<NSManagedObjectID>] = [:]
-        changes.forEach { id, change in
+        changes.forEachUnsealed { id, change in
             guard let row = change.row, change.kind != .deleted else { return }
             for slot in row.layout.toOneSlots where change.kind == .inserted || change.changed.contains(slot) {
                 guard let key = row.layout.orderedOwner(slot, row), self[key] != nil, before(id, change)?[slot] != row[slot] else { continue }

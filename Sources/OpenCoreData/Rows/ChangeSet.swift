@@ -26,9 +26,44 @@ package struct PendingRow: Sendable {
 /// The changed rows of one concrete entity.
 package struct EntityChanges: Sendable {
     package let entity: NSEntityDescription
-    package var rows = IDTable<PendingRow>()
+    /// Those that are in no block.
+    package fileprivate(set) var loose = IDTable<PendingRow>()
+    /// New rows that came in blocks.
+    package fileprivate(set) var blocks: [RowBlock] = []
 
     package init(entity: NSEntityDescription) { self.entity = entity }
+
+    package var isEmpty: Bool { loose.isEmpty && blocks.isEmpty }
+
+    /// All of them by ID. No block is sealed any more once they are asked for.
+    package var rows: IDTable<PendingRow> {
+        if blocks.isEmpty { return loose }
+        if loose.isEmpty, blocks.count == 1 { return blocks[0].rows }
+        var all = loose
+        for block in blocks {
+            for (id, change) in block.rows { all.updateValue(change, forKey: id) }
+        }
+        return all
+    }
+
+    package subscript(id: NSManagedObjectID) -> PendingRow? {
+        loose[id] ?? (blocks.isEmpty ? nil : blocks.first { $0.keys.contains(id.key) }?.rows[id])
+    }
+
+    /// Every row but those of sealed blocks.
+    func forEachUnsealed(_ body: (NSManagedObjectID, PendingRow) throws -> Void) rethrows {
+        for (id, change) in loose { try body(id, change) }
+        for block in blocks where !block.isSealed {
+            for (id, change) in block.rows { try body(id, change) }
+        }
+    }
+
+    /// Takes the rows of a block out of it.
+    fileprivate mutating func dissolve(_ place: Int) -> RowBlock {
+        let block = blocks.remove(at: place)
+        for (id, change) in block.rows { loose.updateValue(change, forKey: id) }
+        return block
+    }
 }
 
 /// A to-many relationship of one object.
@@ -112,7 +147,7 @@ package struct ChangeSet: Sendable {
     package var isEmpty: Bool { rowCount == 0 && pairs.isEmpty && orders.isEmpty }
 
     package subscript(id: NSManagedObjectID) -> PendingRow? {
-        entities[id.layout.number]?.rows[id]
+        entities[id.layout.number]?[id]
     }
 
     /// Sets or, with nil, forgets what is pending for a row.
@@ -120,13 +155,28 @@ package struct ChangeSet: Sendable {
         let number = id.layout.number
         let old: PendingRow?
         isAdmitted = false
+        if let place = entities[number]?.blocks.firstIndex(where: { $0.keys.contains(id.key) }) { dissolve(place, of: number) }
         if let pending {
-            old = entities[number, default: EntityChanges(entity: id.entity)].rows.updateValue(pending, forKey: id)
+            old = entities[number, default: EntityChanges(entity: id.entity)].loose.updateValue(pending, forKey: id)
         } else {
-            old = entities[number]?.rows.removeValue(forKey: id)
+            old = entities[number]?.loose.removeValue(forKey: id)
         }
         if let old { count(old, by: -1) }
         if let pending { count(pending, by: 1) }
+    }
+
+    /// Adds new rows, of which nothing is pending.
+    mutating func add(_ block: RowBlock) {
+        isAdmitted = false
+        entities[block.layout.number, default: EntityChanges(entity: block.layout.entity)].blocks.append(block)
+        insertedCount += block.count
+        cost += block.cost
+    }
+
+    private mutating func dissolve(_ place: Int, of number: Int) {
+        guard let block = entities[number]?.dissolve(place) else { return }
+        cost -= block.cost
+        for (_, change) in block.rows { cost += change.row?.cost ?? 0 }
     }
 
     private mutating func count(_ pending: PendingRow, by step: Int) {
@@ -145,16 +195,24 @@ package struct ChangeSet: Sendable {
         }
     }
 
+    /// Every changed row but those of sealed blocks: of those nobody has heard yet.
+    func forEachUnsealed(_ body: (NSManagedObjectID, PendingRow) throws -> Void) rethrows {
+        for changes in entities.values { try changes.forEachUnsealed(body) }
+    }
+
+    /// The blocks of new rows.
+    var blocks: [RowBlock] { entities.values.flatMap(\.blocks) }
+
     /// The changed rows of these entities.
     package func rows(of members: [NSEntityDescription]) -> [(id: NSManagedObjectID, pending: PendingRow)] {
         members.flatMap { member in entities[member.number]?.rows.map { (id: $0.key, pending: $0.value) } ?? [] }
     }
 
     /// Whether a store that computes values has any to find, or to take the place of what was set.
-    var mayHaveComputedValues: Bool { entities.values.contains { $0.entity.layout.hasDerived && !$0.rows.isEmpty } }
+    var mayHaveComputedValues: Bool { entities.values.contains { $0.entity.layout.hasDerived && !$0.isEmpty } }
 
     package func hasRows(of members: [NSEntityDescription]) -> Bool {
-        members.contains { entities[$0.number].map { !$0.rows.isEmpty } ?? false }
+        members.contains { entities[$0.number].map { !$0.isEmpty } ?? false }
     }
 
     package func ids(_ kind: ChangeKind) -> [NSManagedObjectID] {

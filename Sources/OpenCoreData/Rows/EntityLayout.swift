@@ -336,9 +336,11 @@ extension NSEntityDescription {
 struct SlotRule: Sendable {
     let slot: Int
     /// Null is wrong.
-    private let isRequired: Bool
+    let isRequired: Bool
     /// More is asked than that a number is one.
-    private let asksMore: Bool
+    let asksMore: Bool
+    /// The integers that are right; nil: all of them.
+    private let integers: ClosedRange<Int64>?
 
     /// Nil where no value of the right type can be wrong.
     fileprivate init?(_ number: Int, _ slot: EntityLayout.Slot) {
@@ -348,14 +350,14 @@ struct SlotRule: Sendable {
             if attribute.isComputed { return nil }
             let kind = attribute.kind
             isRequired = attribute.isRequired
-            asksMore =
-                attribute.hasBounds || attribute.regularExpression != nil || kind.integers != nil
-                || !attribute.validationPredicates.isEmpty
+            asksMore = attribute.hasBounds || attribute.regularExpression != nil || !attribute.validationPredicates.isEmpty
+            integers = kind.integers
             // What is not stored may be no number.
-            guard isRequired || asksMore || (kind.isChecked && !attribute.isTransient) else { return nil }
+            guard isRequired || asksMore || integers != nil || (kind.isChecked && !attribute.isTransient) else { return nil }
         case .toOne(let relationship):
             isRequired = !relationship.isOptional
             asksMore = false
+            integers = nil
             guard isRequired else { return nil }
         }
     }
@@ -366,7 +368,8 @@ struct SlotRule: Sendable {
         case .null: !isRequired
         case .double(let number), .date(let number): !asksMore && !number.isNaN
         case .decimal(let number): !asksMore && !number.isNaN
-        default: !asksMore
+        case .int64(let number): !asksMore && integers?.contains(number) != false
+        default: !asksMore && integers == nil
         }
     }
 }

@@ -27,6 +27,9 @@ struct PackedRow {
         case objectID
     }
 
+    /// Of one text.
+    static let longestText = Int(UInt16.max)
+
     private let bytes: UnsafeMutableRawPointer
     let count: Int
 
@@ -44,7 +47,7 @@ struct PackedRow {
 
     /// How many bytes a value takes that stands here.
     @inline(__always)
-    private static func size(_ kind: Kind, _ place: UnsafeRawPointer) -> Int {
+    static func size(_ kind: Kind, _ place: UnsafeRawPointer) -> Int {
         switch kind {
         case .null, .no, .yes: 0
         case .int8: 1
@@ -57,7 +60,7 @@ struct PackedRow {
         }
     }
 
-    private static func value(_ kind: Kind, _ place: UnsafeRawPointer) -> AttributeValue {
+    static func value(_ kind: Kind, _ place: UnsafeRawPointer) -> AttributeValue {
         switch kind {
         case .null: .null
         case .int8: .int64(Int64(place.load(as: Int8.self)))
@@ -90,11 +93,11 @@ struct PackedRow {
 
     /// Goes from value to value.
     @inline(__always)
-    private func walk(_ slots: Range<Int>, _ body: (Int, Kind, UnsafeMutableRawPointer) -> Void) {
+    func walk(_ slots: Range<Int>, _ body: (Int, Kind, UnsafeMutableRawPointer) throws -> Void) rethrows {
         var place = values
         for slot in slots {
             let kind = kind(slot)
-            body(slot, kind, place)
+            try body(slot, kind, place)
             place += Self.size(kind, place)
         }
     }

@@ -51,6 +51,19 @@ final class Draft {
         }
     }
 
+    /// A record whose values were packed already.
+    ///
+    /// - Parameter row: nobody else has it.
+    init(mapping: EntityMapping, key: UniqueKey, row: RowSnapshot, at place: Int) {
+        self.mapping = mapping
+        self.key = key
+        self.row = row
+        self.place = place
+        knowledge = .record
+        present = SlotSet(mapping.attributes.map(\.slot))
+        if case .int64(let hash) = row[mapping.bookkeeping.hash] { self.hash = hash }
+    }
+
     /// Overlays earlier values with later ones.
     func absorb(_ later: Draft) {
         later.present.forEach { row.update($0, to: later.row[$0]) }

@@ -13,6 +13,14 @@ final class EntityMapping: @unchecked Sendable {
         let isRequired: Bool
         /// What stands for a missing value.
         let fallback: AttributeValue
+        /// Which cells are the attribute's value as they are.
+        let form: Form
+
+        enum Form: Sendable {
+            case string, integer, double, bool, date
+            /// All of them are converted.
+            case other
+        }
 
         func value(_ cell: JSONCell, of record: JSONRecord) throws(ConversionProblem) -> AttributeValue {
             // A double stands for many texts; every other cell holds all of its own.
@@ -44,6 +52,10 @@ final class EntityMapping: @unchecked Sendable {
     /// The fields of the key, in the order of the constraint.
     let keys: [AttributeField]
     let bookkeeping: Bookkeeping
+    /// What a new record's row is, slot by slot.
+    let steps: [Step]
+    /// The slots that a new record says something about.
+    let said: SlotSet
     private let configuration: EntityConfiguration
 
     /// The slots of the bookkeeping attributes.
@@ -73,15 +85,21 @@ final class EntityMapping: @unchecked Sendable {
                 AttributeField(
                     field: index, slot: slot,
                     conversion: ValueConversion(attribute: attribute, path: paths.first?.description ?? "$"),
-                    isRequired: !attribute.isOptional, fallback: layout.defaults[slot]))
+                    isRequired: !attribute.isOptional, fallback: layout.defaults[slot], form: AttributeField.Form(attribute.type)))
         }
         self.attributes = attributes
         keys = configuration.key.compactMap { key in attributes.first { $0.conversion.attribute.name == key } }
         func slot(_ item: ModelBuilder.Bookkeeping) -> Int { layout.slot(of: item.rawValue) ?? 0 }
-        bookkeeping = Bookkeeping(
+        let bookkeeping = Bookkeeping(
             hash: slot(.hash), firstSeen: slot(.firstSeen), lastChanged: slot(.lastChanged), run: slot(.run),
             deletedAt: slot(.deletedAt), stub: slot(.stub),
             existence: SlotSet([slot(.lastChanged), slot(.run), slot(.stub), slot(.deletedAt)]))
+        self.bookkeeping = bookkeeping
+        steps = Self.steps(layout, attributes, bookkeeping)
+        var said = SlotSet(attributes.map(\.slot))
+        said.formUnion(bookkeeping.existence)
+        said.insert(bookkeeping.hash)
+        self.said = said
     }
 
     /// Completes the plan: relationships name the plans of other entities, and of this one.
@@ -117,6 +135,20 @@ final class EntityMapping: @unchecked Sendable {
 
     private static func paths(_ paths: [JSONPath], _ property: String, entity: EntityConfiguration) -> [JSONPath] {
         paths.isEmpty ? NameMatch.candidates(for: property, in: entity).map { JSONPath(keys: [$0]) } : paths
+    }
+}
+
+extension EntityMapping.AttributeField.Form {
+    init(_ type: AttributeType) {
+        self =
+            switch type {
+            case .string: .string
+            case .int16, .int32, .int64: .integer
+            case .double: .double
+            case .bool: .bool
+            case .date: .date
+            case .decimal, .uuid, .uri, .data, .json: .other
+            }
     }
 }
 

@@ -127,12 +127,13 @@ extension RecordMapper {
     }
 
     /// One draft for each object of the batch.
-    func gather(_ draft: Draft) throws -> Draft {
+    /// - Parameter isCounted: whether it counts among the page's objects already.
+    func gather(_ draft: Draft, isCounted: Bool = false) throws -> Draft {
         if let known = drafts[draft.name] {
             known.absorb(draft)
             return known
         }
-        try countObjects(1)
+        if !isCounted { try countObjects(1) }
         drafts[draft.name] = draft
         order.append(draft)
         return draft

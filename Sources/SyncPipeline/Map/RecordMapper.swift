@@ -45,10 +45,14 @@ final class RecordMapper {
     var drafts: [Draft.Name: Draft] = [:]
     var order: [Draft] = []
     private let batchSize: Int
+    /// Where records go that are likely to be new; nil: there are no such.
+    private var packer: RecordPacker?
     private let reached: (ParseProbe.Stage) -> Void
 
     /// How many of the things that were set aside are kept of a page.
     private static let keptRejections = 1000
+    /// How many records wait for each other to be inserted as they are.
+    private static let packedAtOnce = 8192
 
     /// - Parameters:
     ///   - maxRejected: how many records may be set aside.
@@ -73,6 +77,8 @@ final class RecordMapper {
         self.isCancelled = isCancelled
         batchSize = probe?.batchSize ?? 1000
         reached = probe?.reached ?? { _ in }
+        packer = RecordPacker(
+            found, in: context, now: now.timeIntervalSinceReferenceDate, run: run, batchSize: probe?.batchSize ?? Self.packedAtOnce)
         seen.add(records.unread)
         counts.unchanged = records.unreadCount
         try countObjects(records.unreadCount)
@@ -95,9 +101,17 @@ final class RecordMapper {
             try reject(record, key: nil, ConversionProblem(path: "$", message: "\(problem)"))
             return
         }
+        let hash = Int64(bitPattern: records.hash(at: place) ^ mapping.salt)
+        if let packer, order.isEmpty, packer.add(record, at: place, hash: hash) {
+            try countObjects(1)
+            if packer.isFull { try flush() }
+            return
+        }
         do {
             let draft = try draft(of: record, entity, knowledge: .record)
-            draft.hash = Int64(bitPattern: records.hash(at: place) ^ mapping.salt)
+            draft.hash = hash
+            // In the order of the page: of two records of one row the later one counts.
+            if packer?.isEmpty == false { try flush() }
             try gather(draft).place = place
         } catch let problem as ConversionProblem {
             try reject(record, key: try? key(of: record, entity), problem)
@@ -138,6 +152,7 @@ final class RecordMapper {
     /// Looks up and writes what was gathered.
     func flush() throws {
         reached(.lookingUp)
+        try insertPacked()
         try lookUp()
         reached(.writing)
         try joinMembers()
@@ -148,6 +163,26 @@ final class RecordMapper {
         }
         drafts.removeAll(keepingCapacity: true)
         order.removeAll(keepingCapacity: true)
+    }
+
+    /// Inserts the records that wait in the packer. If they may have rows already, they are gathered like any other, and nothing more is packed.
+    private func insertPacked() throws {
+        guard let packer, !packer.isEmpty else { return }
+        defer { packer.removeAll() }
+        if let keys = try packer.insert() {
+            for (place, key) in zip(packer.places, keys) {
+                seen.add(key)
+                records.place(key, at: place)
+                records.write(key)
+            }
+            counts.inserted += keys.count
+        } else {
+            self.packer = nil
+            for draft in packer.drafts() {
+                let place = draft.place
+                try gather(draft, isCounted: true).place = place
+            }
+        }
     }
 
     private func lookUp() throws {

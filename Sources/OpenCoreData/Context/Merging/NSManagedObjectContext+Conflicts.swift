@@ -235,7 +235,7 @@ extension NSManagedObjectContext {
     /// Updates and deletions of `changes` whose rows are not, at this level, what the sender started from. Within the chain's lock.
     func conflicts(with changes: ChangeSet) -> [StoreConflict.VersionConflict] {
         var result: [StoreConflict.VersionConflict] = []
-        changes.forEach { id, change in
+        changes.forEachUnsealed { id, change in
             guard change.kind != .inserted, let base = change.base, let conflict = conflict(of: id, with: base) else { return }
             result.append(conflict)
         }

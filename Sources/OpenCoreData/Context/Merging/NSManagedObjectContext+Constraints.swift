@@ -63,18 +63,19 @@ extension NSManagedObjectContext {
 
     /// Whether a key of the push may be another's. Hardly ever is one: that is found with one look at each key that is new.
     private func mayHaveTwins(_ changes: ChangeSet) -> Bool {
+        if mayHaveTwinsOfBlocks(changes) { return true }
         var claimed: [UniquenessConstraint: Set<UniqueKey>] = [:], keepsKeys = false
         for entityChanges in changes.entities.values {
             for constraint in entityChanges.entity.layout.constraints {
                 // Taken out, so that it is not copied.
                 var keys = claimed.removeValue(forKey: constraint) ?? []
-                for (id, change) in entityChanges.rows {
+                for (id, change) in entityChanges.loose {
                     if change.kind == .deleted { continue }
                     guard let key = constraint.newKey(of: change) else {
                         keepsKeys = true
                         continue
                     }
-                    if keys.isEmpty { keys.reserveCapacity(entityChanges.rows.count) }
+                    if keys.isEmpty { keys.reserveCapacity(entityChanges.loose.count) }
                     guard keys.insert(key).inserted else { return true }
                     if let owner = owner(of: key, constraint), owner != id { return true }
                 }
@@ -86,9 +87,33 @@ extension NSManagedObjectContext {
         for entityChanges in changes.entities.values {
             for constraint in entityChanges.entity.layout.constraints {
                 guard let keys = claimed[constraint] else { continue }
-                for (_, change) in entityChanges.rows where change.kind != .deleted && constraint.newKey(of: change) == nil {
+                for (_, change) in entityChanges.loose where change.kind != .deleted && constraint.newKey(of: change) == nil {
                     if let key = change.row.flatMap({ constraint.key(of: $0) }), keys.contains(key) { return true }
                 }
+            }
+        }
+        return false
+    }
+
+    /// The same of rows in blocks, which have the keys that they came with. Among those of one importer there are no twins; whatever else there is of
+    /// their entity is looked at row by row.
+    private func mayHaveTwinsOfBlocks(_ changes: ChangeSet) -> Bool {
+        for part in changes.entities.values where !part.blocks.isEmpty {
+            var others: [BlockKeys] = []
+            func add(_ part: EntityChanges) -> Bool {
+                guard part.loose.isEmpty else { return false }
+                for block in part.blocks where !others.contains(where: { $0 === block.uniqueKeys }) { others.append(block.uniqueKeys) }
+                return true
+            }
+            guard add(part) else { return true }
+            let mine = others
+            for context in sequence(first: self, next: \.parent) {
+                for layer in [context.level.pending, context.level.saving].compactMap({ $0?.entities[part.entity.number] }) {
+                    guard add(layer) else { return true }
+                }
+            }
+            for (number, keys) in mine.enumerated() {
+                if others.dropFirst(number + 1).contains(where: { $0.intersects(keys) }) { return true }
             }
         }
         return false

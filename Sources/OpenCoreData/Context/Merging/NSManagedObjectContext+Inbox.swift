@@ -23,7 +23,7 @@ extension NSManagedObjectContext {
 
     private func apply(_ changes: ChangeSet) {
         if changes.rowCount < registry.capacityInUse {
-            changes.forEach { id, change in
+            changes.forEachUnsealed { id, change in
                 if let object = registry[id] { apply(change, to: object) }
             }
         } else {

@@ -16,14 +16,60 @@ final class KeyReservations: Sendable {
     }
 
     private let places = Mutex<[Place: [UniqueKey: Reservation]]>([:])
+    /// The keys of rows that come in blocks.
+    private let claims = Mutex<[Place: [KeyClaim]]>([:])
 
     /// Before keys are looked up. Each call counts.
     func reserve(_ keys: [UniqueKey], at place: Place) {
         places.withLock { places in
+            let claims = claims.withLock { $0[place] } ?? []
             func reserve(in table: inout [UniqueKey: Reservation]) {
-                for key in keys { table[key, default: Reservation()].users += 1 }
+                for key in keys {
+                    table[key, default: Reservation()].users += 1
+                    if !claims.isEmpty, table[key]?.id == nil { table[key]?.id = claims.lazy.compactMap { $0.id(of: key, place) }.first }
+                }
             }
             reserve(in: &places[place, default: [:]])
+        }
+    }
+
+    /// Before the keys of rows that may come in a block are looked up.
+    ///
+    /// - Returns: false if one of them is another's, or may be.
+    func announce(_ hashes: [UInt64], by claim: KeyClaim, at place: Place) -> Bool {
+        places.withLock { places in
+            claims.withLock { claims in
+                var others = claims[place] ?? []
+                if !others.contains(where: { $0 === claim }) { claims[place, default: []].append(claim) }
+                others.removeAll { $0 === claim }
+                guard claim.keys.insert(hashes), !others.contains(where: { $0.keys.contains(anyOf: hashes) }) else { return false }
+                return !isReserved(hashes, places[place], place)
+            }
+        }
+    }
+
+    /// The rows whose keys were announced come in this block.
+    ///
+    /// - Returns: false if somebody has reserved one of the keys meanwhile: then the block may not be used.
+    func add(_ block: RowBlock, _ hashes: [UInt64], to claim: KeyClaim, at place: Place) -> Bool {
+        places.withLock { places in
+            if isReserved(hashes, places[place], place) { return false }
+            claim.add(block)
+            return true
+        }
+    }
+
+    private func isReserved(_ hashes: [UInt64], _ reserved: [UniqueKey: Reservation]?, _ place: Place) -> Bool {
+        guard let reserved, !reserved.isEmpty else { return false }
+        let theirs = Set(reserved.keys.lazy.compactMap { RowBlockBuilder.hash(of: $0, place) })
+        return hashes.contains(where: theirs.contains)
+    }
+
+    /// What was inserted by this claim can be found by now, or never will be.
+    func release(_ claim: KeyClaim, at place: Place) {
+        claims.withLock { claims in
+            claims[place]?.removeAll { $0 === claim }
+            if claims[place]?.isEmpty == true { claims[place] = nil }
         }
     }
 
@@ -65,6 +111,28 @@ final class KeyReservations: Sendable {
     var count: Int { places.withLock { $0.values.reduce(0) { $0 + $1.count } } }
 }
 
+/// The unique keys of the rows that one importer makes in blocks, until they can be found: who looks for one of them meanwhile is given the same ID.
+final class KeyClaim: Sendable {
+    let keys = BlockKeys()
+    private let blocks = Mutex<[RowBlock]>([])
+
+    /// In the order in which the keys were announced.
+    func add(_ block: RowBlock) { blocks.withLock { $0.append(block) } }
+
+    /// The ID of the row with a key; nil where there is none.
+    func id(of key: UniqueKey, _ constraint: UniquenessConstraint) -> NSManagedObjectID? {
+        guard let hash = RowBlockBuilder.hash(of: key, constraint), var place = keys.place(of: hash) else { return nil }
+        for block in blocks.withLock({ $0 }) {
+            guard place >= block.count else {
+                let found = block.rows.first { $0.key.key == block.keys.lowerBound + Int64(place) }
+                return found?.value.row.flatMap { constraint.key(of: $0) } == key ? found?.key : nil
+            }
+            place -= block.count
+        }
+        return nil
+    }
+}
+
 /// The keys that one context has reserved. They are released with it.
 // Used on the context's queue, and by whoever lets go of the context last.
 final class ReservedKeys {
@@ -73,8 +141,15 @@ final class ReservedKeys {
 
     init(_ reservations: KeyReservations) { self.reservations = reservations }
 
+    private var claims: [(claim: KeyClaim, place: KeyReservations.Place)] = []
+
     deinit {
         for (place, keys) in keys { reservations.release(keys, at: place) }
+        for (claim, place) in claims { reservations.release(claim, at: place) }
+    }
+
+    func add(_ claim: KeyClaim, at place: KeyReservations.Place) {
+        if !claims.contains(where: { $0.claim === claim }) { claims.append((claim, place)) }
     }
 
     func add(_ more: some Sequence<UniqueKey>, at place: KeyReservations.Place) { keys[place, default: []].append(contentsOf: more) }
@@ -126,13 +201,18 @@ extension NSManagedObjectContext {
         return there.map { $0 ?? Located(id: reserved.next() ?? makeID(for: entity), row: nil) }
     }
 
+    /// What this context has reserved.
+    func reserved(in reservations: KeyReservations) -> ReservedKeys {
+        let reserved = reservedKeys ?? ReservedKeys(reservations)
+        reservedKeys = reserved
+        return reserved
+    }
+
     private func reserve(
         _ keys: [UniqueKey], _ entity: NSEntityDescription, at place: KeyReservations.Place, in reservations: KeyReservations
     ) -> [NSManagedObjectID] {
         guard !keys.isEmpty else { return [] }
-        let reserved = reservedKeys ?? ReservedKeys(reservations)
-        reserved.add(keys, at: place)
-        reservedKeys = reserved
+        reserved(in: reservations).add(keys, at: place)
         // A store may be asked for primary keys, so not within the table's lock.
         return reservations.ids(for: keys, at: place, made: keys.map { _ in makeID(for: entity) })
     }

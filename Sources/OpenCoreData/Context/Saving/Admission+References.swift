@@ -26,7 +26,7 @@ extension NSManagedObjectContext {
     private func settleArrivals(_ admission: inout Admission) throws {
         let changes = admission.changes
         var errors: [NSError] = []
-        changes.forEach { id, change in
+        changes.forEachUnsealed { id, change in
             guard change.kind != .deleted, let row = change.row else { return }
             for slot in row.layout.toOneSlots where change.kind == .inserted || change.changed.contains(slot) {
                 guard let target = row[slot].objectID, isGone(target, after: changes), let relationship = row.layout.relationship(atSlot: slot) else {
@@ -79,7 +79,7 @@ extension NSManagedObjectContext {
                 if let target = row[slot].objectID, targets.contains(target) { result.append((id, slot, target)) }
             }
         }
-        changes.forEach(look)
+        changes.forEachUnsealed(look)
         var seen: Set<NSManagedObjectID> = [], context: NSManagedObjectContext? = self
         while let current = context {
             for layer in [current.level.pending, current.level.saving].compactMap({ $0 }) {

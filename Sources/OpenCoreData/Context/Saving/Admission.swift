@@ -87,7 +87,7 @@ extension NSManagedObjectContext {
     private func settleWithWhatIsThere(_ admission: inout Admission, _ read: RowsRead) throws {
         let changes = admission.changes
         var needed: Set<NSManagedObjectID> = [], lost: [(NSManagedObjectID, PendingRow)] = []
-        try changes.forEach { id, change in
+        try changes.forEachUnsealed { id, change in
             switch change.kind {
             case .inserted:
                 guard let row = change.row else { return }
@@ -124,7 +124,7 @@ extension NSManagedObjectContext {
     private func rebase(_ admission: inout Admission) {
         let changes = admission.changes
         guard changes.updatedCount > 0 || changes.deletedCount > 0 else { return }
-        changes.forEach { id, change in
+        changes.forEachUnsealed { id, change in
             guard change.kind != .inserted, let row = change.row else { return }
             let current: RowSnapshot?
             if let known = changeInChain(of: id) {
@@ -152,7 +152,7 @@ extension NSManagedObjectContext {
 extension NSManagedObjectContext {
     /// Within the chain's lock.
     func settlePartners(_ admission: inout Admission, _ read: RowsRead) throws {
-        guard admission.changes.entities.values.contains(where: { !$0.entity.layout.partnerSlots.isEmpty && !$0.rows.isEmpty }) else { return }
+        guard admission.changes.entities.values.contains(where: { !$0.entity.layout.partnerSlots.isEmpty && !$0.isEmpty }) else { return }
         try admission.settlePartners { try currentRow(of: $0, read) }
     }
 }
@@ -166,7 +166,7 @@ extension Admission {
     /// - Parameter current: the row of an object before these changes; nil: there is none.
     mutating func settlePartners(_ current: (NSManagedObjectID) throws -> RowSnapshot?) throws {
         var emptied: [Side] = [], claims: [(Side, NSManagedObjectID)] = []
-        changes.forEach { id, change in
+        changes.forEachUnsealed { id, change in
             if change.kind == .deleted {
                 // Who deleted it need not have known whose partner it has become.
                 emptied += id.layout.partnerSlots.filter { id.layout.relationship(atSlot: $0)?.deleteRule == .nullifyDeleteRule }

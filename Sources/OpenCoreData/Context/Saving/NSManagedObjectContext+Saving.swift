@@ -127,7 +127,7 @@ extension NSManagedObjectContext {
         // Rows without an instance that children pushed were checked when they were saved there, and the model's rules about one value hold of it whoever
         // changes the others. What others may have pushed since can break the rest: delete rules, counts of members, and what a class asks of several values
         // together, for which a row becomes an object.
-        let pushed = hasPushedChanges && !hasImportedRows ? changes.entities.values.filter { !$0.rows.isEmpty && $0.entity.validatesItself } : []
+        let pushed = hasPushedChanges && !hasImportedRows ? changes.entities.values.filter { !$0.isEmpty && $0.entity.validatesItself } : []
         let counts = MemberCounts(touchedBy: [changes], includingNewOwners: hasPushedChanges)
         if registry.isEmpty && !hasImportedRows && !changes.mayBeDenied && counts.keys.isEmpty && pushed.isEmpty { return }
         func check(_ id: NSManagedObjectID, _ change: PendingRow, _ object: NSManagedObject?) throws {
@@ -152,7 +152,8 @@ extension NSManagedObjectContext {
         if hasImportedRows {
             for part in changes.entities.values {
                 let validatesItself = part.entity.validatesItself
-                for (id, change) in part.rows { try check(id, change, try registry[id] ?? (validatesItself ? object(for: id, change) : nil)) }
+                // What is in blocks was checked as it was written.
+                for (id, change) in part.loose { try check(id, change, try registry[id] ?? (validatesItself ? object(for: id, change) : nil)) }
             }
         } else {
             for object in hasPushedChanges ? registry.objects : Array(registry.retainedObjects) {
@@ -202,7 +203,7 @@ extension NSManagedObjectContext {
         if !mayChangeUnretained && !outcome.isSettled {
             for object in registry.retainedObjects { outcome.changes[object.objectID].map { land(object, $0) } }
         } else if outcome.changes.rowCount < registry.capacityInUse {
-            outcome.changes.forEach { id, change in registry[id].map { land($0, change) } }
+            outcome.changes.forEachUnsealed { id, change in registry[id].map { land($0, change) } }
         } else {
             for object in registry.objects { outcome.changes[object.objectID].map { land(object, $0) } }
         }

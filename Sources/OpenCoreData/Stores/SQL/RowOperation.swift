@@ -16,15 +16,20 @@ struct TableOperations {
     var deletes: [RowOperation] = []
     var updates: [RowOperation] = []
     var inserts: [RowOperation] = []
+    /// New rows that came in blocks, and how they are written.
+    var blocks: [(map: EntityMap, block: RowBlock)] = []
     /// Rows that are not written, but must be as they were read.
     var checks: [RowOperation] = []
 
-    var isEmpty: Bool { deletes.isEmpty && updates.isEmpty && inserts.isEmpty && checks.isEmpty }
+    var isEmpty: Bool { deletes.isEmpty && updates.isEmpty && inserts.isEmpty && blocks.isEmpty && checks.isEmpty }
+    /// How many rows are new.
+    var insertCount: Int { blocks.reduce(inserts.count) { $0 + $1.block.count } }
 
     mutating func sort() {
         deletes = Self.sorted(deletes)
         updates = Self.sorted(updates)
         inserts = Self.sorted(inserts)
+        blocks.sort { $0.block.keys.lowerBound < $1.block.keys.lowerBound }
     }
 
     /// Sorts places instead of operations: moving references about costs several times as much.

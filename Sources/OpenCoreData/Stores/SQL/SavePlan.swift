@@ -18,11 +18,15 @@ struct SavePlan {
         largestKeys = Array(repeating: 0, count: schema.tables.count)
         addedPairs = Array(repeating: [], count: schema.joins.count)
         removedPairs = addedPairs
-        for entityChanges in changes.entities.values where !entityChanges.rows.isEmpty {
+        for entityChanges in changes.entities.values where !entityChanges.isEmpty {
             let map = try schema.map(of: entityChanges.entity)
             let stored = SlotSet(map.givenColumns.map(\.slot))
             let ordered = try Self.orderedOwners(of: map, schema: schema)
-            for (id, pending) in entityChanges.rows {
+            for block in entityChanges.blocks {
+                tables[map.table].blocks.append((map, block))
+                largestKeys[map.table] = max(largestKeys[map.table], block.keys.upperBound - 1)
+            }
+            for (id, pending) in entityChanges.loose {
                 add(RowOperation(id: id, map: map, pending: pending), stored: stored)
                 guard pending.kind == .updated else { continue }
                 for (slot, column) in ordered where pending.changed.contains(slot) && pending.base?[slot] != pending.row?[slot] {
@@ -37,6 +41,21 @@ struct SavePlan {
         for index in tables.indices { tables[index].sort() }
         try addPairs(of: changes, schema: schema)
         try addOrders(of: changes, schema: schema)
+    }
+
+    var hasBlocks: Bool { tables.contains { !$0.blocks.isEmpty } }
+
+    /// The same with each row of a block by itself.
+    var withoutBlocks: SavePlan {
+        var plan = self
+        for index in plan.tables.indices where !plan.tables[index].blocks.isEmpty {
+            for (map, block) in plan.tables[index].blocks {
+                for (id, pending) in block.rows { plan.tables[index].inserts.append(RowOperation(id: id, map: map, pending: pending)) }
+            }
+            plan.tables[index].blocks = []
+            plan.tables[index].sort()
+        }
+        return plan
     }
 
     private mutating func add(_ operation: RowOperation, stored: SlotSet) {

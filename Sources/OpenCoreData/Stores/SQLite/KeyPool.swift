@@ -23,21 +23,39 @@ final class KeyPool: Sendable {
         var size: Int64 = 1024
 
         var remaining: Int64 { ranges.reduce(0) { $0 + ($1.upperBound - $1.lowerBound) } }
+
+        mutating func take(_ count: Int) -> Range<Int64>? {
+            guard let index = ranges.firstIndex(where: { $0.upperBound - $0.lowerBound >= Int64(count) }) else { return nil }
+            let range = ranges[index], taken = range.lowerBound..<(range.lowerBound + Int64(count))
+            ranges[index] = taken.upperBound..<range.upperBound
+            if ranges[index].isEmpty { ranges.remove(at: index) }
+            return taken
+        }
+
+        /// Joins keys to those that they border on.
+        mutating func add(_ range: Range<Int64>) {
+            var merged = range
+            ranges.removeAll { other in
+                guard other.upperBound == merged.lowerBound || merged.upperBound == other.lowerBound else { return false }
+                merged = min(other.lowerBound, merged.lowerBound)..<max(other.upperBound, merged.upperBound)
+                return true
+            }
+            ranges.append(merged)
+            ranges.sort { $0.lowerBound < $1.lowerBound }
+        }
     }
 
     private static let largestBlock: Int64 = 1 << 20
     private let blocks = Mutex<[Int: Block]>([:])
 
     /// Keys from memory; nil if there are not that many in one piece.
-    func take(_ count: Int, table: Int) -> Range<Int64>? {
+    func take(_ count: Int, table: Int) -> Range<Int64>? { blocks.withLock { $0[table]?.take(count) } }
+
+    /// That many keys, of what was just taken out of circulation and what was left that it borders on.
+    func take(_ count: Int, outOf reservation: Reservation) -> Range<Int64> {
         blocks.withLock { blocks in
-            guard var block = blocks[table] else { return nil }
-            guard let index = block.ranges.firstIndex(where: { $0.upperBound - $0.lowerBound >= Int64(count) }) else { return nil }
-            let range = block.ranges[index], taken = range.lowerBound..<(range.lowerBound + Int64(count))
-            block.ranges[index] = taken.upperBound..<range.upperBound
-            if block.ranges[index].isEmpty { block.ranges.remove(at: index) }
-            blocks[table] = block
-            return taken
+            blocks[reservation.table, default: Block()].add(reservation.range)
+            return blocks[reservation.table]?.take(count) ?? reservation.range.lowerBound..<reservation.range.lowerBound
         }
     }
 
@@ -55,7 +73,7 @@ final class KeyPool: Sendable {
     /// What a save should reserve besides: as many as it inserts, where less than that is left.
     func topUp(for plan: SavePlan, schema: SQLSchema) -> [Request] {
         plan.tables.enumerated().compactMap { index, operations in
-            let inserted = operations.inserts.count
+            let inserted = operations.insertCount
             guard inserted > 0 else { return nil }
             let isLow = blocks.withLock { ($0[index]?.remaining ?? 0) < Int64(inserted) }
             return isLow ? request(inserted, table: index, root: schema.tables[index].root) : nil
@@ -79,16 +97,7 @@ final class KeyPool: Sendable {
     /// Puts keys back, joined to those that they border on.
     func giveBack(_ range: Range<Int64>, table: Int) {
         guard !range.isEmpty else { return }
-        blocks.withLock { blocks in
-            var merged = range
-            blocks[table, default: Block()].ranges.removeAll { other in
-                guard other.upperBound == merged.lowerBound || merged.upperBound == other.lowerBound else { return false }
-                merged = min(other.lowerBound, merged.lowerBound)..<max(other.upperBound, merged.upperBound)
-                return true
-            }
-            blocks[table, default: Block()].ranges.append(merged)
-            blocks[table, default: Block()].ranges.sort { $0.lowerBound < $1.lowerBound }
-        }
+        blocks.withLock { $0[table, default: Block()].add(range) }
     }
 
     /// Empties the pool: what can be given back to the file, the highest range first.

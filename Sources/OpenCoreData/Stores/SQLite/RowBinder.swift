@@ -69,6 +69,40 @@ final class RowBinder {
         }
     }
 
+    /// Binds the values of a packed row that names no objects, each as it lies there: the bytes stay until the statement is bound anew.
+    ///
+    /// - Parameter parameters: by slot: how far from `first` its value goes; -1: nowhere.
+    func bindPacked(_ row: PackedRow, _ parameters: [Int32], to statement: SQLStatement, from first: Int32) throws {
+        let raw = statement.raw
+        try parameters.withUnsafeBufferPointer { parameters in
+            try row.walk(0..<row.count) { slot, kind, place in
+                guard parameters[slot] >= 0 else { return }
+                let index = first + parameters[slot]
+                let code: Int32
+                switch kind {
+                case .null: code = sqlite3_bind_null(raw, index)
+                case .int8: code = sqlite3_bind_int64(raw, index, Int64(place.load(as: Int8.self)))
+                case .int16: code = sqlite3_bind_int64(raw, index, Int64(place.loadUnaligned(as: Int16.self)))
+                case .int32: code = sqlite3_bind_int64(raw, index, Int64(place.loadUnaligned(as: Int32.self)))
+                case .int64: code = sqlite3_bind_int64(raw, index, place.loadUnaligned(as: Int64.self))
+                case .no: code = sqlite3_bind_int64(raw, index, 0)
+                case .yes: code = sqlite3_bind_int64(raw, index, 1)
+                case .double, .date: code = sqlite3_bind_double(raw, index, place.loadUnaligned(as: Double.self))
+                case .wholeDouble, .wholeDate: code = sqlite3_bind_double(raw, index, Double(place.loadUnaligned(as: Int32.self)))
+                case .shortString: code = bind(text: place + 1, Int32(place.load(as: UInt8.self)), to: raw, index)
+                case .string: code = bind(text: place + 2, Int32(place.loadUnaligned(as: UInt16.self)), to: raw, index)
+                case .uuid: code = sqlite3_bind_blob(raw, index, place, 16, nil)
+                case .objectID: Violation.misuse("a row that names objects is in a block")
+                }
+                if code != SQLITE_OK { throw statement.failure("while binding a value of a block") }
+            }
+        }
+    }
+
+    private func bind(text: UnsafeRawPointer, _ count: Int32, to statement: OpaquePointer, _ index: Int32) -> Int32 {
+        sqlite3_bind_text(statement, index, text.assumingMemoryBound(to: CChar.self), count, nil)
+    }
+
     /// The bytes of a string, at a place where they stay until the next row.
     @inline(__always)
     private func keep(_ string: String) -> (start: UnsafePointer<CChar>, count: Int32) {

@@ -9,6 +9,8 @@ struct RowInsertion {
         let columns: [SlotColumn]
         /// How many parameters a row has.
         let width: Int32
+        /// By slot: which of the parameters its value is, from 0; -1: none.
+        let parameters: [Int32]
         let one: SQLStatement
         var several: SQLStatement?
     }
@@ -40,6 +42,32 @@ struct RowInsertion {
                 continue
             }
             place += run.count
+        }
+    }
+
+    /// Writes the rows of a block out of its bytes.
+    mutating func write(_ block: RowBlock, _ map: EntityMap) throws {
+        let form = try form(map)
+        var place = 0
+        while place < block.count {
+            let statement: SQLStatement, count: Int
+            if let several = form.several, block.count - place >= Self.rowsAtOnce {
+                (statement, count) = (several, Self.rowsAtOnce)
+            } else {
+                (statement, count) = (form.one, 1)
+            }
+            for number in 0..<count {
+                let first = Int32(number) * form.width + 1
+                sqlite3_bind_int64(statement.raw, first, block.keys.lowerBound + Int64(place + number))
+                sqlite3_bind_int64(statement.raw, first + 1, map.number)
+                try block.withRow(place + number) { try binder.bindPacked($0, form.parameters, to: statement, from: first + 2) }
+            }
+            do { try statement.run() } catch {
+                guard error.code == SQLiteError.primaryKeyViolation else { throw error }
+                // None of them was written. One after the other they say which it is.
+                for (id, pending) in block.rows { try write(RowOperation(id: id, map: map, pending: pending), form) }
+            }
+            place += count
         }
     }
 
@@ -79,7 +107,13 @@ struct RowInsertion {
     private mutating func form(_ map: EntityMap) throws -> Form {
         if let known = forms[map.number] { return known }
         let columns = map.givenColumns, width = 2 + columns.reduce(0) { $0 + $1.names.count }, sum = schema.tables[map.table].sum
-        var form = Form(map: map, columns: columns, width: Int32(width), one: try database.cached(Self.statement(map, columns, sum: sum)))
+        var parameters = Array(repeating: Int32(-1), count: map.layout.count), next: Int32 = 0
+        for column in columns {
+            parameters[column.slot] = next
+            next += Int32(column.names.count)
+        }
+        var form = Form(
+            map: map, columns: columns, width: Int32(width), parameters: parameters, one: try database.cached(Self.statement(map, columns, sum: sum)))
         if isMuch, Self.mayBeSeveral(width: width) {
             form.several = try database.cached(Self.statement(map, columns, sum: sum, rows: Self.rowsAtOnce))
         }

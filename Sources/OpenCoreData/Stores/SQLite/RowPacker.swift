@@ -43,13 +43,15 @@ final class RowPacker {
     }
 }
 
-/// Writes the values of one row.
+/// Writes the values of one row of a statement.
 private struct ValueWriter {
-    /// Where the next value goes.
-    var place: UnsafeMutableRawPointer
+    private var writer: PackedRowWriter
     private var text = 0
 
-    init(place: UnsafeMutableRawPointer) { self.place = place }
+    /// Where the next value goes.
+    var place: UnsafeMutableRawPointer { writer.place }
+
+    init(place: UnsafeMutableRawPointer) { writer = PackedRowWriter(place: place) }
 
     /// Puts a value in its place and says what it is.
     @inline(__always)
@@ -60,68 +62,22 @@ private struct ValueWriter {
         let value = sqlite3_column_value(statement, cell.index)
         if sqlite3_value_type(value) == SQLITE_NULL { return .null }
         switch cell.coding {
-        case .integer: return put(integer: sqlite3_value_int64(value))
+        case .integer: return writer.put(integer: sqlite3_value_int64(value))
         case .boolean: return sqlite3_value_int64(value) != 0 ? .yes : .no
-        case .double: return put(sqlite3_value_double(value), .double, whole: .wholeDouble)
-        case .date: return put(sqlite3_value_double(value), .date, whole: .wholeDate)
+        case .double: return writer.put(double: sqlite3_value_double(value))
+        case .date: return writer.put(date: sqlite3_value_double(value))
         case .string:
             // The text comes before its length: it may have to be converted.
             let text = sqlite3_value_text(value), length = Int(sqlite3_value_bytes(value))
             guard self.text + length <= RowPacker.textLimit else { return nil }
             self.text += length
-            let isShort = length <= Int(UInt8.max)
-            if isShort { store(UInt8(length)) } else { store(UInt16(length)) }
-            put(text, length)
-            return isShort ? .shortString : .string
+            return writer.put(text: text, length)
         case .uuid:
             let bytes = sqlite3_value_blob(value)
             guard sqlite3_value_bytes(value) == 16 else { return nil }
-            put(bytes, 16)
-            return .uuid
-        case .reference:
-            store(UInt(bitPattern: Unmanaged.passRetained(target(slot)).toOpaque()))
-            return .objectID
+            return writer.put(uuid: bytes)
+        case .reference: return writer.put(reference: target(slot))
         case .data, .decimal, .uri, .transformable: return nil
         }
-    }
-
-    @inline(__always)
-    private mutating func put(integer: Int64) -> PackedRow.Kind {
-        if let small = Int8(exactly: integer) {
-            store(small)
-            return .int8
-        }
-        if let small = Int16(exactly: integer) {
-            store(small)
-            return .int16
-        }
-        if let small = Int32(exactly: integer) {
-            store(small)
-            return .int32
-        }
-        store(integer)
-        return .int64
-    }
-
-    @inline(__always)
-    private mutating func put(_ number: Double, _ kind: PackedRow.Kind, whole: PackedRow.Kind) -> PackedRow.Kind {
-        // The bits are compared, since a negative zero is no integer.
-        if abs(number) <= Double(Int32.max), case let small = Int32(number), Double(small).bitPattern == number.bitPattern {
-            store(small)
-            return whole
-        }
-        store(number)
-        return kind
-    }
-
-    @inline(__always)
-    private mutating func store<T: BitwiseCopyable>(_ value: T) {
-        place.storeBytes(of: value, as: T.self)
-        place += MemoryLayout<T>.size
-    }
-
-    private mutating func put(_ source: UnsafeRawPointer?, _ length: Int) {
-        if let source { place.copyMemory(from: source, byteCount: length) }
-        place += length
     }
 }

@@ -39,7 +39,7 @@ extension SQLiteStore: HistoryKeeping {
     /// Inside the transaction of a save. Returns whether the file has a history that this store did not know of: it does once the save is committed.
     func recordHistory(of plan: SavePlan, _ changes: ChangeSet, schemaVersion: Int64, in database: Database) throws -> Bool {
         guard try hasHistory(schemaVersion: schemaVersion, in: database) else { return false }
-        try SQLiteHistoryWriter(plan, of: changes, schema: schema, in: database)?.write(changes.origin)
+        try SQLiteHistoryWriter(plan.withoutBlocks, of: changes, schema: schema, in: database)?.write(changes.origin)
         return !keepsHistory
     }
 

@@ -27,9 +27,7 @@ extension SQLiteWriter {
                     $0.updates += 1
                     $0.transactions += 1
                 }
-                let end = reservation.range.lowerBound + Int64(count)
-                store.keyPool.giveBack(end..<reservation.range.upperBound, table: table)
-                return reservation.range.lowerBound..<end
+                return store.keyPool.take(count, outOf: reservation)
             }
         } catch {
             throw store.storeError(error, .persistentStoreSave, doing: "reserve keys in")

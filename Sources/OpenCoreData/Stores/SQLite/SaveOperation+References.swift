@@ -26,6 +26,7 @@ extension SaveOperation {
         var missing: [Int: Set<Int64>] = [:]
         for table in Array(asked.keys) {
             for operation in plan.tables[table].inserts { asked[table]?.remove(operation.key) }
+            for (_, block) in plan.tables[table].blocks { asked[table] = asked[table]?.filter { !block.keys.contains($0) } }
             guard let open = asked[table], !open.isEmpty else { continue }
             let statement = try database.cached(
                 "SELECT value FROM json_each(?) WHERE value NOT IN (SELECT Z_PK FROM \(schema.tables[table].name.sqlName))")

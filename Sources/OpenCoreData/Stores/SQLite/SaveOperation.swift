@@ -43,7 +43,7 @@ struct SaveOperation {
             try delete(operations.deletes, from: schema.tables[index], in: database)
             if clearsKeysFirst { try clearKeys(of: operations.updates, in: database) }
             try update(operations.updates, in: database, binder: binder)
-            try insert(operations.inserts, table: schema.tables[index], in: database, binder: binder)
+            try insert(operations, table: schema.tables[index], in: database, binder: binder)
         }
         try raiseLargestKeys(in: database)
         try writePairs(in: database)
@@ -146,17 +146,19 @@ struct SaveOperation {
         }
     }
 
-    private mutating func insert(_ operations: [RowOperation], table: TableMap, in database: Database, binder: RowBinder) throws {
-        guard !operations.isEmpty else { return }
+    private mutating func insert(_ operations: TableOperations, table: TableMap, in database: Database, binder: RowBinder) throws {
+        let count = operations.insertCount
+        guard count > 0 else { return }
         // Building an index once over the whole costs a third of keeping it in random order.
-        let isLarge = operations.count > Self.bulkThreshold && !table.indexes.isEmpty
+        let isLarge = count > Self.bulkThreshold && !table.indexes.isEmpty
         let isBulk = try isLarge && database.integer("SELECT EXISTS (SELECT 1 FROM \(table.name.sqlName))") == 0
         if isBulk {
             for index in table.indexes { try database.execute(sql: "DROP INDEX IF EXISTS \(index.name.sqlName)") }
         }
-        var insertion = RowInsertion(schema: schema, binder: binder, isMuch: operations.count >= 64, in: database)
-        try insertion.write(operations)
-        counts.inserts += operations.count
+        var insertion = RowInsertion(schema: schema, binder: binder, isMuch: count >= 64, in: database)
+        try insertion.write(operations.inserts)
+        for (map, block) in operations.blocks { try insertion.write(block, map) }
+        counts.inserts += count
         if isBulk {
             for index in table.indexes { try database.execute(sql: index.sql) }
         }

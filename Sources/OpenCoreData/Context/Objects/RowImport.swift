@@ -1,0 +1,69 @@
+import Foundation
+
+/// New rows of one entity on their way into a context, a block of them at a time: for importers that make a great many. On the context's queue.
+///
+/// An importer writes rows into `builder` and inserts them together, without knowing whether they are new. Where that is not certain, nothing is
+/// inserted, and they have to be looked up one by one. For entities whose layout `isBlockable`.
+package final class RowImport {
+    package let builder: RowBlockBuilder
+    private let context: NSManagedObjectContext
+    private let entity: NSEntityDescription
+    private let set: SlotSet
+    private let claim = KeyClaim()
+    private var constraint: UniquenessConstraint { entity.layout.constraints[0] }
+
+    /// - Parameter set: the slots that are set on purpose, in every row; the others hold defaults.
+    package init(into context: NSManagedObjectContext, entity: NSEntityDescription, set: SlotSet) {
+        self.context = context
+        self.entity = entity
+        self.set = set
+        builder = RowBlockBuilder(entity.layout)
+    }
+
+    /// Makes the rows new objects of the context, not saved yet, if none of their unique keys is another's, in any level from here to the store.
+    ///
+    /// - Returns: their primary keys, in the order of the rows; nil if one of them may be there already: then the rows are still in the builder. Throws
+    ///   what reading throws.
+    package func insert() throws -> Range<Int64>? {
+        context.checkQueue()
+        let hashes = builder.hashes, reservations = context.root.keyReservations
+        guard !hashes.isEmpty, let coordinator = context.endOfChain, !context.chain.hasBeenPinned else { return nil }
+        context.reserved(in: reservations).add(claim, at: constraint)
+        // First announced, then looked up: whoever looks for one of the keys from now on is noticed when the block is added.
+        guard reservations.announce(hashes, by: claim, at: constraint), try areMissing(hashes, in: coordinator),
+            let (keys, store) = coordinator.makeKeys(hashes.count, for: entity)
+        else { return nil }
+        let block = builder.block(firstKey: keys.lowerBound, store: store, set: set, uniqueKeys: claim.keys)
+        guard reservations.add(block, hashes, to: claim, at: constraint) else { return nil }
+        builder.removeAll()
+        context.hasImportedRows = true
+        context.chain.withLock { context.level.insert(block) }
+        return keys
+    }
+
+    private func areMissing(_ hashes: [UInt64], in coordinator: NSPersistentStoreCoordinator) throws -> Bool {
+        context.publish()
+        let areHere = context.chain.withLock {
+            sequence(first: context, next: \.parent).contains { context in
+                [context.level.pending, context.level.saving].contains { $0.map { mayHold(hashes, $0) } ?? false }
+            }
+        }
+        if areHere { return false }
+        var plan = FetchPlan(entity: entity)
+        plan.limit = 1
+        plan.includesRows = false
+        if try coordinator.fetch(plan).isEmpty { return true }
+        let keys = (0..<builder.count).compactMap { constraint.key(of: builder.row($0)) }
+        return try coordinator.objects(of: entity, constraint: constraint.number, keys: keys).isEmpty
+    }
+
+    /// Whether one of the keys may be that of an unsaved row, but for those in blocks of this importer.
+    private func mayHold(_ hashes: [UInt64], _ changes: ChangeSet) -> Bool {
+        guard let part = changes.entities[entity.number] else { return false }
+        guard part.loose.isEmpty else { return true }
+        var seen = [ObjectIdentifier(claim.keys)] as Set
+        return part.blocks.contains { block in
+            seen.insert(ObjectIdentifier(block.uniqueKeys)).inserted && block.uniqueKeys.contains(anyOf: hashes)
+        }
+    }
+}

@@ -1,0 +1,168 @@
+import Synchronization
+
+/// New rows of one entity, with primary keys in a row, which travel from an importer to the store as they were written: by reference, without an
+/// object ID or an entry in a table for each of them.
+///
+/// A block is *sealed* until somebody asks for one of its rows. Then all of them become what rows are elsewhere, an ID and a `PendingRow` each, once and
+/// for all: whoever asks later gets the same IDs. What handles a sealed block without looking into it relies on what an importer has promised: its rows
+/// are new, they keep the rules of the model, no two of them have one unique key, and nobody has heard of their IDs.
+///
+/// Blocks are for entities whose rows name no objects (`EntityLayout.isBlockable`).
+// The bytes are immutable; a mutex guards what becomes of them.
+package final class RowBlock: @unchecked Sendable {
+    let layout: EntityLayout
+    /// The primary keys.
+    package let keys: Range<Int64>
+    /// Where the objects will live.
+    let store: StoreIdentity
+    /// The slots that were set on purpose, in every row.
+    let set: SlotSet
+    /// The unique keys of these rows and of those in the other blocks of the importer.
+    let uniqueKeys: BlockKeys
+    private let bytes: UnsafeMutableRawPointer
+    /// Where each row starts, and where the last one ends.
+    private let offsets: [UInt32]
+    private let opened = Atomic<Bool>(false)
+    private let state = Mutex(State())
+
+    private struct State: Sendable {
+        var rows: IDTable<PendingRow>?
+        var isPermanent = false
+    }
+
+    /// - Parameter bytes: packed rows, one after the other; freed with the block.
+    init(
+        _ layout: EntityLayout, firstKey: Int64, store: StoreIdentity, set: SlotSet, uniqueKeys: BlockKeys, bytes: UnsafeMutableRawPointer,
+        offsets: [UInt32]
+    ) {
+        self.layout = layout
+        keys = firstKey..<firstKey + Int64(offsets.count - 1)
+        self.store = store
+        self.set = set
+        self.uniqueKeys = uniqueKeys
+        self.bytes = bytes
+        self.offsets = offsets
+    }
+
+    deinit { bytes.deallocate() }
+
+    package var count: Int { offsets.count - 1 }
+
+    /// Roughly what the rows take in memory, in bytes.
+    var cost: Int { Int(offsets[offsets.count - 1]) + offsets.count * MemoryLayout<UInt32>.stride }
+
+    package var isSealed: Bool { !opened.load(ordering: .acquiring) }
+
+    /// The rows by ID, as those of other changes.
+    package var rows: IDTable<PendingRow> {
+        state.withLock { state in
+            if let rows = state.rows { return rows }
+            var rows = IDTable<PendingRow>()
+            rows.reserveCapacity(count)
+            for place in 0..<count {
+                let id = NSManagedObjectID(
+                    entity: layout.entity, key: keys.lowerBound + Int64(place), store: store, isTemporary: !state.isPermanent)
+                let row = RowSnapshot.packed(layout, version: state.isPermanent ? 1 : 0, bytes: bytes(ofRow: place))
+                rows.updateValue(PendingRow(kind: .inserted, row: row, changed: set), forKey: id)
+            }
+            state.rows = rows
+            opened.store(true, ordering: .releasing)
+            return rows
+        }
+    }
+
+    /// The values of a row, whether or not the block is sealed.
+    func withRow<T>(_ place: Int, _ body: (PackedRow) throws -> T) rethrows -> T {
+        try withExtendedLifetime(self) { try body(PackedRow(bytes + Int(offsets[place]), layout.count)) }
+    }
+
+    private func bytes(ofRow place: Int) -> UnsafeRawBufferPointer {
+        UnsafeRawBufferPointer(start: bytes + Int(offsets[place]), count: Int(offsets[place + 1] - offsets[place]))
+    }
+
+    /// The rows are in the store.
+    ///
+    /// - Parameter version: that of a row whose ID somebody has.
+    func didCommit(version: (NSManagedObjectID) -> Int64?) {
+        state.withLock { state in
+            state.isPermanent = true
+            for (id, change) in state.rows ?? [:] {
+                guard let version = version(id) else { continue }
+                change.row?.stamp(version: version)
+                id.makePermanent()
+            }
+        }
+    }
+}
+
+/// The unique keys of rows in blocks, as hashes: whoever finds a hash here has to look closer, and whoever does not need not.
+package final class BlockKeys: Sendable {
+    private struct Table {
+        /// 0 is the hash of nothing.
+        var hashes: [UInt64] = []
+        var places: [UInt32] = []
+        var count = 0
+
+        mutating func insert(_ hash: UInt64, _ place: UInt32) -> Bool {
+            if (count + 1) * 2 > hashes.count { grow() }
+            let mask = hashes.count - 1
+            var index = Int(truncatingIfNeeded: hash) & mask
+            while hashes[index] != 0 {
+                if hashes[index] == hash { return false }
+                index = (index + 1) & mask
+            }
+            hashes[index] = hash
+            places[index] = place
+            count += 1
+            return true
+        }
+
+        func place(of hash: UInt64) -> UInt32? {
+            if hashes.isEmpty { return nil }
+            let mask = hashes.count - 1
+            var index = Int(truncatingIfNeeded: hash) & mask
+            while hashes[index] != 0 {
+                if hashes[index] == hash { return places[index] }
+                index = (index + 1) & mask
+            }
+            return nil
+        }
+
+        private mutating func grow() {
+            let former = self
+            self = Table(
+                hashes: Array(repeating: 0, count: max(64, former.hashes.count * 2)), places: Array(repeating: 0, count: max(64, former.hashes.count * 2)))
+            for (index, hash) in former.hashes.enumerated() where hash != 0 { _ = insert(hash, former.places[index]) }
+        }
+    }
+
+    private let table = Mutex(Table())
+
+    /// Adds the keys of rows that come after those which are here.
+    ///
+    /// - Returns: false if one of them is here already.
+    func insert(_ hashes: [UInt64]) -> Bool {
+        table.withLock { table in
+            for hash in hashes {
+                guard table.insert(hash, UInt32(table.count)) else { return false }
+            }
+            return true
+        }
+    }
+
+    /// The number of the row that may have a key.
+    func place(of hash: UInt64) -> Int? { table.withLock { $0.place(of: hash) }.map { Int($0) } }
+
+    func contains(anyOf hashes: [UInt64]) -> Bool {
+        table.withLock { table in hashes.contains { table.place(of: $0) != nil } }
+    }
+
+    /// Whether a key here may be one of the others.
+    func intersects(_ other: BlockKeys) -> Bool {
+        count < other.count ? other.contains(anyOf: all) : contains(anyOf: other.all)
+    }
+
+    var count: Int { table.withLock { $0.count } }
+
+    private var all: [UInt64] { table.withLock { $0.hashes.filter { $0 != 0 } } }
+}

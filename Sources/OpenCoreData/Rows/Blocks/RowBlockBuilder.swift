@@ -1,0 +1,234 @@
+import CXXHash
+import Foundation
+
+/// Writes rows for a block, value after value in the order of the slots.
+///
+/// A value that can't be packed, or that a rule of the model does not take, is not written, and the row has to go another way: `put` then says false.
+package final class RowBlockBuilder {
+    let layout: EntityLayout
+    private let slots: [Slot]
+    private let keySlots: [Int]
+    private var bytes: UnsafeMutableRawPointer
+    private var capacity: Int
+    private var offsets: [UInt32] = [0]
+    /// The hashes of the rows' unique keys.
+    private(set) var hashes: [UInt64] = []
+    private var writer: PackedRowWriter
+    /// The slot that the next value is for.
+    private var slot = 0
+
+    /// More rows are not looked through at once by anybody, and a longer piece of memory is harder to find.
+    static let rowLimit = 8192
+    private static let byteLimit = 1 << 20
+
+    private struct Slot {
+        let form: AttributeValue.Form
+        let isRequired: Bool
+        let integers: ClosedRange<Int64>?
+    }
+
+    init(_ layout: EntityLayout) {
+        precondition(layout.isBlockable, "\(layout.entity.name ?? "?") has rows that are for no block")
+        self.layout = layout
+        slots = layout.slots.indices.map { slot in
+            let rule = layout.rules.first { $0.slot == slot }
+            return Slot(form: layout.kinds[slot].form ?? .null, isRequired: rule?.isRequired == true, integers: layout.kinds[slot].integers)
+        }
+        keySlots = layout.constraints[0].slots.sorted()
+        capacity = 1 << 16
+        bytes = .allocate(byteCount: capacity, alignment: MemoryLayout<UInt64>.alignment)
+        writer = PackedRowWriter(place: bytes)
+        beginRow()
+    }
+
+    deinit { bytes.deallocate() }
+
+    package var count: Int { offsets.count - 1 }
+    package var isFull: Bool { count >= Self.rowLimit || offsets[count] >= UInt32(Self.byteLimit) }
+
+    private var rowStart: Int { Int(offsets[offsets.count - 1]) }
+
+    /// Forgets what was written of a row that has not ended.
+    package func beginRow() {
+        let start = rowStart
+        makeRoom(PackedRow.limit(layout.count, text: 0), after: start)
+        writer.place = bytes + start + layout.count
+        slot = 0
+    }
+
+    /// Makes room for so many bytes, whatever is written already.
+    private func makeRoom(_ count: Int, after used: Int) {
+        if used + count <= capacity { return }
+        let place = writer.place - bytes
+        capacity = max(capacity * 2, used + count)
+        let more = UnsafeMutableRawPointer.allocate(byteCount: capacity, alignment: MemoryLayout<UInt64>.alignment)
+        more.copyMemory(from: bytes, byteCount: max(place, used))
+        bytes.deallocate()
+        bytes = more
+        writer.place = bytes + place
+    }
+
+    @inline(__always)
+    private func note(_ kind: PackedRow.Kind) {
+        bytes.storeBytes(of: kind.rawValue, toByteOffset: rowStart + slot, as: UInt8.self)
+        slot += 1
+    }
+
+    package func putNull() -> Bool {
+        if slots[slot].isRequired { return false }
+        note(.null)
+        return true
+    }
+
+    package func put(integer: Int64) -> Bool {
+        guard slots[slot].form == .int64, slots[slot].integers?.contains(integer) != false else { return false }
+        note(writer.put(integer: integer))
+        return true
+    }
+
+    package func put(double: Double) -> Bool {
+        guard slots[slot].form == .double, !double.isNaN else { return false }
+        note(writer.put(double: double))
+        return true
+    }
+
+    package func put(date: Double) -> Bool {
+        guard slots[slot].form == .date, !date.isNaN else { return false }
+        note(writer.put(date: date))
+        return true
+    }
+
+    package func put(bool: Bool) -> Bool {
+        guard slots[slot].form == .bool else { return false }
+        note(bool ? .yes : .no)
+        return true
+    }
+
+    /// - Parameter text: UTF-8.
+    package func put(text: UnsafeBufferPointer<UInt8>) -> Bool {
+        guard slots[slot].form == .string, text.count <= PackedRow.longestText else { return false }
+        makeRoom(text.count + PackedRow.limit(layout.count - slot, text: 2), after: writer.place - bytes)
+        note(writer.put(text: text.baseAddress, text.count))
+        return true
+    }
+
+    package func put(uuid: UUID) -> Bool {
+        guard slots[slot].form == .uuid else { return false }
+        withUnsafeBytes(of: uuid.uuid) { note(writer.put(uuid: $0.baseAddress)) }
+        return true
+    }
+
+    package func put(_ value: AttributeValue) -> Bool {
+        switch value {
+        case .null: return putNull()
+        case .int64(let value): return put(integer: value)
+        case .double(let value): return put(double: value)
+        case .date(let value): return put(date: value)
+        case .bool(let value): return put(bool: value)
+        case .uuid(let value): return put(uuid: value)
+        case .string(var text): return text.withUTF8 { put(text: $0) }
+        case .data, .decimal, .objectID, .object: return false
+        }
+    }
+
+    /// Ends a row.
+    ///
+    /// - Returns: false if its unique key is none: then it is forgotten.
+    package func endRow() -> Bool {
+        precondition(slot == layout.count, "a row of \(layout.entity.name ?? "?") ends before its last value")
+        let row = PackedRow(bytes + rowStart, layout.count)
+        var hash: UInt64 = 0, isKey = true, next = keySlots[...]
+        row.walk(0..<(keySlots[keySlots.count - 1] + 1)) { slot, kind, place in
+            guard next.first == slot else { return }
+            next.removeFirst()
+            if kind == .null { isKey = false }
+            hash = Self.combined(hash, kind, place)
+        }
+        guard isKey else {
+            beginRow()
+            return false
+        }
+        hashes.append(hash == 0 ? 1 : hash)
+        offsets.append(UInt32(writer.place - bytes))
+        beginRow()
+        return true
+    }
+
+    /// A copy of a row that has ended.
+    package func row(_ place: Int) -> RowSnapshot {
+        let start = Int(offsets[place])
+        return RowSnapshot.packed(
+            layout, version: 0, bytes: UnsafeRawBufferPointer(start: bytes + start, count: Int(offsets[place + 1]) - start))
+    }
+
+    package func removeAll() {
+        offsets = [0]
+        hashes.removeAll(keepingCapacity: true)
+        beginRow()
+    }
+
+    /// The rows, copied into a block.
+    func block(firstKey: Int64, store: StoreIdentity, set: SlotSet, uniqueKeys: BlockKeys) -> RowBlock {
+        let used = rowStart
+        let own = UnsafeMutableRawPointer.allocate(byteCount: max(used, 1), alignment: MemoryLayout<UInt64>.alignment)
+        own.copyMemory(from: bytes, byteCount: used)
+        return RowBlock(layout, firstKey: firstKey, store: store, set: set, uniqueKeys: uniqueKeys, bytes: own, offsets: offsets)
+    }
+}
+
+extension RowBlockBuilder {
+    /// The hash of a unique key, as of those of rows; nil where no row in a block has such a key.
+    static func hash(of key: UniqueKey, _ constraint: UniquenessConstraint) -> UInt64? {
+        let values = zip(constraint.slots, key.values).sorted { $0.0 < $1.0 }.map(\.1)
+        var hash: UInt64 = 0
+        for value in values {
+            var text = ""
+            if case .string(let string) = value { text = string }
+            let length = text.utf8.count
+            guard length <= PackedRow.longestText else { return nil }
+            let known = withUnsafeTemporaryAllocation(byteCount: PackedRow.limit(1, text: length + 2), alignment: 8) { space -> Bool in
+                guard let base = space.baseAddress else { return false }
+                var writer = PackedRowWriter(place: base)
+                let kind: PackedRow.Kind
+                switch value {
+                case .int64(let integer): kind = writer.put(integer: integer)
+                case .string: kind = text.withUTF8 { writer.put(text: $0.baseAddress, length) }
+                case .uuid(let uuid): kind = withUnsafeBytes(of: uuid.uuid) { writer.put(uuid: $0.baseAddress) }
+                default: return false
+                }
+                hash = combined(hash, kind, base)
+                return true
+            }
+            if !known { return nil }
+        }
+        return hash == 0 ? 1 : hash
+    }
+
+    @inline(__always)
+    private static func combined(_ hash: UInt64, _ kind: PackedRow.Kind, _ place: UnsafeRawPointer) -> UInt64 {
+        xxh3_64(place, PackedRow.size(kind, place), hash &+ UInt64(kind.rawValue))
+    }
+}
+
+extension EntityLayout {
+    /// Whether new rows may travel in blocks: they name no objects, and what the model asks of a value is seen from the value.
+    package var isBlockable: Bool {
+        guard toOneSlots.isEmpty, countedToManys.isEmpty, !hasTransients, !hasDerived, composites.isEmpty, constraints.count == 1,
+            entity.superentity == nil, entity.subentities.isEmpty, !rules.contains(where: \.asksMore), !entity.validatesItself
+        else { return false }
+        return kinds.allSatisfy { $0.isPackable } && constraints[0].slots.allSatisfy { kinds[$0].hasExactForms }
+    }
+}
+
+extension AttributeKind {
+    /// Whether each of its values has one form, which its column takes as it is.
+    fileprivate var isPackable: Bool {
+        switch (form, column) {
+        case (.int64, .integer), (.double, .double), (.bool, .boolean), (.date, .date), (.string, .string), (.uuid, .uuid): true
+        default: false
+        }
+    }
+
+    /// Whether two values that are equal are packed alike.
+    fileprivate var hasExactForms: Bool { form == .int64 || form == .string || form == .uuid }
+}

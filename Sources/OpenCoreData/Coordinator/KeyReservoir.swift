@@ -63,6 +63,8 @@ final class KeyReservoir: Sendable {
     /// That many keys in a row for new objects of an entity, from a store that alone keeps it; nil where it can't give them just now.
     func keys(_ count: Int, for entity: NSEntityDescription, in store: NSPersistentStore) -> Range<Int64>? {
         blocks.withLock { _ in
+            // It may just have given its place to another.
+            let store = store.identity.store as? NSPersistentStore ?? store
             guard !store.identity.isClosedForWriting.load(ordering: .acquiring) else { return nil }
             return try? store.reserveKeys(for: entity.rootEntity, count: count)
         }

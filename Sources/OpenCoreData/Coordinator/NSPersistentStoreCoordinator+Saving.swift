@@ -87,7 +87,7 @@ extension NSPersistentStoreCoordinator {
         }
         if all.count == 1 {
             try changes.forEachUnsealed { id, _ in _ = try place(id) }
-            for block in changes.blocks where !block.store.isSame(as: all[0].identity) {
+            for block in changes.blocks where block.isSealed && !block.store.isSame(as: all[0].identity) {
                 throw NSError.coreData(.persistentStoreSave, "No store that can be written keeps new objects of \(block.layout.entity.name ?? "?").")
             }
             try Self.checkWritable(all[0], changes)

@@ -47,7 +47,7 @@ package struct EntityChanges: Sendable {
     }
 
     package subscript(id: NSManagedObjectID) -> PendingRow? {
-        loose[id] ?? (blocks.isEmpty ? nil : blocks.first { $0.keys.contains(id.key) }?.rows[id])
+        loose[id] ?? (blocks.isEmpty ? nil : blocks.first { $0.mayHold(id) }?.rows[id])
     }
 
     /// Every row but those of sealed blocks.
@@ -155,7 +155,7 @@ package struct ChangeSet: Sendable {
         let number = id.layout.number
         let old: PendingRow?
         isAdmitted = false
-        if let place = entities[number]?.blocks.firstIndex(where: { $0.keys.contains(id.key) }) { dissolve(place, of: number) }
+        if let place = entities[number]?.blocks.firstIndex(where: { $0.mayHold(id) }) { dissolve(place, of: number) }
         if let pending {
             old = entities[number, default: EntityChanges(entity: id.entity)].loose.updateValue(pending, forKey: id)
         } else {

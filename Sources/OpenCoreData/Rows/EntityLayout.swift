@@ -366,8 +366,8 @@ struct SlotRule: Sendable {
     func admits(_ value: AttributeValue) -> Bool {
         switch value {
         case .null: !isRequired
-        case .double(let number), .date(let number): !asksMore && !number.isNaN
-        case .decimal(let number): !asksMore && !number.isNaN
+        case .double(let number), .date(let number): !asksMore && integers == nil && !number.isNaN
+        case .decimal(let number): !asksMore && integers == nil && !number.isNaN
         case .int64(let number): !asksMore && integers?.contains(number) != false
         default: !asksMore && integers == nil
         }

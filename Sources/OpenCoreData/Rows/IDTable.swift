@@ -34,6 +34,18 @@ package struct IDTable<Value>: Sequence, ExpressibleByDictionaryLiteral {
         }
     }
 
+    /// The entry with a primary key, where all are of one entity and one store.
+    func element(withKey key: Int64) -> Element? {
+        guard buckets.isEmpty else { return first { $0.key.key == key } }
+        var low = 0, high = entries.count
+        while low < high {
+            let middle = (low + high) / 2
+            if entries[middle].key < key { low = middle + 1 } else { high = middle }
+        }
+        guard low < entries.count, entries[low].key == key, let value = entries[low].value else { return nil }
+        return (entries[low].id, value)
+    }
+
     /// Sets a value and returns the one before.
     @discardableResult
     package mutating func updateValue(_ value: Value, forKey id: NSManagedObjectID) -> Value? {

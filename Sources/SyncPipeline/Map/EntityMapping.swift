@@ -15,6 +15,8 @@ final class EntityMapping: @unchecked Sendable {
         let fallback: AttributeValue
         /// Which cells are the attribute's value as they are.
         let form: Form
+        /// Whether it is of the key: then nothing stands for a missing value.
+        let isKey: Bool
 
         enum Form: Sendable {
             case string, integer, double, bool, date
@@ -85,7 +87,7 @@ final class EntityMapping: @unchecked Sendable {
                 AttributeField(
                     field: index, slot: slot,
                     conversion: ValueConversion(attribute: attribute, path: paths.first?.description ?? "$"),
-                    isRequired: !attribute.isOptional, fallback: layout.defaults[slot], form: AttributeField.Form(attribute.type)))
+                    isRequired: !attribute.isOptional, fallback: layout.defaults[slot], form: AttributeField.Form(attribute.type), isKey: layout.constraints[0].slots.contains(slot)))
         }
         self.attributes = attributes
         keys = configuration.key.compactMap { key in attributes.first { $0.conversion.attribute.name == key } }

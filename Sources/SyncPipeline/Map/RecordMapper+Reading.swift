@@ -127,13 +127,12 @@ extension RecordMapper {
     }
 
     /// One draft for each object of the batch.
-    /// - Parameter isCounted: whether it counts among the page's objects already.
-    func gather(_ draft: Draft, isCounted: Bool = false) throws -> Draft {
+    func gather(_ draft: Draft) throws -> Draft {
         if let known = drafts[draft.name] {
             known.absorb(draft)
             return known
         }
-        if !isCounted { try countObjects(1) }
+        try countObjects(1)
         drafts[draft.name] = draft
         order.append(draft)
         return draft

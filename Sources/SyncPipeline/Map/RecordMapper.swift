@@ -103,7 +103,7 @@ final class RecordMapper {
         }
         let hash = Int64(bitPattern: records.hash(at: place) ^ mapping.salt)
         if let packer, order.isEmpty, packer.add(record, at: place, hash: hash) {
-            try countObjects(1)
+            try checkCancellation(packer.places.count)
             if packer.isFull { try flush() }
             return
         }
@@ -176,11 +176,12 @@ final class RecordMapper {
                 records.write(key)
             }
             counts.inserted += keys.count
+            try countObjects(keys.count)
         } else {
             self.packer = nil
             for draft in packer.drafts() {
                 let place = draft.place
-                try gather(draft, isCounted: true).place = place
+                try gather(draft).place = place
             }
         }
     }

@@ -126,7 +126,7 @@ extension EntityMapping.AttributeField {
         case (.date, _) where !cell.isNil:
             return DateConversion.seconds(cell, format: conversion.attribute.format).map { builder.put(date: $0) } ?? false
         case (_, .null): return !isRequired && builder.putNull()
-        case (_, .missing): return !(isRequired && fallback.isNull) && builder.put(fallback)
+        case (_, .missing): return !isKey && !(isRequired && fallback.isNull) && builder.put(fallback)
         default: return (try? value(cell, of: record)).map { !($0.isNull && isRequired) && builder.put($0) } ?? false
         }
     }

@@ -42,18 +42,18 @@ final class KeyReservations: Sendable {
                 var others = claims[place] ?? []
                 if !others.contains(where: { $0 === claim }) { claims[place, default: []].append(claim) }
                 others.removeAll { $0 === claim }
-                guard claim.keys.insert(hashes), !others.contains(where: { $0.keys.contains(anyOf: hashes) }) else { return false }
-                return !isReserved(hashes, places[place], place)
+                guard !others.contains(where: { $0.keys.contains(anyOf: hashes) }), !isReserved(hashes, places[place], place) else { return false }
+                return claim.keys.announce(hashes)
             }
         }
     }
 
     /// The rows whose keys were announced come in this block.
     ///
-    /// - Returns: false if somebody has reserved one of the keys meanwhile: then the block may not be used.
-    func add(_ block: RowBlock, _ hashes: [UInt64], to claim: KeyClaim, at place: Place) -> Bool {
-        places.withLock { places in
-            if isReserved(hashes, places[place], place) { return false }
+    /// - Returns: false if somebody has asked for one of the keys meanwhile, whether or not its row is there still: then the block may not be used.
+    func add(_ block: RowBlock, _ hashes: [UInt64], to claim: KeyClaim) -> Bool {
+        places.withLock { _ in
+            guard claim.keys.add(hashes, first: block.keys.lowerBound) else { return false }
             claim.add(block)
             return true
         }
@@ -116,20 +116,15 @@ final class KeyClaim: Sendable {
     let keys = BlockKeys()
     private let blocks = Mutex<[RowBlock]>([])
 
-    /// In the order in which the keys were announced.
     func add(_ block: RowBlock) { blocks.withLock { $0.append(block) } }
 
-    /// The ID of the row with a key; nil where there is none.
+    /// The ID of the row with a key; nil where there is none, and will be none.
     func id(of key: UniqueKey, _ constraint: UniquenessConstraint) -> NSManagedObjectID? {
-        guard let hash = RowBlockBuilder.hash(of: key, constraint), var place = keys.place(of: hash) else { return nil }
-        for block in blocks.withLock({ $0 }) {
-            guard place >= block.count else {
-                let found = block.rows.first { $0.key.key == block.keys.lowerBound + Int64(place) }
-                return found?.value.row.flatMap { constraint.key(of: $0) } == key ? found?.key : nil
-            }
-            place -= block.count
-        }
-        return nil
+        guard let hash = RowBlockBuilder.hash(of: key, constraint), let primaryKey = keys.ask(for: hash),
+            let block = blocks.withLock({ $0.first { $0.keys.contains(primaryKey) } }), let found = block.row(withKey: primaryKey)
+        else { return nil }
+        // Two keys may have one hash.
+        return found.value.row.flatMap { constraint.key(of: $0) } == key ? found.key : nil
     }
 }
 
@@ -148,9 +143,9 @@ final class ReservedKeys {
         for (claim, place) in claims { reservations.release(claim, at: place) }
     }
 
-    func add(_ claim: KeyClaim, at place: KeyReservations.Place) {
-        if !claims.contains(where: { $0.claim === claim }) { claims.append((claim, place)) }
-    }
+    func holds(_ claim: KeyClaim) -> Bool { claims.contains { $0.claim === claim } }
+
+    func add(_ claim: KeyClaim, at place: KeyReservations.Place) { claims.append((claim, place)) }
 
     func add(_ more: some Sequence<UniqueKey>, at place: KeyReservations.Place) { keys[place, default: []].append(contentsOf: more) }
 }

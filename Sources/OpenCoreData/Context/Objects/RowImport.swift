@@ -9,7 +9,8 @@ package final class RowImport {
     private let context: NSManagedObjectContext
     private let entity: NSEntityDescription
     private let set: SlotSet
-    private let claim = KeyClaim()
+    /// Made anew when the context has let go of it, since what was inserted by then can be found, or never will be.
+    private var claim = KeyClaim()
     private var constraint: UniquenessConstraint { entity.layout.constraints[0] }
 
     /// - Parameter set: the slots that are set on purpose, in every row; the others hold defaults.
@@ -28,13 +29,19 @@ package final class RowImport {
         context.checkQueue()
         let hashes = builder.hashes, reservations = context.root.keyReservations
         guard !hashes.isEmpty, let coordinator = context.endOfChain, !context.chain.hasBeenPinned else { return nil }
-        context.reserved(in: reservations).add(claim, at: constraint)
-        // First announced, then looked up: whoever looks for one of the keys from now on is noticed when the block is added.
-        guard reservations.announce(hashes, by: claim, at: constraint), try areMissing(hashes, in: coordinator),
-            let (keys, store) = coordinator.makeKeys(hashes.count, for: entity)
-        else { return nil }
+        let reserved = context.reserved(in: reservations)
+        if !reserved.holds(claim) {
+            claim = KeyClaim()
+            reserved.add(claim, at: constraint)
+        }
+        // First announced, then looked up: who asks for one of the keys from now on is noticed when the block is added.
+        guard reservations.announce(hashes, by: claim, at: constraint) else { return nil }
+        var isAdded = false
+        defer { if !isAdded { claim.keys.withdraw(hashes) } }
+        guard try areMissing(hashes, in: coordinator), let (keys, store) = coordinator.makeKeys(hashes.count, for: entity) else { return nil }
         let block = builder.block(firstKey: keys.lowerBound, store: store, set: set, uniqueKeys: claim.keys)
-        guard reservations.add(block, hashes, to: claim, at: constraint) else { return nil }
+        isAdded = reservations.add(block, hashes, to: claim)
+        guard isAdded else { return nil }
         builder.removeAll()
         context.hasImportedRows = true
         context.chain.withLock { context.level.insert(block) }

@@ -48,6 +48,12 @@ package final class RowBlock: @unchecked Sendable {
 
     package var count: Int { offsets.count - 1 }
 
+    /// Whether an object of the entity is one of these, without looking into the block.
+    func mayHold(_ id: NSManagedObjectID) -> Bool {
+        // The IDs of an opened block may have been moved to another store.
+        keys.contains(id.key) && (!isSealed || store.isSame(as: id.storeIdentity))
+    }
+
     /// Roughly what the rows take in memory, in bytes.
     var cost: Int { Int(offsets[offsets.count - 1]) + offsets.count * MemoryLayout<UInt32>.stride }
 
@@ -71,6 +77,9 @@ package final class RowBlock: @unchecked Sendable {
         }
     }
 
+    /// The row with a primary key of the block, as those of other changes.
+    func row(withKey key: Int64) -> IDTable<PendingRow>.Element? { rows.element(withKey: key) }
+
     /// The values of a row, whether or not the block is sealed.
     func withRow<T>(_ place: Int, _ body: (PackedRow) throws -> T) rethrows -> T {
         try withExtendedLifetime(self) { try body(PackedRow(bytes + Int(offsets[place]), layout.count)) }
@@ -93,76 +102,4 @@ package final class RowBlock: @unchecked Sendable {
             }
         }
     }
-}
-
-/// The unique keys of rows in blocks, as hashes: whoever finds a hash here has to look closer, and whoever does not need not.
-package final class BlockKeys: Sendable {
-    private struct Table {
-        /// 0 is the hash of nothing.
-        var hashes: [UInt64] = []
-        var places: [UInt32] = []
-        var count = 0
-
-        mutating func insert(_ hash: UInt64, _ place: UInt32) -> Bool {
-            if (count + 1) * 2 > hashes.count { grow() }
-            let mask = hashes.count - 1
-            var index = Int(truncatingIfNeeded: hash) & mask
-            while hashes[index] != 0 {
-                if hashes[index] == hash { return false }
-                index = (index + 1) & mask
-            }
-            hashes[index] = hash
-            places[index] = place
-            count += 1
-            return true
-        }
-
-        func place(of hash: UInt64) -> UInt32? {
-            if hashes.isEmpty { return nil }
-            let mask = hashes.count - 1
-            var index = Int(truncatingIfNeeded: hash) & mask
-            while hashes[index] != 0 {
-                if hashes[index] == hash { return places[index] }
-                index = (index + 1) & mask
-            }
-            return nil
-        }
-
-        private mutating func grow() {
-            let former = self
-            self = Table(
-                hashes: Array(repeating: 0, count: max(64, former.hashes.count * 2)), places: Array(repeating: 0, count: max(64, former.hashes.count * 2)))
-            for (index, hash) in former.hashes.enumerated() where hash != 0 { _ = insert(hash, former.places[index]) }
-        }
-    }
-
-    private let table = Mutex(Table())
-
-    /// Adds the keys of rows that come after those which are here.
-    ///
-    /// - Returns: false if one of them is here already.
-    func insert(_ hashes: [UInt64]) -> Bool {
-        table.withLock { table in
-            for hash in hashes {
-                guard table.insert(hash, UInt32(table.count)) else { return false }
-            }
-            return true
-        }
-    }
-
-    /// The number of the row that may have a key.
-    func place(of hash: UInt64) -> Int? { table.withLock { $0.place(of: hash) }.map { Int($0) } }
-
-    func contains(anyOf hashes: [UInt64]) -> Bool {
-        table.withLock { table in hashes.contains { table.place(of: $0) != nil } }
-    }
-
-    /// Whether a key here may be one of the others.
-    func intersects(_ other: BlockKeys) -> Bool {
-        count < other.count ? other.contains(anyOf: all) : contains(anyOf: other.all)
-    }
-
-    var count: Int { table.withLock { $0.count } }
-
-    private var all: [UInt64] { table.withLock { $0.hashes.filter { $0 != 0 } } }
 }

@@ -55,7 +55,8 @@ final class KeyPool: Sendable {
     func take(_ count: Int, outOf reservation: Reservation) -> Range<Int64> {
         blocks.withLock { blocks in
             blocks[reservation.table, default: Block()].add(reservation.range)
-            return blocks[reservation.table]?.take(count) ?? reservation.range.lowerBound..<reservation.range.lowerBound
+            guard let taken = blocks[reservation.table]?.take(count) else { Violation.misuse("fewer keys were reserved than are taken") }
+            return taken
         }
     }
 

@@ -65,7 +65,10 @@ struct RowInsertion {
             do { try statement.run() } catch {
                 guard error.code == SQLiteError.primaryKeyViolation else { throw error }
                 // None of them was written. One after the other they say which it is.
-                for (id, pending) in block.rows { try write(RowOperation(id: id, map: map, pending: pending), form) }
+                let first = block.keys.lowerBound + Int64(place)
+                for (id, pending) in (first..<first + Int64(count)).compactMap({ block.row(withKey: $0) }) {
+                    try write(RowOperation(id: id, map: map, pending: pending), form)
+                }
             }
             place += count
         }

@@ -1,0 +1,123 @@
+import Synchronization
+
+/// The unique keys of the rows that one importer makes in blocks, as hashes: whoever finds a hash here has to look closer, and whoever does not need not.
+///
+/// A key is announced before anybody knows whether its row is new. Then it is *added*, with the row's primary key, or *withdrawn*. Who asks for it between
+/// the two makes a row of its own for it: that is noted, and the importer must not add it any more.
+package final class BlockKeys: Sendable {
+    private enum State {
+        case announced, asked, withdrawn
+        case added(Int64)
+    }
+
+    private struct Table {
+        /// 0 is the hash of nothing.
+        private var hashes: [UInt64] = []
+        private var states: [State] = []
+        /// How many hashes there are, withdrawn ones included.
+        private var used = 0
+        /// How many are not withdrawn.
+        private(set) var count = 0
+
+        /// Where a hash stands, or would stand.
+        private func index(of hash: UInt64) -> Int {
+            let mask = hashes.count - 1
+            var index = Int(truncatingIfNeeded: hash) & mask
+            while hashes[index] != 0, hashes[index] != hash { index = (index + 1) & mask }
+            return index
+        }
+
+        subscript(hash: UInt64) -> State? {
+            if hashes.isEmpty { return nil }
+            let index = index(of: hash)
+            if hashes[index] == 0 { return nil }
+            if case .withdrawn = states[index] { return nil }
+            return states[index]
+        }
+
+        mutating func set(_ hash: UInt64, to state: State) {
+            if (used + 1) * 2 > hashes.count { grow() }
+            let index = index(of: hash)
+            let wasThere = self[hash] != nil
+            if hashes[index] == 0 { used += 1 }
+            hashes[index] = hash
+            states[index] = state
+            var isThere = true
+            if case .withdrawn = state { isThere = false }
+            if isThere != wasThere { count += isThere ? 1 : -1 }
+        }
+
+        private mutating func grow() {
+            let former = self
+            let size = max(64, former.hashes.count * 2)
+            self = Table()
+            hashes = Array(repeating: 0, count: size)
+            states = Array(repeating: .withdrawn, count: size)
+            for hash in former.all { former[hash].map { set(hash, to: $0) } }
+        }
+
+        /// Those that are not withdrawn.
+        var all: [UInt64] { hashes.filter { $0 != 0 && self[$0] != nil } }
+    }
+
+    private let table = Mutex(Table())
+
+    /// - Returns: false if one of them is here already, or is there twice; then none is announced.
+    func announce(_ hashes: [UInt64]) -> Bool {
+        table.withLock { table in
+            for (number, hash) in hashes.enumerated() {
+                if table[hash] == nil {
+                    table.set(hash, to: .announced)
+                    continue
+                }
+                for hash in hashes[..<number] { table.set(hash, to: .withdrawn) }
+                return false
+            }
+            return true
+        }
+    }
+
+    func withdraw(_ hashes: [UInt64]) {
+        table.withLock { table in for hash in hashes { table.set(hash, to: .withdrawn) } }
+    }
+
+    /// The rows with these keys, which were announced, are in a block.
+    ///
+    /// - Parameter first: the primary key of the first of them; those of the others follow.
+    /// - Returns: false if somebody has asked for one of them meanwhile; then none is added.
+    func add(_ hashes: [UInt64], first: Int64) -> Bool {
+        table.withLock { table in
+            let areFree = hashes.allSatisfy { hash in
+                if case .announced? = table[hash] { return true }
+                return false
+            }
+            guard areFree else { return false }
+            for (number, hash) in hashes.enumerated() { table.set(hash, to: .added(first + Int64(number))) }
+            return true
+        }
+    }
+
+    /// Somebody asks for a key: the primary key of the row that may have it. Nil where there is none yet; then there will be none.
+    func ask(for hash: UInt64) -> Int64? {
+        table.withLock { table in
+            switch table[hash] {
+            case .added(let key)?: return key
+            case .announced?: table.set(hash, to: .asked)
+            case .asked?, .withdrawn?, nil: break
+            }
+            return nil
+        }
+    }
+
+    func contains(anyOf hashes: [UInt64]) -> Bool {
+        table.withLock { table in hashes.contains { table[$0] != nil } }
+    }
+
+    /// Whether a key here may be one of the others.
+    func intersects(_ other: BlockKeys) -> Bool {
+        count < other.count ? other.contains(anyOf: all) : contains(anyOf: other.all)
+    }
+
+    private var count: Int { table.withLock { $0.count } }
+    private var all: [UInt64] { table.withLock { $0.all } }
+}

@@ -1,0 +1,145 @@
+import Foundation
+import OpenCoreDataTestSupport
+import Synchronization
+import Testing
+
+@testable import OpenCoreData
+
+/// New rows that an importer inserts in blocks, beside others who look for their keys.
+@Suite struct RowImportTests {
+    private let stack = TestStack(BlockWorld.model())
+    private let one: NSManagedObjectContext
+    private let other: NSManagedObjectContext
+    private let entity: NSEntityDescription
+
+    init() throws {
+        one = stack.child(of: stack.root, name: "one")
+        other = stack.child(of: stack.root, name: "other")
+        entity = try #require(stack.coordinator.managedObjectModel.entitiesByName["Place"])
+        stack.root.performAndWait { stack.root.mergePolicy = NSMergePolicy(merge: .mergeByPropertyObjectTrumpMergePolicyType) }
+    }
+
+    private func rows(_ context: NSManagedObjectContext) -> RowImport { RowImport(into: context, entity: entity, set: SlotSet(0..<entity.layout.count)) }
+
+    private func write(_ codes: [String], to rows: RowImport) {
+        for code in codes {
+            for name in entity.layout.names { #expect(rows.builder.put(name == "code" ? .string(code) : .null)) }
+            #expect(rows.builder.endRow())
+        }
+    }
+
+    private func insert(_ codes: String..., by rows: RowImport, in context: NSManagedObjectContext) throws -> Range<Int64>? {
+        write(codes, to: rows)
+        return try context.performAndWait { try rows.insert() }
+    }
+
+    /// Looks a key up, and inserts a row for it where there is none.
+    @discardableResult
+    private func locate(_ code: String, in context: NSManagedObjectContext) throws -> NSManagedObjectContext.Located {
+        try context.performAndWait { () throws in
+            let located = try context.findOrReserve(entity, constraint: 0, keys: [.one(.string(code))])[0]
+            guard located.row == nil else { return located }
+            let row = RowSnapshot.defaults(entity.layout), slot = try #require(entity.layout.slot(of: "code"))
+            row.update(slot, to: .string(code))
+            context.insertRow(located.id, row, set: SlotSet([slot]))
+            return located
+        }
+    }
+
+    private func save(_ context: NSManagedObjectContext) throws { try context.performAndWait { try context.save() } }
+
+    private func codes(_ context: NSManagedObjectContext) throws -> [String] {
+        try context.performAndWait { () throws in
+            try context.fetch(NSFetchRequest<NSManagedObject>(entityName: "Place")).map { "\($0.value(forKey: "code") ?? "nil")" }.sorted()
+        }
+    }
+
+    @Test func whoLooksAKeyUpThatIsInABlockGetsTheIDOfItsRow() throws {
+        let rows = rows(one)
+        let keys = try #require(try insert("A", "B", "C", by: rows, in: one))
+        let located = try locate("B", in: other)
+        #expect(located.row == nil && located.id.key == keys.lowerBound + 1)
+        try save(other)
+        try save(one)
+        #expect(try codes(stack.root) == ["A", "B", "C"])
+        try save(stack.root)
+        #expect(try codes(stack.child(of: stack.root)) == ["A", "B", "C"] && !located.id.isTemporaryID)
+    }
+
+    // Between the announcement of a key and the block with its row somebody makes a row for it, saves, and has let go of it when the block comes.
+    @Test func aKeyThatSomebodyMadeARowForMeanwhileIsNotInserted() throws {
+        let isAsked = Mutex(false)
+        stack.store.observe { [self] request in
+            guard case .fetch = request, isAsked.withLock({ asked in asked ? false : { asked = true; return true }() }) else { return }
+            try locate("B", in: other)
+            try save(other)
+        }
+        let rows = rows(one)
+        #expect(try insert("A", "B", "C", by: rows, in: one) == nil && isAsked.withLock { $0 })
+        #expect(rows.builder.count == 3 && stack.root.reservedKeyCount == 0)
+        // Looked up one by one, they are found or made.
+        #expect(try locate("B", in: one).row != nil && (try locate("A", in: one)).row == nil)
+        try save(one)
+        #expect(try codes(stack.root) == ["A", "B"])
+    }
+
+    @Test func anImportThatWasRefusedGoesOn() throws {
+        try locate("B", in: other)
+        let rows = rows(one)
+        #expect(try insert("A", "B", by: rows, in: one) == nil)
+        rows.builder.removeAll()
+        let keys = try #require(try insert("A", "C", "D", by: rows, in: one))
+        for (place, code) in ["A", "C", "D"].enumerated() {
+            #expect(try locate(code, in: stack.child(of: stack.root, name: "third")).id.key == keys.lowerBound + Int64(place))
+        }
+        // Twice in one batch is once too many.
+        #expect(try insert("E", "F", "E", by: rows, in: one) == nil)
+        rows.builder.removeAll()
+        #expect(try insert("E", "F", by: rows, in: one) != nil)
+        try save(one)
+        #expect(try codes(stack.root) == ["A", "C", "D", "E", "F"])
+    }
+
+    @Test func anImportGoesOnAfterItsContextWasSaved() throws {
+        let rows = rows(one)
+        #expect(try insert("A", by: rows, in: one) != nil)
+        try save(one)
+        #expect(try insert("A", by: rows, in: one) == nil)
+        rows.builder.removeAll()
+        let keys = try #require(try insert("B", by: rows, in: one))
+        #expect(try locate("B", in: other).id.key == keys.lowerBound)
+        one.performAndWait { one.reset() }
+        other.performAndWait { other.reset() }
+        // What was thrown away is nobody's any more.
+        #expect(try locate("B", in: other).id.key != keys.lowerBound)
+        #expect(try insert("C", by: rows, in: one) != nil)
+        try save(one)
+        #expect(try codes(stack.root) == ["A", "C"])
+    }
+
+    @Test func aValueThatARuleForbidsIsNotWritten() {
+        let builder = RowBlockBuilder(entity.layout)
+        for name in entity.layout.names {
+            switch name {
+            case "code":
+                #expect(!builder.putNull() && !builder.put(integer: 1))
+                #expect(builder.put(.string("A")))
+            case "size":
+                #expect(!builder.put(integer: 32_768) && !builder.put(integer: -32_769) && !builder.put(double: 1))
+                #expect(builder.put(integer: -32_768))
+            case "text":
+                #expect(!builder.put(.string(String(repeating: "x", count: 65_536))))
+                #expect(builder.put(.string(String(repeating: "x", count: 65_535))))
+            case "at": #expect(!builder.put(date: .nan) && !builder.put(double: 1) && builder.put(date: -0.5))
+            case "share": #expect(!builder.put(double: .nan) && builder.put(double: -0.0))
+            case "isOpen": #expect(!builder.put(integer: 1) && builder.put(bool: false))
+            default: #expect(!builder.put(.data(Data())) && builder.putNull())
+            }
+        }
+        #expect(builder.endRow())
+        let row = builder.row(0)
+        #expect(row["size"] == .int64(-32_768) && row["at"] == .date(-0.5) && row["isOpen"] == .bool(false) && row["tag"].isNull)
+        if case .double(let share) = row["share"] { #expect(share.sign == .minus) } else { Issue.record("no double") }
+        if case .string(let text) = row["text"] { #expect(text.utf8.count == 65_535) } else { Issue.record("no text") }
+    }
+}

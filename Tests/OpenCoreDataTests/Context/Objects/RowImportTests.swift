@@ -36,6 +36,13 @@ import Testing
     /// Looks a key up, and inserts a row for it where there is none.
     @discardableResult
     private func locate(_ code: String, in context: NSManagedObjectContext) throws -> NSManagedObjectContext.Located {
+        try Self.locate(code, entity, in: context)
+    }
+
+    @discardableResult
+    private static func locate(
+        _ code: String, _ entity: NSEntityDescription, in context: NSManagedObjectContext
+    ) throws -> NSManagedObjectContext.Located {
         try context.performAndWait { () throws in
             let located = try context.findOrReserve(entity, constraint: 0, keys: [.one(.string(code))])[0]
             guard located.row == nil else { return located }
@@ -69,10 +76,10 @@ import Testing
     // Between the announcement of a key and the block with its row somebody makes a row for it, saves, and has let go of it when the block comes.
     @Test func aKeyThatSomebodyMadeARowForMeanwhileIsNotInserted() throws {
         let isAsked = Mutex(false)
-        stack.store.observe { [self] request in
+        stack.store.observe { [other, entity] request in
             guard case .fetch = request, isAsked.withLock({ asked in asked ? false : { asked = true; return true }() }) else { return }
-            try locate("B", in: other)
-            try save(other)
+            try Self.locate("B", entity, in: other)
+            try other.performAndWait { try other.save() }
         }
         let rows = rows(one)
         #expect(try insert("A", "B", "C", by: rows, in: one) == nil && isAsked.withLock { $0 })

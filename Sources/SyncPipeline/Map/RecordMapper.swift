@@ -77,8 +77,10 @@ final class RecordMapper {
         self.isCancelled = isCancelled
         batchSize = probe?.batchSize ?? 1000
         reached = probe?.reached ?? { _ in }
-        packer = RecordPacker(
-            found, in: context, now: now.timeIntervalSinceReferenceDate, run: run, batchSize: probe?.batchSize ?? Self.packedAtOnce)
+        if probe?.isPacking != false {
+            packer = RecordPacker(
+                found, in: context, now: now.timeIntervalSinceReferenceDate, run: run, batchSize: probe?.batchSize ?? Self.packedAtOnce)
+        }
         seen.add(records.unread)
         counts.unchanged = records.unreadCount
         try countObjects(records.unreadCount)

@@ -198,6 +198,8 @@ struct ParseProbe: Sendable {
 
     /// How many objects make a batch.
     var batchSize: Int
+    /// Whether plain records may be written as they are; otherwise each of them goes the long way.
+    var isPacking = true
     /// Called on the parse's own thread; the parse goes on when it returns.
     var reached: @Sendable (ResourceScope, Stage) -> Void = { _, _ in }
     /// Called when the conclusion of a run is written, before it is saved, on its context's queue.

@@ -124,6 +124,21 @@ import Testing
         #expect(try codes(stack.root) == ["A", "C"])
     }
 
+    // Rows go eight by one statement: the one that is refused is found, whether it is among eight or among those that are left over.
+    @Test(arguments: [3, 9]) func theRowOfABlockWhosePrimaryKeyIsTakenIsNamedAndNothingIsWritten(place: Int64) throws {
+        let stack = try SQLiteStack(BlockWorld.model()), entity = try #require(stack.coordinator.managedObjectModel.entitiesByName["Place"])
+        try stack.root.performAndWait { () throws in
+            let rows = RowImport(into: stack.root, entity: entity, set: SlotSet(0..<entity.layout.count))
+            write((0..<10).map { "c\($0)" }, to: rows)
+            let taken = try #require(try rows.insert()).lowerBound + place
+            _ = try stack.fixture.shell.rows(
+                "INSERT INTO ZPLACE (Z_PK, Z_ENT, Z_OPT, ZCODE) SELECT \(taken), Z_ENT, 1, 'taken' FROM Z_PRIMARYKEY WHERE Z_NAME = 'Place'")
+            let error = try #require(throws: NSError.self) { try stack.root.save() }
+            #expect(error.localizedDescription.contains("/p\(taken) can't be inserted"), "\(error.localizedDescription)")
+            #expect(try stack.fixture.shell.column("SELECT ZCODE FROM ZPLACE") == ["taken"])
+        }
+    }
+
     @Test func aValueThatARuleForbidsIsNotWritten() {
         let builder = RowBlockBuilder(entity.layout)
         for name in entity.layout.names {

@@ -1,0 +1,112 @@
+import Foundation
+import OpenCoreData
+import SyncTestSupport
+import Testing
+
+@testable import SyncPipeline
+
+/// Records that are written as they are become the same rows as those that go the long way, and what is wrong with them is told alike.
+@Suite struct RecordPackerTests {
+    private static func configuration(isText: Bool) -> String {
+        ScriptedAPI.configuration(
+            ScriptedAPI.resource("things", of: "Thing", "deletion = { detect = \"snapshot\", confirm_runs = 1, max_fraction = 1.0, min_expected = 0 }"),
+            defaults: "[defaults.limits]\nmax_bad_fraction = 1.0",
+            entities: """
+                [entity.Thing]
+                key = ["id"]
+                [entity.Thing.attributes]
+                id = { type = "\(isText ? "string" : "int64")", optional = false, default = \(isText ? "\"none\"" : "-1") }
+                text = { type = "string" }
+                label = { type = "string", optional = false, default = "unnamed" }
+                small = { type = "int16" }
+                count = { type = "int32", default = 7 }
+                ratio = { type = "double" }
+                isOpen = { type = "bool", optional = false }
+                at = { type = "date" }
+                tag = { type = "uuid" }
+                price = { type = "decimal" }
+                link = { type = "uri" }
+                """)
+    }
+
+    private static let values: [String: [String]] = [
+        "text": [#""a""#, #""ü\u0000\ud83d\ude00""#, #""\"quoted\"\n""#, "\"\(String(repeating: "x", count: 70_000))\"", #""""#, "null", "12", "{}"],
+        "label": [#""b""#, "null", "true"], "small": ["1", "-32768", "32768", "1.0", "1.5", #""3""#, "null", "1e400"],
+        "count": ["0", "2147483647", "2147483648", "[]", "null", "-0"], "ratio": ["0.1", "-0.0", "1", "1e999", "9007199254740993", #""2""#, "null"],
+        "isOpen": ["true", "false", "0", "1", #""true""#, "null"],
+        "at": [#""2026-01-02T03:04:05Z""#, #""2026-01-02""#, #""soon""#, "0", "1767225600", "null", #""2026-02-30T00:00:00Z""#],
+        "tag": [#""6BA7B810-9DAD-11D1-80B4-00C04FD430C8""#, #""x""#, "null"], "price": ["1.10", #""2.345""#, "1e5", "null", #""x""#],
+        "link": [#""https://example.com/a b""#, #""https://example.com/""#, "null", "3"],
+    ]
+
+    private static func record(_ random: inout SeededNumbers, isText: Bool, of keys: Int) -> String {
+        var fields: [String] = []
+        let key = random.next(upTo: keys)
+        switch random.next(upTo: 40) {
+        case 0: break
+        case 1: fields.append(#""id": null"#)
+        case 2: fields.append(#""id": \#(key).5"#)
+        case 3: fields.append(#""id": []"#)
+        case 4: fields.append(isText ? #""id": \#(key)"# : #""id": "\#(key)""#)
+        default: fields.append(isText ? #""id": "k\#(key)""# : #""id": \#(key)"#)
+        }
+        let isPlain = random.chance(70)
+        for (name, values) in Self.values.sorted(by: { $0.key < $1.key }) where isPlain ? name == "isOpen" || random.chance(80) : random.chance(80) {
+            fields.append("\"\(name)\": \(isPlain || random.chance(50) ? values[0] : values[random.next(upTo: values.count)])")
+        }
+        return "{\(fields.joined(separator: ", "))}"
+    }
+
+    /// What is in the file and what was told after some polls of the same bodies.
+    private static func outcome(_ bodies: [String], isText: Bool, batchSize: Int, isPacking: Bool) async throws -> [String] {
+        let fixture = try await PipelineFixture(configuration(isText: isText)) { _, index in
+            .response(status: 200, headers: ["Content-Type": "application/json"], body: Array(bodies[min(index, bodies.count - 1)].utf8))
+        }
+        fixture.pipeline.parseProbe.withLock { $0 = ParseProbe(batchSize: batchSize, isPacking: isPacking) }
+        var lines: [String] = []
+        for poll in 1...bodies.count {
+            let reports = try await fixture.sync()
+            lines += reports.map { "poll \(poll): \($0.outcome) \($0.counts) \($0.error ?? "")" }
+            lines += try await fixture.document.withWorker { worker in
+                try ["Thing", "CisternQuarantine"].flatMap { entity in
+                    try worker.fetch(NSFetchRequest<NSManagedObject>(entityName: entity)).map { object in
+                        object.entity.attributesByName.keys.sorted().map { "\($0)=\("\(object.value(forKey: $0) ?? "nil")".prefix(60))" }
+                            .joined(separator: " ")
+                    }
+                }.map { "after poll \(poll): \($0)" }.sorted()
+            }
+        }
+        try await fixture.end()
+        return lines
+    }
+
+    // Any pages of any records, in batches of any size: the same rows, the same counts, the same quarantine.
+    @Test(arguments: [false, true]) func recordsThatAreWrittenAsTheyAreBecomeTheRowsOfTheLongWay(isText: Bool) async throws {
+        var inserted = 0
+        for seed in 1...25 {
+            var random = SeededNumbers(seed)
+            // Few keys meet each other, many are new.
+            let keys = random.chance(50) ? 8 : 1000
+            let bodies = (0..<1 + random.next(upTo: 3)).map { _ in
+                "[\((0..<random.next(upTo: 30)).map { _ in Self.record(&random, isText: isText, of: keys) }.joined(separator: ",\n"))]"
+            }
+            let batchSize = 1 + random.next(upTo: 12)
+            let packed = try await Self.outcome(bodies, isText: isText, batchSize: batchSize, isPacking: true)
+            let long = try await Self.outcome(bodies, isText: isText, batchSize: batchSize, isPacking: false)
+            inserted += packed.count
+            guard packed != long else { continue }
+            let lines = Set(packed).subtracting(long).map { "packed: \($0)" } + Set(long).subtracting(packed).map { "the long way: \($0)" }
+            Issue.record("seed \(seed), batches of \(batchSize):\n\(lines.sorted().prefix(8).joined(separator: "\n"))")
+            return
+        }
+        #expect(inserted > 500)
+    }
+
+    // A default stands for a missing value, never for a missing key.
+    @Test func aRecordWithoutItsKeyDoesNotGetTheDefaultForIt() async throws {
+        let body = #"[{"id": 1, "isOpen": true}, {"isOpen": true}, {"id": 2, "isOpen": true}]"#
+        let lines = try await Self.outcome([body], isText: false, batchSize: 10, isPacking: true)
+        #expect(lines.count { $0.contains("isOpen") && $0.contains(" id=") && !$0.contains("raw=") } == 2)
+        #expect(!lines.contains { $0.contains("id=-1") })
+    }
+}

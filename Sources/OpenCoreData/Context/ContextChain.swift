@@ -193,12 +193,13 @@ final class ContextLevel: @unchecked Sendable {
 
     /// New rows.
     func insert(_ block: RowBlock) {
-        if block.isSealed, keyIndexes.isEmpty {
-            if !isMerging { origin = .several }
-            pending.add(block)
-        } else {
+        guard block.isSealed else {
             for (id, change) in block.rows { record(id, change) }
+            return
         }
+        if !isMerging { origin = .several }
+        pending.add(block)
+        for constraint in block.layout.constraints where keyIndexes[constraint] != nil { keyIndexes[constraint]?.add(block) }
     }
 
     /// Forgets the to-manys of an object that never was.
@@ -369,9 +370,17 @@ final class ContextLevel: @unchecked Sendable {
         if keyIndexes[constraint] == nil {
             var index = KeyIndex(constraint)
             for layer in [saving, pending].compactMap({ $0 }) {
-                for (id, change) in layer.rows(of: constraint.declarer.withDescendants) { index.update(id, to: change) }
+                for part in constraint.declarer.withDescendants.compactMap({ layer.entities[$0.number] }) {
+                    for (id, change) in part.loose { index.update(id, to: change) }
+                    for block in part.blocks { index.add(block) }
+                }
             }
             keyIndexes[constraint] = index
+        }
+        while let block = keyIndexes[constraint]?.takeBlock(of: key) {
+            for (id, _) in block.rows {
+                if let now = change(of: id) { keyIndexes[constraint]?.update(id, to: now) }
+            }
         }
         return keyIndexes[constraint]?.owners[key]
     }

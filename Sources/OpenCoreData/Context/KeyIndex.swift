@@ -5,11 +5,22 @@ struct KeyIndex {
     private(set) var owners: [UniqueKey: NSManagedObjectID] = [:]
     /// The others.
     private var others: [UniqueKey: [NSManagedObjectID]] = [:]
+    /// Blocks that nobody has looked for one of these keys in: their rows are not among the owners yet.
+    private var blocks: [RowBlock] = []
 
     init(_ constraint: UniquenessConstraint) { self.constraint = constraint }
 
     private func key(_ change: PendingRow) -> UniqueKey? {
         change.row.flatMap { $0.layout.constraints[constraint.number].key(of: $0) }
+    }
+
+    mutating func add(_ block: RowBlock) { blocks.append(block) }
+
+    /// A block that may hold the row with a key, and is asked for it only once.
+    mutating func takeBlock(of key: UniqueKey) -> RowBlock? {
+        guard !blocks.isEmpty, let hash = RowBlockBuilder.hash(of: key, constraint) else { return nil }
+        let place = blocks.firstIndex { block in block.uniqueKeys.primaryKey(of: hash).map(block.keys.contains) ?? false }
+        return place.map { blocks.remove(at: $0) }
     }
 
     mutating func update(_ id: NSManagedObjectID, to change: PendingRow) {

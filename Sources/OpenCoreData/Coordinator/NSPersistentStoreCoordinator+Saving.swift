@@ -86,10 +86,11 @@ extension NSPersistentStoreCoordinator {
             return store
         }
         if all.count == 1 {
-            try changes.forEachUnsealed { id, _ in _ = try place(id) }
+            // In this order: a block that somebody opens meanwhile is looked at in both ways, not in none.
             for block in changes.blocks where block.isSealed && !block.store.isSame(as: all[0].identity) {
                 throw NSError.coreData(.persistentStoreSave, "No store that can be written keeps new objects of \(block.layout.entity.name ?? "?").")
             }
+            try changes.forEachUnsealed { id, _ in _ = try place(id) }
             try Self.checkWritable(all[0], changes)
             var part = changes
             part.origin = origin

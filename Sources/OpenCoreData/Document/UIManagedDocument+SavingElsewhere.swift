@@ -92,7 +92,8 @@ extension UIManagedDocument {
             context.chain.withLock {
                 var isFound = false
                 for layer in [context.level.saving, context.level.pending].compactMap({ $0 }) {
-                    layer.forEach { id, _ in isFound = isFound || id.storeIdentity.uuid != nil }
+                    isFound = isFound || !layer.blocks.isEmpty
+                    layer.forEachUnsealed { id, _ in isFound = isFound || id.storeIdentity.uuid != nil }
                 }
                 return isFound
             }

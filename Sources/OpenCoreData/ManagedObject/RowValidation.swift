@@ -241,14 +241,14 @@ extension ChangeSet {
     var deletionsThatMayBeDenied: [(NSManagedObjectID, PendingRow)] {
         if deletedCount == 0 { return [] }
         return entities.values.filter(\.mayBeDenied).flatMap { changes in
-            changes.rows.compactMap { id, change in change.kind == .deleted ? (id, change) : nil }
+            changes.loose.compactMap { id, change in change.kind == .deleted ? (id, change) : nil }
         }
     }
 }
 
 extension EntityChanges {
     fileprivate var mayBeDenied: Bool {
-        !entity.layout.denyingRelationships.isEmpty && rows.contains { $0.value.kind == .deleted }
+        !entity.layout.denyingRelationships.isEmpty && loose.contains { $0.value.kind == .deleted }
     }
 }
 

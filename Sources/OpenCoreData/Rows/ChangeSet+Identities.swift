@@ -11,7 +11,7 @@ extension ChangeSet {
     /// - Parameter known: the row that an object has where these changes lie, if it is in memory.
     func current(over known: (NSManagedObjectID) -> RowSnapshot?) -> ChangeSet {
         var moved: [NSManagedObjectID] = []
-        forEach { id, _ in if id.successor != nil { moved.append(id) } }
+        forEachUnsealed { id, _ in if id.successor != nil { moved.append(id) } }
         var result = replacing { $0.successor }
         for id in moved.sorted(by: { $0.key < $1.key }) {
             guard let change = result[id] else { continue }
@@ -46,7 +46,7 @@ extension ChangeSet {
     /// The same changes, in which what is said of some objects is said of others.
     func replacing(_ identity: (NSManagedObjectID) -> NSManagedObjectID?) -> ChangeSet {
         var result = self
-        forEach { id, change in
+        forEachUnsealed { id, change in
             guard let row = change.row, let renamed = row.replacing(identity) else { return }
             result.set(id, PendingRow(kind: change.kind, row: renamed, changed: change.changed, base: change.base))
         }
@@ -184,7 +184,7 @@ extension ChangeSet {
         var deleted: Set<NSManagedObjectID> = []
         if deletedCount > 0 {
             for member in destination.withDescendants {
-                for (id, change) in entities[member.number]?.rows ?? [:] where change.kind == .deleted { deleted.insert(id) }
+                for (id, change) in entities[member.number]?.loose ?? [:] where change.kind == .deleted { deleted.insert(id) }
             }
         }
         for key in keys {

@@ -47,7 +47,7 @@ package struct EntityChanges: Sendable {
     }
 
     package subscript(id: NSManagedObjectID) -> PendingRow? {
-        loose[id] ?? (blocks.isEmpty ? nil : blocks.first { $0.mayHold(id) }?.rows[id])
+        loose[id] ?? (blocks.isEmpty ? nil : blocks.first { $0.holds(id) }?.rows[id])
     }
 
     /// Every row but those of sealed blocks.
@@ -155,7 +155,7 @@ package struct ChangeSet: Sendable {
         let number = id.layout.number
         let old: PendingRow?
         isAdmitted = false
-        if let place = entities[number]?.blocks.firstIndex(where: { $0.mayHold(id) }) { dissolve(place, of: number) }
+        if let place = entities[number]?.blocks.firstIndex(where: { $0.holds(id) }) { dissolve(place, of: number) }
         if let pending {
             old = entities[number, default: EntityChanges(entity: id.entity)].loose.updateValue(pending, forKey: id)
         } else {
@@ -223,7 +223,8 @@ package struct ChangeSet: Sendable {
             case .deleted: deletedCount
             }
         if count == 0 { return [] }
-        let parts = entities.values.map { changes in changes.rows.keys { $0.kind == kind } }
+        // In blocks is what is new, and nothing else.
+        let parts = entities.values.map { changes in (kind == .inserted ? changes.rows : changes.loose).keys { $0.kind == kind } }
         return parts.count == 1 ? parts[0] : parts.flatMap { $0 }
     }
 }

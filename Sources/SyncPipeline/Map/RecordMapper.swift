@@ -47,7 +47,15 @@ final class RecordMapper {
     private let batchSize: Int
     /// Where records go that are likely to be new; nil: there are no such.
     private var packer: RecordPacker?
-    private let reached: (ParseProbe.Stage) -> Void
+    private let probe: Probe?
+
+    /// How a page is read, and who is told of it: for tests.
+    struct Probe {
+        let batchSize: Int
+        let isPacking: Bool
+        let packed: (Int) -> Void
+        let reached: (ParseProbe.Stage) -> Void
+    }
 
     /// How many of the things that were set aside are kept of a page.
     private static let keptRejections = 1000
@@ -57,11 +65,11 @@ final class RecordMapper {
     /// - Parameters:
     ///   - maxRejected: how many records may be set aside.
     ///   - records: what is known of the page's records: nothing is made of those that are the same as when it was read last.
-    ///   - probe: how many objects make a batch, and whom to tell how far it is.
+    ///   - probe: for tests.
     ///   - isCancelled: asked every now and then; then `add` and `flush` throw `SyncError.cancelled`.
     init(
         mapping: ModelMapping, entity: String, context: NSManagedObjectContext, now: Date, run: Int64, limits: LimitsConfiguration,
-        maxRejected: Int, records: PageRecords, probe: (batchSize: Int, reached: (ParseProbe.Stage) -> Void)?,
+        maxRejected: Int, records: PageRecords, probe: Probe?,
         isCancelled: @escaping () -> Bool = { false }
     ) throws {
         guard let found = mapping.entities[entity] else { throw SyncError.unknownEntity(entity) }
@@ -76,7 +84,7 @@ final class RecordMapper {
         self.records = records
         self.isCancelled = isCancelled
         batchSize = probe?.batchSize ?? 1000
-        reached = probe?.reached ?? { _ in }
+        self.probe = probe
         if probe?.isPacking != false {
             packer = RecordPacker(
                 found, in: context, now: now.timeIntervalSinceReferenceDate, run: run, batchSize: probe?.batchSize ?? Self.packedAtOnce)
@@ -153,10 +161,10 @@ final class RecordMapper {
 
     /// Looks up and writes what was gathered.
     func flush() throws {
-        reached(.lookingUp)
+        probe?.reached(.lookingUp)
         try insertPacked()
         try lookUp()
-        reached(.writing)
+        probe?.reached(.writing)
         try joinMembers()
         try writePairs()
         for (step, draft) in order.enumerated() {
@@ -178,6 +186,7 @@ final class RecordMapper {
                 records.write(key)
             }
             counts.inserted += keys.count
+            probe?.packed(keys.count)
             try countObjects(keys.count)
         } else {
             self.packer = nil

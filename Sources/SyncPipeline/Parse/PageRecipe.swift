@@ -23,7 +23,7 @@ struct PageRecipe: Sendable {
     ///   - isCancelled: asked every now and then; then it throws `SyncError.cancelled`.
     func read(
         _ page: FetchedPage, into context: NSManagedObjectContext, run: Int64, now: Date, badRecords: Int,
-        probe: (batchSize: Int, reached: (ParseProbe.Stage) -> Void)? = nil, isCancelled: @escaping () -> Bool = { false }
+        probe: RecordMapper.Probe? = nil, isCancelled: @escaping () -> Bool = { false }
     ) throws -> Reading {
         let mapper = try RecordMapper(
             mapping: mapping, entity: resource.entity, context: context, now: now, run: run, limits: resource.limits,

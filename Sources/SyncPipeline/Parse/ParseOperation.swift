@@ -115,7 +115,7 @@ final class ParseOperation: Operation, @unchecked Sendable {
         let scope = input.scope, comparison = input.comparison
         let reading = try input.recipe.read(
             input.page, into: worker, run: input.run, now: input.now, badRecords: input.badRecords,
-            probe: input.probe.map { probe in (probe.batchSize, { probe.reached(scope, $0) }) },
+            probe: input.probe.map { $0.mapperProbe(scope) },
             isCancelled: { [weak self] in self?.isCancelled ?? true })
         let facts = reading.facts, mapper = reading.mapper
         let members = mapper.members
@@ -200,10 +200,16 @@ struct ParseProbe: Sendable {
     var batchSize: Int
     /// Whether plain records may be written as they are; otherwise each of them goes the long way.
     var isPacking = true
+    /// Called with the number of records that were written as they are, each time some were.
+    var packed: @Sendable (Int) -> Void = { _ in }
     /// Called on the parse's own thread; the parse goes on when it returns.
     var reached: @Sendable (ResourceScope, Stage) -> Void = { _, _ in }
     /// Called when the conclusion of a run is written, before it is saved, on its context's queue.
     var concludes: @Sendable (ResourceScope) -> Void = { _ in }
+
+    func mapperProbe(_ scope: ResourceScope) -> RecordMapper.Probe {
+        RecordMapper.Probe(batchSize: batchSize, isPacking: isPacking, packed: packed) { reached(scope, $0) }
+    }
 }
 
 extension OperationQueue {

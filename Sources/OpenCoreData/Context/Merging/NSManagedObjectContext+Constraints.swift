@@ -99,21 +99,22 @@ extension NSManagedObjectContext {
     /// their entity is looked at row by row.
     private func mayHaveTwinsOfBlocks(_ changes: ChangeSet) -> Bool {
         for part in changes.entities.values where !part.blocks.isEmpty {
-            var others: [BlockKeys] = []
+            var seen: Set<ObjectIdentifier> = [], known: [BlockKeys] = []
             func add(_ part: EntityChanges) -> Bool {
                 guard part.loose.isEmpty else { return false }
-                for block in part.blocks where !others.contains(where: { $0 === block.uniqueKeys }) { others.append(block.uniqueKeys) }
+                for block in part.blocks where seen.insert(ObjectIdentifier(block.uniqueKeys)).inserted { known.append(block.uniqueKeys) }
                 return true
             }
             guard add(part) else { return true }
-            let mine = others
+            let mine = known.count
             for context in sequence(first: self, next: \.parent) {
                 for layer in [context.level.pending, context.level.saving].compactMap({ $0?.entities[part.entity.number] }) {
                     guard add(layer) else { return true }
                 }
             }
-            for (number, keys) in mine.enumerated() {
-                if others.dropFirst(number + 1).contains(where: { $0.intersects(keys) }) { return true }
+            for number in 0..<mine {
+                let keys = known[number].all
+                if known.dropFirst(number + 1).contains(where: { $0.contains(anyOf: keys) }) { return true }
             }
         }
         return false

@@ -5,7 +5,8 @@ import Synchronization
 /// that what both of them insert is one object, and not two that have to be made one later.
 ///
 /// A key is reserved before it is looked up and until what was inserted under its ID can be found: whoever looks it up after that finds it, and
-/// whoever looked it up before has the same ID. The lock is this table's own, and nothing is called within it.
+/// whoever looked it up before has the same ID. The lock is this table's own: within it nothing but the tables of
+/// claims is asked.
 final class KeyReservations: Sendable {
     typealias Place = UniquenessConstraint
 
@@ -21,15 +22,27 @@ final class KeyReservations: Sendable {
 
     /// Before keys are looked up. Each call counts.
     func reserve(_ keys: [UniqueKey], at place: Place) {
-        places.withLock { places in
+        // Where the row of a key is, if it came in a block.
+        let inBlocks: [(key: UniqueKey, claim: KeyClaim, primaryKey: Int64)] = places.withLock { places in
             let claims = claims.withLock { $0[place] } ?? []
+            var inBlocks: [(UniqueKey, KeyClaim, Int64)] = []
             func reserve(in table: inout [UniqueKey: Reservation]) {
                 for key in keys {
                     table[key, default: Reservation()].users += 1
-                    if !claims.isEmpty, table[key]?.id == nil { table[key]?.id = claims.lazy.compactMap { $0.id(of: key, place) }.first }
+                    guard !claims.isEmpty, table[key]?.id == nil, let hash = RowBlockBuilder.hash(of: key, place) else { continue }
+                    for claim in claims {
+                        if let primaryKey = claim.keys.ask(for: hash) { inBlocks.append((key, claim, primaryKey)) }
+                    }
                 }
             }
             reserve(in: &places[place, default: [:]])
+            return inBlocks
+        }
+        if inBlocks.isEmpty { return }
+        // Whoever else asks for one of the keys meanwhile is told the same, and the ID is the same for all who open the block.
+        let found = inBlocks.compactMap { key, claim, primaryKey in claim.id(primaryKey, of: key, place).map { (key, $0) } }
+        places.withLock { places in
+            for (key, id) in found where places[place]?[key]?.id == nil { places[place]?[key]?.id = id }
         }
     }
 
@@ -118,11 +131,9 @@ final class KeyClaim: Sendable {
 
     func add(_ block: RowBlock) { blocks.withLock { $0.append(block) } }
 
-    /// The ID of the row with a key; nil where there is none, and will be none.
-    func id(of key: UniqueKey, _ constraint: UniquenessConstraint) -> NSManagedObjectID? {
-        guard let hash = RowBlockBuilder.hash(of: key, constraint), let primaryKey = keys.ask(for: hash),
-            let block = blocks.withLock({ $0.first { $0.keys.contains(primaryKey) } }), let found = block.row(withKey: primaryKey)
-        else { return nil }
+    /// The ID of the row with a primary key if it has this unique key, too. The block is opened.
+    func id(_ primaryKey: Int64, of key: UniqueKey, _ constraint: UniquenessConstraint) -> NSManagedObjectID? {
+        guard let block = blocks.withLock({ $0.first { $0.keys.contains(primaryKey) } }), let found = block.row(withKey: primaryKey) else { return nil }
         // Two keys may have one hash.
         return found.value.row.flatMap { constraint.key(of: $0) } == key ? found.key : nil
     }
@@ -140,12 +151,18 @@ final class ReservedKeys {
 
     deinit {
         for (place, keys) in keys { reservations.release(keys, at: place) }
-        for (claim, place) in claims { reservations.release(claim, at: place) }
+        releaseClaims()
     }
 
     func holds(_ claim: KeyClaim) -> Bool { claims.contains { $0.claim === claim } }
 
     func add(_ claim: KeyClaim, at place: KeyReservations.Place) { claims.append((claim, place)) }
+
+    /// What was inserted in blocks was thrown away.
+    func releaseClaims() {
+        for (claim, place) in claims { reservations.release(claim, at: place) }
+        claims = []
+    }
 
     func add(_ more: some Sequence<UniqueKey>, at place: KeyReservations.Place) { keys[place, default: []].append(contentsOf: more) }
 }

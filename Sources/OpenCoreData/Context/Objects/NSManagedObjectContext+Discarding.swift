@@ -18,6 +18,7 @@ extension NSManagedObjectContext {
             level.discard()
             return lost
         }
+        reservedKeys?.releaseClaims()
         for object in registry.objects {
             object.members = [:]
             guard object.isUnsaved else { continue }

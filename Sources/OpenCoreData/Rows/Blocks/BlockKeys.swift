@@ -97,7 +97,7 @@ package final class BlockKeys: Sendable {
         }
     }
 
-    /// Somebody asks for a key: the primary key of the row that may have it. Nil where there is none yet; then there will be none.
+    /// Somebody asks for a key: the primary key of the row that may have it. Nil where there is none yet: what is announced now will not be added.
     func ask(for hash: UInt64) -> Int64? {
         table.withLock { table in
             switch table[hash] {
@@ -109,15 +109,18 @@ package final class BlockKeys: Sendable {
         }
     }
 
+    /// The primary key of the row that may have a key, for who only wants to know.
+    func primaryKey(of hash: UInt64) -> Int64? {
+        table.withLock { table in
+            if case .added(let key)? = table[hash] { return key }
+            return nil
+        }
+    }
+
     func contains(anyOf hashes: [UInt64]) -> Bool {
         table.withLock { table in hashes.contains { table[$0] != nil } }
     }
 
-    /// Whether a key here may be one of the others.
-    func intersects(_ other: BlockKeys) -> Bool {
-        count < other.count ? other.contains(anyOf: all) : contains(anyOf: other.all)
-    }
-
-    private var count: Int { table.withLock { $0.count } }
-    private var all: [UInt64] { table.withLock { $0.all } }
+    /// The hashes of those that are announced or added.
+    var all: [UInt64] { table.withLock { $0.all } }
 }

@@ -48,10 +48,10 @@ package final class RowBlock: @unchecked Sendable {
 
     package var count: Int { offsets.count - 1 }
 
-    /// Whether an object of the entity is one of these, without looking into the block.
-    func mayHold(_ id: NSManagedObjectID) -> Bool {
+    /// Whether an object of the entity is one of these. A block that is sealed stays sealed.
+    func holds(_ id: NSManagedObjectID) -> Bool {
         // The IDs of an opened block may have been moved to another store.
-        keys.contains(id.key) && (!isSealed || store.isSame(as: id.storeIdentity))
+        keys.contains(id.key) && (isSealed ? store.isSame(as: id.storeIdentity) : rows[id] != nil)
     }
 
     /// Roughly what the rows take in memory, in bytes.

@@ -43,8 +43,6 @@ struct SavePlan {
         try addOrders(of: changes, schema: schema)
     }
 
-    var hasBlocks: Bool { tables.contains { !$0.blocks.isEmpty } }
-
     /// The same with each row of a block by itself.
     var withoutBlocks: SavePlan {
         var plan = self

@@ -26,7 +26,16 @@ extension SaveOperation {
         var missing: [Int: Set<Int64>] = [:]
         for table in Array(asked.keys) {
             for operation in plan.tables[table].inserts { asked[table]?.remove(operation.key) }
-            for (_, block) in plan.tables[table].blocks { asked[table] = asked[table]?.filter { !block.keys.contains($0) } }
+            let blocks = plan.tables[table].blocks.map(\.block.keys)
+            if !blocks.isEmpty, let keys = asked[table]?.sorted() {
+                // Both ascend.
+                var place = 0
+                asked[table] = Set(
+                    keys.filter { key in
+                        while place < blocks.count, blocks[place].upperBound <= key { place += 1 }
+                        return place == blocks.count || !blocks[place].contains(key)
+                    })
+            }
             guard let open = asked[table], !open.isEmpty else { continue }
             let statement = try database.cached(
                 "SELECT value FROM json_each(?) WHERE value NOT IN (SELECT Z_PK FROM \(schema.tables[table].name.sqlName))")

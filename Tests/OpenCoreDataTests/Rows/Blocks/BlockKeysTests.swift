@@ -34,13 +34,13 @@ import Testing
 
     @Test func twoMeetWhereAKeyOfOneIsTheOthers() {
         let one = BlockKeys(), other = BlockKeys()
-        #expect(!one.intersects(other))
+        #expect(!one.contains(anyOf: other.all))
         #expect(one.announce([1, 2, 3]) && other.announce([4, 5]))
-        #expect(!one.intersects(other) && !other.intersects(one))
+        #expect(!one.contains(anyOf: other.all) && !other.contains(anyOf: one.all))
         #expect(other.announce([3]))
-        #expect(one.intersects(other) && other.intersects(one))
+        #expect(one.contains(anyOf: other.all) && other.contains(anyOf: one.all))
         one.withdraw([3])
-        #expect(!one.intersects(other) && !other.intersects(one))
+        #expect(!one.contains(anyOf: other.all) && !other.contains(anyOf: one.all))
     }
 
     @Test func theHashOfAKeyIsThatOfItsRow() throws {

@@ -16,7 +16,39 @@ final class KeyReservations: Sendable {
         var id: NSManagedObjectID?
     }
 
-    private let places = Mutex<[Place: [UniqueKey: Reservation]]>([:])
+    /// The reserved keys of one place.
+    private struct Table: Sendable {
+        var reservations: [UniqueKey: Reservation] = [:]
+        /// How many of them have a hash; kept from when an importer has asked for the first time.
+        var hashes: [UInt64: Int]?
+
+        mutating func enter(_ key: UniqueKey, _ place: Place) {
+            reservations[key, default: Reservation()].users += 1
+            guard hashes != nil, reservations[key]?.users == 1, let hash = RowBlockBuilder.hash(of: key, place) else { return }
+            hashes?[hash, default: 0] += 1
+        }
+
+        mutating func leave(_ key: UniqueKey, _ place: Place) {
+            guard let found = reservations.index(forKey: key) else { return }
+            if reservations.values[found].users > 1 {
+                reservations.values[found].users -= 1
+                return
+            }
+            reservations.remove(at: found)
+            guard hashes != nil, let hash = RowBlockBuilder.hash(of: key, place), let count = hashes?[hash] else { return }
+            hashes?[hash] = count > 1 ? count - 1 : nil
+        }
+
+        /// Whether a key with one of these hashes is reserved.
+        mutating func holds(anyOf more: [UInt64], _ place: Place) -> Bool {
+            if reservations.isEmpty { return false }
+            let known = hashes ?? Dictionary(reservations.keys.lazy.compactMap { RowBlockBuilder.hash(of: $0, place).map { ($0, 1) } }, uniquingKeysWith: +)
+            hashes = known
+            return more.contains { known[$0] != nil }
+        }
+    }
+
+    private let places = Mutex<[Place: Table]>([:])
     /// The keys of rows that come in blocks.
     private let claims = Mutex<[Place: [KeyClaim]]>([:])
 
@@ -26,23 +58,23 @@ final class KeyReservations: Sendable {
         let inBlocks: [(key: UniqueKey, claim: KeyClaim, primaryKey: Int64)] = places.withLock { places in
             let claims = claims.withLock { $0[place] } ?? []
             var inBlocks: [(UniqueKey, KeyClaim, Int64)] = []
-            func reserve(in table: inout [UniqueKey: Reservation]) {
+            func reserve(in table: inout Table) {
                 for key in keys {
-                    table[key, default: Reservation()].users += 1
-                    guard !claims.isEmpty, table[key]?.id == nil, let hash = RowBlockBuilder.hash(of: key, place) else { continue }
+                    table.enter(key, place)
+                    guard !claims.isEmpty, table.reservations[key]?.id == nil, let hash = RowBlockBuilder.hash(of: key, place) else { continue }
                     for claim in claims {
                         if let primaryKey = claim.keys.ask(for: hash) { inBlocks.append((key, claim, primaryKey)) }
                     }
                 }
             }
-            reserve(in: &places[place, default: [:]])
+            reserve(in: &places[place, default: Table()])
             return inBlocks
         }
         if inBlocks.isEmpty { return }
         // Whoever else asks for one of the keys meanwhile is told the same, and the ID is the same for all who open the block.
         let found = inBlocks.compactMap { key, claim, primaryKey in claim.id(primaryKey, of: key, place).map { (key, $0) } }
         places.withLock { places in
-            for (key, id) in found where places[place]?[key]?.id == nil { places[place]?[key]?.id = id }
+            for (key, id) in found where places[place]?.reservations[key]?.id == nil { places[place]?.reservations[key]?.id = id }
         }
     }
 
@@ -55,7 +87,9 @@ final class KeyReservations: Sendable {
                 var others = claims[place] ?? []
                 if !others.contains(where: { $0 === claim }) { claims[place, default: []].append(claim) }
                 others.removeAll { $0 === claim }
-                guard !others.contains(where: { $0.keys.contains(anyOf: hashes) }), !isReserved(hashes, places[place], place) else { return false }
+                guard !others.contains(where: { $0.keys.contains(anyOf: hashes) }), places[place]?.holds(anyOf: hashes, place) != true else {
+                    return false
+                }
                 return claim.keys.announce(hashes)
             }
         }
@@ -72,12 +106,6 @@ final class KeyReservations: Sendable {
         }
     }
 
-    private func isReserved(_ hashes: [UInt64], _ reserved: [UniqueKey: Reservation]?, _ place: Place) -> Bool {
-        guard let reserved, !reserved.isEmpty else { return false }
-        let theirs = Set(reserved.keys.lazy.compactMap { RowBlockBuilder.hash(of: $0, place) })
-        return hashes.contains(where: theirs.contains)
-    }
-
     /// What was inserted by this claim can be found by now, or never will be.
     func release(_ claim: KeyClaim, at place: Place) {
         claims.withLock { claims in
@@ -89,7 +117,7 @@ final class KeyReservations: Sendable {
     /// The IDs of reserved keys that were not found, in their order: those in `made`, but where somebody was first with another one. What is made in
     /// vain is a gap in the primary keys.
     func ids(for keys: [UniqueKey], at place: Place, made: [NSManagedObjectID]) -> [NSManagedObjectID] {
-        func decide(in table: inout [UniqueKey: Reservation]) -> [NSManagedObjectID] {
+        func decide(in table: inout Table) -> [NSManagedObjectID] {
             zip(keys, made).map { key, id in
                 func decide(_ reservation: inout Reservation) -> NSManagedObjectID {
                     guard let first = reservation.id else {
@@ -99,29 +127,22 @@ final class KeyReservations: Sendable {
                     // An ID says of which entity its object is: objects of two entities with one key of their common ancestor are two.
                     return first.entity === id.entity ? first : id
                 }
-                return decide(&table[key, default: Reservation()])
+                return decide(&table.reservations[key, default: Reservation()])
             }
         }
-        return places.withLock { decide(in: &$0[place, default: [:]]) }
+        return places.withLock { decide(in: &$0[place, default: Table()]) }
     }
 
     /// What was inserted under the IDs of these keys can be found by now, or never will be.
     func release(_ keys: [UniqueKey], at place: Place) {
         places.withLock { places in
             guard let index = places.index(forKey: place) else { return }
-            for key in keys {
-                guard let found = places.values[index].index(forKey: key) else { continue }
-                if places.values[index].values[found].users > 1 {
-                    places.values[index].values[found].users -= 1
-                } else {
-                    places.values[index].remove(at: found)
-                }
-            }
+            for key in keys { places.values[index].leave(key, place) }
         }
     }
 
     /// How many keys are reserved.
-    var count: Int { places.withLock { $0.values.reduce(0) { $0 + $1.count } } }
+    var count: Int { places.withLock { $0.values.reduce(0) { $0 + $1.reservations.count } } }
 }
 
 /// The unique keys of the rows that one importer makes in blocks, until they can be found: who looks for one of them meanwhile is given the same ID.

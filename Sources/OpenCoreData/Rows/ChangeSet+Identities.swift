@@ -77,9 +77,10 @@ extension ChangeSet {
         forEachUnsealed { id, change in
             if id.successor != nil || change.row?.namesReplacedObjects == true { found = true }
         }
-        return found || pairs.contains { key, changes in
-            key.owner.successor != nil || changes.added.contains { $0.successor != nil } || changes.removed.contains { $0.successor != nil }
-        } || orders.contains { key, order in key.owner.successor != nil || order.contains { $0.successor != nil } }
+        return found
+            || pairs.contains { key, changes in
+                key.owner.successor != nil || changes.added.contains { $0.successor != nil } || changes.removed.contains { $0.successor != nil }
+            } || orders.contains { key, order in key.owner.successor != nil || order.contains { $0.successor != nil } }
     }
 }
 

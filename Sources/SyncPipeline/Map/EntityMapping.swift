@@ -87,7 +87,8 @@ final class EntityMapping: @unchecked Sendable {
                 AttributeField(
                     field: index, slot: slot,
                     conversion: ValueConversion(attribute: attribute, path: paths.first?.description ?? "$"),
-                    isRequired: !attribute.isOptional, fallback: layout.defaults[slot], form: AttributeField.Form(attribute.type), isKey: layout.constraints[0].slots.contains(slot)))
+                    isRequired: !attribute.isOptional, fallback: layout.defaults[slot], form: AttributeField.Form(attribute.type),
+                    isKey: layout.constraints[0].slots.contains(slot)))
         }
         self.attributes = attributes
         keys = configuration.key.compactMap { key in attributes.first { $0.conversion.attribute.name == key } }

@@ -200,12 +200,12 @@ struct ParseProbe: Sendable {
     var batchSize: Int
     /// Whether plain records may be written as they are; otherwise each of them goes the long way.
     var isPacking = true
-    /// Called with the number of records that were written as they are, each time some were.
-    var packed: @Sendable (Int) -> Void = { _ in }
     /// Called on the parse's own thread; the parse goes on when it returns.
     var reached: @Sendable (ResourceScope, Stage) -> Void = { _, _ in }
     /// Called when the conclusion of a run is written, before it is saved, on its context's queue.
     var concludes: @Sendable (ResourceScope) -> Void = { _ in }
+    /// Called with the number of records that were written as they are, each time some were.
+    var packed: @Sendable (Int) -> Void = { _ in }
 
     func mapperProbe(_ scope: ResourceScope) -> RecordMapper.Probe {
         RecordMapper.Probe(batchSize: batchSize, isPacking: isPacking, packed: packed) { reached(scope, $0) }

@@ -11,7 +11,8 @@ import Testing
 @Suite struct RecordPackerTests {
     private static func configuration(isText: Bool) -> String {
         ScriptedAPI.configuration(
-            ScriptedAPI.resource("things", of: "Thing", "deletion = { detect = \"snapshot\", confirm_runs = 1, max_fraction = 1.0, min_expected = 0 }"),
+            ScriptedAPI.resource(
+                "things", of: "Thing", "deletion = { detect = \"snapshot\", confirm_runs = 1, max_fraction = 1.0, min_expected = 0 }"),
             defaults: "[defaults.limits]\nmax_bad_fraction = 1.0",
             entities: """
                 [entity.Thing]

@@ -42,7 +42,8 @@ final class KeyReservations: Sendable {
         /// Whether a key with one of these hashes is reserved.
         mutating func holds(anyOf more: [UInt64], _ place: Place) -> Bool {
             if reservations.isEmpty { return false }
-            let known = hashes ?? Dictionary(reservations.keys.lazy.compactMap { RowBlockBuilder.hash(of: $0, place).map { ($0, 1) } }, uniquingKeysWith: +)
+            let known =
+                hashes ?? Dictionary(reservations.keys.lazy.compactMap { RowBlockBuilder.hash(of: $0, place).map { ($0, 1) } }, uniquingKeysWith: +)
             hashes = known
             return more.contains { known[$0] != nil }
         }
@@ -154,7 +155,9 @@ final class KeyClaim: Sendable {
 
     /// The ID of the row with a primary key if it has this unique key, too. The block is opened.
     func id(_ primaryKey: Int64, of key: UniqueKey, _ constraint: UniquenessConstraint) -> NSManagedObjectID? {
-        guard let block = blocks.withLock({ $0.first { $0.keys.contains(primaryKey) } }), let found = block.row(withKey: primaryKey) else { return nil }
+        guard let block = blocks.withLock({ $0.first { $0.keys.contains(primaryKey) } }), let found = block.row(withKey: primaryKey) else {
+            return nil
+        }
         // Two keys may have one hash.
         return found.value.row.flatMap { constraint.key(of: $0) } == key ? found.key : nil
     }

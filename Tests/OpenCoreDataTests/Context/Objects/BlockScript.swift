@@ -23,8 +23,10 @@ final class BlockWorld {
     static func model() -> NSManagedObjectModel {
         let place = Company.entity("Place")
         place.properties = [
-            Company.attribute("code", .string, optional: false), Company.attribute("size", .integer16, default: 7), Company.attribute("text", .string),
-            Company.attribute("at", .date), Company.attribute("share", .double), Company.attribute("isOpen", .boolean), Company.attribute("tag", .uuid),
+            Company.attribute("code", .string, optional: false), Company.attribute("size", .integer16, default: 7),
+            Company.attribute("text", .string),
+            Company.attribute("at", .date), Company.attribute("share", .double), Company.attribute("isOpen", .boolean),
+            Company.attribute("tag", .uuid),
         ]
         place.uniquenessConstraints = [["code"]]
         return NSManagedObjectModel(entities: [place])

@@ -19,7 +19,9 @@ import Testing
         stack.root.performAndWait { stack.root.mergePolicy = NSMergePolicy(merge: .mergeByPropertyObjectTrumpMergePolicyType) }
     }
 
-    private func rows(_ context: NSManagedObjectContext) -> RowImport { RowImport(into: context, entity: entity, set: SlotSet(0..<entity.layout.count)) }
+    private func rows(_ context: NSManagedObjectContext) -> RowImport {
+        RowImport(into: context, entity: entity, set: SlotSet(0..<entity.layout.count))
+    }
 
     private func write(_ codes: [String], to rows: RowImport) {
         for code in codes {
@@ -77,7 +79,15 @@ import Testing
     @Test func aKeyThatSomebodyMadeARowForMeanwhileIsNotInserted() throws {
         let isAsked = Mutex(false)
         stack.store.observe { [other, entity] request in
-            guard case .fetch = request, isAsked.withLock({ asked in asked ? false : { asked = true; return true }() }) else { return }
+            guard case .fetch = request,
+                isAsked.withLock({ asked in
+                    asked
+                        ? false
+                        : {
+                            asked = true; return true
+                        }()
+                })
+            else { return }
             try Self.locate("B", entity, in: other)
             try other.performAndWait { try other.save() }
         }

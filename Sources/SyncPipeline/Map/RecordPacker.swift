@@ -23,7 +23,7 @@ final class RecordPacker {
 
     /// Nil for an entity whose rows name others, or are not packed.
     init?(_ mapping: EntityMapping, in context: NSManagedObjectContext, now: Double, run: Int64, batchSize: Int) {
-        guard mapping.relationships.isEmpty, mapping.layout.isBlockable else { return nil }
+        guard mapping.relationships.isEmpty, mapping.entity.comesInBlocks else { return nil }
         self.mapping = mapping
         self.now = now
         self.run = run

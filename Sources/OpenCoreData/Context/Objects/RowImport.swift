@@ -3,7 +3,7 @@ import Foundation
 /// New rows of one entity on their way into a context, a block of them at a time: for importers that make a great many. On the context's queue.
 ///
 /// An importer writes rows into `builder` and inserts them together, without knowing whether they are new. Where that is not certain, nothing is
-/// inserted, and they have to be looked up one by one. For entities whose layout `isBlockable`.
+/// inserted, and they have to be looked up one by one. For entities with `comesInBlocks`.
 package final class RowImport {
     package let builder: RowBlockBuilder
     private let context: NSManagedObjectContext
@@ -73,4 +73,9 @@ package final class RowImport {
             seen.insert(ObjectIdentifier(block.uniqueKeys)).inserted && block.uniqueKeys.contains(anyOf: hashes)
         }
     }
+}
+
+extension NSEntityDescription {
+    /// Whether new objects may be inserted in blocks: nobody but the model has a say about their values.
+    package var comesInBlocks: Bool { layout.isBlockable && !validatesItself }
 }

@@ -214,7 +214,7 @@ extension EntityLayout {
     /// Whether new rows may travel in blocks: they name no objects, and what the model asks of a value is seen from the value.
     package var isBlockable: Bool {
         guard toOneSlots.isEmpty, countedToManys.isEmpty, !hasTransients, !hasDerived, composites.isEmpty, constraints.count == 1,
-            entity.superentity == nil, entity.subentities.isEmpty, !rules.contains(where: \.asksMore), !entity.validatesItself
+            entity.superentity == nil, entity.subentities.isEmpty, !rules.contains(where: \.asksMore)
         else { return false }
         return kinds.allSatisfy { $0.isPackable } && constraints[0].slots.allSatisfy { kinds[$0].hasExactForms }
     }

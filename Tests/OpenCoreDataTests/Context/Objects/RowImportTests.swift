@@ -144,7 +144,7 @@ import Testing
             _ = try stack.fixture.shell.rows(
                 "INSERT INTO ZPLACE (Z_PK, Z_ENT, Z_OPT, ZCODE) SELECT \(taken), Z_ENT, 1, 'taken' FROM Z_PRIMARYKEY WHERE Z_NAME = 'Place'")
             let error = try #require(throws: NSError.self) { try stack.root.save() }
-            #expect(error.localizedDescription.contains("/p\(taken) can't be inserted"), "\(error.localizedDescription)")
+            #expect(error.localizedDescription.contains("already has a row \(taken)."), "\(error.localizedDescription)")
             #expect(try stack.fixture.shell.column("SELECT ZCODE FROM ZPLACE") == ["taken"])
         }
     }

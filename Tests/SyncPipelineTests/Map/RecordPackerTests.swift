@@ -57,6 +57,12 @@ import Testing
         return "{\(fields.joined(separator: ", "))}"
     }
 
+    /// Whether two records of a page may have one key. How often such a row is counted depends on which of them are in one batch.
+    private static func hasTwins(_ body: String) -> Bool {
+        let keys = body.matches(of: /"id": "?([^",}]+)/).map(\.output.1)
+        return Set(keys).count < keys.count
+    }
+
     /// What is in the file and what was told after some polls of the same bodies.
     private static func outcome(_ bodies: [String], isText: Bool, batchSize: Int, isPacking: Bool) async throws -> (lines: [String], packed: Int) {
         let fixture = try await PipelineFixture(configuration(isText: isText)) { _, index in
@@ -69,7 +75,10 @@ import Testing
         var lines: [String] = []
         for poll in 1...bodies.count {
             let reports = try await fixture.sync()
-            lines += reports.map { "poll \(poll): \($0.outcome) \($0.counts) \($0.error ?? "")" }
+            let isCounted = !hasTwins(bodies[poll - 1])
+            lines += reports.map {
+                "poll \(poll): \($0.outcome) \(isCounted ? "\($0.counts)" : "") \($0.counts.quarantined) set aside \($0.error ?? "")"
+            }
             lines += try await fixture.document.withWorker { worker in
                 try ["Thing", "CisternQuarantine"].flatMap { entity in
                     try worker.fetch(NSFetchRequest<NSManagedObject>(entityName: entity)).map { object in

@@ -165,6 +165,7 @@ final class RecordMapper {
         try insertPacked()
         try lookUp()
         probe?.reached(.writing)
+        try checkCancellation(0)
         try joinMembers()
         try writePairs()
         for (step, draft) in order.enumerated() {

@@ -47,8 +47,9 @@ final class KeyReservoir: Sendable {
                 block.size = min(block.size * 2, 1 << 16)
                 // It may just have given its place to another.
                 let store = store.identity.store as? NSPersistentStore ?? store
-                // A store that can't be written just now (full, busy) must not fail an insert: that is said when the object is saved.
-                guard let range = try? reserve(block.root, block.size, in: store, beside: others) else { return UnreservedKeys.next() }
+                // A store that can't be written just now (full, busy) must not fail an insert: that is said when the object is saved. Nor is it asked
+                // again for the next object, which would wait as long.
+                let range = (try? reserve(block.root, block.size, in: store, beside: others)) ?? UnreservedKeys.take(block.size)
                 block.next = range.lowerBound
                 block.end = range.upperBound
             }
@@ -73,7 +74,9 @@ final class KeyReservoir: Sendable {
     private func reserve(
         _ root: NSEntityDescription, _ count: Int, in store: NSPersistentStore, beside others: [NSPersistentStore]
     ) throws -> Range<Int64> {
-        if others.isEmpty || store.identity.references != nil { return try store.reserveKeys(for: root, count: count) }
+        if others.isEmpty || store.identity.references != nil {
+            return try store.readyKeys(for: root, atMost: count) ?? store.reserveKeys(for: root, count: count)
+        }
         // One that can't be read or written just now (full, busy) gets none of these keys, and the insert goes on without it.
         let asked = others.compactMap { other in (try? other.largestKey(for: root)).map { (store: other, largest: $0) } }
         let largest = asked.map(\.largest).max() ?? 0
@@ -114,7 +117,7 @@ final class KeyReservoir: Sendable {
             // The block that was reserved last goes first: only the end of what was handed out can be given back.
             for (number, block) in blocks.sorted(by: { $0.value.end > $1.value.end }) where block.store === store.identity {
                 blocks[number] = nil
-                if block.next < block.end { store.releaseKeys(for: block.root, unused: block.next..<block.end) }
+                if block.next < block.end, !UnreservedKeys.contains(block.next) { store.releaseKeys(for: block.root, unused: block.next..<block.end) }
             }
         }
     }

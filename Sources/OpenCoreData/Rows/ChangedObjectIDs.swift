@@ -58,14 +58,18 @@ enum UnreservedKeys {
     /// Whether a key is one of these: no store gives such a key out.
     static func contains(_ key: Int64) -> Bool { key >= least }
 
-    static func next() -> Int64 {
+    static func next() -> Int64 { take(1).lowerBound }
+
+    /// So many in a row, a million at most.
+    static func take(_ count: Int) -> Range<Int64> {
         stock.withLock { keys in
-            if keys.isEmpty {
+            if keys.count < count {
                 let first = least | (Int64.random(in: 0..<(1 << 41)) << bits)
                 keys = first..<first + (1 << bits)
             }
-            defer { keys = keys.dropFirst() }
-            return keys.lowerBound
+            let taken = keys.prefix(count)
+            keys = keys.dropFirst(count)
+            return taken
         }
     }
 

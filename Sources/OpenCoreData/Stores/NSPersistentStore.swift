@@ -212,6 +212,7 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
     package func reserveKeys(for root: NSEntityDescription, count: Int) throws -> Range<Int64> {
         try requiredWriter.reserveKeys(for: root, count: count)
     }
+    package func readyKeys(for root: NSEntityDescription, atMost count: Int) -> Range<Int64>? { writer?.readyKeys(for: root, atMost: count) }
     package func releaseKeys(for root: NSEntityDescription, unused: Range<Int64>) { writer?.releaseKeys(for: root, unused: unused) }
     package func largestKey(for root: NSEntityDescription) throws -> Int64 {
         try writer?.largestKey(for: root) ?? reserveKeys(for: root, count: 1).lowerBound
@@ -275,6 +276,8 @@ package protocol StoreWriting: AnyObject, Sendable {
     func prepare(_ changes: ChangeSet, _ body: (any PreparedSave) throws -> Void) throws
     /// Takes at least `count` primary keys out of circulation for the tree of `root`.
     func reserveKeys(for root: NSEntityDescription, count: Int) throws -> Range<Int64>
+    /// Primary keys in a row that are out of circulation already, `count` of them or fewer: nobody waits for them. Nil if there are none.
+    func readyKeys(for root: NSEntityDescription, atMost count: Int) -> Range<Int64>?
     /// Gives back the keys that were reserved and not used, if nobody reserved more in the meantime. Best effort.
     func releaseKeys(for root: NSEntityDescription, unused: Range<Int64>)
     /// The largest primary key of the tree of `root` that was ever taken out of circulation or used.

@@ -61,4 +61,31 @@ import Testing
         #expect(try store.takeKeys(21...21, for: entity) && store.largestKey(for: entity) == 21)
         #expect(try store.reserveKeys(for: entity, count: 1) == 22..<23)
     }
+
+    // GB8: it may be full, or another program may hold it, and each question would wait as long as the first.
+    @Test func aStoreThatGivesNoKeysIsNotAskedAgainForEachObject() throws {
+        let fixture = try StoreFixture(StoreModels.animals()), entity = try fixture.entity("Person"), reservoir = KeyReservoir()
+        let store = InMemoryStore(entities: fixture.model.entities), asked = Mutex(0)
+        store.observe { request in
+            guard case .reserveKeys = request else { return }
+            asked.withLock { $0 += 1 }
+            throw NSError.coreData(.persistentStoreSave, "busy")
+        }
+        let keys = (0..<3000).map { _ in reservoir.key(for: entity, in: store) }
+        #expect(Set(keys).count == 3000 && keys.allSatisfy(UnreservedKeys.contains))
+        #expect(asked.withLock { $0 } == 2)
+        reservoir.release(to: store)
+    }
+
+    // GB8: another program may hold the file from the first save on.
+    @Test func manyObjectsAfterASaveOfOneNeedNoTransaction() throws {
+        let fixture = try StoreFixture(StoreModels.animals()), entity = try fixture.entity("Person"), reservoir = KeyReservoir()
+        var changes = ChangeSet()
+        try fixture.insert("Person", [:], into: &changes)
+        try fixture.save(changes)
+        let before = fixture.store.statements.current
+        let keys = (0..<3000).map { _ in reservoir.key(for: entity, in: fixture.store) }
+        #expect(Set(keys).count == 3000 && !keys.contains(where: UnreservedKeys.contains))
+        #expect(fixture.store.statements.current == before)
+    }
 }

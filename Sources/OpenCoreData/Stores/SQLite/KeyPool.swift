@@ -22,10 +22,11 @@ final class KeyPool: Sendable {
         /// How many to take next.
         var size: Int64 = 1024
 
-        var remaining: Int64 { ranges.reduce(0) { $0 + ($1.upperBound - $1.lowerBound) } }
+        /// How many there are in one piece.
+        var largest: Int { ranges.map(\.count).max() ?? 0 }
 
         mutating func take(_ count: Int) -> Range<Int64>? {
-            guard let index = ranges.firstIndex(where: { $0.upperBound - $0.lowerBound >= Int64(count) }) else { return nil }
+            guard count > 0, let index = ranges.firstIndex(where: { $0.count >= count }) else { return nil }
             let range = ranges[index], taken = range.lowerBound..<(range.lowerBound + Int64(count))
             ranges[index] = taken.upperBound..<range.upperBound
             if ranges[index].isEmpty { ranges.remove(at: index) }
@@ -46,10 +47,20 @@ final class KeyPool: Sendable {
     }
 
     private static let largestBlock: Int64 = 1 << 20
+    /// With fewer in one piece, a save takes more: whoever inserts next may insert many, while another program holds the file.
+    private static let leastReady = 2048
     private let blocks = Mutex<[Int: Block]>([:])
 
     /// Keys from memory; nil if there are not that many in one piece.
     func take(_ count: Int, table: Int) -> Range<Int64>? { blocks.withLock { $0[table]?.take(count) } }
+
+    /// Keys from memory, so many at most; nil if there are none.
+    func take(atMost count: Int, table: Int) -> Range<Int64>? {
+        blocks.withLock { blocks in
+            guard let largest = blocks[table]?.largest else { return nil }
+            return blocks[table]?.take(min(count, largest))
+        }
+    }
 
     /// That many keys, of what was just taken out of circulation and what was left that it borders on.
     func take(_ count: Int, outOf reservation: Reservation) -> Range<Int64> {
@@ -71,12 +82,12 @@ final class KeyPool: Sendable {
         }
     }
 
-    /// What a save should reserve besides: as many as it inserts, where less than that is left.
+    /// What a save should reserve besides: as many as it inserts, where less than that is left in one piece.
     func topUp(for plan: SavePlan, schema: SQLSchema) -> [Request] {
         plan.tables.enumerated().compactMap { index, operations in
             let inserted = operations.insertCount
             guard inserted > 0 else { return nil }
-            let isLow = blocks.withLock { ($0[index]?.remaining ?? 0) < Int64(inserted) }
+            let isLow = blocks.withLock { ($0[index]?.largest ?? 0) < max(inserted, Self.leastReady) }
             return isLow ? request(inserted, table: index, root: schema.tables[index].root) : nil
         }
     }

@@ -34,6 +34,10 @@ extension SQLiteWriter {
         }
     }
 
+    func readyKeys(for root: NSEntityDescription, atMost count: Int) -> Range<Int64>? {
+        schema[root].flatMap { store.keyPool.take(atMost: count, table: $0.table) }
+    }
+
     func releaseKeys(for root: NSEntityDescription, unused: Range<Int64>) {
         guard let map = schema[root] else { return }
         store.keyPool.giveBack(unused, table: map.table)

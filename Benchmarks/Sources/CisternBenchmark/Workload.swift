@@ -1,14 +1,15 @@
 import Foundation
+import SyncPipeline
 
 /// What is imported: the same fields into the same columns as the C++ program's.
 struct Workload {
     let configuration: String
-    let files: [String: URL]
+    let transport: any HTTPTransport
     /// In the order in which they are imported: what others point to first.
     let resources: [String]
 
-    /// `geo FOLDER [--cities BODY]` or `places BODY`.
-    init?(_ arguments: [String]) {
+    /// `geo FOLDER [--cities BODY]`, `places BODY` or `pages BODY`: the places a hundred at a time.
+    init?(_ arguments: [String]) throws {
         guard arguments.count >= 2 else { return nil }
         let url = URL(fileURLWithPath: arguments[1])
         switch arguments[0] {
@@ -17,16 +18,20 @@ struct Workload {
             if let index = arguments.firstIndex(of: "--cities"), index + 1 < arguments.count {
                 cities = URL(fileURLWithPath: arguments[index + 1])
             }
-            files = [
+            transport = FileTransport(files: [
                 "countries": url.appendingPathComponent("countries.json"), "states": url.appendingPathComponent("states.json.gz"),
                 "cities": cities,
-            ]
+            ])
             resources = ["countries", "states", "cities"]
             configuration = Self.head + Self.geo
         case "places":
-            files = ["places": url]
+            transport = FileTransport(files: ["places": url])
             resources = ["places"]
-            configuration = Self.head + Self.places
+            configuration = Self.head + Self.places()
+        case "pages":
+            transport = try PageTransport(url)
+            resources = ["places"]
+            configuration = Self.head + Self.places(#"pages = { kind = "page", param = "page", size_param = "size", size = 100 }"#)
         default: return nil
         }
     }
@@ -109,11 +114,13 @@ struct Workload {
 
         """
 
-    private static let places = """
+    private static func places(_ pages: String = "") -> String {
+        """
           [[source.resource]]
           name = "places"
           entity = "Place"
           path = "/places"
+          \(pages)
         [entity.Place]
         key = ["id"]
         [entity.Place.attributes]
@@ -127,4 +134,5 @@ struct Workload {
         updatedAt = { path = "$.updated_at", type = "date" }
 
         """
+    }
 }

@@ -12,11 +12,11 @@ func fail(_ message: String) -> Never {
 
 var arguments = Array(CommandLine.arguments.dropFirst())
 guard let option = arguments.firstIndex(of: "--db"), option + 1 < arguments.count else {
-    fail("usage: cistern-benchmark geo FOLDER [--cities BODY] --db STORE | places BODY --db STORE")
+    fail("usage: cistern-benchmark geo FOLDER [--cities BODY] --db STORE | places BODY --db STORE | pages BODY --db STORE")
 }
 let store = URL(fileURLWithPath: arguments[option + 1])
 arguments.removeSubrange(option...option + 1)
-guard let workload = Workload(arguments) else { fail("unknown workload \(arguments)") }
+guard let workload = try Workload(arguments) else { fail("unknown workload \(arguments)") }
 
 /// Seconds of processor time that this process has used.
 func processorTime() -> Double {
@@ -46,9 +46,8 @@ func peakMemory() -> Double {
         document.save(to: store, for: .forCreating) { continuation.resume(returning: $0) }
     }
     guard isOpen else { fail("\(store.path) can't be opened") }
-    let transport = FileTransport(files: workload.files)
     let pipeline = try SyncPipeline(
-        document: document, configuration: configuration, transports: TransportPool { _ in transport }, clock: SystemClock(), secrets: .none,
+        document: document, configuration: configuration, transports: TransportPool { _ in workload.transport }, clock: SystemClock(), secrets: .none,
         version: "benchmark"
     ) { _ in }
     try await pipeline.start(armed: false)

@@ -134,6 +134,25 @@ import Testing
         #expect(try codes(stack.root) == ["A", "C"])
     }
 
+    // The level above has the block as it is; whether it has a table of the keys by then or makes one, the row is found.
+    @Test(arguments: [false, true]) func aRowInABlockIsFoundByItsKeyInALevelAbove(isIndexed: Bool) throws {
+        if isIndexed { try locate("Z", in: other) }
+        let rows = rows(one)
+        let keys = try #require(try insert("A", "B", by: rows, in: one))
+        try save(one)
+        let located = try locate("B", in: stack.child(of: stack.root, name: "third"))
+        #expect(located.row != nil && located.id.key == keys.lowerBound + 1)
+    }
+
+    // Whoever inserts an object without asking for its key may have one that a block has, too.
+    @Test(arguments: [false, true]) func anObjectWithAKeyOfABlockIsTheSameObject(blockComesFirst: Bool) throws {
+        let rows = rows(one)
+        #expect(try insert("A", "B", by: rows, in: one) != nil)
+        other.performAndWait { _ = other.make("Place", ["code": "B", "text": "mine"]) }
+        for context in blockComesFirst ? [one, other] : [other, one] { try save(context) }
+        #expect(try codes(stack.root) == ["A", "B"])
+    }
+
     // Rows go eight by one statement: the one that is refused is found, whether it is among eight or among those that are left over.
     @Test(arguments: [3, 9]) func theRowOfABlockWhosePrimaryKeyIsTakenIsNamedAndNothingIsWritten(place: Int64) throws {
         let stack = try SQLiteStack(BlockWorld.model()), entity = try #require(stack.coordinator.managedObjectModel.entitiesByName["Place"])

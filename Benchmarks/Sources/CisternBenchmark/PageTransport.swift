@@ -10,8 +10,9 @@ struct PageTransport: HTTPTransport {
     private let lines: [Int]
 
     init(_ file: URL) throws {
-        bytes = try Data(contentsOf: file, options: .alwaysMapped)
-        let ends = bytes.indices.filter { bytes[$0] == UInt8(ascii: "\n") }
+        let bytes = try Data(contentsOf: file, options: .alwaysMapped)
+        self.bytes = bytes
+        let ends = bytes.withUnsafeBytes { bytes in bytes.indices.filter { bytes[$0] == UInt8(ascii: "\n") } }
         lines = ends.dropLast().map { $0 + 1 }
     }
 

@@ -19,7 +19,7 @@ final class RecordPacker {
     private var wanted: Int
     private let largest: Int
 
-    private static let firstRows = 64
+    private static let firstRows = 128
 
     /// Nil for an entity whose rows name others, or are not packed.
     init?(_ mapping: EntityMapping, in context: NSManagedObjectContext, now: Double, run: Int64, batchSize: Int) {

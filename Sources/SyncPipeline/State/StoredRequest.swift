@@ -31,19 +31,20 @@ struct StoredRequest: Sendable, Hashable {
         row.etag = validators?.etag
         row.lastModified = validators?.lastModified
         row.facts = facts
+        let kinds: [StoredKeys.Kind] = [.previous, .members, .listed], keys = try StoredKeys.rows(kinds, of: scope, page: key, in: context)
         // What the page vouched for so far, and no complete run has judged yet, must not be forgotten: a run may be cut off before it judges. The
         // keys of another entity's rows mean nothing here.
         var gone = listed
         let entity = ModelMapping.entity(ofFingerprint: row.mapping)
         if entity == nil || entity == ModelMapping.entity(ofFingerprint: fingerprint) {
-            for kind in [StoredKeys.Kind.previous, .members] {
-                if let keys = try StoredKeys.keys(kind, of: scope, page: key, in: context) { gone.formUnion(keys) }
+            for stored in keys.prefix(2) {
+                if let keys = stored.keys.flatMap({ KeyRuns($0) }) { gone.formUnion(keys) }
             }
         }
         gone.subtract(members)
-        try StoredKeys.set(gone.isEmpty ? nil : gone.data, .previous, of: scope, page: key, in: context)
-        try StoredKeys.set(members.data, .members, of: scope, page: key, in: context)
-        try StoredKeys.set(listed.isEmpty ? nil : listed.data, .listed, of: scope, page: key, in: context)
+        for (stored, data) in zip(keys, [gone.isEmpty ? nil : gone.data, members.data, listed.isEmpty ? nil : listed.data]) {
+            StoredKeys.set(data, stored, in: context)
+        }
         if !manifest.isEmpty || row.manifest > 0 {
             try StoredManifest.set(manifest, over: row.manifest > 0, of: scope, page: key, in: context)
             row.manifest = manifest.count
@@ -115,7 +116,18 @@ enum StoredKeys {
     static func set(
         _ data: Data?, _ kind: Kind, of scope: ResourceScope, page request: String = "", in worker: NSManagedObjectContext
     ) throws {
-        var row = try KeysTable.row(kind, of: scope, request, in: worker)
+        set(data, try rows([kind], of: scope, page: request, in: worker)[0], in: worker)
+    }
+
+    /// The rows for these sets, in their order.
+    fileprivate static func rows(
+        _ kinds: [Kind], of scope: ResourceScope, page request: String, in worker: NSManagedObjectContext
+    ) throws -> [StateRow<KeysTable>] {
+        try StateRow.find(keys: kinds.map { ["\(scope)", request, $0] }, in: worker)
+    }
+
+    fileprivate static func set(_ data: Data?, _ row: StateRow<KeysTable>, in worker: NSManagedObjectContext) {
+        var row = row
         guard let data else { return row.delete(in: worker) }
         row.keys = data
         row.write(in: worker)

@@ -11,6 +11,7 @@ package final class RowImport {
     private let set: SlotSet
     /// Made anew when the context has let go of it, since what was inserted by then can be found, or never will be.
     private var claim = KeyClaim()
+    private static let fewRows = 256
     private var constraint: UniquenessConstraint { entity.layout.constraints[0] }
 
     /// - Parameter set: the slots that are set on purpose, in every row; the others hold defaults.
@@ -56,10 +57,13 @@ package final class RowImport {
             }
         }
         if areHere { return false }
-        var plan = FetchPlan(entity: entity)
-        plan.limit = 1
-        plan.includesRows = false
-        if try coordinator.fetch(plan).isEmpty { return true }
+        // No list is made of many keys while there is no row at all.
+        if builder.count > Self.fewRows {
+            var plan = FetchPlan(entity: entity)
+            plan.limit = 1
+            plan.includesRows = false
+            if try coordinator.fetch(plan).isEmpty { return true }
+        }
         let keys = (0..<builder.count).compactMap { constraint.key(of: builder.row($0)) }
         return try coordinator.objects(of: entity, constraint: constraint.number, keys: keys).isEmpty
     }

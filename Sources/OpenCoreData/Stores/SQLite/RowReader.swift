@@ -125,6 +125,9 @@ final class RowShape: Sendable {
     let table: String
     /// The result columns: key, entity, version, then the values. Without an alias.
     let columns: [String]
+    /// The columns, each of the alias that hardly any statement has another for.
+    private let list: String
+    private static let alias = "t"
     private let readers: [Int64: Reader]
 
     /// How the rows of one entity are read.
@@ -170,6 +173,7 @@ final class RowShape: Sendable {
             readers[map.number] = Reader(map, cells)
         }
         self.columns = columns
+        list = Self.list(columns, Self.alias)
         self.readers = readers
         referenceCount = references.count
     }
@@ -177,5 +181,7 @@ final class RowShape: Sendable {
     func reader(_ number: Int64) -> Reader? { readers[number] }
 
     /// The columns, each of the table that the alias names.
-    func list(alias: String) -> String { columns.map { "\(alias).\($0)" }.joined(separator: ", ") }
+    func list(alias: String) -> String { alias == Self.alias ? list : Self.list(columns, alias) }
+
+    private static func list(_ columns: [String], _ alias: String) -> String { columns.map { "\(alias).\($0)" }.joined(separator: ", ") }
 }

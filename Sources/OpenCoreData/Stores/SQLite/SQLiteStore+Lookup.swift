@@ -38,13 +38,16 @@ extension SQLiteStore {
         return result
     }
 
+    /// So many are looked up faster one by one than a list is made of them.
+    private static let fewKeys = 4
+
     /// Which rows have these keys, in the constraint's whole scope: one query.
     func owners(of keys: [UniqueKey], scope: KeyScope, in database: Database) throws -> [UniqueKey: FetchedRow] {
         let constraint = scope.columns
         // A first import looks up every key in vain: while there are no rows, no list is made of them.
         if keys.count > 1, try database.integer("SELECT EXISTS (SELECT 1 FROM \(shape(of: scope.declarer).table.sqlName))") == 0 { return [:] }
         statements.add { $0.keys += keys.count }
-        guard let list = try KeyList(keys, columns: constraint.columns) else {
+        guard keys.count > Self.fewKeys, let list = try KeyList(keys, columns: constraint.columns) else {
             return try ownersOneByOne(of: keys, scope: scope, in: database)
         }
         let shape = shape(of: scope.declarer)
@@ -161,7 +164,14 @@ struct KeyScope {
 
 /// Lists of values as one parameter, for `json_each`.
 enum JSONList {
-    static func text(_ integers: some Sequence<Int64>) -> String { "[" + integers.map(String.init).joined(separator: ",") + "]" }
+    static func text(_ integers: some Sequence<Int64>) -> String {
+        var text = "["
+        for integer in integers {
+            if text.utf8.count > 1 { text += "," }
+            text += String(integer)
+        }
+        return text + "]"
+    }
 
     /// Strings with a zero in them have no JSON form that SQLite gives back whole: nil.
     static func text(_ strings: some Sequence<String>) -> String? {

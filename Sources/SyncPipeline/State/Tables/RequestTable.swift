@@ -89,12 +89,6 @@ struct KeysTable: StateTable {
     let kind = Column<StoredKeys.Kind?>("kind", isKey: true, or: nil)
     /// The compact form.
     let keys = Column<Data?>("keys")
-
-    static func row(
-        _ kind: StoredKeys.Kind, of scope: ResourceScope, _ request: String, in worker: NSManagedObjectContext
-    ) throws -> StateRow<KeysTable> {
-        try StateRow.find(key: "\(scope)", request, kind, in: worker)
-    }
 }
 
 /// What the records of pages were when they were read last, in pieces: see `Manifest`.

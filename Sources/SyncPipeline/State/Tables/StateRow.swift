@@ -12,19 +12,29 @@ struct StateRow<Table: StateTable> {
 
     /// The row with this key, or a new one.
     static func find(key parts: any ColumnValue..., in context: NSManagedObjectContext) throws -> StateRow {
-        let entity = try entity(in: context), key = UniqueKey(parts.map(\.stored))
-        if let known = try recalled(key, entity, in: context) { return known }
-        let located = try context.findOrReserve(entity, constraint: 0, keys: [key]).first
-        if let located, let found = located.row {
+        try find(keys: [parts], in: context)[0]
+    }
+
+    /// The row with each of these keys, or a new one, in their order: with one question to the store for all of them.
+    static func find(keys: [[any ColumnValue]], in context: NSManagedObjectContext) throws -> [StateRow] {
+        let entity = try entity(in: context), keys = keys.map { UniqueKey($0.map(\.stored)) }
+        let known = try keys.map { try recalled($0, entity, in: context) }
+        let unknown = zip(keys, known).filter { $1 == nil }.map(\.0)
+        var located = try unknown.isEmpty ? [] : context.findOrReserve(entity, constraint: 0, keys: unknown)[...]
+        return zip(keys, known).map { key, known in known ?? StateRow(located.removeFirst(), key: key, entity, in: context) }
+    }
+
+    private init(_ located: NSManagedObjectContext.Located, key: UniqueKey, _ entity: NSEntityDescription, in context: NSManagedObjectContext) {
+        if let found = located.row {
             context.remember(located.id, entity: entity, constraint: 0, key: key)
-            return StateRow(entity: entity, id: located.id, base: found, row: found)
+            self.init(entity: entity, id: located.id, base: found, row: found)
+            return
         }
-        var made = StateRow(entity: entity, id: located?.id, base: nil, row: RowSnapshot.defaults(entity.layout))
+        self.init(entity: entity, id: located.id, base: nil, row: RowSnapshot.defaults(entity.layout))
         for (slot, value) in zip(entity.layout.constraints[0].slots, key.values) {
-            made.row.update(slot, to: value)
-            made.changed.insert(slot)
+            row.update(slot, to: value)
+            changed.insert(slot)
         }
-        return made
     }
 
     /// The row with this key, for reading only; nil: there is none.

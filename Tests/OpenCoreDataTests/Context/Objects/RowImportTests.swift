@@ -79,7 +79,7 @@ import Testing
     @Test func aKeyThatSomebodyMadeARowForMeanwhileIsNotInserted() throws {
         let isAsked = Mutex(false)
         stack.store.observe { [other, entity] request in
-            guard case .fetch = request,
+            guard case .objects = request,
                 isAsked.withLock({ asked in
                     asked
                         ? false

@@ -214,7 +214,7 @@ import Testing
             })
         read.formUnion(
             try await Self.columns(in: fixture) {
-                try KeysTable.row(.members, of: scope, "", in: $0)
+                try StateRow<KeysTable>.find(key: "\(scope)", "", StoredKeys.Kind.members, in: $0)
             } read: { _, worker in
                 "\(try StoredKeys.data(.members, of: scope, in: worker)?.first ?? 0)"
             })

@@ -8,7 +8,10 @@ final class KeyReservoir: Sendable {
         let root: NSEntityDescription
         var next: Int64
         var end: Int64
+        /// How many there were.
         var size: Int
+        /// Whether the store was asked for them.
+        var isReserved = true
     }
 
     /// Keys of a tree that are free in several stores, so that a new object may be assigned to any of them.
@@ -42,14 +45,17 @@ final class KeyReservoir: Sendable {
         blocks.withLock { blocks in
             var block =
                 blocks[entity.number].flatMap { $0.store.isClosedForWriting.load(ordering: .acquiring) ? nil : $0 }
-                ?? Block(store: store.identity, root: entity.rootEntity, next: 0, end: 0, size: 512)
+                ?? Block(store: store.identity, root: entity.rootEntity, next: 0, end: 0, size: 0)
             if block.next >= block.end {
-                block.size = min(block.size * 2, 1 << 16)
+                let wanted = min(max(block.size * 2, 1024), 1 << 16)
                 // It may just have given its place to another.
                 let store = store.identity.store as? NSPersistentStore ?? store
                 // A store that can't be written just now (full, busy) must not fail an insert: that is said when the object is saved. Nor is it asked
                 // again for the next object, which would wait as long.
-                let range = (try? reserve(block.root, block.size, in: store, beside: others)) ?? UnreservedKeys.take(block.size)
+                let reserved = try? reserve(block.root, wanted, in: store, beside: others)
+                let range = reserved ?? UnreservedKeys.take(wanted)
+                block.isReserved = reserved != nil
+                block.size = range.count
                 block.next = range.lowerBound
                 block.end = range.upperBound
             }
@@ -117,7 +123,7 @@ final class KeyReservoir: Sendable {
             // The block that was reserved last goes first: only the end of what was handed out can be given back.
             for (number, block) in blocks.sorted(by: { $0.value.end > $1.value.end }) where block.store === store.identity {
                 blocks[number] = nil
-                if block.next < block.end, !UnreservedKeys.contains(block.next) { store.releaseKeys(for: block.root, unused: block.next..<block.end) }
+                if block.next < block.end, block.isReserved { store.releaseKeys(for: block.root, unused: block.next..<block.end) }
             }
         }
     }

@@ -75,12 +75,15 @@ struct SymbolTable {
     /// The functions that these offsets from the beginning of the loaded file lie in.
     func names(of offsets: [UInt]) -> [UInt: String] {
         var names: [UInt: String] = [:]
+        guard let lowest = offsets.min(), let highest = offsets.max() else { return names }
         file.withUnsafeBytes { bytes in
             for place in stride(from: symbols.range.lowerBound, to: symbols.range.upperBound - Self.symbolSize + 1, by: Self.symbolSize) {
                 // A function's type is 2.
                 guard bytes[place + 4] & 0xF == 2 else { continue }
                 let value = bytes.loadUnaligned(fromByteOffset: place + 8, as: UInt.self)
                 let size = bytes.loadUnaligned(fromByteOffset: place + 16, as: UInt.self)
+                // Most of a million functions lie beyond them all.
+                guard value <= highest, lowest < value || lowest - value < size else { continue }
                 for offset in offsets where offset >= value && offset - value < size {
                     names[offset] = string(bytes, Int(bytes.loadUnaligned(fromByteOffset: place, as: UInt32.self)))
                 }

@@ -74,7 +74,21 @@ import Testing
         let keys = (0..<3000).map { _ in reservoir.key(for: entity, in: store) }
         #expect(Set(keys).count == 3000 && keys.allSatisfy(UnreservedKeys.contains))
         #expect(asked.withLock { $0 } == 2)
-        reservoir.release(to: store)
+    }
+
+    // GB8: what is given back is given out again.
+    @Test func keysThatNoStoreWasAskedForAreNotGivenBackToOne() throws {
+        let fixture = try StoreFixture(StoreModels.animals(), options: [NSPersistentStoreTimeoutOption: 0.1])
+        let entity = try fixture.entity("Person"), reservoir = KeyReservoir(), other = try DatabaseQueue(path: fixture.file.path)
+        defer { try? other.close() }
+        try other.inDatabase { database in
+            try database.inTransaction(.immediate) {
+                #expect(UnreservedKeys.contains(reservoir.key(for: entity, in: fixture.store)))
+                return .rollback
+            }
+        }
+        reservoir.release(to: fixture.store)
+        #expect(try fixture.store.reserveKeys(for: entity, count: 1) == 1..<2)
     }
 
     // GB8: another program may hold the file from the first save on.

@@ -26,7 +26,7 @@ final class KeyPool: Sendable {
         var largest: Int { ranges.map(\.count).max() ?? 0 }
 
         mutating func take(_ count: Int) -> Range<Int64>? {
-            guard count > 0, let index = ranges.firstIndex(where: { $0.count >= count }) else { return nil }
+            guard let index = ranges.firstIndex(where: { $0.count >= count }) else { return nil }
             let range = ranges[index], taken = range.lowerBound..<(range.lowerBound + Int64(count))
             ranges[index] = taken.upperBound..<range.upperBound
             if ranges[index].isEmpty { ranges.remove(at: index) }

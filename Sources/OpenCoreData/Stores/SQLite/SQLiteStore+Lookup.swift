@@ -38,17 +38,19 @@ extension SQLiteStore {
         return result
     }
 
-    /// So many are looked up faster one by one than a list is made of them.
-    private static let fewKeys = 4
+    /// Of so many keys no list is made: they stand in the condition.
+    static let fewKeys = 4
 
-    /// Which rows have these keys, in the constraint's whole scope: one query.
+    /// Which rows have these keys, in the constraint's whole scope: one query, if the keys are few or have a form for a list.
     func owners(of keys: [UniqueKey], scope: KeyScope, in database: Database) throws -> [UniqueKey: FetchedRow] {
         let constraint = scope.columns
         // A first import looks up every key in vain: while there are no rows, no list is made of them.
-        if keys.count > 1, try database.integer("SELECT EXISTS (SELECT 1 FROM \(shape(of: scope.declarer).table.sqlName))") == 0 { return [:] }
+        if keys.count > Self.fewKeys, try database.integer("SELECT EXISTS (SELECT 1 FROM \(shape(of: scope.declarer).table.sqlName))") == 0 {
+            return [:]
+        }
         statements.add { $0.keys += keys.count }
         guard keys.count > Self.fewKeys, let list = try KeyList(keys, columns: constraint.columns) else {
-            return try ownersOneByOne(of: keys, scope: scope, in: database)
+            return try ownersByFew(of: keys, scope: scope, in: database)
         }
         let shape = shape(of: scope.declarer)
         let joined = constraint.columns.enumerated().map { "t.\($0.element.name.sqlName) = \(list.expressions[$0.offset])" }
@@ -74,16 +76,21 @@ extension SQLiteStore {
         return result
     }
 
-    private func ownersOneByOne(of keys: [UniqueKey], scope: KeyScope, in database: Database) throws -> [UniqueKey: FetchedRow] {
+    /// A few at a time.
+    private func ownersByFew(of keys: [UniqueKey], scope: KeyScope, in database: Database) throws -> [UniqueKey: FetchedRow] {
         let constraint = scope.columns, shape = shape(of: scope.declarer)
-        let joined = constraint.columns.map { "t.\($0.name.sqlName) = ?" }
+        let one = "(\(constraint.columns.map { "t.\($0.name.sqlName) = ?" }.joined(separator: " AND ")))"
         let condition = constraint.scope.map { " AND t.Z_ENT IN (\($0.map(String.init).joined(separator: ", ")))" } ?? ""
-        let statement = try database.cached(
-            "SELECT \(shape.list(alias: "t")) FROM \(shape.table.sqlName) AS t WHERE \(joined.joined(separator: " AND "))\(condition)")
         var result: [UniqueKey: FetchedRow] = [:]
-        for key in keys {
+        for start in stride(from: 0, to: keys.count, by: Self.fewKeys) {
+            let few = keys[start..<min(start + Self.fewKeys, keys.count)]
+            let any = Array(repeating: one, count: few.count).joined(separator: " OR ")
+            let statement = try database.cached(
+                "SELECT \(shape.list(alias: "t")) FROM \(shape.table.sqlName) AS t WHERE (\(any))\(condition)")
             try statement.bind(
-                zip(key.values, constraint.columns).map { try ValueCoding.parameter($0, $1.coding, attribute: $1.name) })
+                few.flatMap { key in
+                    try zip(key.values, constraint.columns).map { try ValueCoding.parameter($0, $1.coding, attribute: $1.name) }
+                })
             result.merge(try readOwners(statement, shape: shape, scope: scope)) { _, new in new }
         }
         return result

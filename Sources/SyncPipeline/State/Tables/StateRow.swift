@@ -15,7 +15,7 @@ struct StateRow<Table: StateTable> {
         try find(keys: [parts], in: context)[0]
     }
 
-    /// The row with each of these keys, or a new one, in their order: with one question to the store for all of them.
+    /// The row with each of these keys, or a new one, in their order: the store is asked for all at once that nobody has asked for before.
     static func find(keys: [[any ColumnValue]], in context: NSManagedObjectContext) throws -> [StateRow] {
         let entity = try entity(in: context), keys = keys.map { UniqueKey($0.map(\.stored)) }
         let known = try keys.map { try recalled($0, entity, in: context) }

@@ -55,7 +55,7 @@ enum UnreservedKeys {
     private static let bits = 20
     private static let least: Int64 = 1 << 62
 
-    /// Whether a key is one of these: no store gives such a key out.
+    /// Whether a key is one of these, or one that a store has given out which such a key was saved in: it counts on from there.
     static func contains(_ key: Int64) -> Bool { key >= least }
 
     static func next() -> Int64 { take(1).lowerBound }

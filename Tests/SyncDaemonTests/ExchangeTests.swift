@@ -236,7 +236,7 @@ import enum SyncDaemon.ExitStatus
         let calls = bench.pipeline.stream()
         _ = try await withDaemon { _ in
             _ = try await whileOpening(.migrating(0.4, bytes: 1)) { _ in
-                try await bench.withClient(patience: .milliseconds(500)) { client in
+                try await bench.withClient(patience: .seconds(5)) { client in
                     let paused = await #expect(throws: ControlError.self) { try await client.pause(scope: nil) }
                     #expect(paused?.code == .temporaryFailure)
                     #expect(

@@ -25,6 +25,14 @@ public struct JSONRecordProblem: Error, Sendable, Hashable {
     /// Where in the body; of a duplicate key, that of the second one.
     public let byteOffset: Int
 
+    private init(kind: Kind, byteOffset: Int) {
+        self.kind = kind
+        self.byteOffset = byteOffset
+    }
+
+    /// The same problem, of a record that starts so far from where it was read.
+    package func moved(by distance: Int) -> JSONRecordProblem { JSONRecordProblem(kind: kind, byteOffset: byteOffset + distance) }
+
     init?(_ view: UnsafePointer<csj_view>) {
         byteOffset = Int(view.pointee.problem_offset)
         let limit = Int(clamping: view.pointee.problem_limit)

@@ -45,8 +45,10 @@ final class RecordMapper {
     var drafts: [Draft.Name: Draft] = [:]
     var order: [Draft] = []
     private let batchSize: Int
-    /// Where records go that are likely to be new; nil: there are no such.
-    private var packer: RecordPacker?
+    /// Packs records; nil: they are none that can be packed.
+    private let packer: RecordPacker?
+    /// Inserts what is packed; nil: packed records are not likely to be new.
+    private var packed: PackedImport?
     private let probe: Probe?
 
     /// How a page is read, and who is told of it: for tests.
@@ -54,13 +56,12 @@ final class RecordMapper {
         let batchSize: Int
         let isPacking: Bool
         let packed: (Int) -> Void
+        let taken: (Int) -> Void
         let reached: (ParseProbe.Stage) -> Void
     }
 
     /// How many of the things that were set aside are kept of a page.
     private static let keptRejections = 1000
-    /// How many records wait for each other to be inserted as they are.
-    private static let packedAtOnce = 8192
 
     /// - Parameters:
     ///   - maxRejected: how many records may be set aside.
@@ -85,10 +86,8 @@ final class RecordMapper {
         self.isCancelled = isCancelled
         batchSize = probe?.batchSize ?? 1000
         self.probe = probe
-        if probe?.isPacking != false {
-            packer = RecordPacker(
-                found, in: context, now: now.timeIntervalSinceReferenceDate, run: run, batchSize: probe?.batchSize ?? Self.packedAtOnce)
-        }
+        packer = probe?.isPacking == false ? nil : RecordPacker(found, now: now, run: run)
+        packed = packer.map { PackedImport($0, said: found.said, in: context, batchSize: probe?.batchSize ?? RowBlockBuilder.rowLimit) }
         seen.add(records.unread)
         counts.unchanged = records.unreadCount
         try countObjects(records.unreadCount)
@@ -104,29 +103,46 @@ final class RecordMapper {
     /// Takes one record. A bad record is set aside; too many of them fail the page.
     ///
     /// - Parameter known: where it stands in the page; nil: it is the next one of a page that was not cut.
-    func add(_ record: JSONRecord, at known: Int?) throws {
-        place = known ?? records.append(record.hash.low)
+    func add(_ record: JSONRecord, at known: RecordSpool.Record?) throws {
+        place = known?.place ?? records.append(record.hash.low)
         if let problem = record.problem {
+            // What is wrong stands in the page where it stands in the record.
+            let found = problem.moved(by: known.map { $0.offset - record.byteOffset } ?? 0)
             // Its cells are incomplete: whatever its key says, it may be another record's.
-            try reject(record, key: nil, ConversionProblem(path: "$", message: "\(problem)"))
+            try reject(record, key: nil, ConversionProblem(path: "$", message: "\(found)"))
             return
         }
         let hash = Int64(bitPattern: records.hash(at: place) ^ mapping.salt)
-        if let packer, order.isEmpty, packer.add(record, at: place, hash: hash) {
+        if let packer, let packed, order.isEmpty, packer.add(record, at: place, hash: hash) {
             try checkCancellation(packer.places.count)
-            if packer.isFull { try flush() }
+            if packed.isFull { try flush() }
             return
         }
         do {
             let draft = try draft(of: record, entity, knowledge: .record)
             draft.hash = hash
             // In the order of the page: of two records of one row the later one counts.
-            if packer?.isEmpty == false { try flush() }
+            if packer?.places.isEmpty == false { try flush() }
             try gather(draft).place = place
         } catch let problem as ConversionProblem {
             try reject(record, key: try? key(of: record, entity), problem)
         }
         if order.count >= batchSize { try flush() }
+    }
+
+    /// Whether records that were packed elsewhere are of use: as long as all of the page's seem to be new.
+    var takesPacked: Bool { packed != nil }
+
+    /// Takes records that were packed elsewhere: the next ones of the page.
+    func add(_ list: [PackedRecords]) throws {
+        guard let packer else { preconditionFailure("records of \(entity.name) were packed, which is not done") }
+        for records in list {
+            if !order.isEmpty || packed?.hasRoom(for: records.places.count) == false { try flush() }
+            try checkCancellation(0)
+            try packer.append(records)
+            probe?.taken(records.places.count)
+            if packed?.isFull != false { try flush() }
+        }
     }
 
     /// Sets a record aside. It is listed all the same: the row with its key is not missing.
@@ -176,11 +192,11 @@ final class RecordMapper {
         order.removeAll(keepingCapacity: true)
     }
 
-    /// Inserts the records that wait in the packer. If they may have rows already, they are gathered like any other, and nothing more is packed.
+    /// Inserts the records that wait in the packer. If they may have rows already, they are gathered like any other, and so is what follows.
     private func insertPacked() throws {
-        guard let packer, !packer.isEmpty else { return }
+        guard let packer, !packer.places.isEmpty else { return }
         defer { packer.removeAll() }
-        if let keys = try packer.insert() {
+        if let keys = try packed?.insert() {
             for (place, key) in zip(packer.places, keys) {
                 seen.add(key)
                 records.place(key, at: place)
@@ -190,7 +206,7 @@ final class RecordMapper {
             probe?.packed(keys.count)
             try countObjects(keys.count)
         } else {
-            self.packer = nil
+            packed = nil
             for draft in packer.drafts() {
                 let place = draft.place
                 try gather(draft).place = place

@@ -10,6 +10,9 @@ struct PageRecipe: Sendable {
     let mapping: ModelMapping
     let settings: FetchSettings
 
+    /// How the JSON is taken.
+    var policies: JSONReaderPolicies { JSONReaderPolicies(resource.parse) }
+
     /// A page that was read.
     struct Reading {
         let facts: PageFacts
@@ -20,15 +23,25 @@ struct PageRecipe: Sendable {
     /// Reads a page into a context, on the context's queue. Saves nothing.
     /// - Parameters:
     ///   - badRecords: how many records of earlier pages were set aside.
+    ///   - packing: has those of its records that were packed.
     ///   - isCancelled: asked every now and then; then it throws `SyncError.cancelled`.
     func read(
         _ page: FetchedPage, into context: NSManagedObjectContext, run: Int64, now: Date, badRecords: Int,
-        probe: RecordMapper.Probe? = nil, isCancelled: @escaping () -> Bool = { false }
+        packing: PagePacking? = nil, probe: RecordMapper.Probe? = nil, isCancelled: @escaping () -> Bool = { false }
     ) throws -> Reading {
         let mapper = try RecordMapper(
             mapping: mapping, entity: resource.entity, context: context, now: now, run: run, limits: resource.limits,
             maxRejected: resource.limits.maxBadRecords - badRecords, records: page.content.records, probe: probe, isCancelled: isCancelled)
-        let summary = try page.content.read(plan: mapper.plan, policies: JSONReaderPolicies(resource.parse)) { record, place in
+        let summary = try page.content.read(plan: mapper.plan, policies: policies) { list in
+            guard mapper.takesPacked else {
+                packing?.end()
+                return false
+            }
+            if isCancelled() { throw SyncError.cancelled }
+            guard let records = packing?.take(list) else { return false }
+            try mapper.add(records)
+            return true
+        } each: { record, place in
             if isCancelled() { throw SyncError.cancelled }
             try mapper.add(record, at: place)
         }
@@ -42,7 +55,7 @@ struct PageRecipe: Sendable {
     /// What a page says of its listing, before its records are read; nil where that is in its records, or it cannot be read.
     func outlook(of page: FetchedPage) -> PageFacts? {
         // What is wrong is said when the page is read.
-        let summary = try? page.content.readEnvelope(policies: JSONReaderPolicies(resource.parse))
+        let summary = try? page.content.readEnvelope(policies: policies)
         return summary.map { facts(of: page, $0) }
     }
 

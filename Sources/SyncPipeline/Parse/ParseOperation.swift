@@ -19,6 +19,8 @@ struct ParsedPage: Sendable {
     let overwritten: [String: Set<Int64>]
     /// The rows of its own records that it has made or changed.
     let written: KeyRuns
+    /// None of its records had a row, as far as it was found out.
+    let isNew: Bool
 }
 
 /// Parses one page on an operation queue: makes its own worker context inside `main()`, as a child of the main context, reads and maps the records
@@ -40,6 +42,8 @@ final class ParseOperation: Operation, @unchecked Sendable {
         /// How its records are compared with those of its last reading.
         let comparison: RecordComparison
         let page: FetchedPage
+        /// Has packed some of the page's records.
+        let packing: PagePacking?
         /// How many records of earlier pages were set aside.
         let badRecords: Int
         let now: Date
@@ -115,7 +119,7 @@ final class ParseOperation: Operation, @unchecked Sendable {
         let scope = input.scope, comparison = input.comparison
         let reading = try input.recipe.read(
             input.page, into: worker, run: input.run, now: input.now, badRecords: input.badRecords,
-            probe: input.probe.map { $0.mapperProbe(scope) },
+            packing: input.packing, probe: input.probe.map { $0.mapperProbe(scope) },
             isCancelled: { [weak self] in self?.isCancelled ?? true })
         let facts = reading.facts, mapper = reading.mapper
         let members = mapper.members
@@ -139,7 +143,7 @@ final class ParseOperation: Operation, @unchecked Sendable {
         try quarantine(mapper.rejected, in: worker)
         let page = ParsedPage(
             facts: facts, counts: mapper.counts, rejected: mapper.rejected, firstRejection: mapper.firstRejection, members: members,
-            listed: listed, overwritten: mapper.overwritten, written: mapper.outcome.written)
+            listed: listed, overwritten: mapper.overwritten, written: mapper.outcome.written, isNew: mapper.takesPacked)
         return (page, mapper.dropped, Array(mapper.named))
     }
 
@@ -200,15 +204,21 @@ struct ParseProbe: Sendable {
     var batchSize: Int
     /// Whether plain records may be written as they are; otherwise each of them goes the long way.
     var isPacking = true
+    /// About how many bytes of records are packed at once while a page arrives.
+    var listSize: Int?
     /// Called on the parse's own thread; the parse goes on when it returns.
     var reached: @Sendable (ResourceScope, Stage) -> Void = { _, _ in }
     /// Called when the conclusion of a run is written, before it is saved, on its context's queue.
     var concludes: @Sendable (ResourceScope) -> Void = { _ in }
     /// Called with the number of records that were written as they are, each time some were.
     var packed: @Sendable (Int) -> Void = { _ in }
+    /// Called when a page's records will be packed while it arrives.
+    var packs: @Sendable (ResourceScope) -> Void = { _ in }
+    /// Called with the number of records that were packed while their page arrived, each time some of them are taken.
+    var taken: @Sendable (Int) -> Void = { _ in }
 
     func mapperProbe(_ scope: ResourceScope) -> RecordMapper.Probe {
-        RecordMapper.Probe(batchSize: batchSize, isPacking: isPacking, packed: packed) { reached(scope, $0) }
+        RecordMapper.Probe(batchSize: batchSize, isPacking: isPacking, packed: packed, taken: taken) { reached(scope, $0) }
     }
 }
 

@@ -43,6 +43,8 @@ struct RunTally: Sendable {
     var isReadAnew = false
     /// Whether the records of its pages may be compared with those of their last reading.
     var mayCompare = false
+    /// No page had a record that has a row already, as far as it was found out.
+    private(set) var isNew = true
 
     var wroteAnything: Bool { pages > notModified || counts.deleted > 0 }
 
@@ -51,6 +53,7 @@ struct RunTally: Sendable {
         pages += 1
         readPages.insert(pages)
         isPartial = isPartial || fetched.isPartial
+        isNew = isNew && page.isNew
         counts += page.counts
         badRecords += page.facts.rejected
         see(page.members)

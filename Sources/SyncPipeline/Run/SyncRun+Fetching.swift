@@ -6,6 +6,8 @@ import SyncConfiguration
 extension SyncRun {
     /// What all requests of a run have in common.
     struct Surroundings {
+        let number: Int64
+        let recipe: PageRecipe
         let settings: FetchSettings
         let transport: any HTTPTransport
         let cookies = RunCookies()
@@ -14,9 +16,10 @@ extension SyncRun {
     /// - Parameters:
     ///   - stored: what is known of the page; nil: it is requested without conditions, and all of it is read.
     ///   - isCompared: whether records that are the same as when the page was read last are left out.
+    ///   - isNew: whether its records have no rows yet, as far as is known: then they are packed while they arrive.
     func fetch(
-        _ request: PageRequest, page: Int, stored: StoredRequest?, isCompared: Bool, _ surroundings: Surroundings
-    ) -> FetchOperation {
+        _ request: PageRequest, page: Int, stored: StoredRequest?, isCompared: Bool, isNew: Bool, _ surroundings: Surroundings
+    ) -> PageFetching {
         let observe = environment.observe, scope = scope, id = id
         var fetchEnvironment = FetchEnvironment(
             settings: surroundings.settings, transport: surroundings.transport, clock: environment.clock, random: environment.random,
@@ -35,6 +38,7 @@ extension SyncRun {
             await environment.willWait(scope, until)
         }
         fetchEnvironment.spool = SpoolPlace(folder: environment.document.fileURL, leavesFree: environment.store.minFreeDisk.bytes)
+        if let size = environment.parseProbe?.listSize { fetchEnvironment.spool.listSize = size }
         var fetch = PageFetch(
             request, validators: stored?.validators, recognisesUnmodified: stored != nil, environment: fetchEnvironment)
         if isCompared, let count = stored?.manifest, count > 0 {
@@ -43,20 +47,32 @@ extension SyncRun {
                 try? await workers.run { try StoredManifest.load(count: count, of: scope, page: request.key, in: $0) }
             }
         }
-        return FetchOperation(fetch)
+        var packing: PagePacking?
+        if isNew, environment.parseProbe?.isPacking != false, let spill = environment.document.root.persistentStoreCoordinator?.blockSpill {
+            packing = PagePacking(
+                surroundings.recipe, run: surroundings.number, clock: environment.clock, queue: environment.parseQueue, spill: spill)
+            if packing != nil { environment.parseProbe?.packs(scope) }
+        }
+        fetch.arrival = packing
+        return PageFetching(operation: FetchOperation(fetch), packing: packing)
     }
 
     /// Begins to fetch the page after one that is about to be parsed, if it says that there is one. Nil also if the run would have to wait before it.
     func pageAhead(
-        of page: FetchedPage, _ recipe: PageRecipe, _ pagination: Pagination, _ tally: RunTally, _ surroundings: Surroundings
+        of page: FetchedPage, _ pagination: Pagination, _ tally: RunTally, _ surroundings: Surroundings
     ) async throws -> PageAhead? {
-        guard let next = recipe.outlook(of: page).flatMap(pagination.foreseen), !tally.requestKeys.contains(next.key), !progress.mustStop,
+        guard let next = surroundings.recipe.outlook(of: page).flatMap(pagination.foreseen), !tally.requestKeys.contains(next.key),
+            !progress.mustStop,
             environment.notBefore(scope) == nil, environment.document.unsavedChangeCount < unsavedLimit, !isDiskLow
         else { return nil }
-        let stored = isFull || tally.isReadAnew ? nil : try await storedRequest(next.key)
+        let isReadAnew = isFull || tally.isReadAnew
+        let stored = isReadAnew ? nil : try await storedRequest(next.key)
         return PageAhead(
             next,
-            fetch: fetch(next, page: pagination.pages + 2, stored: stored, isCompared: tally.mayCompare, surroundings), on: environment.fetchQueue)
+            fetch: fetch(
+                next, page: pagination.pages + 2, stored: stored, isCompared: tally.mayCompare,
+                isNew: stored == nil && !isReadAnew && tally.isNew, surroundings),
+            on: environment.fetchQueue)
     }
 
     /// The server told another resource to leave it alone. Waits, or parks the run and returns false if that takes too long for a run.
@@ -161,14 +177,23 @@ extension SyncRun {
     }
 }
 
+/// A page on its way.
+struct PageFetching: Sendable {
+    let operation: FetchOperation
+    /// Has its records, as far as they have arrived; nil: they are not packed.
+    let packing: PagePacking?
+}
+
 /// A page that is fetched while the one before it is parsed.
 struct PageAhead: Sendable {
     let request: PageRequest
+    let packing: PagePacking?
     private let task: Task<FetchOutcome, Never>
 
-    init(_ request: PageRequest, fetch: FetchOperation, on queue: OperationQueue) {
+    init(_ request: PageRequest, fetch: PageFetching, on queue: OperationQueue) {
         self.request = request
-        task = Task { await queue.run(fetch) }
+        packing = fetch.packing
+        task = Task { await queue.run(fetch.operation) }
     }
 
     /// Its outcome. A cancelled task cancels it.
@@ -185,6 +210,7 @@ struct PageAhead: Sendable {
     /// It is no longer wanted. Returns when nothing of it is under way.
     func giveUp() async {
         task.cancel()
+        packing?.end()
         _ = await task.value
     }
 }

@@ -151,8 +151,9 @@ final class SyncRun: Sendable {
     private func readPages(_ tally: inout RunTally, number: Int64, first: KnownPage?, ahead: inout PageAhead?) async throws {
         let settings = try prepared.settings.get().anew()
         let options = TransportOptions(resource: resource, settings: settings, daemon: environment.daemon)
-        let surroundings = Surroundings(settings: settings, transport: try await environment.transports.transport(for: options))
-        let recipe = PageRecipe(resource: resource, mapping: environment.mapping, settings: settings)
+        let surroundings = Surroundings(
+            number: number, recipe: PageRecipe(resource: resource, mapping: environment.mapping, settings: settings), settings: settings,
+            transport: try await environment.transports.transport(for: options))
         var pagination = prepared.pagination ?? Pagination(resource.pagination, limits: resource.limits, first: settings.first)
         var first = first
         let deadline = environment.clock.instant.advanced(by: resource.limits.maxRunTime.duration)
@@ -180,16 +181,20 @@ final class SyncRun: Sendable {
             let stored = mustRead || isFull || isRepeated || tally.isReadAnew ? nil : known
             // What a page said that was asked for before in this run is nobody's any more.
             if isRepeated { tally.mayCompare = false }
-            let outcome: FetchOutcome, fetched = ahead
+            let outcome: FetchOutcome, packing: PagePacking?, fetched = ahead
             ahead = nil
             if let fetched, !mustRead, fetched.request.key == request.key {
                 // The previous page may have cast doubt on its rows: then nothing is known of it any longer, and a 304 is not believed.
                 outcome = await fetched.outcome
+                packing = fetched.packing
             } else {
                 await fetched?.giveUp()
-                outcome = await environment.fetchQueue.run(
-                    fetch(request, page: page, stored: stored, isCompared: tally.mayCompare, surroundings))
+                let fetching = fetch(
+                    request, page: page, stored: stored, isCompared: tally.mayCompare, isNew: known == nil && tally.isNew, surroundings)
+                outcome = await environment.fetchQueue.run(fetching.operation)
+                packing = fetching.packing
             }
+            defer { packing?.end() }
             step { $0.waits[page] = nil }
             let facts: PageFacts
             switch outcome {
@@ -200,13 +205,13 @@ final class SyncRun: Sendable {
                     mustRead = true
                     continue
                 }
-                if !isRepeated { ahead = try await pageAhead(of: fetched, recipe, pagination, tally, surroundings) }
+                if !isRepeated { ahead = try await pageAhead(of: fetched, pagination, tally, surroundings) }
                 var comparison = prepared.comparison
                 comparison.mayBeKept = tally.mayCompare || !comparison.isPossible
                 if fetched.content.isCompared { comparison.written = tally.written }
                 do {
                     facts = try await parse(
-                        fetched, by: recipe, request: request, isRepeated: isRepeated, comparison, number: number, page: page, tally: &tally)
+                        fetched, packing, request: request, isRepeated: isRepeated, comparison, surroundings, page: page, tally: &tally)
                 } catch is UnsoundComparison {
                     mustRead = true
                     continue
@@ -240,17 +245,18 @@ final class SyncRun: Sendable {
     }
 
     private func parse(
-        _ fetched: FetchedPage, by recipe: PageRecipe, request: PageRequest, isRepeated: Bool, _ comparison: RecordComparison, number: Int64,
-        page: Int, tally: inout RunTally
+        _ fetched: FetchedPage, _ packing: PagePacking?, request: PageRequest, isRepeated: Bool, _ comparison: RecordComparison,
+        _ surroundings: Surroundings, page: Int, tally: inout RunTally
     ) async throws -> PageFacts {
+        let recipe = surroundings.recipe, number = surroundings.number
         tally.status = fetched.status
         tally.bytes += fetched.received
         tally.pacing = fetched.pacing
         let operation = ParseOperation(
             ParseOperation.Input(
                 document: environment.document, recipe: recipe, scope: scope, run: number, pageNumber: page, requestKey: request.key,
-                fingerprint: fingerprint, isRemembered: !isRepeated, comparison: comparison, page: fetched,
-                badRecords: tally.badRecords, now: environment.clock.wallTime,
+                fingerprint: fingerprint, isRemembered: !isRepeated, comparison: comparison, page: fetched, packing: packing,
+                badRecords: tally.badRecords, now: packing?.now ?? environment.clock.wallTime,
                 probe: environment.parseProbe))
         let parsed: ParsedPage, url = recipe.settings.redactor.redact(fetched.address)
         do {

@@ -42,7 +42,7 @@ import Testing
         var read = Read()
         let summary = try content.read(plan: fields, policies: JSONReaderPolicies()) { record, place in
             read.records.append(String(record.raw))
-            read.places.append(place ?? record.index)
+            read.places.append(place?.place ?? record.index)
         }
         read.cursor = plan.envelope.values(summary).cursor
         read.count = summary.recordCount

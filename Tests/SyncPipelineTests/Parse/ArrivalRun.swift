@@ -191,7 +191,7 @@ final class ArrivalRun: Sendable {
         // Who waits at the gate holds a thread. Nobody else's pages are parsed on these.
         fixture.pipeline.parseQueue.qualityOfService = .userInitiated
         fixture.pipeline.parseProbe.withLock {
-            $0 = ParseProbe(batchSize: batchSize) { scope, _ in gate?.parse(scope.source) }
+            $0 = ParseProbe(batchSize: batchSize, listSize: 40) { scope, _ in gate?.parse(scope.source) }
         }
         return fixture
     }

@@ -95,7 +95,8 @@ import Testing
                 ParseOperation.Input(
                     document: fixture.document, recipe: recipe, scope: ResourceScope(source: resource.source, resource: resource.name), run: 1,
                     pageNumber: result.count + 1, requestKey: request.key, fingerprint: recipe.mapping.fingerprint(of: resource),
-                    isRemembered: true, comparison: RecordComparison(), page: page, badRecords: 0, now: fixture.clock.wallTime, probe: nil))
+                    isRemembered: true, comparison: RecordComparison(), page: page, packing: nil, badRecords: 0, now: fixture.clock.wallTime,
+                    probe: nil))
             result.append(try await OperationQueue().run(operation))
             guard case .next = pagination.advance(result[result.count - 1].facts) else { return result }
         }

@@ -7,19 +7,20 @@ import Foundation
 package final class RowImport {
     package let builder: RowBlockBuilder
     private let context: NSManagedObjectContext
-    private let entity: NSEntityDescription
     private let set: SlotSet
     /// Made anew when the context has let go of it, since what was inserted by then can be found, or never will be.
     private var claim = KeyClaim()
     private static let fewRows = 256
-    private var constraint: UniquenessConstraint { entity.layout.constraints[0] }
+    private var entity: NSEntityDescription { builder.layout.entity }
+    private var constraint: UniquenessConstraint { builder.layout.constraints[0] }
 
-    /// - Parameter set: the slots that are set on purpose, in every row; the others hold defaults.
-    package init(into context: NSManagedObjectContext, entity: NSEntityDescription, set: SlotSet) {
+    /// - Parameters:
+    ///   - builder: where the rows are written; it may hold some already.
+    ///   - set: the slots that are set on purpose, in every row; the others hold defaults.
+    package init(_ builder: RowBlockBuilder, into context: NSManagedObjectContext, set: SlotSet) {
         self.context = context
-        self.entity = entity
         self.set = set
-        builder = RowBlockBuilder(entity.layout)
+        self.builder = builder
     }
 
     /// Makes the rows new objects of the context, not saved yet, if none of their unique keys is another's, in any level from here to the store.
@@ -40,7 +41,7 @@ package final class RowImport {
         var isAdded = false
         defer { if !isAdded { claim.keys.withdraw(hashes) } }
         guard try areMissing(hashes, in: coordinator), let (keys, store) = coordinator.makeKeys(hashes.count, for: entity) else { return nil }
-        let block = builder.block(firstKey: keys.lowerBound, store: store, set: set, uniqueKeys: claim.keys)
+        let block = builder.block(firstKey: keys.lowerBound, store: store, set: set, uniqueKeys: claim.keys, in: coordinator.blockSpill)
         isAdded = reservations.add(block, hashes, to: claim)
         guard isAdded else { return nil }
         builder.removeAll()

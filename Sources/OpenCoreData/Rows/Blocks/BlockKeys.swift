@@ -11,53 +11,76 @@ package final class BlockKeys: Sendable {
     }
 
     private struct Table {
-        /// 0 is the hash of nothing.
-        private var hashes: [UInt64] = []
-        private var states: [State] = []
+        private struct Entry {
+            /// 0 is the hash of nothing.
+            var hash: UInt64 = 0
+            /// A primary key, or one of the states without, which are no keys.
+            private var code: Int64 = .min
+
+            private static let announced = Int64.min + 1
+            private static let asked = Int64.min + 2
+
+            var state: State {
+                get {
+                    switch code {
+                    case .min: .withdrawn
+                    case Self.announced: .announced
+                    case Self.asked: .asked
+                    default: .added(code)
+                    }
+                }
+                set {
+                    code =
+                        switch newValue {
+                        case .withdrawn: .min
+                        case .announced: Self.announced
+                        case .asked: Self.asked
+                        case .added(let key): key
+                        }
+                }
+            }
+
+            var isWithdrawn: Bool { code == .min }
+        }
+
+        private var entries: [Entry] = []
         /// How many hashes there are, withdrawn ones included.
         private var used = 0
-        /// How many are not withdrawn.
-        private(set) var count = 0
 
         /// Where a hash stands, or would stand.
         private func index(of hash: UInt64) -> Int {
-            let mask = hashes.count - 1
+            let mask = entries.count - 1
             var index = Int(truncatingIfNeeded: hash) & mask
-            while hashes[index] != 0, hashes[index] != hash { index = (index + 1) & mask }
+            while entries[index].hash != 0, entries[index].hash != hash { index = (index + 1) & mask }
             return index
         }
 
         subscript(hash: UInt64) -> State? {
-            if hashes.isEmpty { return nil }
-            let index = index(of: hash)
-            if hashes[index] == 0 { return nil }
-            if case .withdrawn = states[index] { return nil }
-            return states[index]
+            if entries.isEmpty { return nil }
+            let entry = entries[index(of: hash)]
+            return entry.hash == 0 || entry.isWithdrawn ? nil : entry.state
         }
 
         mutating func set(_ hash: UInt64, to state: State) {
-            if (used + 1) * 2 > hashes.count { grow() }
+            if (used + 1) * 4 > entries.count * 3 { grow() }
             let index = index(of: hash)
-            let wasThere = self[hash] != nil
-            if hashes[index] == 0 { used += 1 }
-            hashes[index] = hash
-            states[index] = state
-            var isThere = true
-            if case .withdrawn = state { isThere = false }
-            if isThere != wasThere { count += isThere ? 1 : -1 }
+            if entries[index].hash == 0 { used += 1 }
+            entries[index].hash = hash
+            entries[index].state = state
         }
 
         private mutating func grow() {
-            let former = self
-            let size = max(64, former.hashes.count * 2)
-            self = Table()
-            hashes = Array(repeating: 0, count: size)
-            states = Array(repeating: .withdrawn, count: size)
-            for hash in former.all { former[hash].map { set(hash, to: $0) } }
+            let former = entries
+            entries = Array(repeating: Entry(), count: max(64, former.count * 2))
+            used = 0
+            for entry in former where entry.hash != 0 && !entry.isWithdrawn {
+                entries[index(of: entry.hash)] = entry
+                used += 1
+            }
         }
 
         /// Those that are not withdrawn.
-        var all: [UInt64] { hashes.filter { $0 != 0 && self[$0] != nil } }
+        var all: [UInt64] { entries.lazy.filter { $0.hash != 0 && !$0.isWithdrawn }.map(\.hash) }
     }
 
     private let table = Mutex(Table())

@@ -19,7 +19,7 @@ package final class RowBlock: @unchecked Sendable {
     let set: SlotSet
     /// The unique keys of these rows and of those in the other blocks of the importer.
     let uniqueKeys: BlockKeys
-    private let bytes: UnsafeMutableRawPointer
+    private let bytes: SpilledBytes
     /// Where each row starts, and where the last one ends.
     private let offsets: [UInt32]
     private let opened = Atomic<Bool>(false)
@@ -30,9 +30,9 @@ package final class RowBlock: @unchecked Sendable {
         var isPermanent = false
     }
 
-    /// - Parameter bytes: packed rows, one after the other; freed with the block.
+    /// - Parameter bytes: packed rows, one after the other.
     init(
-        _ layout: EntityLayout, firstKey: Int64, store: StoreIdentity, set: SlotSet, uniqueKeys: BlockKeys, bytes: UnsafeMutableRawPointer,
+        _ layout: EntityLayout, firstKey: Int64, store: StoreIdentity, set: SlotSet, uniqueKeys: BlockKeys, bytes: SpilledBytes,
         offsets: [UInt32]
     ) {
         self.layout = layout
@@ -44,8 +44,6 @@ package final class RowBlock: @unchecked Sendable {
         self.offsets = offsets
     }
 
-    deinit { bytes.deallocate() }
-
     package var count: Int { offsets.count - 1 }
 
     /// Whether an object of the entity is one of these. A block that is sealed stays sealed.
@@ -54,8 +52,8 @@ package final class RowBlock: @unchecked Sendable {
         keys.contains(id.key) && (isSealed ? store.isSame(as: id.storeIdentity) : rows[id] != nil)
     }
 
-    /// Roughly what the rows take in memory, in bytes.
-    var cost: Int { Int(offsets[offsets.count - 1]) + offsets.count * MemoryLayout<UInt32>.stride }
+    /// Roughly what the rows take in memory, in bytes, or would take.
+    var cost: Int { bytes.count + offsets.count * MemoryLayout<UInt32>.stride }
 
     package var isSealed: Bool { !opened.load(ordering: .acquiring) }
 
@@ -65,11 +63,14 @@ package final class RowBlock: @unchecked Sendable {
             if let rows = state.rows { return rows }
             var rows = IDTable<PendingRow>()
             rows.reserveCapacity(count)
-            for place in 0..<count {
-                let id = NSManagedObjectID(
-                    entity: layout.entity, key: keys.lowerBound + Int64(place), store: store, isTemporary: !state.isPermanent)
-                let row = RowSnapshot.packed(layout, version: state.isPermanent ? 1 : 0, bytes: bytes(ofRow: place))
-                rows.updateValue(PendingRow(kind: .inserted, row: row, changed: set), forKey: id)
+            readWhole { bytes in
+                for place in 0..<count {
+                    let id = NSManagedObjectID(
+                        entity: layout.entity, key: keys.lowerBound + Int64(place), store: store, isTemporary: !state.isPermanent)
+                    let own = UnsafeRawBufferPointer(rebasing: bytes[Int(offsets[place])..<Int(offsets[place + 1])])
+                    let row = RowSnapshot.packed(layout, version: state.isPermanent ? 1 : 0, bytes: own)
+                    rows.updateValue(PendingRow(kind: .inserted, row: row, changed: set), forKey: id)
+                }
             }
             state.rows = rows
             opened.store(true, ordering: .releasing)
@@ -80,13 +81,20 @@ package final class RowBlock: @unchecked Sendable {
     /// The row with a primary key of the block, as those of other changes.
     func row(withKey key: Int64) -> IDTable<PendingRow>.Element? { rows.element(withKey: key) }
 
-    /// The values of a row, whether or not the block is sealed.
-    func withRow<T>(_ place: Int, _ body: (PackedRow) throws -> T) rethrows -> T {
-        try withExtendedLifetime(self) { try body(PackedRow(bytes + Int(offsets[place]), layout.count)) }
+    /// Hands out what gives the values of a row by its place, whether or not the block is sealed; valid until the closure returns. Throws what the closure
+    /// throws, and `NSFileReadUnknownError` where the rows wait in a file that can't be read.
+    func withRows<T>(_ body: ((_ place: Int) -> PackedRow) throws -> T) throws -> T {
+        try bytes.withBytes { [offsets, layout] bytes in
+            guard let start = bytes.baseAddress else { preconditionFailure("a block without rows") }
+            return try body { PackedRow(UnsafeMutableRawPointer(mutating: start + Int(offsets[$0])), layout.count) }
+        }
     }
 
-    private func bytes(ofRow place: Int) -> UnsafeRawBufferPointer {
-        UnsafeRawBufferPointer(start: bytes + Int(offsets[place]), count: Int(offsets[place + 1] - offsets[place]))
+    private func readWhole(_ body: (UnsafeRawBufferPointer) -> Void) {
+        do { try bytes.withBytes(body) } catch {
+            // Whoever asks for an object can't be told, and must not get another than was inserted.
+            fatalError(error.localizedDescription)
+        }
     }
 
     /// The rows are in the store.

@@ -18,7 +18,7 @@ package final class RowBlockBuilder {
     private var slot = 0
 
     /// More rows are not looked through at once by anybody, and a longer piece of memory is harder to find.
-    static let rowLimit = 8192
+    package static let rowLimit = 8192
     private static let byteLimit = 1 << 20
 
     private struct Slot {
@@ -27,7 +27,7 @@ package final class RowBlockBuilder {
         let integers: ClosedRange<Int64>?
     }
 
-    init(_ layout: EntityLayout) {
+    package init(_ layout: EntityLayout) {
         precondition(layout.isBlockable, "\(layout.entity.name ?? "?") has rows that are for no block")
         self.layout = layout
         slots = layout.slots.indices.map { slot in
@@ -161,6 +161,24 @@ package final class RowBlockBuilder {
             layout, version: 0, bytes: UnsafeRawBufferPointer(start: bytes + start, count: Int(offsets[place + 1]) - start))
     }
 
+    /// A copy of all rows that have ended.
+    package func rows(in spill: BlockSpill) -> BuiltRows {
+        BuiltRows(bytes: spill.bytes(copying: UnsafeRawBufferPointer(start: bytes, count: rowStart)), offsets: offsets, hashes: hashes)
+    }
+
+    /// Writes the rows of another builder of the same entity behind those that have ended. Throws `NSFileReadUnknownError` where they wait in a file that
+    /// can't be read; then nothing is written.
+    package func append(_ rows: BuiltRows) throws {
+        let start = rowStart
+        makeRoom(rows.bytes.count, after: start)
+        try rows.bytes.withBytes { source in
+            if let base = source.baseAddress { (bytes + start).copyMemory(from: base, byteCount: source.count) }
+        }
+        offsets.append(contentsOf: rows.offsets.dropFirst().lazy.map { $0 + UInt32(start) })
+        hashes.append(contentsOf: rows.hashes)
+        beginRow()
+    }
+
     package func removeAll() {
         offsets = [0]
         hashes.removeAll(keepingCapacity: true)
@@ -168,12 +186,22 @@ package final class RowBlockBuilder {
     }
 
     /// The rows, copied into a block.
-    func block(firstKey: Int64, store: StoreIdentity, set: SlotSet, uniqueKeys: BlockKeys) -> RowBlock {
-        let used = rowStart
-        let own = UnsafeMutableRawPointer.allocate(byteCount: max(used, 1), alignment: MemoryLayout<UInt64>.alignment)
-        own.copyMemory(from: bytes, byteCount: used)
+    func block(firstKey: Int64, store: StoreIdentity, set: SlotSet, uniqueKeys: BlockKeys, in spill: BlockSpill) -> RowBlock {
+        let own = spill.bytes(copying: UnsafeRawBufferPointer(start: bytes, count: rowStart))
         return RowBlock(layout, firstKey: firstKey, store: store, set: set, uniqueKeys: uniqueKeys, bytes: own, offsets: offsets)
     }
+}
+
+/// Rows that a builder has written, on their way to another builder, in any thread.
+package struct BuiltRows: Sendable {
+    /// Packed, one after the other.
+    fileprivate let bytes: SpilledBytes
+    /// Where each row starts, and where the last one ends.
+    fileprivate let offsets: [UInt32]
+    /// The hashes of their unique keys.
+    fileprivate let hashes: [UInt64]
+
+    package var count: Int { hashes.count }
 }
 
 extension RowBlockBuilder {

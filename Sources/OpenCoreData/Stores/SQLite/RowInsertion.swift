@@ -48,6 +48,10 @@ struct RowInsertion {
     /// Writes the rows of a block out of its bytes.
     mutating func write(_ block: RowBlock, _ map: EntityMap) throws {
         let form = try form(map)
+        try block.withRows { try write(block, $0, map, form) }
+    }
+
+    private func write(_ block: RowBlock, _ row: (_ place: Int) -> PackedRow, _ map: EntityMap, _ form: Form) throws {
         var place = 0
         while place < block.count {
             let statement: SQLStatement, count: Int
@@ -60,7 +64,7 @@ struct RowInsertion {
                 let first = Int32(number) * form.width + 1
                 sqlite3_bind_int64(statement.raw, first, block.keys.lowerBound + Int64(place + number))
                 sqlite3_bind_int64(statement.raw, first + 1, map.number)
-                try block.withRow(place + number) { try binder.bindPacked($0, form.parameters, to: statement, from: first + 2) }
+                try binder.bindPacked(row(place + number), form.parameters, to: statement, from: first + 2)
             }
             do { try statement.run() } catch {
                 guard error.code == SQLiteError.primaryKeyViolation else { throw error }

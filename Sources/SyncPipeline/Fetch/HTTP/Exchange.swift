@@ -35,6 +35,8 @@ struct Exchange: Sendable {
     let spool: SpoolPlace
     /// What the page's records were when it was read last.
     let knownRecords: @Sendable () async -> Manifest?
+    /// Hears of the page's records while they arrive.
+    var arrival: (any PageArrival)?
 
     /// Makes the exchange.
     /// - Throws: `FetchError`.
@@ -142,7 +144,7 @@ struct Exchange: Sendable {
         var decoder = try BodyDecoder(headers: head.headers, limits: settings.http, excerpt: Self.excerptSize)
         // A store or a disk that is slow is not the server's silence.
         watch.suspend(at: clock.instant)
-        var sieve = PageSieve(settings.sieve, known: await knownRecords(), place: spool)
+        var sieve = PageSieve(settings.sieve, known: await knownRecords(), place: spool, arrival: arrival)
         watch.resume(at: clock.instant)
         do {
             for try await buffer in head.body {

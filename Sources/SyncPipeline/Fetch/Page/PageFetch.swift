@@ -13,6 +13,8 @@ public struct PageFetch: Sendable {
     /// Reads what the page's records were when it was read last: those that are the same are left out of what is fetched. Called once a success has
     /// begun to arrive.
     var knownRecords: @Sendable () async -> Manifest? = { nil }
+    /// Hears of the page's records while they arrive.
+    var arrival: (any PageArrival)?
     /// What it works with.
     public let environment: FetchEnvironment
 
@@ -92,7 +94,7 @@ public struct PageFetch: Sendable {
     private func verdict(attempt: Int, start: SyncInstant) async -> Verdict {
         let exchange = Exchange(
             transport: environment.transport, settings: environment.settings, clock: environment.clock, cookies: environment.cookies,
-            spool: environment.spool, knownRecords: knownRecords)
+            spool: environment.spool, knownRecords: knownRecords, arrival: arrival)
         do {
             // Before the slot is taken: a fetch that waits for a token delays nobody else.
             let credential = try await environment.settings.authentication.credential()

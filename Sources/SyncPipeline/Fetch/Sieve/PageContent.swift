@@ -6,10 +6,10 @@ public struct PageContent: Sendable {
     public let digest: BodyDigest
     /// The page's records, of which those that the page's last reading had are not read.
     let records: PageRecords
-    private let spooled: RecordSpool.Content
+    private let spooled: [RecordSpool.Place]
     private let envelope: Result<PageEnvelope, JSONReaderError>
 
-    init(records: PageRecords, spooled: RecordSpool.Content, envelope: Result<PageEnvelope, JSONReaderError>) {
+    init(records: PageRecords, spooled: [RecordSpool.Place], envelope: Result<PageEnvelope, JSONReaderError>) {
         self.records = records
         self.spooled = spooled
         self.envelope = envelope
@@ -26,20 +26,24 @@ public struct PageContent: Sendable {
     ///
     /// - Parameters:
     ///   - plan: what is wanted of each record.
-    ///   - each: gets the records in order; with where they stand in the page, or nil if `records` does not know of them yet.
+    ///   - isRead: called with the number of each list before it is read; true: the list's records are known already.
+    ///   - each: gets the records in order; with where they stand in the page, or nil if that is not known, and `records` does not know of them yet.
     /// - Returns: what the reader says of the whole page.
     /// - Throws: `JSONReaderError`, `FetchError` of the class `spool`, and what the closure throws.
     func read(
-        plan: JSONFieldPlan, policies: JSONReaderPolicies, each: (JSONRecord, _ place: Int?) throws -> Void
+        plan: JSONFieldPlan, policies: JSONReaderPolicies, isRead: (_ list: Int) throws -> Bool = { _ in false },
+        each: (JSONRecord, _ place: RecordSpool.Record?) throws -> Void
     ) throws -> JSONPageSummary {
         let envelope = try envelope.get(), reader = JSONRecordReader()
-        try spooled.forEach { list in
+        var list = RecordSpool.List()
+        for (number, place) in spooled.enumerated() where try !isRead(number) {
+            try place.read(into: &list)
             var next = 0
             do {
                 _ = try list.bytes.withUnsafeBytes { bytes in
                     try reader.read(bytes: bytes, plan: plan, limits: envelope.recordLimits, policies: policies) { record in
                         next = record.index + 1
-                        try each(record, list.records[record.index].place)
+                        try each(record, list.records[record.index])
                     }
                 }
             } catch let error as JSONReaderError {

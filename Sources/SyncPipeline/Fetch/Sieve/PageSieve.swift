@@ -9,14 +9,18 @@ struct PageSieve {
     private var records: PageRecords
     private var spool: RecordSpool
     private var failure: JSONReaderError?
+    private let arrival: (any PageArrival)?
 
     /// - Parameters:
     ///   - known: what the page's records were when it was read last; nil: all have to be read.
     ///   - place: where records wait.
-    init(_ plan: SievePlan, known: Manifest?, place: SpoolPlace) {
+    ///   - arrival: hears of the records that have to be read.
+    init(_ plan: SievePlan, known: Manifest?, place: SpoolPlace, arrival: (any PageArrival)? = nil) {
         cutter = RecordCutter(records: plan.records, envelope: plan.envelope.plan, limits: plan.limits)
         records = PageRecords(known)
         spool = RecordSpool(place)
+        self.arrival = arrival
+        arrival?.began(under: cutter.recordLimits)
     }
 
     /// Takes the next bytes. Throws `FetchError` of the class `spool` where there is no room for them.
@@ -25,7 +29,8 @@ struct PageSieve {
         if failure != nil { return }
         do {
             try cutter.cut(bytes) { record in
-                if let place = records.take(record.hash) { try spool.append(record.bytes, at: place, offset: record.byteOffset) }
+                guard let place = records.take(record.hash), let list = try spool.append(record, at: place) else { return }
+                arrival?.arrived(list)
             }
         } catch let error as JSONReaderError {
             failure = error

@@ -1,4 +1,5 @@
 import Foundation
+import JSONReader
 
 /// Where records wait until their page has arrived.
 struct SpoolPlace: Sendable {
@@ -8,6 +9,8 @@ struct SpoolPlace: Sendable {
     var memory = 4 << 20
     /// How many bytes of the file system stay free.
     var leavesFree = 0
+    /// About how many bytes of records are a list.
+    var listSize = 1 << 20
 }
 
 /// Records that were cut out of a page and have to be read, in lists of about a mebibyte. The first lists stay in memory; the others go to a file that
@@ -18,10 +21,10 @@ struct RecordSpool {
         fileprivate(set) var bytes: [UInt8] = []
         fileprivate(set) var records: [Record] = []
 
-        fileprivate mutating func append(_ record: UnsafeRawBufferPointer, at place: Int, offset: Int) {
+        fileprivate mutating func append(_ record: RecordCutter.Record, at place: Int) {
             bytes.append(UInt8(ascii: records.isEmpty ? "[" : ","))
-            records.append(Record(start: bytes.count, place: place, offset: offset))
-            bytes.append(contentsOf: record)
+            records.append(Record(start: bytes.count, place: place, offset: record.byteOffset, hash: record.hash))
+            bytes.append(contentsOf: record.bytes)
         }
 
         fileprivate mutating func close() { bytes.append(UInt8(ascii: "]")) }
@@ -40,63 +43,67 @@ struct RecordSpool {
         let place: Int
         /// Where it starts in the page.
         let offset: Int
+        /// Of its bytes.
+        let hash: UInt64
     }
 
-    /// The lists of a page.
-    struct Content: Sendable {
-        fileprivate enum Place { case memory(List), file(offset: Int, bytes: Int, records: Int) }
+    /// Where a list is. It can be read any number of times, in any thread.
+    enum Place: Sendable {
+        case memory(List)
+        case file(SpoolFile, offset: Int, bytes: Int, records: Int)
 
-        fileprivate var lists: [Place] = []
-        fileprivate var file: NamelessFile?
-
-        /// Calls the closure with each list, in order. Throws `FetchError` of the class `spool`, and what the closure throws.
-        func forEach(_ body: (List) throws -> Void) throws {
-            for list in lists {
-                switch list {
-                case .memory(let list): try body(list)
-                case .file(let offset, let bytes, let records):
-                    guard let file else { continue }
-                    try body(List(bytes: file.read(bytes, at: offset), records: file.read(records, at: offset + bytes)))
-                }
+        /// Reads the list. Throws `FetchError` of the class `spool`.
+        ///
+        /// - Parameter list: another one that nobody needs any more: its memory is used again.
+        func read(into list: inout List) throws {
+            switch self {
+            case .memory(let known): list = known
+            case .file(let file, let offset, let bytes, let records):
+                try file.read(bytes, at: offset, into: &list.bytes)
+                try file.read(records, at: offset + bytes, into: &list.records)
             }
         }
     }
 
-    private static let listSize = 1 << 20
-
     private let place: SpoolPlace
     private var open = List()
-    private var content = Content()
+    private var lists: [Place] = []
+    private var file: SpoolFile?
     private var inMemory = 0
 
     init(_ place: SpoolPlace) { self.place = place }
 
     /// Adds a record. Throws `FetchError` of the class `spool`.
-    mutating func append(_ record: UnsafeRawBufferPointer, at place: Int, offset: Int) throws {
-        open.append(record, at: place, offset: offset)
-        if open.bytes.count >= Self.listSize { try close() }
+    ///
+    /// - Returns: the list that it has completed.
+    mutating func append(_ record: RecordCutter.Record, at place: Int) throws -> Place? {
+        open.append(record, at: place)
+        return open.bytes.count >= self.place.listSize ? try close() : nil
     }
 
-    /// What was added. Throws `FetchError` of the class `spool`.
-    mutating func finish() throws -> Content {
-        if !open.records.isEmpty { try close() }
+    /// The lists of what was added, in order. Throws `FetchError` of the class `spool`.
+    mutating func finish() throws -> [Place] {
+        if !open.records.isEmpty { _ = try close() }
         open = List()
-        return content
+        return lists
     }
 
-    private mutating func close() throws {
+    private mutating func close() throws -> Place {
         open.close()
+        let list: Place
         if let folder = place.folder, inMemory + open.bytes.count > place.memory {
-            let file = try content.file ?? NamelessFile(in: folder, leavesFree: place.leavesFree)
-            content.file = file
+            let file = try file ?? SpoolFile(in: folder, leavesFree: place.leavesFree)
+            self.file = file
             let offset = try file.append(open.bytes)
             _ = try file.append(open.records)
-            content.lists.append(.file(offset: offset, bytes: open.bytes.count, records: open.records.count))
+            list = .file(file, offset: offset, bytes: open.bytes.count, records: open.records.count)
         } else {
             inMemory += open.bytes.count
-            content.lists.append(.memory(open))
+            list = .memory(open)
             open = List()
         }
         open.removeAll()
+        lists.append(list)
+        return list
     }
 }

@@ -43,6 +43,8 @@ final class BlockWorld {
             let url = folder.appendingPathComponent("store.sqlite", isDirectory: false)
             let options: [AnyHashable: Any] = [SQLiteRowSumsOption: true, NSPersistentHistoryTrackingKey: hasHistory]
             try coordinator.addPersistentStore(ofType: NSSQLiteStoreType, configurationName: nil, at: url, options: options)
+            // Some blocks are on the heap, the others in a file.
+            coordinator.blockSpill = BlockSpill(in: folder, limit: 500, leavesFree: 0)
             let other = NSPersistentStoreCoordinator(managedObjectModel: Self.model())
             try other.addPersistentStore(ofType: NSSQLiteStoreType, configurationName: nil, at: url, options: options)
             let stranger = NSManagedObjectContext(.privateQueueConcurrencyType)
@@ -139,7 +141,7 @@ final class BlockWorld {
     /// As an importer does it: what may be there already is looked up.
     private func importBlock(_ codes: [String], _ size: Int, _ number: Int, in context: NSManagedObjectContext) throws -> String {
         let layout = entity.layout
-        let rows = imports[number] ?? RowImport(into: context, entity: entity, set: SlotSet(0..<layout.count))
+        let rows = imports[number] ?? RowImport(RowBlockBuilder(entity.layout), into: context, set: SlotSet(0..<layout.count))
         imports[number] = rows
         for code in codes {
             for value in values(code, size) { precondition(rows.builder.put(value)) }

@@ -20,7 +20,7 @@ import Testing
     }
 
     private func rows(_ context: NSManagedObjectContext) -> RowImport {
-        RowImport(into: context, entity: entity, set: SlotSet(0..<entity.layout.count))
+        RowImport(RowBlockBuilder(entity.layout), into: context, set: SlotSet(0..<entity.layout.count))
     }
 
     private func write(_ codes: [String], to rows: RowImport) {
@@ -164,7 +164,7 @@ import Testing
     @Test(arguments: [3, 9]) func theRowOfABlockWhosePrimaryKeyIsTakenIsNamedAndNothingIsWritten(place: Int64) throws {
         let stack = try SQLiteStack(BlockWorld.model()), entity = try #require(stack.coordinator.managedObjectModel.entitiesByName["Place"])
         try stack.root.performAndWait { () throws in
-            let rows = RowImport(into: stack.root, entity: entity, set: SlotSet(0..<entity.layout.count))
+            let rows = RowImport(RowBlockBuilder(entity.layout), into: stack.root, set: SlotSet(0..<entity.layout.count))
             write((0..<10).map { "c\($0)" }, to: rows)
             let taken = try #require(try rows.insert()).lowerBound + place
             _ = try stack.fixture.shell.rows(

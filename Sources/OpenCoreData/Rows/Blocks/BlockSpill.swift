@@ -1,0 +1,94 @@
+import Foundation
+import Synchronization
+
+/// Where the bytes of new rows wait for the store: on the heap as long as they are few, then in a file that has no name, beside the store. A file that
+/// can't be had, or takes no more, costs memory and nothing else.
+package final class BlockSpill: Sendable {
+    let folder: URL?
+    private let limit: Int
+    private let leavesFree: Int
+    fileprivate let inMemory = Atomic(0)
+    private let file = Mutex(WeakFile())
+
+    private struct WeakFile {
+        weak var value: NamelessFile?
+    }
+
+    /// - Parameters:
+    ///   - folder: of the file; nil: there is none.
+    ///   - limit: how many bytes are on the heap before the file takes the others.
+    ///   - leavesFree: how many bytes of the file system the file does not take.
+    package init(in folder: URL?, limit: Int = 16 << 20, leavesFree: Int = 1 << 30) {
+        self.folder = folder
+        self.limit = limit
+        self.leavesFree = leavesFree
+    }
+
+    /// A copy of these bytes.
+    func bytes(copying source: UnsafeRawBufferPointer) -> SpilledBytes {
+        if inMemory.load(ordering: .relaxed) + source.count > limit, let file = openFile(),
+            let offset = try? file.append(source, leavesFree: leavesFree)
+        {
+            return SpilledBytes(count: source.count, place: .file(file, offset))
+        }
+        inMemory.add(source.count, ordering: .relaxed)
+        let copy = UnsafeMutableRawBufferPointer.allocate(byteCount: source.count, alignment: MemoryLayout<UInt64>.alignment)
+        copy.copyMemory(from: source)
+        return SpilledBytes(count: source.count, place: .heap(UnsafeRawBufferPointer(copy), self))
+    }
+
+    /// A file's room comes back when all that is in it is gone: then a large one is followed by another.
+    private static let largestFile = 1 << 30
+
+    /// The file of what was written last; a new one if that is gone, or large.
+    private func openFile() -> NamelessFile? {
+        guard let folder else { return nil }
+        return file.withLock { file in
+            if let open = file.value, open.size < Self.largestFile { return open }
+            let made = try? NamelessFile(in: folder)
+            file.value = made
+            return made
+        }
+    }
+}
+
+/// Bytes that do not change, on the heap or in a file.
+// Unchecked: the memory is written once, before anybody else has it.
+final class SpilledBytes: @unchecked Sendable {
+    fileprivate enum Place {
+        case heap(UnsafeRawBufferPointer, BlockSpill)
+        case file(NamelessFile, Int)
+    }
+
+    let count: Int
+    private let place: Place
+
+    fileprivate init(count: Int, place: Place) {
+        self.count = count
+        self.place = place
+    }
+
+    deinit {
+        switch place {
+        case .heap(let bytes, let spill):
+            spill.inMemory.subtract(bytes.count, ordering: .relaxed)
+            bytes.deallocate()
+        case .file: break
+        }
+    }
+
+    /// Hands out the bytes, which are valid until the closure returns. Throws `NSFileReadUnknownError` where the file can't be read, and what the closure
+    /// throws.
+    func withBytes<T>(_ body: (UnsafeRawBufferPointer) throws -> T) throws -> T {
+        switch place {
+        case .heap(let bytes, _): return try withExtendedLifetime(self) { try body(bytes) }
+        case .file(let file, let offset):
+            let copy = UnsafeMutableRawBufferPointer.allocate(byteCount: count, alignment: MemoryLayout<UInt64>.alignment)
+            defer { copy.deallocate() }
+            do { try file.read(into: copy, at: offset) } catch {
+                throw NSError.coreData(.fileReadUnknown, "New rows wait in a file that can't be read: \(error.reason). None of them is saved.")
+            }
+            return try body(UnsafeRawBufferPointer(copy))
+        }
+    }
+}

@@ -207,6 +207,22 @@ import Testing
         try await page.fixture.end()
     }
 
+    // One text is too long for a packed row: only its own list goes the long way.
+    @Test func aRecordThatIsNotPackedLeavesTheOthersPacked() async throws {
+        var body = Self.list(1..<3001)
+        body.removeLast()
+        let long = String(repeating: "x", count: 70_000)
+        body += Array(#", {"id": 3001, "name": "\#(long)"}, "#.utf8) + Self.list(3002..<6001).dropFirst()
+        let page = try await Page([Self.answer(body)])
+        let fetched = try await page.fetch(listSize: 2000)
+        await page.settle()
+        #expect(try await page.parse(fetched).counts.inserted == 6000)
+        #expect(page.taken > 5500)
+        var people = try await page.people()
+        #expect(people.updateValue("Ada", forKey: 3001) == long && people == Self.named(1..<6001))
+        try await page.fixture.end()
+    }
+
     // Through the pipeline: the first run of a resource packs, and the ones after it, which know its page, do not.
     @Test func onlyARunThatKnowsNothingOfAPagePacksIt() async throws {
         let bodies = [Self.list(1..<301), Self.list(100..<401, name: "Grace")]

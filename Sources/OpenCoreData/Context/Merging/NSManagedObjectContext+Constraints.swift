@@ -95,13 +95,15 @@ extension NSManagedObjectContext {
         return false
     }
 
-    /// The same of rows in blocks, which have the keys that they came with. Among those of one importer there are no twins; whatever else there is of
-    /// their entity is looked at row by row.
+    /// The same of rows in blocks, which have the keys that they came with. Among those of one importer there are no twins; where there are not many more other
+    /// rows of their entity than those, one look at each says whether it is one.
     private func mayHaveTwinsOfBlocks(_ changes: ChangeSet) -> Bool {
         for part in changes.entities.values where !part.blocks.isEmpty {
-            var seen: Set<ObjectIdentifier> = [], known: [BlockKeys] = []
+            var seen: Set<ObjectIdentifier> = [], known: [BlockKeys] = [], others: [UInt64] = []
+            let limit = part.blocks.reduce(0) { $0 + $1.count }
             func add(_ part: EntityChanges) -> Bool {
-                guard part.loose.isEmpty else { return false }
+                guard let hashes = part.looseHashes(atMost: limit) else { return false }
+                others += hashes
                 for block in part.blocks where seen.insert(ObjectIdentifier(block.uniqueKeys)).inserted { known.append(block.uniqueKeys) }
                 return true
             }
@@ -112,6 +114,7 @@ extension NSManagedObjectContext {
                     guard add(layer) else { return true }
                 }
             }
+            if !others.isEmpty, known.contains(where: { $0.contains(anyOf: others) }) { return true }
             for number in 0..<mine {
                 let keys = known[number].all
                 if known.dropFirst(number + 1).contains(where: { $0.contains(anyOf: keys) }) { return true }

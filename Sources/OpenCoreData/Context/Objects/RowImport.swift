@@ -72,7 +72,8 @@ package final class RowImport {
     /// Whether one of the keys may be that of an unsaved row, but for those in blocks of this importer.
     private func mayHold(_ hashes: [UInt64], _ changes: ChangeSet) -> Bool {
         guard let part = changes.entities[entity.number] else { return false }
-        guard part.loose.isEmpty else { return true }
+        guard let others = part.looseHashes(atMost: hashes.count) else { return true }
+        if !others.isEmpty, !Set(hashes).isDisjoint(with: others) { return true }
         var seen = [ObjectIdentifier(claim.keys)] as Set
         return part.blocks.contains { block in
             seen.insert(ObjectIdentifier(block.uniqueKeys)).inserted && block.uniqueKeys.contains(anyOf: hashes)

@@ -1,21 +1,22 @@
 import CXXHash
 import Foundation
 
-/// Writes rows for a block, value after value in the order of the slots.
+/// Writes rows for a block, value after value in the order of the slots. It belongs to one thread at a time.
 ///
 /// A value that can't be packed, or that a rule of the model does not take, is not written, and the row has to go another way: `put` then says false.
 package final class RowBlockBuilder {
     let layout: EntityLayout
     private let slots: [Slot]
     private let keySlots: [Int]
-    private var bytes: UnsafeMutableRawPointer
-    private var capacity: Int
-    private var offsets: [UInt32] = [0]
+    // Unchecked, as nobody gets at them while they change: a check for each access costs as much as writing the value.
+    @exclusivity(unchecked) private var bytes: UnsafeMutableRawPointer
+    @exclusivity(unchecked) private var capacity: Int
+    @exclusivity(unchecked) private var offsets: [UInt32] = [0]
     /// The hashes of the rows' unique keys.
-    private(set) var hashes: [UInt64] = []
-    private var writer: PackedRowWriter
+    @exclusivity(unchecked) private(set) var hashes: [UInt64] = []
+    @exclusivity(unchecked) private var writer: PackedRowWriter
     /// The slot that the next value is for.
-    private var slot = 0
+    @exclusivity(unchecked) private var slot = 0
 
     /// More rows are not looked through at once by anybody, and a longer piece of memory is harder to find.
     package static let rowLimit = 8192
@@ -202,6 +203,18 @@ package struct BuiltRows: Sendable {
     fileprivate let hashes: [UInt64]
 
     package var count: Int { hashes.count }
+}
+
+extension EntityChanges {
+    /// The hashes of the unique keys of rows that are in no block, as far as a row in a block may have such a key; nil where there are more rows than that.
+    func looseHashes(atMost limit: Int) -> [UInt64]? {
+        guard loose.count <= limit else { return nil }
+        let constraint = entity.layout.constraints[0]
+        return loose.compactMap { _, change in
+            guard change.kind != .deleted, let key = change.row.flatMap({ constraint.key(of: $0) }) else { return nil }
+            return RowBlockBuilder.hash(of: key, constraint)
+        }
+    }
 }
 
 extension RowBlockBuilder {

@@ -75,6 +75,24 @@ import Testing
         #expect(try codes(stack.child(of: stack.root)) == ["A", "B", "C"] && !located.id.isTemporaryID)
     }
 
+    // A few other rows, in any level, say no more than that none of them has one of the keys.
+    @Test func rowsThatAreInNoBlockLeaveTheOthersInTheirs() throws {
+        for context in [stack.root, one, other] { context.performAndWait { context.materializesNotificationObjects = false } }
+        let rows = rows(one)
+        try locate("X", in: other)
+        try save(other)
+        try locate("Y", in: one)
+        #expect(try insert("A", "B", "C", by: rows, in: one) != nil)
+        try locate("Z", in: one)
+        #expect(try insert("D", "E", "F", "G", by: rows, in: one) != nil)
+        try save(one)
+        let blocks = stack.root.chain.withLock { stack.root.level.pending.entities[entity.number]?.blocks ?? [] }
+        #expect(blocks.count == 2 && blocks.allSatisfy(\.isSealed))
+        #expect(try codes(stack.root) == ["A", "B", "C", "D", "E", "F", "G", "X", "Y", "Z"])
+        // One of them is a key of these.
+        #expect(try insert("H", "I", "J", "K", "Z", by: rows, in: one) == nil)
+    }
+
     // Between the announcement of a key and the block with its row somebody makes a row for it, saves, and has let go of it when the block comes.
     // Few keys are looked up at once; for many the store is asked before whether it has any row.
     @Test(arguments: [3, 300]) func aKeyThatSomebodyMadeARowForMeanwhileIsNotInserted(among count: Int) throws {

@@ -15,7 +15,7 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
     /// Told what has been committed of the pushes that it wrote down.
     let pushRecorder = Mutex<(any PushRecorder)?>(nil)
     let keys = KeyReservoir()
-    private let spill = Mutex<BlockSpill?>(nil)
+    private let spill = Mutex<(limits: BlockSpill.Limits, made: BlockSpill?)>((BlockSpill.Limits(), nil))
     /// Whom keys led to, for `recall(_:constraint:key:)`.
     let lookups = KeyLookups()
     /// How often a store gave its place to another.
@@ -201,17 +201,20 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
 
     /// Where rows wait that are too many for the memory: beside the first store that is a file of SQLite's.
     package var blockSpill: BlockSpill {
-        get {
-            let file = persistentStores.first { $0.type == NSSQLiteStoreType && !$0.isReadOnly }?.url
-            let folder = file.flatMap { $0.path == "/dev/null" ? nil : $0.deletingLastPathComponent() }
-            return spill.withLock { spill in
-                if let spill, spill.folder == folder { return spill }
-                let made = BlockSpill(in: folder)
-                spill = made
-                return made
-            }
+        let file = persistentStores.first { $0.type == NSSQLiteStoreType && !$0.isReadOnly }?.url
+        let folder = file.flatMap { $0.path == "/dev/null" ? nil : $0.deletingLastPathComponent() }
+        return spill.withLock { spill in
+            if let made = spill.made, made.folder == folder, made.limits == spill.limits { return made }
+            let made = BlockSpill(in: folder, spill.limits)
+            spill.made = made
+            return made
         }
-        set { spill.withLock { $0 = newValue } }
+    }
+
+    /// When such rows go to a file.
+    package var blockSpillLimits: BlockSpill.Limits {
+        get { spill.withLock { $0.limits } }
+        set { spill.withLock { $0.limits = newValue } }
     }
 
     /// Primary keys in a row for new objects, and the store they belong to. Nil where not one store alone keeps the entity, or it can't give them.

@@ -80,8 +80,11 @@ final class RecordPacker {
         places.append(contentsOf: records.places)
     }
 
-    /// What was added, for another packer.
-    func records(in spill: BlockSpill) -> PackedRecords { PackedRecords(rows: builder.rows(in: spill), places: places) }
+    /// What was added, for another packer; nil where the records do not follow each other in the page, or are none.
+    func records(in spill: BlockSpill) -> PackedRecords? {
+        guard let first = places.first, places.last == first + places.count - 1 else { return nil }
+        return PackedRecords(rows: builder.rows(in: spill), places: first..<first + places.count)
+    }
 
     /// Forgets what was added.
     func removeAll() {
@@ -102,7 +105,7 @@ final class RecordPacker {
 /// Records that were packed, and where they stand in the page.
 struct PackedRecords: Sendable {
     let rows: BuiltRows
-    let places: [Int]
+    let places: Range<Int>
 }
 
 extension EntityMapping {

@@ -31,15 +31,22 @@ final class PagePacking: PageArrival {
         var lists: [List] = []
         /// No list before it is waiting.
         var next = 0
-        /// How often the page has begun to arrive.
+        /// Which lists these are: what is packed of others is for nobody.
         var attempt = 0
         var limits = JSONReaderLimits()
+        /// When the page began to arrive, which is what its rows say.
         var now = Date.distantPast
         /// Operations that wait or run.
         var helpers = 0
         /// What threads pack with that do so no more, or not now.
         var packers: [ListPacker] = []
         var isOver = false
+
+        mutating func forget() {
+            lists = []
+            next = 0
+            attempt += 1
+        }
 
         /// Whether a list is waiting; then `next` is one.
         mutating func findWaiting() -> Bool {
@@ -83,15 +90,10 @@ final class PagePacking: PageArrival {
         self.spill = spill
     }
 
-    /// When the page began to arrive, which is what its rows say.
-    var now: Date { state.withLock { $0.now } }
-
     func began(under limits: JSONReaderLimits) {
         let now = clock.wallTime
         state.withLock { state in
-            state.lists = []
-            state.next = 0
-            state.attempt += 1
+            state.forget()
             state.limits = limits
             state.now = now
         }
@@ -108,12 +110,13 @@ final class PagePacking: PageArrival {
         if !isHelped { help() }
     }
 
+    func failed() { state.withLock { $0.forget() } }
+
     /// Nothing more is packed.
     func end() {
         state.withLock { state in
             state.isOver = true
-            state.attempt += 1
-            state.lists = []
+            state.forget()
             state.packers = []
         }
     }
@@ -202,6 +205,11 @@ private final class ListPacker: @unchecked Sendable {
     func records(of place: RecordSpool.Place, under limits: JSONReaderLimits, now: Date, in spill: BlockSpill) -> [PackedRecords]? {
         guard let packer = RecordPacker(mapping, now: now, run: run) else { return nil }
         var result: [PackedRecords] = []
+        func close() throws {
+            guard let records = packer.records(in: spill) else { throw Unusual() }
+            result.append(records)
+            packer.removeAll()
+        }
         do {
             try place.read(into: &list)
             let records = list.records
@@ -209,17 +217,14 @@ private final class ListPacker: @unchecked Sendable {
                 try reader.read(bytes: bytes, plan: mapping.plan, limits: limits, policies: recipe.policies) { record in
                     let known = records[record.index], hash = Int64(bitPattern: known.hash ^ recipe.mapping.salt)
                     guard record.problem == nil, packer.add(record, at: known.place, hash: hash) else { throw Unusual() }
-                    if packer.builder.isFull {
-                        result.append(packer.records(in: spill))
-                        packer.removeAll()
-                    }
+                    if packer.builder.isFull { try close() }
                 }
             }
+            if !packer.places.isEmpty { try close() }
         } catch {
             // Whoever reads the page meets it again.
             return nil
         }
-        if !packer.places.isEmpty { result.append(packer.records(in: spill)) }
         return result
     }
 }

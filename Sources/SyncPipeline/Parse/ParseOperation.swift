@@ -19,7 +19,7 @@ struct ParsedPage: Sendable {
     let overwritten: [String: Set<Int64>]
     /// The rows of its own records that it has made or changed.
     let written: KeyRuns
-    /// None of its records had a row, as far as it was found out.
+    /// Whether it seemed to the end that its records had no rows. Never so where records are not packed.
     let isNew: Bool
 }
 

@@ -43,7 +43,7 @@ struct RunTally: Sendable {
     var isReadAnew = false
     /// Whether the records of its pages may be compared with those of their last reading.
     var mayCompare = false
-    /// No page had a record that has a row already, as far as it was found out.
+    /// Of each page that was read it seemed to the end that its records had no rows.
     private(set) var isNew = true
 
     var wroteAnything: Bool { pages > notModified || counts.deleted > 0 }

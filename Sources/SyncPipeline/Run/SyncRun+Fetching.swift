@@ -65,13 +65,12 @@ extension SyncRun {
             !progress.mustStop,
             environment.notBefore(scope) == nil, environment.document.unsavedChangeCount < unsavedLimit, !isDiskLow
         else { return nil }
-        let isReadAnew = isFull || tally.isReadAnew
-        let stored = isReadAnew ? nil : try await storedRequest(next.key)
+        let known = try await storedRequest(next.key), stored = isFull || tally.isReadAnew ? nil : known
         return PageAhead(
             next,
             fetch: fetch(
                 next, page: pagination.pages + 2, stored: stored, isCompared: tally.mayCompare,
-                isNew: stored == nil && !isReadAnew && tally.isNew, surroundings),
+                isNew: known == nil && tally.isNew, surroundings),
             on: environment.fetchQueue)
     }
 
@@ -207,7 +206,7 @@ struct PageAhead: Sendable {
         }
     }
 
-    /// It is no longer wanted. Returns when nothing of it is under way.
+    /// It is no longer wanted. Returns when no request of it is under way.
     func giveUp() async {
         task.cancel()
         packing?.end()

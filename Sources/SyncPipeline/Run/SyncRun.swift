@@ -151,6 +151,10 @@ final class SyncRun: Sendable {
     private func readPages(_ tally: inout RunTally, number: Int64, first: KnownPage?, ahead: inout PageAhead?) async throws {
         let settings = try prepared.settings.get().anew()
         let options = TransportOptions(resource: resource, settings: settings, daemon: environment.daemon)
+        if let coordinator = environment.document.root.persistentStoreCoordinator {
+            // Rows that wait take no room that the bodies of pages may need: without it they cost memory, and these the run.
+            coordinator.blockSpillLimits.leavesFree = max(BlockSpill.Limits().leavesFree, environment.store.minFreeDisk.bytes * 2)
+        }
         let surroundings = Surroundings(
             number: number, recipe: PageRecipe(resource: resource, mapping: environment.mapping, settings: settings), settings: settings,
             transport: try await environment.transports.transport(for: options))
@@ -256,7 +260,7 @@ final class SyncRun: Sendable {
             ParseOperation.Input(
                 document: environment.document, recipe: recipe, scope: scope, run: number, pageNumber: page, requestKey: request.key,
                 fingerprint: fingerprint, isRemembered: !isRepeated, comparison: comparison, page: fetched, packing: packing,
-                badRecords: tally.badRecords, now: packing?.now ?? environment.clock.wallTime,
+                badRecords: tally.badRecords, now: environment.clock.wallTime,
                 probe: environment.parseProbe))
         let parsed: ParsedPage, url = recipe.settings.redactor.redact(fetched.address)
         do {

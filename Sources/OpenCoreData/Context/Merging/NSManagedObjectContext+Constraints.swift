@@ -100,9 +100,9 @@ extension NSManagedObjectContext {
     private func mayHaveTwinsOfBlocks(_ changes: ChangeSet) -> Bool {
         for part in changes.entities.values where !part.blocks.isEmpty {
             var seen: Set<ObjectIdentifier> = [], known: [BlockKeys] = [], others: [UInt64] = []
-            let limit = part.blocks.reduce(0) { $0 + $1.count }
+            let count = part.blocks.reduce(0) { $0 + $1.count }
             func add(_ part: EntityChanges) -> Bool {
-                guard let hashes = part.looseHashes(atMost: limit) else { return false }
+                guard let hashes = part.looseHashes(besides: count) else { return false }
                 others += hashes
                 for block in part.blocks where seen.insert(ObjectIdentifier(block.uniqueKeys)).inserted { known.append(block.uniqueKeys) }
                 return true

@@ -72,7 +72,7 @@ package final class RowImport {
     /// Whether one of the keys may be that of an unsaved row, but for those in blocks of this importer.
     private func mayHold(_ hashes: [UInt64], _ changes: ChangeSet) -> Bool {
         guard let part = changes.entities[entity.number] else { return false }
-        guard let others = part.looseHashes(atMost: hashes.count) else { return true }
+        guard let others = part.looseHashes(besides: hashes.count) else { return true }
         if !others.isEmpty, !Set(hashes).isDisjoint(with: others) { return true }
         var seen = [ObjectIdentifier(claim.keys)] as Set
         return part.blocks.contains { block in

@@ -1,12 +1,22 @@
+import CXXHash
 import Foundation
 import Synchronization
 
 /// Where the bytes of new rows wait for the store: on the heap as long as they are few, then in a file that has no name, beside the store. A file that
 /// can't be had, or takes no more, costs memory and nothing else.
 package final class BlockSpill: Sendable {
+    /// When it is the file's turn.
+    package struct Limits: Sendable, Hashable {
+        /// How many bytes are on the heap before the file takes the others.
+        package var heap = 16 << 20
+        /// How many bytes of the file system the file does not take.
+        package var leavesFree = 1 << 30
+
+        package init() {}
+    }
+
     let folder: URL?
-    private let limit: Int
-    private let leavesFree: Int
+    let limits: Limits
     fileprivate let inMemory = Atomic(0)
     private let file = Mutex(WeakFile())
 
@@ -14,22 +24,18 @@ package final class BlockSpill: Sendable {
         weak var value: NamelessFile?
     }
 
-    /// - Parameters:
-    ///   - folder: of the file; nil: there is none.
-    ///   - limit: how many bytes are on the heap before the file takes the others.
-    ///   - leavesFree: how many bytes of the file system the file does not take.
-    package init(in folder: URL?, limit: Int = 16 << 20, leavesFree: Int = 1 << 30) {
+    /// - Parameter folder: of the file; nil: there is none.
+    init(in folder: URL?, _ limits: Limits = Limits()) {
         self.folder = folder
-        self.limit = limit
-        self.leavesFree = leavesFree
+        self.limits = limits
     }
 
     /// A copy of these bytes.
     func bytes(copying source: UnsafeRawBufferPointer) -> SpilledBytes {
-        if inMemory.load(ordering: .relaxed) + source.count > limit, let file = openFile(),
-            let offset = try? file.append(source, leavesFree: leavesFree)
+        if inMemory.load(ordering: .relaxed) + source.count > limits.heap, let file = openFile(),
+            let offset = try? file.append(source, leavesFree: limits.leavesFree)
         {
-            return SpilledBytes(count: source.count, place: .file(file, offset))
+            return SpilledBytes(count: source.count, place: .file(file, offset, hash: SpilledBytes.hash(of: source)))
         }
         inMemory.add(source.count, ordering: .relaxed)
         let copy = UnsafeMutableRawBufferPointer.allocate(byteCount: source.count, alignment: MemoryLayout<UInt64>.alignment)
@@ -38,7 +44,7 @@ package final class BlockSpill: Sendable {
     }
 
     /// A file's room comes back when all that is in it is gone: then a large one is followed by another.
-    private static let largestFile = 1 << 30
+    private static let largestFile = 64 << 20
 
     /// The file of what was written last; a new one if that is gone, or large.
     private func openFile() -> NamelessFile? {
@@ -57,7 +63,7 @@ package final class BlockSpill: Sendable {
 final class SpilledBytes: @unchecked Sendable {
     fileprivate enum Place {
         case heap(UnsafeRawBufferPointer, BlockSpill)
-        case file(NamelessFile, Int)
+        case file(NamelessFile, Int, hash: UInt64)
     }
 
     let count: Int
@@ -77,18 +83,24 @@ final class SpilledBytes: @unchecked Sendable {
         }
     }
 
-    /// Hands out the bytes, which are valid until the closure returns. Throws `NSFileReadUnknownError` where the file can't be read, and what the closure
-    /// throws.
+    fileprivate static func hash(of bytes: UnsafeRawBufferPointer) -> UInt64 { xxh3_64(bytes.baseAddress, bytes.count, 0) }
+
+    /// Hands out the bytes, which are valid until the closure returns. Throws `NSFileReadUnknownError` where the file can't be read or has other bytes by
+    /// now, and what the closure throws.
     func withBytes<T>(_ body: (UnsafeRawBufferPointer) throws -> T) throws -> T {
         switch place {
         case .heap(let bytes, _): return try withExtendedLifetime(self) { try body(bytes) }
-        case .file(let file, let offset):
+        case .file(let file, let offset, let hash):
             let copy = UnsafeMutableRawBufferPointer.allocate(byteCount: count, alignment: MemoryLayout<UInt64>.alignment)
             defer { copy.deallocate() }
-            do { try file.read(into: copy, at: offset) } catch {
-                throw NSError.coreData(.fileReadUnknown, "New rows wait in a file that can't be read: \(error.reason). None of them is saved.")
-            }
+            do { try file.read(into: copy, at: offset) } catch { throw Self.loss("can't be read: \(error.reason)") }
+            // What a disk could not keep may come back as zeros.
+            guard Self.hash(of: UnsafeRawBufferPointer(copy)) == hash else { throw Self.loss("has other bytes than were written to it") }
             return try body(UnsafeRawBufferPointer(copy))
         }
+    }
+
+    private static func loss(_ what: String) -> NSError {
+        NSError.coreData(.fileReadUnknown, "New rows wait in a file that \(what). They are not saved, and are gone when the process ends.")
     }
 }

@@ -201,14 +201,15 @@ package struct BuiltRows: Sendable {
     fileprivate let offsets: [UInt32]
     /// The hashes of their unique keys.
     fileprivate let hashes: [UInt64]
-
-    package var count: Int { hashes.count }
 }
 
 extension EntityChanges {
-    /// The hashes of the unique keys of rows that are in no block, as far as a row in a block may have such a key; nil where there are more rows than that.
-    func looseHashes(atMost limit: Int) -> [UInt64]? {
-        guard loose.count <= limit else { return nil }
+    /// The hashes of the unique keys of rows that are in no block, as far as a row in a block may have such a key.
+    ///
+    /// - Parameter count: how many rows in blocks they are to be compared with.
+    /// - Returns: nil where they are so many that it takes longer than it saves.
+    func looseHashes(besides count: Int) -> [UInt64]? {
+        guard loose.count <= max(4096, count * 8) else { return nil }
         let constraint = entity.layout.constraints[0]
         return loose.compactMap { _, change in
             guard change.kind != .deleted, let key = change.row.flatMap({ constraint.key(of: $0) }) else { return nil }

@@ -146,6 +146,8 @@ struct Exchange: Sendable {
         watch.suspend(at: clock.instant)
         var sieve = PageSieve(settings.sieve, known: await knownRecords(), place: spool, arrival: arrival)
         watch.resume(at: clock.instant)
+        var isWhole = false
+        defer { if !isWhole { arrival?.failed() } }
         do {
             for try await buffer in head.body {
                 let instant = clock.instant
@@ -156,6 +158,7 @@ struct Exchange: Sendable {
             }
             try decoder.finish()
             let content = try sieve.finish()
+            isWhole = true
             watch.ended()
             return Response(address: address, status: head.status, headers: head.headers, content: content, received: decoder.received)
         } catch var error as FetchError {

@@ -44,7 +44,8 @@ final class BlockWorld {
             let options: [AnyHashable: Any] = [SQLiteRowSumsOption: true, NSPersistentHistoryTrackingKey: hasHistory]
             try coordinator.addPersistentStore(ofType: NSSQLiteStoreType, configurationName: nil, at: url, options: options)
             // Some blocks are on the heap, the others in a file.
-            coordinator.blockSpill = BlockSpill(in: folder, limit: 500, leavesFree: 0)
+            coordinator.blockSpillLimits.heap = 500
+            coordinator.blockSpillLimits.leavesFree = 0
             let other = NSPersistentStoreCoordinator(managedObjectModel: Self.model())
             try other.addPersistentStore(ofType: NSSQLiteStoreType, configurationName: nil, at: url, options: options)
             let stranger = NSManagedObjectContext(.privateQueueConcurrencyType)

@@ -19,6 +19,12 @@ import Testing
         }
     }
 
+    private static func limits(heap: Int, leavesFree: Int = 0) -> BlockSpill.Limits {
+        var limits = BlockSpill.Limits()
+        (limits.heap, limits.leavesFree) = (heap, leavesFree)
+        return limits
+    }
+
     private func copy(_ bytes: [UInt8], in spill: BlockSpill) -> SpilledBytes { bytes.withUnsafeBytes { spill.bytes(copying: $0) } }
 
     private func read(_ bytes: SpilledBytes) throws -> [UInt8] { try bytes.withBytes { Array($0) } }
@@ -26,7 +32,7 @@ import Testing
     private static func number(_ number: Int) -> [UInt8] { [UInt8](repeating: UInt8(number), count: 1000 + number) }
 
     @Test func whatIsTooMuchForTheHeapIsInAFileUntilNobodyNeedsIt() throws {
-        let spill = BlockSpill(in: folder, limit: 3000, leavesFree: 0)
+        let spill = BlockSpill(in: folder, Self.limits(heap: 3000))
         var all = (1...2).map { copy(Self.number($0), in: spill) }
         #expect(openFiles == 0)
         all += (3...9).map { copy(Self.number($0), in: spill) }
@@ -44,11 +50,28 @@ import Testing
 
     @Test func withoutAFileAllIsOnTheHeap() throws {
         let missing = folder.appendingPathComponent("missing")
-        for spill in [BlockSpill(in: nil, limit: 0), BlockSpill(in: missing, limit: 0), BlockSpill(in: folder, limit: 0, leavesFree: .max)] {
+        let limits = Self.limits(heap: 0), places = [(nil, limits), (missing, limits), (folder, Self.limits(heap: 0, leavesFree: .max))]
+        for spill in places.map({ BlockSpill(in: $0, $1) }) {
             let all = (1...5).map { copy(Self.number($0), in: spill) }
             for (place, bytes) in all.enumerated() { #expect(try read(bytes) == Self.number(place + 1)) }
         }
         #expect(openFiles == 0)
+    }
+
+    // The disk gives back something else than it was given.
+    @Test func otherBytesThanWereWrittenAreNoRows() throws {
+        let spill = BlockSpill(in: folder, Self.limits(heap: 0)), bytes = copy(Self.number(1), in: spill)
+        let name = try #require(
+            FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").first {
+                let target = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\($0)")
+                return target?.hasPrefix(folder.path) == true
+            })
+        let file = try FileHandle(forUpdating: URL(fileURLWithPath: "/proc/self/fd/\(name)"))
+        try file.seek(toOffset: 500)
+        try file.write(contentsOf: [0])
+        try file.close()
+        let error = #expect(throws: NSError.self) { try read(bytes) }
+        #expect(error?.code == CocoaError.Code.fileReadUnknown.rawValue && error?.localizedDescription.contains("other bytes") == true)
     }
 
     @Test func rowsOfABuilderAreWrittenBehindThoseOfAnother() throws {
@@ -66,8 +89,7 @@ import Testing
         write(Array(codes[..<50]), to: one)
         write(Array(codes[50...]), to: other)
         write(codes, to: whole)
-        let rows = other.rows(in: BlockSpill(in: folder, limit: 0, leavesFree: 0))
-        #expect(rows.count == 150)
+        let rows = other.rows(in: BlockSpill(in: folder, Self.limits(heap: 0)))
         other.removeAll()
         try one.append(rows)
         write(["last"], to: one)

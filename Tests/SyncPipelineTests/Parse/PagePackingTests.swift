@@ -282,4 +282,14 @@ import Testing
         #expect(try await fixture.values("name", of: "Person", where: "cisternDeletedAt == nil") == Array(repeating: "Grace", count: 301))
         try await fixture.end()
     }
+
+    // Without room rows that wait cost memory, and the body of a page costs the run.
+    @Test func rowsThatWaitLeaveTheDiskToBodies() async throws {
+        let toml = ScriptedAPI.people().replacing("[daemon]", with: "[store]\nmin_free_disk = \"600MiB\"\n[daemon]")
+        let fixture = try await PipelineFixture(toml) { _, _ in Self.answer(Self.list(1..<3)) }
+        _ = try await fixture.sync()
+        let coordinator = try #require(fixture.document.root.persistentStoreCoordinator)
+        #expect(coordinator.blockSpillLimits.leavesFree == 1200 << 20)
+        try await fixture.end()
+    }
 }

@@ -149,8 +149,6 @@ struct SimulatedLife {
             document: document, configuration: configuration, transports: TransportPool { _ in transport }, clock: clock, secrets: .none,
             version: "test", random: RandomSource { 0.5 }
         ) { simulation.heard($0, from: number) }
-        // Pages are short: a record or two are packed while the others arrive.
-        pipeline.parseProbe.withLock { $0 = ParseProbe(batchSize: 1000, listSize: 60) }
         process = Process(folder: folder, document: document, documentClock: documentClock, pipeline: pipeline, disk: disk)
         try await pipeline.start(armed: true)
         try await rest()

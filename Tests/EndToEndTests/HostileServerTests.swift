@@ -108,8 +108,9 @@ import Testing
         try FileManager.default.createDirectory(atPath: "\(shop.folder)/tmp", withIntermediateDirectories: true)
         try shop.configure(text: Self.configuration(server, paths: ["good", "hang"]))
         for (path, signal, status) in [("good", nil as Int32?, Int32(0)), ("hang", SIGINT, 130), ("hang", SIGKILL, 137)] {
+            // Whoever runs the tests in the background may ignore SIGINT, which a child inherits.
             let arguments = [
-                "TMPDIR=\(shop.folder)/tmp", try Workshop.binary("cisternctl"), "try", "shop/\(path)", "--config", "\(shop.folder)/cisternd.toml",
+                "--default-signal=INT", "TMPDIR=\(shop.folder)/tmp", try Workshop.binary("cisternctl"), "try", "shop/\(path)", "--config", "\(shop.folder)/cisternd.toml",
             ]
             let child = try shop.start("env", arguments)
             if let signal {

@@ -33,6 +33,8 @@ import Testing
         let packing: PagePacking
         private let transport: StubTransport
         private let counts = Mutex((taken: 0, attempts: 0))
+        /// When the next attempt is made, after one that has failed.
+        private let retry = Mutex<SyncInstant?>(nil)
 
         /// How many records were taken as they had been packed.
         var taken: Int { counts.withLock { $0.taken } }
@@ -59,9 +61,10 @@ import Testing
         func fetch(listSize: Int = 100, isInFile: Bool = false) async throws -> FetchedPage {
             var environment = FetchEnvironment(settings: recipe.settings, transport: transport, clock: fixture.clock) { [self] event in
                 guard case .retrying(_, let delay) = event else { return }
+                retry.withLock { $0 = fixture.clock.instant.advanced(by: delay) }
                 Task {
                     await settle()
-                    await fixture.clock.sleepers(atLeast: 1)
+                    await waitsForRetry()
                     fixture.clock.advance(by: delay)
                 }
             }
@@ -92,6 +95,11 @@ import Testing
                     requestKey: "people", fingerprint: recipe.mapping.fingerprint(of: recipe.resource), isRemembered: true,
                     comparison: RecordComparison(), page: page, packing: packing, badRecords: 0, now: fixture.clock.wallTime, probe: probe))
             return try await OperationQueue().run(operation)
+        }
+
+        /// Returns when an attempt has failed and the next one is waited for: others sleep on the clock as well.
+        func waitsForRetry() async {
+            await fixture.clock.deadlines { [self] deadlines in retry.withLock { $0 }.map { deadlines.contains($0) } ?? false }
         }
 
         /// Returns when all that has arrived is packed.
@@ -146,7 +154,7 @@ import Testing
         let page = try await Page([Self.broken(Self.list(1..<500)), .response(status: 404)])
         page.queue.isSuspended = true
         let fetch = Task { try await page.fetch(isInFile: true) }
-        await page.fixture.clock.sleepers(atLeast: 1)
+        await page.waitsForRetry()
         let open = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count {
             let target = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\($0)")
             return target?.hasPrefix(page.fixture.folder.path) == true && target?.hasSuffix(" (deleted)") == true

@@ -8,6 +8,9 @@ import SyncTestSupport
 
 /// What a file and the disk below it can do to a process.
 extension SimulatedLife {
+    /// The document tries again within a minute.
+    private static let retryTime = Duration.seconds(61)
+
     // MARK: A file that is locked
 
     mutating func lockFile() throws {
@@ -32,12 +35,15 @@ extension SimulatedLife {
     }
 
     mutating func unlock() throws {
-        guard let queue = lock else { return }
+        if try takeLock() { pass(Self.retryTime) }
+    }
+
+    private mutating func takeLock() throws -> Bool {
+        guard let queue = lock else { return false }
         simulation.tell("the file is not locked any more")
         try Self.release(queue)
         lock = nil
-        // The document tries again within a minute.
-        pass(.seconds(61))
+        return true
     }
 
     // MARK: A disk that is full
@@ -45,17 +51,20 @@ extension SimulatedLife {
     /// Nothing can be written any more; or something can again, where nothing could.
     mutating func fillDisk(_ cause: ResultCode) {
         guard let disk = process?.disk else { return }
-        if disk.cause != nil { return freeDisk() }
+        if disk.cause != nil {
+            if freeDisk() { pass(Self.retryTime) }
+            return
+        }
         simulation.tell("every commit fails: \(cause)")
         disk.cause = cause
         isBehind = true
     }
 
-    private func freeDisk() {
-        guard let disk = process?.disk, disk.cause != nil else { return }
+    private func freeDisk() -> Bool {
+        guard let disk = process?.disk, disk.cause != nil else { return false }
         simulation.tell("what there is can be written again")
         disk.cause = nil
-        pass(.seconds(61))
+        return true
     }
 
     // MARK: A disk that is slow
@@ -89,10 +98,10 @@ extension SimulatedLife {
         disk.isSlow = false
     }
 
-    /// Nothing is in the way of writing any more.
+    /// Nothing is in the way of writing any more. Time passes once: what it sets off is to come to rest before it does again.
     mutating func mend() throws {
-        try unlock()
-        freeDisk()
+        let wasLocked = try takeLock(), wasFull = freeDisk()
         hurry()
+        if wasLocked || wasFull { pass(Self.retryTime) }
     }
 }

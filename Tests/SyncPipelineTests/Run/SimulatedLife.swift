@@ -149,6 +149,8 @@ struct SimulatedLife {
             document: document, configuration: configuration, transports: TransportPool { _ in transport }, clock: clock, secrets: .none,
             version: "test", random: RandomSource { 0.5 }
         ) { simulation.heard($0, from: number) }
+        // Pages are short: a record or two are packed while the others arrive.
+        pipeline.parseProbe.withLock { $0 = ParseProbe(batchSize: 1000, listSize: 60) }
         process = Process(folder: folder, document: document, documentClock: documentClock, pipeline: pipeline, disk: disk)
         try await pipeline.start(armed: true)
         try await rest()
@@ -232,7 +234,7 @@ struct SimulatedLife {
     // MARK: Rest
 
     /// Against hangs only.
-    private static let patience = Duration.seconds(1800)
+    private static let patience = Duration.seconds(600)
 
     /// Waits until everything waits: for an answer, for the clock, or for a commit; or until `isEnough`.
     func rest(until isEnough: () -> Bool = { false }) async throws {

@@ -46,6 +46,7 @@ extension ChangeSet {
     /// The same changes, in which what is said of some objects is said of others.
     func replacing(_ identity: (NSManagedObjectID) -> NSManagedObjectID?) -> ChangeSet {
         var result = self
+        openBlocks { identity($0) != nil }
         forEachUnsealed { id, change in
             guard let row = change.row, let renamed = row.replacing(identity) else { return }
             result.set(id, PendingRow(kind: change.kind, row: renamed, changed: change.changed, base: change.base))
@@ -74,6 +75,7 @@ extension ChangeSet {
     /// Whether any of it is about an object that turned out to be another one.
     var namesReplacedObjects: Bool {
         var found = false
+        openBlocks { $0.successor != nil }
         forEachUnsealed { id, change in
             if id.successor != nil || change.row?.namesReplacedObjects == true { found = true }
         }
@@ -157,7 +159,9 @@ extension ChangeSet {
         var named: [NSManagedObjectID: NSManagedObjectID] = [:], gone: Set<NSManagedObjectID> = []
         for member in destination.withDescendants {
             guard let changes = entities[member.number], let slot = member.layout.slot(of: inverse.name) else { continue }
-            for (id, change) in changes.rows {
+            // Rows of the other blocks are members of nothing that is asked for, and never were.
+            changes.openBlocks { owners?.contains($0) ?? ($0 == keys[0].owner) }
+            changes.forEachUnsealed { id, change in
                 if change.kind != .deleted, let owner = change.row?[slot].objectID, owners?.contains(owner) ?? (owner == keys[0].owner) {
                     named[id] = owner
                 } else {

@@ -58,6 +58,11 @@ package struct EntityChanges: Sendable {
         }
     }
 
+    /// Opens the blocks with a row that names such an object.
+    func openBlocks(naming isWanted: (NSManagedObjectID) -> Bool) {
+        for block in blocks where block.isSealed && block.targets.contains(where: isWanted) { _ = block.rows }
+    }
+
     /// Takes the rows of a block out of it.
     fileprivate mutating func dissolve(_ place: Int) -> RowBlock {
         let block = blocks.remove(at: place)
@@ -198,6 +203,11 @@ package struct ChangeSet: Sendable {
     /// Every changed row but those of sealed blocks: of those nobody has heard yet.
     func forEachUnsealed(_ body: (NSManagedObjectID, PendingRow) throws -> Void) rethrows {
         for changes in entities.values { try changes.forEachUnsealed(body) }
+    }
+
+    /// Opens the blocks with a row that names such an object.
+    func openBlocks(naming isWanted: (NSManagedObjectID) -> Bool) {
+        for part in entities.values where !part.entity.layout.toOneSlots.isEmpty { part.openBlocks(naming: isWanted) }
     }
 
     /// The blocks of new rows.

@@ -23,7 +23,7 @@ struct PackedRow {
         case shortString
         case string
         case uuid
-        /// A retained reference.
+        /// A reference that is retained: by the row, or in a block by the block. In a builder it is a number.
         case objectID
     }
 
@@ -84,7 +84,7 @@ struct PackedRow {
         String(decoding: UnsafeRawBufferPointer(start: start, count: count), as: UTF8.self)
     }
 
-    private static func reference(_ place: UnsafeRawPointer) -> Unmanaged<NSManagedObjectID> {
+    static func reference(_ place: UnsafeRawPointer) -> Unmanaged<NSManagedObjectID> {
         guard let address = UnsafeRawPointer(bitPattern: place.loadUnaligned(as: UInt.self)) else {
             Violation.misuse("a packed reference is null")
         }
@@ -111,6 +111,13 @@ struct PackedRow {
     /// All values, in the order of the slots.
     func forEach(_ body: (Int, AttributeValue) -> Void) {
         walk(0..<count) { slot, kind, place in body(slot, Self.value(kind, place)) }
+    }
+
+    /// Retains the references among its values, in bytes that were copied.
+    func retainReferences() {
+        walk(0..<count) { _, kind, place in
+            if kind == .objectID { _ = Self.reference(place).retain() }
+        }
     }
 
     /// Lets go of the references among the first so many values.

@@ -60,6 +60,13 @@ struct PackedRowWriter {
         return .objectID
     }
 
+    /// A number in place of a reference.
+    @inline(__always)
+    mutating func put(target: Int) -> PackedRow.Kind {
+        store(UInt(target))
+        return .objectID
+    }
+
     @inline(__always)
     private mutating func store<T: BitwiseCopyable>(_ value: T) {
         place.storeBytes(of: value, as: T.self)

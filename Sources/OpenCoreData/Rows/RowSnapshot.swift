@@ -39,11 +39,14 @@ package struct RowSnapshot: @unchecked Sendable {
     private var packed: PackedRow { unsafeDowncast(storage, to: PackedStorage.self).row }
 
     /// A packed row: a copy of these bytes, which hold all values of the layout.
-    static func packed(_ layout: EntityLayout, version: Int64, bytes: UnsafeRawBufferPointer) -> RowSnapshot {
+    ///
+    /// - Parameter retains: whether the references in the bytes are somebody else's; otherwise they are the row's from now on.
+    static func packed(_ layout: EntityLayout, version: Int64, bytes: UnsafeRawBufferPointer, retains: Bool = false) -> RowSnapshot {
         let words = (bytes.count + MemoryLayout<UInt64>.size - 1) / MemoryLayout<UInt64>.size
         let buffer = PackedStorage.create(minimumCapacity: words) { _ in RowHeader(layout: layout, version: version) }
         buffer.withUnsafeMutablePointerToElements {
             UnsafeMutableRawBufferPointer(start: $0, count: bytes.count).copyMemory(from: bytes)
+            if retains, !layout.toOneSlots.isEmpty { PackedRow(UnsafeMutableRawPointer($0), layout.count).retainReferences() }
         }
         return RowSnapshot(storage: unsafeDowncast(buffer, to: Storage.self))
     }

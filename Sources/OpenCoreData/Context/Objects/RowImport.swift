@@ -25,10 +25,12 @@ package final class RowImport {
 
     /// Makes the rows new objects of the context, not saved yet, if none of their unique keys is another's, in any level from here to the store.
     ///
+    /// - Parameter targets: the objects of to-ones, by number. Those that are new are inserted by whoever calls this, before anybody saves.
     /// - Returns: their primary keys, in the order of the rows; nil if one of them may be there already: then the rows are still in the builder. Throws
     ///   what reading throws.
-    package func insert() throws -> Range<Int64>? {
+    package func insert(targets: [NSManagedObjectID] = []) throws -> Range<Int64>? {
         context.checkQueue()
+        precondition(builder.largestTarget < targets.count, "a row names an object that was not handed in")
         let hashes = builder.hashes, reservations = context.root.keyReservations
         guard !hashes.isEmpty, let coordinator = context.endOfChain, !context.chain.hasBeenPinned else { return nil }
         let reserved = context.reserved(in: reservations)
@@ -41,7 +43,8 @@ package final class RowImport {
         var isAdded = false
         defer { if !isAdded { claim.keys.withdraw(hashes) } }
         guard try areMissing(hashes, in: coordinator), let (keys, store) = coordinator.makeKeys(hashes.count, for: entity) else { return nil }
-        let block = builder.block(firstKey: keys.lowerBound, store: store, set: set, uniqueKeys: claim.keys, in: coordinator.blockSpill)
+        let block = builder.block(
+            firstKey: keys.lowerBound, store: store, set: set, uniqueKeys: claim.keys, targets: targets, in: coordinator.blockSpill)
         isAdded = reservations.add(block, hashes, to: claim)
         guard isAdded else { return nil }
         builder.removeAll()

@@ -26,6 +26,7 @@ extension NSManagedObjectContext {
     private func settleArrivals(_ admission: inout Admission) throws {
         let changes = admission.changes
         var errors: [NSError] = []
+        changes.openBlocks { isGone($0, after: changes) }
         changes.forEachUnsealed { id, change in
             guard change.kind != .deleted, let row = change.row else { return }
             for slot in row.layout.toOneSlots where change.kind == .inserted || change.changed.contains(slot) {
@@ -79,12 +80,16 @@ extension NSManagedObjectContext {
                 if let target = row[slot].objectID, targets.contains(target) { result.append((id, slot, target)) }
             }
         }
+        changes.openBlocks { targets.contains($0) }
         changes.forEachUnsealed(look)
         var seen: Set<NSManagedObjectID> = [], context: NSManagedObjectContext? = self
         while let current = context {
             for layer in [current.level.pending, current.level.saving].compactMap({ $0 }) {
                 for part in layer.entities.values where !part.entity.layout.toOneSlots.isEmpty {
-                    for (id, change) in part.rows where changes[id] == nil && seen.insert(id).inserted { look(id, change) }
+                    part.openBlocks { targets.contains($0) }
+                    part.forEachUnsealed { id, change in
+                        if changes[id] == nil && seen.insert(id).inserted { look(id, change) }
+                    }
                 }
             }
             context = current.parent

@@ -7,7 +7,8 @@ import Synchronization
 /// for all: whoever asks later gets the same IDs. What handles a sealed block without looking into it relies on what an importer has promised: its rows
 /// are new, they keep the rules of the model, no two of them have one unique key, and nobody has heard of their IDs.
 ///
-/// Blocks are for entities whose rows name no objects (`EntityLayout.isBlockable`).
+/// Blocks are for the entities of which `EntityLayout.isBlockable` says so. Whoever has to look at every row that names an object, because the object is
+/// gone or turned out to be another one, opens the blocks that name it first: `ChangeSet.openBlocks(naming:)`.
 // The bytes are immutable; a mutex guards what becomes of them.
 package final class RowBlock: @unchecked Sendable {
     let layout: EntityLayout
@@ -19,6 +20,8 @@ package final class RowBlock: @unchecked Sendable {
     let set: SlotSet
     /// The unique keys of these rows and of those in the other blocks of the importer.
     let uniqueKeys: BlockKeys
+    /// The objects that its rows name, each once or more. The references in the bytes are theirs.
+    let targets: [NSManagedObjectID]
     private let bytes: SpilledBytes
     /// Where each row starts, and where the last one ends.
     private let offsets: [UInt32]
@@ -33,7 +36,7 @@ package final class RowBlock: @unchecked Sendable {
     /// - Parameter bytes: packed rows, one after the other.
     init(
         _ layout: EntityLayout, firstKey: Int64, store: StoreIdentity, set: SlotSet, uniqueKeys: BlockKeys, bytes: SpilledBytes,
-        offsets: [UInt32]
+        offsets: [UInt32], targets: [NSManagedObjectID]
     ) {
         self.layout = layout
         keys = firstKey..<firstKey + Int64(offsets.count - 1)
@@ -42,6 +45,7 @@ package final class RowBlock: @unchecked Sendable {
         self.uniqueKeys = uniqueKeys
         self.bytes = bytes
         self.offsets = offsets
+        self.targets = targets
     }
 
     package var count: Int { offsets.count - 1 }
@@ -53,22 +57,33 @@ package final class RowBlock: @unchecked Sendable {
     }
 
     /// Roughly what the rows take in memory, in bytes, or would take.
-    var cost: Int { bytes.count + offsets.count * MemoryLayout<UInt32>.stride }
+    var cost: Int { bytes.count + offsets.count * MemoryLayout<UInt32>.stride + targets.count * Self.costOfTarget }
+
+    private static let costOfTarget = 64
 
     package var isSealed: Bool { !opened.load(ordering: .acquiring) }
 
     /// The rows by ID, as those of other changes.
     package var rows: IDTable<PendingRow> {
-        state.withLock { state in
+        do { return try open() } catch {
+            // Whoever asks for an object can't be told, and must not get another than was inserted.
+            fatalError(error.localizedDescription)
+        }
+    }
+
+    /// The same for whoever can be told that the rows can't be read: throws `NSFileReadUnknownError`.
+    @discardableResult
+    func open() throws -> IDTable<PendingRow> {
+        try state.withLock { state in
             if let rows = state.rows { return rows }
             var rows = IDTable<PendingRow>()
             rows.reserveCapacity(count)
-            readWhole { bytes in
+            try bytes.withBytes { bytes in
                 for place in 0..<count {
                     let id = NSManagedObjectID(
                         entity: layout.entity, key: keys.lowerBound + Int64(place), store: store, isTemporary: !state.isPermanent)
                     let own = UnsafeRawBufferPointer(rebasing: bytes[Int(offsets[place])..<Int(offsets[place + 1])])
-                    let row = RowSnapshot.packed(layout, version: state.isPermanent ? 1 : 0, bytes: own)
+                    let row = RowSnapshot.packed(layout, version: state.isPermanent ? 1 : 0, bytes: own, retains: true)
                     rows.updateValue(PendingRow(kind: .inserted, row: row, changed: set), forKey: id)
                 }
             }
@@ -87,13 +102,6 @@ package final class RowBlock: @unchecked Sendable {
         try bytes.withBytes { [offsets, layout] bytes in
             guard let start = bytes.baseAddress else { preconditionFailure("a block without rows") }
             return try body { PackedRow(UnsafeMutableRawPointer(mutating: start + Int(offsets[$0])), layout.count) }
-        }
-    }
-
-    private func readWhole(_ body: (UnsafeRawBufferPointer) -> Void) {
-        do { try bytes.withBytes(body) } catch {
-            // Whoever asks for an object can't be told, and must not get another than was inserted.
-            fatalError(error.localizedDescription)
         }
     }
 

@@ -4,6 +4,8 @@ import Foundation
 /// Writes rows for a block, value after value in the order of the slots. It belongs to one thread at a time.
 ///
 /// A value that can't be packed, or that a rule of the model does not take, is not written, and the row has to go another way: `put` then says false.
+///
+/// A to-one is written as the number of an object in a list that whoever makes the block hands in: the objects need not be known before.
 package final class RowBlockBuilder {
     let layout: EntityLayout
     private let slots: [Slot]
@@ -14,6 +16,7 @@ package final class RowBlockBuilder {
     @exclusivity(unchecked) private var offsets: [UInt32] = [0]
     /// The hashes of the rows' unique keys.
     @exclusivity(unchecked) private(set) var hashes: [UInt64] = []
+    @exclusivity(unchecked) private var references: [Reference] = []
     @exclusivity(unchecked) private var writer: PackedRowWriter
     /// The slot that the next value is for.
     @exclusivity(unchecked) private var slot = 0
@@ -22,8 +25,17 @@ package final class RowBlockBuilder {
     package static let rowLimit = 8192
     private static let byteLimit = 1 << 20
 
+    /// A to-one that was written.
+    struct Reference: Sendable {
+        /// Where it lies, in bytes.
+        var place: UInt32
+        /// The number of its object.
+        var target: UInt32
+    }
+
     private struct Slot {
         let form: AttributeValue.Form
+        let isReference: Bool
         let isRequired: Bool
         let integers: ClosedRange<Int64>?
     }
@@ -33,7 +45,9 @@ package final class RowBlockBuilder {
         self.layout = layout
         slots = layout.slots.indices.map { slot in
             let rule = layout.rules.first { $0.slot == slot }
-            return Slot(form: layout.kinds[slot].form ?? .null, isRequired: rule?.isRequired == true, integers: layout.kinds[slot].integers)
+            return Slot(
+                form: layout.kinds[slot].form ?? .null, isReference: layout.relationship(atSlot: slot) != nil, isRequired: rule?.isRequired == true,
+                integers: layout.kinds[slot].integers)
         }
         keySlots = layout.constraints[0].slots.sorted()
         capacity = 1 << 16
@@ -52,6 +66,7 @@ package final class RowBlockBuilder {
     /// Forgets what was written of a row that has not ended.
     package func beginRow() {
         let start = rowStart
+        while let last = references.last, last.place >= start { references.removeLast() }
         makeRoom(PackedRow.limit(layout.count, text: 0), after: start)
         writer.place = bytes + start + layout.count
         slot = 0
@@ -113,6 +128,14 @@ package final class RowBlockBuilder {
         return true
     }
 
+    /// - Parameter target: the number of an object.
+    package func put(target: Int) -> Bool {
+        guard slots[slot].isReference else { return false }
+        references.append(Reference(place: UInt32(writer.place - bytes), target: UInt32(target)))
+        note(writer.put(target: target))
+        return true
+    }
+
     package func put(uuid: UUID) -> Bool {
         guard slots[slot].form == .uuid else { return false }
         withUnsafeBytes(of: uuid.uuid) { note(writer.put(uuid: $0.baseAddress)) }
@@ -155,21 +178,44 @@ package final class RowBlockBuilder {
         return true
     }
 
-    /// A copy of a row that has ended.
+    /// A copy of a row that has ended, in which no to-one is set.
     package func row(_ place: Int) -> RowSnapshot {
         let start = Int(offsets[place])
+        guard layout.toOneSlots.isEmpty else {
+            return RowSnapshot.make(layout, version: 0) { values in
+                PackedRow(bytes + start, layout.count).walk(0..<layout.count) { slot, kind, place in
+                    (values + slot).initialize(to: kind == .objectID ? .null : PackedRow.value(kind, place))
+                }
+            }
+        }
         return RowSnapshot.packed(
             layout, version: 0, bytes: UnsafeRawBufferPointer(start: bytes + start, count: Int(offsets[place + 1]) - start))
     }
 
+    /// The to-ones of a row that has ended, by slot, and the number of the object of each; those that are null are left out.
+    package func targets(ofRow place: Int) -> [Int: Int] {
+        var result: [Int: Int] = [:]
+        PackedRow(bytes + Int(offsets[place]), layout.count).walk(0..<layout.count) { slot, kind, value in
+            if kind == .objectID { result[slot] = Int(value.loadUnaligned(as: UInt.self)) }
+        }
+        return result
+    }
+
+    /// The largest number of an object that a row names; -1: none names any.
+    var largestTarget: Int { references.reduce(-1) { max($0, Int($1.target)) } }
+
     /// A copy of all rows that have ended.
     package func rows(in spill: BlockSpill) -> BuiltRows {
-        BuiltRows(bytes: spill.bytes(copying: UnsafeRawBufferPointer(start: bytes, count: rowStart)), offsets: offsets, hashes: hashes)
+        BuiltRows(
+            bytes: spill.bytes(copying: UnsafeRawBufferPointer(start: bytes, count: rowStart)), offsets: offsets, hashes: hashes,
+            references: references)
     }
 
     /// Writes the rows of another builder of the same entity behind those that have ended. Throws `NSFileReadUnknownError` where they wait in a file that
     /// can't be read; then nothing is written.
-    package func append(_ rows: BuiltRows) throws {
+    ///
+    /// - Parameter numbers: by the number that an object has there, the one that it has here.
+    package func append(_ rows: BuiltRows, targets numbers: [Int] = []) throws {
         let start = rowStart
         makeRoom(rows.bytes.count, after: start)
         try rows.bytes.withBytes { source in
@@ -177,19 +223,36 @@ package final class RowBlockBuilder {
         }
         offsets.append(contentsOf: rows.offsets.dropFirst().lazy.map { $0 + UInt32(start) })
         hashes.append(contentsOf: rows.hashes)
+        for reference in rows.references {
+            let moved = Reference(place: reference.place + UInt32(start), target: UInt32(numbers[Int(reference.target)]))
+            (bytes + Int(moved.place)).storeBytes(of: UInt(moved.target), as: UInt.self)
+            references.append(moved)
+        }
         beginRow()
     }
 
     package func removeAll() {
         offsets = [0]
+        references.removeAll(keepingCapacity: true)
         hashes.removeAll(keepingCapacity: true)
         beginRow()
     }
 
     /// The rows, copied into a block.
-    func block(firstKey: Int64, store: StoreIdentity, set: SlotSet, uniqueKeys: BlockKeys, in spill: BlockSpill) -> RowBlock {
+    ///
+    /// - Parameter targets: the objects of to-ones, by number.
+    func block(
+        firstKey: Int64, store: StoreIdentity, set: SlotSet, uniqueKeys: BlockKeys, targets: [NSManagedObjectID], in spill: BlockSpill
+    ) -> RowBlock {
+        // In the block lie the objects themselves; here the numbers, in case that it is made in vain.
+        for reference in references {
+            let address = UInt(bitPattern: Unmanaged.passUnretained(targets[Int(reference.target)]).toOpaque())
+            (bytes + Int(reference.place)).storeBytes(of: address, as: UInt.self)
+        }
+        defer { for reference in references { (bytes + Int(reference.place)).storeBytes(of: UInt(reference.target), as: UInt.self) } }
         let own = spill.bytes(copying: UnsafeRawBufferPointer(start: bytes, count: rowStart))
-        return RowBlock(layout, firstKey: firstKey, store: store, set: set, uniqueKeys: uniqueKeys, bytes: own, offsets: offsets)
+        return RowBlock(
+            layout, firstKey: firstKey, store: store, set: set, uniqueKeys: uniqueKeys, bytes: own, offsets: offsets, targets: targets)
     }
 }
 
@@ -201,6 +264,7 @@ package struct BuiltRows: Sendable {
     fileprivate let offsets: [UInt32]
     /// The hashes of their unique keys.
     fileprivate let hashes: [UInt64]
+    fileprivate let references: [RowBlockBuilder.Reference]
 }
 
 extension EntityChanges {
@@ -253,12 +317,22 @@ extension RowBlockBuilder {
 }
 
 extension EntityLayout {
-    /// Whether new rows may travel in blocks: they name no objects, and what the model asks of a value is seen from the value.
+    /// Whether new rows may travel in blocks: what the model asks of a value is seen from the value, and that a row names an object changes nothing about
+    /// that one but who its members are.
     package var isBlockable: Bool {
-        guard toOneSlots.isEmpty, countedToManys.isEmpty, !hasTransients, !hasDerived, composites.isEmpty, constraints.count == 1,
+        guard countedToManys.isEmpty, !hasTransients, !hasDerived, composites.isEmpty, constraints.count == 1,
             entity.superentity == nil, entity.subentities.isEmpty, !rules.contains(where: \.asksMore)
         else { return false }
-        return kinds.allSatisfy { $0.isPackable } && constraints[0].slots.allSatisfy { kinds[$0].hasExactForms }
+        return slots.indices.allSatisfy { slot in relationship(atSlot: slot)?.isPlain ?? kinds[slot].isPackable }
+            && constraints[0].slots.allSatisfy { kinds[$0].hasExactForms }
+    }
+}
+
+extension NSRelationshipDescription {
+    /// Whether a to-one is a key in a column, and its other end, if it has one, is nothing but the rows that have the key.
+    fileprivate var isPlain: Bool {
+        guard let destinationEntity, destinationEntity.superentity == nil, destinationEntity.subentities.isEmpty else { return false }
+        return inverseRelationship.map { $0.isToMany && !$0.isOrdered && !$0.hasCounts } ?? true
     }
 }
 

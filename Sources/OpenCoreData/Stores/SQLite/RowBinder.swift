@@ -4,7 +4,7 @@ import GRDBSQLite
 /// Binds the values of one row after the other. Strings go into a buffer that outlives the step, so that SQLite need not copy them.
 final class RowBinder {
     private let schema: SQLSchema
-    private let identity: StoreIdentity
+    let identity: StoreIdentity
     private var buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 4096, alignment: 1)
     /// How much of the buffer strings take.
     private var used = 0
@@ -69,7 +69,8 @@ final class RowBinder {
         }
     }
 
-    /// Binds the values of a packed row that names no objects, each as it lies there: the bytes stay until the statement is bound anew.
+    /// Binds the values of a packed row, each as it lies there: the bytes stay until the statement is bound anew. That the objects that it names may be in
+    /// the store was looked at before.
     ///
     /// - Parameter parameters: by slot: how far from `first` its value goes; -1: nowhere.
     func bindPacked(_ row: PackedRow, _ parameters: [Int32], to statement: SQLStatement, from first: Int32) throws {
@@ -92,7 +93,7 @@ final class RowBinder {
                 case .shortString: code = bind(text: place + 1, Int32(place.load(as: UInt8.self)), to: raw, index)
                 case .string: code = bind(text: place + 2, Int32(place.loadUnaligned(as: UInt16.self)), to: raw, index)
                 case .uuid: code = sqlite3_bind_blob(raw, index, place, 16, nil)
-                case .objectID: Violation.misuse("a row that names objects is in a block")
+                case .objectID: code = sqlite3_bind_int64(raw, index, PackedRow.reference(place)._withUnsafeGuaranteedRef { $0.key })
                 }
                 if code != SQLITE_OK { throw statement.failure("while binding a value of a block") }
             }

@@ -48,6 +48,11 @@ struct RowInsertion {
     /// Writes the rows of a block out of its bytes.
     mutating func write(_ block: RowBlock, _ map: EntityMap) throws {
         let form = try form(map)
+        if block.targets.contains(where: { !$0.mayBe(in: binder.identity) }) {
+            // One after the other they say which it is.
+            for (id, pending) in try block.open() { try write(RowOperation(id: id, map: map, pending: pending), form) }
+            return
+        }
         try block.withRows { try write(block, $0, map, form) }
     }
 

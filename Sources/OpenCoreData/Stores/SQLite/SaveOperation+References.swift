@@ -23,6 +23,11 @@ extension SaveOperation {
         try forEachReference { reference in
             asked[try schema.map(of: reference.target.entity).table, default: []].insert(reference.target.key)
         }
+        for operations in plan.tables {
+            for (_, block) in operations.blocks where !block.layout.referenceSlots.isEmpty {
+                for target in block.targets { asked[try schema.map(of: target.entity).table, default: []].insert(target.key) }
+            }
+        }
         var missing: [Int: Set<Int64>] = [:]
         for table in Array(asked.keys) {
             for operation in plan.tables[table].inserts { asked[table]?.remove(operation.key) }
@@ -44,6 +49,12 @@ extension SaveOperation {
         }
         if missing.isEmpty { return [] }
         var result: [StoreConflict.ReferenceConflict] = []
+        for operations in plan.tables {
+            for (_, block) in operations.blocks {
+                let namesOne = try block.targets.contains { missing[try schema.map(of: $0.entity).table]?.contains($0.key) == true }
+                if namesOne { try block.open() }
+            }
+        }
         try forEachReference { reference in
             guard missing[try schema.map(of: reference.target.entity).table]?.contains(reference.target.key) == true else { return }
             result.append(StoreConflict.ReferenceConflict(id: reference.id, slot: reference.slot, target: reference.target, isNew: true))
@@ -55,6 +66,9 @@ extension SaveOperation {
         for operations in plan.tables {
             for operation in operations.updates { try forEachReference(of: operation, isInsert: false, body) }
             for operation in operations.inserts { try forEachReference(of: operation, isInsert: true, body) }
+            for (map, block) in operations.blocks where !block.isSealed && !map.layout.referenceSlots.isEmpty {
+                for (id, pending) in block.rows { try forEachReference(of: RowOperation(id: id, map: map, pending: pending), isInsert: true, body) }
+            }
         }
     }
 

@@ -14,14 +14,21 @@ final class BlockWorld {
     private let stranger: NSManagedObjectContext?
     private let folder: URL?
     private let entity: NSEntityDescription
+    private let model: NSManagedObjectModel
     /// How many blocks were written to the file without anybody having looked into them.
     private(set) var sealedBlocks = 0
     private var imports: [Int: RowImport] = [:]
 
     static let names = ["root", "main", "side", "one", "two"]
+    private static let toOnes = ["owner", "maker", "area"]
 
+    /// Places, each with the owner that it has, its maker, with whom it goes, and an area that does not know of it.
     static func model() -> NSManagedObjectModel {
-        let place = Company.entity("Place")
+        let place = Company.entity("Place"), owner = Company.entity("Owner"), area = Company.entity("Area")
+        for named in [owner, area] {
+            named.properties = [Company.attribute("code", .string, optional: false), Company.attribute("text", .string)]
+            named.uniquenessConstraints = [["code"]]
+        }
         place.properties = [
             Company.attribute("code", .string, optional: false), Company.attribute("size", .integer16, default: 7),
             Company.attribute("text", .string),
@@ -29,10 +36,14 @@ final class BlockWorld {
             Company.attribute("tag", .uuid),
         ]
         place.uniquenessConstraints = [["code"]]
-        return NSManagedObjectModel(entities: [place])
+        Company.relate(owner, "ownerOf", many: true, place, "owner", many: false)
+        Company.relate(owner, "makerOf", many: true, place, "maker", many: false, rule: .cascadeDeleteRule)
+        place.properties.append(NSRelationshipDescription(name: "area", destination: area, toMany: false))
+        return NSManagedObjectModel(entities: [place, owner, area])
     }
 
-    init(isFile: Bool, policy: NSMergePolicy, isDissolving: Bool, hasHistory: Bool) throws {
+    /// - Parameter isQuiet: no context makes objects for whom it tells of changes, which opens blocks.
+    init(isFile: Bool, policy: NSMergePolicy, isDissolving: Bool, hasHistory: Bool, isQuiet: Bool) throws {
         self.isDissolving = isDissolving
         let model = Self.model()
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
@@ -57,6 +68,7 @@ final class BlockWorld {
             (folder, stranger) = (nil, nil)
         }
         entity = model.entitiesByName["Place"].unsafelyUnwrapped
+        self.model = model
         func context(_ name: String, _ parent: NSManagedObjectContext?) -> NSManagedObjectContext {
             let context = NSManagedObjectContext(.privateQueueConcurrencyType)
             context.name = name
@@ -68,6 +80,7 @@ final class BlockWorld {
         contexts = [root, main, context("side", root), context("one", main), context("two", main)]
         contexts[3].parentConflictPolicy = .error
         contexts[3].materializesNotificationObjects = false
+        if isQuiet { for context in contexts { context.materializesNotificationObjects = false } }
     }
 
     func close() {
@@ -75,10 +88,25 @@ final class BlockWorld {
         if let folder { try? FileManager.default.removeItem(at: folder) }
     }
 
+    /// How many blocks of unsaved rows there are that nobody has looked into.
+    var unopenedBlocks: Int {
+        contexts[0].chain.withLock { contexts.reduce(0) { $0 + $1.level.pending.blocks.count(where: \.isSealed) } }
+    }
+
     /// What a step comes to, in words that say nothing of identities.
     func run(_ step: BlockStep) -> String {
         do {
             switch step {
+            case .foreignDelete(let kind, let code):
+                guard let stranger else { return "nobody" }
+                return try stranger.performAndWait {
+                    defer { stranger.reset() }
+                    guard let found = try Self.find(code, in: stranger, kind) else { return "nobody" }
+                    stranger.delete(found)
+                    try stranger.save()
+                    try readPlaces()
+                    return "done"
+                }
             case .foreign(let code, let size):
                 guard let stranger else { return "nobody" }
                 return try stranger.performAndWait {
@@ -105,11 +133,19 @@ final class BlockWorld {
         }
     }
 
+    /// Of rows that came in blocks nothing is cached, of others what they were: now both are known as they are in the file.
+    private func readPlaces() throws {
+        let reader = NSManagedObjectContext(.privateQueueConcurrencyType)
+        reader.persistentStoreCoordinator = coordinator
+        _ = try reader.performAndWait { try reader.fetch(NSFetchRequest<NSManagedObject>(entityName: "Place")).map { $0.value(forKey: "code") } }
+    }
+
     private func act(_ action: BlockStep.Action, _ number: Int, in context: NSManagedObjectContext) throws -> String {
         switch action {
         case .importBlock(let codes, let size): return try importBlock(codes, size, number, in: context)
         case .importRows(let codes, let size):
-            return try importRows(codes, in: context, SlotSet(["code", "size"].compactMap { entity.layout.slot(of: $0) })) { values($0, size) }
+            let set = SlotSet((["code", "size"] + Self.toOnes).compactMap { entity.layout.slot(of: $0) })
+            return try importRows(codes, size, in: context, set)
         case .make(let code, let size):
             let object = NSManagedObject(entity: try Self.place(context), insertInto: context)
             object.setValue(code, forKey: "code")
@@ -123,6 +159,17 @@ final class BlockWorld {
         case .delete(let code):
             guard let object = try Self.find(code, in: context) else { return "nobody" }
             context.delete(object)
+        case .own(let code, let other):
+            guard let object = try Self.find(code, in: context) else { return "nobody" }
+            object.setValue(try Self.find(other, in: context, "Owner"), forKey: "owner")
+        case .makeNamed(let kind, let code):
+            NSEntityDescription.insertNewObject(forEntityName: kind, into: context).setValue(code, forKey: "code")
+        case .deleteNamed(let kind, let code):
+            guard let object = try Self.find(code, in: context, kind) else { return "nobody" }
+            context.delete(object)
+        case .members(let code):
+            guard let object = try Self.find(code, in: context, "Owner") else { return "nobody" }
+            return Self.members(of: object)
         case .save:
             if number == 0 { sealedBlocks += context.level.pending.blocks.count(where: \.isSealed) }
             imports[number] = nil
@@ -144,16 +191,41 @@ final class BlockWorld {
         let layout = entity.layout
         let rows = imports[number] ?? RowImport(RowBlockBuilder(entity.layout), into: context, set: SlotSet(0..<layout.count))
         imports[number] = rows
+        var targets: [NSManagedObjectContext.Located] = [], stubs: [(code: String, id: NSManagedObjectID)] = []
         for code in codes {
-            for value in values(code, size) { precondition(rows.builder.put(value)) }
+            for (slot, value) in values(code, size).enumerated() {
+                if let named = named(slot, size) {
+                    precondition(rows.builder.put(target: targets.count))
+                    targets += try context.findOrReserve(named.entity, constraint: 0, keys: [.one(.string(named.code))])
+                    if targets.last?.row == nil, let id = targets.last?.id { stubs.append((named.code, id)) }
+                } else {
+                    precondition(rows.builder.put(value))
+                }
+            }
             precondition(rows.builder.endRow())
         }
-        if try rows.insert() != nil {
+        if try rows.insert(targets: targets.map(\.id)) != nil {
+            for (code, id) in stubs { stub(code, id, in: context) }
             if isDissolving { for block in context.chain.withLock({ context.level.pending.blocks }) { _ = block.rows } }
             return "imported \(codes.count)"
         }
         rows.builder.removeAll()
-        return try importRows(codes, in: context, SlotSet(0..<layout.count)) { values($0, size) }
+        return try importRows(codes, size, in: context, SlotSet(0..<layout.count))
+    }
+
+    /// What a to-one of a place leads to; nil: to nothing, or it is none.
+    private func named(_ slot: Int, _ size: Int) -> (entity: NSEntityDescription, code: String)? {
+        let name = entity.layout.names[slot]
+        guard let number = Self.toOnes.firstIndex(of: name), size % (number + 3) > 0 else { return nil }
+        return model.entitiesByName[name == "area" ? "Area" : "Owner"].map { ($0, "o\((size + number * 5) % 4)") }
+    }
+
+    /// An object of which nothing but its name is known.
+    private func stub(_ code: String, _ id: NSManagedObjectID, in context: NSManagedObjectContext) {
+        let row = RowSnapshot.defaults(id.layout)
+        guard let slot = id.layout.slot(of: "code") else { return }
+        row.update(slot, to: .string(code))
+        context.insertRow(id, row, set: SlotSet([slot]))
     }
 
     /// In the order of the slots.
@@ -166,6 +238,7 @@ final class BlockWorld {
             case "at": .date(Double(size) / 2)
             case "share": .double(-Double(size))
             case "isOpen": .bool(size % 2 == 0)
+            case _ where Self.toOnes.contains(name): .null
             default: .uuid(Self.tag)
             }
         }
@@ -175,12 +248,19 @@ final class BlockWorld {
 
     /// One by one, with these values and no others.
     private func importRows(
-        _ codes: [String], in context: NSManagedObjectContext, _ set: SlotSet, _ values: (String) -> [AttributeValue]
+        _ codes: [String], _ size: Int, in context: NSManagedObjectContext, _ set: SlotSet
     ) throws -> String {
         let layout = entity.layout
         for code in Set(codes).sorted() {
             let located = try context.findOrReserve(entity, constraint: 0, keys: [.one(.string(code))])[0]
-            let row = located.row?.copy() ?? RowSnapshot.defaults(layout), values = values(code)
+            let row = located.row?.copy() ?? RowSnapshot.defaults(layout)
+            var values = values(code, size)
+            for slot in layout.toOneSlots {
+                guard let named = named(slot, size) else { continue }
+                let target = try context.findOrReserve(named.entity, constraint: 0, keys: [.one(.string(named.code))])[0]
+                if target.row == nil { stub(named.code, target.id, in: context) }
+                values[slot] = .objectID(target.id)
+            }
             set.forEach { row.update($0, to: values[$0]) }
             if let base = located.row {
                 context.updateRow(located.id, to: row, changed: row.differences(from: base), base: base)
@@ -196,18 +276,34 @@ final class BlockWorld {
         return entity
     }
 
-    private static func find(_ code: String, in context: NSManagedObjectContext) throws -> NSManagedObject? {
-        let request = NSFetchRequest<NSManagedObject>(entityName: "Place")
+    private static func find(_ code: String, in context: NSManagedObjectContext, _ entity: String = "Place") throws -> NSManagedObject? {
+        let request = NSFetchRequest<NSManagedObject>(entityName: entity)
         request.predicate = NSPredicate(format: "code == %@", code)
-        request.sortDescriptors = [NSSortDescriptor(key: "size", ascending: true)]
+        request.sortDescriptors = [NSSortDescriptor(key: entity == "Place" ? "size" : "text", ascending: true)]
         return try context.fetch(request).first
     }
 
     /// Every object of a context with its values.
     private func state(of context: NSManagedObjectContext) throws -> String {
-        try context.fetch(NSFetchRequest<NSManagedObject>(entityName: "Place")).map { object in
-            entity.layout.names.map { "\(object.value(forKey: $0) ?? "-")" }.joined(separator: "·") + (object.objectID.isTemporaryID ? "*" : "")
-        }.sorted().joined(separator: "\n")
+        let places = try context.fetch(NSFetchRequest<NSManagedObject>(entityName: "Place")).map { object in
+            let values = entity.layout.names.map { name -> String in
+                guard Self.toOnes.contains(name) else { return "\(object.value(forKey: name) ?? "-")" }
+                guard let owner = object.value(forKey: name) as? NSManagedObject else { return "-" }
+                return owner.isDeleted || owner.managedObjectContext == nil ? "gone" : "\(owner.value(forKey: "code") ?? "?")"
+            }
+            return values.joined(separator: "·") + (object.objectID.isTemporaryID ? "*" : "")
+        }
+        let owners = try ["Owner", "Area"].flatMap { try context.fetch(NSFetchRequest<NSManagedObject>(entityName: $0)) }.map { owner in
+            "\(owner.value(forKey: "code") ?? "-") of \(Self.members(of: owner))" + (owner.objectID.isTemporaryID ? "*" : "")
+        }
+        return (places.sorted() + owners.sorted()).joined(separator: "\n")
+    }
+
+    private static func members(of owner: NSManagedObject) -> String {
+        toOnes.compactMap { name in
+            (owner.entity.relationshipsByName["\(name)Of"] == nil ? nil : owner.value(forKey: "\(name)Of") as? Set<NSManagedObject>)
+                .map { $0.map { "\($0.value(forKey: "code") ?? "-")" }.sorted().joined(separator: ",") }
+        }.joined(separator: ";")
     }
 
     /// What every context sees, and what the file holds.
@@ -241,6 +337,10 @@ enum BlockStep: CustomStringConvertible {
         case change(String, Int)
         case rename(String, String)
         case delete(String)
+        case own(String, String)
+        case makeNamed(String, String)
+        case deleteNamed(String, String)
+        case members(String)
         case save, saveThrough, rollback, reset, fetch, count, inserted
     }
 
@@ -248,12 +348,15 @@ enum BlockStep: CustomStringConvertible {
     /// Save after save to the store.
     case saveUp(Int)
     case foreign(String, Int)
+    /// Somebody else deletes an owner or an area.
+    case foreignDelete(String, String)
 
     var description: String {
         switch self {
         case .inContext(let number, let action): "\(BlockWorld.names[number]): \(action)"
         case .saveUp(let number): "\(BlockWorld.names[number]): saveUp"
         case .foreign(let code, let size): "stranger: \(code) = \(size)"
+        case .foreignDelete(let kind, let code): "stranger: without \(kind) \(code)"
         }
     }
 
@@ -261,6 +364,8 @@ enum BlockStep: CustomStringConvertible {
     static func random(_ random: inout SeededRandom, isQuiet: Bool) -> BlockStep {
         func code() -> String { "c\(random.next(upTo: 12))" }
         func size() -> Int { random.next(upTo: 40) }
+        func owner(of count: Int = 4) -> String { "o\(random.next(upTo: count))" }
+        let kind = random.next(upTo: 2) == 0 ? "Owner" : "Area"
         func some() -> [String] {
             // Mostly others than before, so that blocks are made at all.
             let first = random.next(upTo: 4) > 0 ? 12 + random.next(upTo: 400) : random.next(upTo: 12)
@@ -268,7 +373,13 @@ enum BlockStep: CustomStringConvertible {
             return random.next(upTo: 12) == 0 ? codes + [codes[0]] : codes
         }
         let number = random.next(upTo: BlockWorld.names.count)
-        switch random.next(upTo: 32) {
+        switch random.next(upTo: 44) {
+        case 32..<35: return .inContext(number, .makeNamed(kind, owner(of: 3)))
+        case 35, 36: return .inContext(number, .deleteNamed(kind, owner()))
+        case 37, 38: return .foreignDelete(kind, owner())
+        case 39 where !isQuiet: return .inContext(number, .members(owner()))
+        case 40 where !isQuiet: return .inContext(number, .own(code(), owner()))
+        case 39..<44: return .inContext(number, .importBlock(some(), size()))
         case 11..<16 where isQuiet, 20..<23 where isQuiet: return .saveUp(number)
         case 0..<9: return .inContext(number, .importBlock(some(), size()))
         case 9..<11: return .inContext(number, .importRows(some(), size()))

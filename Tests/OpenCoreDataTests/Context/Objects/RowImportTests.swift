@@ -55,6 +55,24 @@ import Testing
         }
     }
 
+    // A to-one that must lead somewhere is not written where it leads nowhere, and so the row is in no block.
+    @Test(arguments: [false, true]) func aRequiredToOneIsNoNullInABlock(isRequired: Bool) throws {
+        let model = BlockWorld.model()
+        model.entitiesByName["Place"]?.relationshipsByName["owner"]?.isOptional = !isRequired
+        model.freeze()
+        let layout = try #require(model.entitiesByName["Place"]).layout
+        #expect(layout.isBlockable)
+        let builder = RowBlockBuilder(layout)
+        for name in layout.names {
+            if name == "owner" {
+                #expect(builder.putNull() == !isRequired)
+                return
+            }
+            #expect(builder.put(name == "code" ? .string("a") : .null))
+        }
+        Issue.record("a place has no owner")
+    }
+
     private func save(_ context: NSManagedObjectContext) throws { try context.performAndWait { try context.save() } }
 
     private func codes(_ context: NSManagedObjectContext) throws -> [String] {

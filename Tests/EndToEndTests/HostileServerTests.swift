@@ -110,7 +110,8 @@ import Testing
         for (path, signal, status) in [("good", nil as Int32?, Int32(0)), ("hang", SIGINT, 130), ("hang", SIGKILL, 137)] {
             // Whoever runs the tests in the background may ignore SIGINT, which a child inherits.
             let arguments = [
-                "--default-signal=INT", "TMPDIR=\(shop.folder)/tmp", try Workshop.binary("cisternctl"), "try", "shop/\(path)", "--config", "\(shop.folder)/cisternd.toml",
+                "--default-signal=INT", "TMPDIR=\(shop.folder)/tmp", try Workshop.binary("cisternctl"), "try", "shop/\(path)", "--config",
+                "\(shop.folder)/cisternd.toml",
             ]
             let child = try shop.start("env", arguments)
             if let signal {

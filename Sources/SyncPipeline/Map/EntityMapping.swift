@@ -42,6 +42,12 @@ final class EntityMapping: @unchecked Sendable {
         let isOrdered: Bool
         /// Whether the other side is one object, too: then a row is changed from there as well.
         let isOneToOne: Bool
+
+        /// Where a to-one lives.
+        var slot: Int? {
+            guard case .slot(let slot) = place else { return nil }
+            return slot
+        }
     }
 
     let name: String
@@ -55,9 +61,9 @@ final class EntityMapping: @unchecked Sendable {
     let keys: [AttributeField]
     let bookkeeping: Bookkeeping
     /// What a new record's row is, slot by slot.
-    let steps: [Step]
+    private(set) var steps: [Step] = []
     /// The slots that a new record says something about.
-    let said: SlotSet
+    private(set) var said = SlotSet()
     private let configuration: EntityConfiguration
 
     /// The slots of the bookkeeping attributes.
@@ -98,11 +104,6 @@ final class EntityMapping: @unchecked Sendable {
             deletedAt: slot(.deletedAt), stub: slot(.stub),
             existence: SlotSet([slot(.lastChanged), slot(.run), slot(.stub), slot(.deletedAt)]))
         self.bookkeeping = bookkeeping
-        steps = Self.steps(layout, attributes, bookkeeping)
-        var said = SlotSet(attributes.map(\.slot))
-        said.formUnion(bookkeeping.existence)
-        said.insert(bookkeeping.hash)
-        self.said = said
     }
 
     /// Completes the plan: relationships name the plans of other entities, and of this one.
@@ -134,6 +135,27 @@ final class EntityMapping: @unchecked Sendable {
             fields.append(JSONField(relationship.name, paths: paths, capture: .record(destination.plan)))
         }
         plan.define(fields)
+        compile()
+    }
+
+    /// Works out what rows of new records are.
+    private func compile() {
+        said = SlotSet(attributes.map(\.slot) + relationships.compactMap(\.slot))
+        said.formUnion(bookkeeping.existence)
+        said.insert(bookkeeping.hash)
+        steps = (0..<layout.count).map { slot in
+            if let index = attributes.firstIndex(where: { $0.slot == slot }) {
+                return .value(Cell(index: index, field: attributes[index].field, form: attributes[index].form))
+            }
+            if let index = relationships.firstIndex(where: { $0.slot == slot }) { return .target(index) }
+            return switch slot {
+            case bookkeeping.firstSeen, bookkeeping.lastChanged: .now
+            case bookkeeping.run: .run
+            case bookkeeping.hash: .hash
+            case bookkeeping.stub: .no
+            default: .fixed(layout.defaults[slot])
+            }
+        }
     }
 
     private static func paths(_ paths: [JSONPath], _ property: String, entity: EntityConfiguration) -> [JSONPath] {

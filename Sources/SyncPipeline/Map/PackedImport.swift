@@ -27,9 +27,10 @@ final class PackedImport {
 
     /// Inserts what waits in the packer, where it stays.
     ///
+    /// - Parameter targets: the objects that the packer's records name.
     /// - Returns: the primary keys; nil if one of the records may have a row already: then none is inserted.
-    func insert() throws -> Range<Int64>? {
-        guard let keys = try rows.insert() else { return nil }
+    func insert(targets: [NSManagedObjectID]) throws -> Range<Int64>? {
+        guard let keys = try rows.insert(targets: targets) else { return nil }
         wanted = largest
         return keys
     }

@@ -86,7 +86,7 @@ final class RecordMapper {
         self.isCancelled = isCancelled
         batchSize = probe?.batchSize ?? 1000
         self.probe = probe
-        packer = probe?.isPacking == false ? nil : RecordPacker(found, now: now, run: run)
+        packer = probe?.isPacking == false ? nil : RecordPacker(found, among: mapping, now: now, run: run)
         packed = packer.map { PackedImport($0, said: found.said, in: context, batchSize: probe?.batchSize ?? RowBlockBuilder.rowLimit) }
         seen.add(records.unread)
         counts.unchanged = records.unreadCount
@@ -196,7 +196,12 @@ final class RecordMapper {
     private func insertPacked() throws {
         guard let packer, !packer.places.isEmpty else { return }
         defer { packer.removeAll() }
-        if let keys = try packed?.insert() {
+        let targets = packed == nil ? [] : try located(packer.targets)
+        if let keys = try packed?.insert(targets: targets.map(\.id)) {
+            for (target, located) in zip(packer.targets, targets) {
+                if located.row == nil { insert(Draft(mapping: target.mapping, key: target.key, knowledge: .stub), id: located.id) }
+                if isPlain, located.row != nil { named.insert(located.id) }
+            }
             for (place, key) in zip(packer.places, keys) {
                 seen.add(key)
                 records.place(key, at: place)
@@ -204,14 +209,27 @@ final class RecordMapper {
             }
             counts.inserted += keys.count
             probe?.packed(keys.count)
-            try countObjects(keys.count)
+            try countObjects(keys.count + targets.count)
         } else {
             packed = nil
-            for draft in packer.drafts() {
+            for (draft, named) in packer.drafts() {
                 let place = draft.place
+                for (slot, object) in named {
+                    draft.targets[slot] = .some(try object.map { try gather(Draft(mapping: $0.mapping, key: $0.key, knowledge: .stub)) })
+                }
                 try gather(draft).place = place
             }
         }
+    }
+
+    /// The objects that packed records name, in that order: those that are there, and the IDs of those that are not.
+    private func located(_ targets: [RecordPacker.Target]) throws -> [NSManagedObjectContext.Located] {
+        var result: [NSManagedObjectContext.Located?] = Array(repeating: nil, count: targets.count)
+        for group in Dictionary(grouping: targets.indices, by: { targets[$0].mapping.entity.number }).values {
+            let found = try context.findOrReserve(targets[group[0]].mapping.entity, constraint: 0, keys: group.map { targets[$0].key })
+            for (number, located) in zip(group, found) { result[number] = located }
+        }
+        return result.compactMap { $0 }
     }
 
     private func lookUp() throws {

@@ -27,6 +27,21 @@ import Testing
                 isOpen = { type = "bool", optional = false }
                 at = { type = "date" }
                 tag = { type = "uuid" }
+                [entity.Thing.relationships]
+                owner = { to = "Owner", match = "key", inverse = "things" }
+                maker = { to = "Owner" }
+                shelf = { to = "Shelf", match = "key" }
+                [entity.Owner]
+                key = ["id"]
+                [entity.Owner.attributes]
+                id = { type = "\(isText ? "string" : "int64")", optional = false }
+                name = { type = "string" }
+                [entity.Owner.relationships]
+                things = { to = "Thing", many = true, inverse = "owner", path = "$.none" }
+                [entity.Shelf]
+                key = ["id"]
+                [entity.Shelf.attributes]
+                id = { type = "int16", optional = false }
                 """)
     }
 
@@ -36,6 +51,8 @@ import Testing
         "count": ["0", "2147483647", "2147483648", "[]", "null", "-0"], "ratio": ["0.1", "-0.0", "1", "1e999", "9007199254740993", #""2""#, "null"],
         "isOpen": ["true", "false", "0", "1", #""true""#, "null"],
         "at": [#""2026-01-02T03:04:05Z""#, #""2026-01-02""#, #""soon""#, "0", "1767225600", "null", #""2026-02-30T00:00:00Z""#],
+        "owner": ["1", "null", "[2]", #""3""#, "1.5", "{}", #""""#],
+        "maker": ["2", "null", #"{"name": "e", "id": 5}"#, #"{"name": "nobody"}"#, "true"], "shelf": ["1", "70000", "1.0", #""2""#, "null"],
         "tag": [#""6BA7B810-9DAD-11D1-80B4-00C04FD430C8""#, #""x""#, "null"],
     ]
 
@@ -52,7 +69,8 @@ import Testing
         }
         let isPlain = random.chance(70)
         for (name, values) in Self.values.sorted(by: { $0.key < $1.key }) where isPlain ? name == "isOpen" || random.chance(80) : random.chance(80) {
-            fields.append("\"\(name)\": \(isPlain || random.chance(50) ? values[0] : values[random.next(upTo: values.count)])")
+            let usual = ["owner", "shelf"].contains(name) ? "\(random.next(upTo: 6))" : values[0]
+            fields.append("\"\(name)\": \(isPlain || random.chance(50) ? usual : values[random.next(upTo: values.count)])")
         }
         // A key that is there twice: a record to be set aside, whatever its values are.
         if random.chance(4) { fields += [#""text": "once""#, #""text": "twice""#] }
@@ -62,7 +80,7 @@ import Testing
     /// Whether two records of a page may have one key. How often such a row is counted, and whether it changes to and fro, depends on which of them are in
     /// one batch.
     private static func hasTwins(_ body: String) -> Bool {
-        let keys = body.matches(of: /"id": "?([^",}]+)/).map(\.output.1)
+        let keys = body.matches(of: /\{"id": "?([^",}]+)/).map(\.output.1)
         return Set(keys).count < keys.count
     }
 
@@ -101,12 +119,15 @@ import Testing
                 "poll \(poll): \($0.outcome) \(isCounted ? "\($0.counts)" : "") \($0.counts.quarantined) set aside \($0.error ?? "")"
             }
             lines += try await fixture.document.withWorker { worker in
-                try ["Thing", "CisternQuarantine"].flatMap { entity in
+                try ["Thing", "Owner", "Shelf", "CisternQuarantine"].flatMap { entity in
                     try worker.fetch(NSFetchRequest<NSManagedObject>(entityName: entity)).map { object in
-                        object.entity.attributesByName.keys.filter { !unknown.contains($0) }.sorted().map {
+                        let values = object.entity.attributesByName.keys.filter { !unknown.contains($0) }.sorted().map {
                             "\($0)=\("\(object.value(forKey: $0) ?? "nil")".prefix(60))"
                         }
-                        .joined(separator: " ")
+                        let named = object.entity.relationshipsByName.values.filter { !$0.isToMany }.map(\.name).sorted().map {
+                            "\($0)=\((object.value(forKey: $0) as? NSManagedObject)?.value(forKey: "id") ?? "nil")"
+                        }
+                        return "\(entity) " + (values + named).joined(separator: " ")
                     }
                 }.map { "after poll \(poll): \($0)" }.sorted()
             }

@@ -115,9 +115,8 @@ import Testing
             default: break
             }
         }
-        let isRefused = fate.isElsewhere && world.isFile && world.policy == .errorMergePolicyType
-        // Of what is wrong with several rows; an owner that is gone is emptied out of them.
-        if isRefused && fate != .ownerIsGone { #expect(last == "refused 1560") }
+        // Each of two rows names what is gone; an owner that is gone is emptied out of them.
+        if fate.isElsewhere, fate != .ownerIsGone, world.policy == .errorMergePolicyType { #expect(last == "refused 1560") }
         #expect(try whole.state() == dissolved.state())
         for step in [BlockStep.saveUp(3), .inContext(0, .save)] { #expect(whole.run(step) == dissolved.run(step), "\(step)") }
         #expect(try whole.state() == dissolved.state())

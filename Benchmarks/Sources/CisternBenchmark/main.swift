@@ -40,7 +40,7 @@ func peakMemory() -> Double {
         interval: configuration.document.autosaveInterval.seconds, changes: configuration.document.autosaveChanges,
         bytes: configuration.document.autosaveBytes.bytes)
     let document = UIManagedDocument(fileURL: store, model: try SyncPipeline.model(for: configuration), autosavePolicy: policy)
-    document.persistentStoreOptions = [NSSQLitePragmasOption: ["synchronous": "FULL", "cache_size": "-64000"]]
+    document.persistentStoreOptions = [NSSQLitePragmasOption: ["synchronous": "FULL"]]
     try FileManager.default.createDirectory(at: store, withIntermediateDirectories: true)
     let isOpen = await withCheckedContinuation { continuation in
         document.save(to: store, for: .forCreating) { continuation.resume(returning: $0) }

@@ -38,6 +38,8 @@ package final class SQLiteStore: NSPersistentStore, @unchecked Sendable {
     private let migrationCount: Int
     /// The version of the file's schema that is known to be of that model.
     private let checkedSchema = Atomic<Int64>(-1)
+    /// How much of the file the connection that writes keeps in memory.
+    let pageCache: PageCache
     /// How many statements ran.
     package let statements = StatementCounter()
 
@@ -62,8 +64,9 @@ package final class SQLiteStore: NSPersistentStore, @unchecked Sendable {
     package init(
         model: NSManagedObjectModel?, entities: [NSEntityDescription], configurationName: String?, url: URL, options: [AnyHashable: Any]? = nil
     ) throws {
+        let settings = try SQLiteStoreOptions(options)
         let opened = try SQLiteStoreOpening(
-            url: url, entities: entities, model: model, options: SQLiteStoreOptions(options),
+            url: url, entities: entities, model: model, options: settings,
             isReadOnly: (options?[NSReadOnlyPersistentStoreOption] as? Bool) ?? false
         ).open()
         self.model = model
@@ -71,11 +74,13 @@ package final class SQLiteStore: NSPersistentStore, @unchecked Sendable {
         schema = opened.schema
         derivations = opened.derivations
         files = SQLiteStoreFiles(url.path)
+        pageCache = PageCache(mayGrow: !settings.setsCacheSize)
         metadataState = Mutex(MetadataState(data: opened.metadata))
         modelHashes = StoreMetadataCoding.modelHashes(opened.metadata)
         migrationCount = StoreMetadataCoding.migrations(StoreMetadataCoding.metadata(opened.metadata) ?? [:])
         super.init(entities: entities, configurationName: configurationName, url: url, options: options, uuid: opened.uuid)
         try prepareHistory()
+        if !isReadOnly, pageCache.mayGrow { try pool.writeWithoutTransaction { try PageCache.settle($0) } }
     }
 
     deinit { try? close() }

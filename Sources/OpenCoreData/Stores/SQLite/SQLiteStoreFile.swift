@@ -235,9 +235,13 @@ extension SQLiteStore: CopyableStore {
 
     /// Writes all that `source` holds, keys and versions too, in one transaction into this store, which is empty. Both have one identity.
     func fill(from source: NSPersistentStore) throws {
+        var cache = pageCache
         do {
             try pool.writeWithoutTransaction { database in
+                defer { cache.shrink(in: database) }
                 try database.inTransaction(.immediate) {
+                    // Parts that come later go into indexes that are there.
+                    try cache.grow(for: PageCache.manyRows, in: database)
                     try source.forEachPart { try write($0, in: database) }
                     return .commit
                 }

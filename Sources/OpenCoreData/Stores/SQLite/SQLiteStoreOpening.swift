@@ -247,11 +247,8 @@ struct SQLiteStoreOpening {
                 try database.execute(sql: "PRAGMA page_size = 4096")
                 try database.execute(sql: "PRAGMA auto_vacuum = 2")
             }
-            for pragma in options.pragmas {
-                // Readers share their pages with the system's cache; a large cache each would only cost memory.
-                let value = pragma.name == "cache_size" && !isWriter && pragma.value == "-64000" ? "-8000" : pragma.value
-                _ = try Row.fetchAll(database, sql: "PRAGMA \(pragma.name) = \(value)")
-            }
+            try database.execute(sql: "PRAGMA cache_size = \(-(isWriter ? PageCache.scattered : PageCache.reader))")
+            for pragma in options.pragmas { _ = try Row.fetchAll(database, sql: "PRAGMA \(pragma.name) = \(pragma.value)") }
             try SQLFunctions.register(on: database.sqliteConnection)
         }
         return configuration

@@ -26,6 +26,8 @@ struct SQLiteStoreOptions: Sendable {
     var migrates = false
     var infersMapping = false
     var migrationWatch: MigrationWatch?
+    /// Whether the pragmas say how much of the file connections keep in memory; otherwise `PageCache` does.
+    var setsCacheSize: Bool { pragmas.contains { $0.name == "cache_size" } }
     /// In the order in which they are set.
     var pragmas: [(name: String, value: String)] = []
 
@@ -44,7 +46,7 @@ struct SQLiteStoreOptions: Sendable {
         migrates = (options?[NSMigratePersistentStoresAutomaticallyOption] as? Bool) ?? false
         infersMapping = (options?[NSInferMappingModelAutomaticallyOption] as? Bool) ?? false
         migrationWatch = options?[SQLiteMigrationWatchOption] as? MigrationWatch
-        var values = ["synchronous": "FULL", "cache_size": "-64000"]
+        var values = ["synchronous": "FULL"]
         if let given = options?[NSSQLitePragmasOption] {
             guard let pragmas = given as? [AnyHashable: Any] else {
                 throw NSError.coreData(.persistentStoreOpen, "\(NSSQLitePragmasOption) must be a dictionary of names and values.")

@@ -39,8 +39,9 @@ final class SQLiteWriter: StoreWriting {
         _ body: (any PreparedSave) throws -> Void
     ) throws {
         let topUp = store.keyPool.topUp(for: plan, schema: schema), mark = changes.journaled?.upperBound
-        var operation = SaveOperation(plan, schema: schema, identity: store.identity, clearsKeysFirst: clearsKeysFirst)
+        var operation = SaveOperation(plan, schema: schema, identity: store.identity, clearsKeysFirst: clearsKeysFirst, cache: store.pageCache)
         try store.pool.writeWithoutTransaction { database in
+            defer { operation.cache.shrink(in: database) }
             let prepared = SQLitePreparedSave(store, database, metadata: metadata)
             // Before anybody else gets the connection.
             defer { prepared.end() }

@@ -26,19 +26,26 @@ struct SaveOperation {
     /// Of the rows that were updated.
     private(set) var versions = IDTable<Int64>()
     var counts = StatementCounts()
+    /// Whoever runs it lets it shrink afterwards.
+    var cache: PageCache
 
-    init(_ plan: SavePlan, schema: SQLSchema, identity: StoreIdentity, clearsKeysFirst: Bool, checksReferences: Bool = true) {
+    init(
+        _ plan: SavePlan, schema: SQLSchema, identity: StoreIdentity, clearsKeysFirst: Bool, checksReferences: Bool = true,
+        cache: PageCache = PageCache(mayGrow: false)
+    ) {
         self.plan = plan
         self.schema = schema
         self.identity = identity
         self.clearsKeysFirst = clearsKeysFirst
         self.checksReferences = checksReferences
+        self.cache = cache
         versions.reserveCapacity(plan.tables.reduce(0) { $0 + $1.updates.count })
     }
 
     mutating func run(in database: Database) throws {
         let binder = RowBinder(schema: schema, identity: identity)
         for (index, operations) in plan.tables.enumerated() where !operations.isEmpty {
+            try cache.grow(for: operations.updates.count + operations.deletes.count, in: database)
             try check(operations.checks, in: schema.tables[index], in: database)
             try delete(operations.deletes, from: schema.tables[index], in: database)
             if clearsKeysFirst { try clearKeys(of: operations.updates, in: database) }
@@ -154,6 +161,8 @@ struct SaveOperation {
         let isBulk = try isLarge && database.integer("SELECT EXISTS (SELECT 1 FROM \(table.name.sqlName))") == 0
         if isBulk {
             for index in table.indexes { try database.execute(sql: "DROP INDEX IF EXISTS \(index.name.sqlName)") }
+        } else if !table.indexes.isEmpty {
+            try cache.grow(for: count, in: database)
         }
         var insertion = RowInsertion(schema: schema, binder: binder, isMuch: count >= 64, in: database)
         try insertion.write(operations.inserts)

@@ -214,7 +214,7 @@ struct SQLiteOpeningTests {
         #expect(try fixture.store.pragma("cache_size") == "-2000")
         let plain = try StoreFixture(StoreModels.animals())
         #expect(try plain.store.pragma("synchronous") == "2")
-        #expect(try plain.store.pragma("cache_size") == "-64000")
+        #expect(try plain.store.pragma("cache_size") == "-16384")
         for bad in [["journal_mode": "DELETE"], ["page_size": "512"], ["synchronous": "1; DROP TABLE ZPERSON"], ["x y": "1"]] {
             #expect(refusal(fixture, options: [NSSQLitePragmasOption: bad])?.code == 134080)
         }

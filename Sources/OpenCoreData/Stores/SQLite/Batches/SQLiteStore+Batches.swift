@@ -18,14 +18,17 @@ extension SQLiteStore {
     }
 
     private func carryOut(_ operation: some SQLiteBatch, for origin: SaveOrigin, _ body: (any PreparedBatch) throws -> Void) throws {
-        var operation = operation
+        var operation = operation, cache = pageCache
         try pool.writeWithoutTransaction { database in
+            defer { cache.shrink(in: database) }
             let prepared = SQLitePreparedBatch(self, database)
             // Before anybody else gets the connection.
             defer { prepared.save.end() }
             do {
                 try database.beginTransaction(.immediate)
                 derivations?.forget()
+                // Nobody knows yet how many rows it is about.
+                try cache.grow(for: PageCache.manyRows, in: database)
                 let isRecorded = try hasHistory(schemaVersion: try checkModel(in: database), in: database)
                 prepared.outcome = try operation.run(in: database, recordedAs: isRecorded ? .some(origin) : nil)
                 prepared.outcome.derived = try derived(in: database)

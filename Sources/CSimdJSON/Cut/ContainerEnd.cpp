@@ -30,10 +30,13 @@ const uint8_t *find_end_plain(const uint8_t *at, const uint8_t *end, Nesting &ne
 }
 
 #ifdef CSJ_HAS_X86
-/// libsimdjson knows what the processor and the operating system can do.
+/// libsimdjson knows what the processor and the operating system can do. Asked once: in a virtual machine the answer takes microseconds.
 static bool has_avx2() {
-    const simdjson::implementation *haswell = simdjson::get_available_implementations()["haswell"];
-    return haswell && haswell->supported_by_runtime_system();
+    static const bool has = [] {
+        const simdjson::implementation *haswell = simdjson::get_available_implementations()["haswell"];
+        return haswell && haswell->supported_by_runtime_system();
+    }();
+    return has;
 }
 #endif
 

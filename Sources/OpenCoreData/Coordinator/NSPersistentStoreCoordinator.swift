@@ -15,7 +15,7 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
     /// Told what has been committed of the pushes that it wrote down.
     let pushRecorder = Mutex<(any PushRecorder)?>(nil)
     let keys = KeyReservoir()
-    private let spill = Mutex<(limits: BlockSpill.Limits, made: BlockSpill?)>((BlockSpill.Limits(), nil))
+    private let spill = Mutex<(limits: BlockSpill.Limits, file: URL?, made: BlockSpill?)>((BlockSpill.Limits(), nil, nil))
     /// Whom keys led to, for `recall(_:constraint:key:)`.
     let lookups = KeyLookups()
     /// How often a store gave its place to another.
@@ -202,11 +202,10 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
     /// Where rows wait that are too many for the memory: beside the first store that is a file of SQLite's.
     package var blockSpill: BlockSpill {
         let file = persistentStores.first { $0.type == NSSQLiteStoreType && !$0.isReadOnly }?.url
-        let folder = file.flatMap { $0.path == "/dev/null" ? nil : $0.deletingLastPathComponent() }
         return spill.withLock { spill in
-            if let made = spill.made, made.folder == folder, made.limits == spill.limits { return made }
-            let made = BlockSpill(in: folder, spill.limits)
-            spill.made = made
+            if let made = spill.made, spill.file == file, made.limits == spill.limits { return made }
+            let made = BlockSpill(in: file.flatMap { $0.path == "/dev/null" ? nil : $0.deletingLastPathComponent() }, spill.limits)
+            (spill.file, spill.made) = (file, made)
             return made
         }
     }

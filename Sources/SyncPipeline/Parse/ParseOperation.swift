@@ -37,6 +37,8 @@ final class ParseOperation: Operation, @unchecked Sendable {
         let requestKey: String
         /// What decides what the body becomes.
         let fingerprint: String
+        /// Nothing is stored of the page.
+        var isUnstored = false
         /// False: the page must not be recognised by its earlier content, because its request does not say which page it is.
         let isRemembered: Bool
         /// How its records are compared with those of its last reading.
@@ -126,7 +128,7 @@ final class ParseOperation: Operation, @unchecked Sendable {
         if !mapper.outcome.isSound(members, besides: comparison.written) { throw UnsoundComparison() }
         // What the page said may have been forgotten since it was compared.
         if try input.page.content.isCompared && RequestTable.existing(of: scope, input.requestKey, in: worker)?.manifest ?? 0 == 0 {
-            throw UnsoundComparison()
+            throw UnsoundComparison(isForgotten: true)
         }
         var listed = try mapper.listedRows()
         listed.subtract(members)
@@ -139,7 +141,7 @@ final class ParseOperation: Operation, @unchecked Sendable {
             validators: isRemembered ? input.page.validators : nil, facts: isRemembered ? facts : nil, run: input.run
         ).store(
             members: members, listed: listed, manifest: (isCompared ? mapper.outcome.manifest(of: members) : nil) ?? Manifest(), scope: input.scope,
-            key: input.requestKey, fingerprint: input.fingerprint, in: worker)
+            key: input.requestKey, fingerprint: input.fingerprint, isUnstored: input.isUnstored, in: worker)
         try quarantine(mapper.rejected, in: worker)
         let page = ParsedPage(
             facts: facts, counts: mapper.counts, rejected: mapper.rejected, firstRejection: mapper.firstRejection, members: members,
@@ -174,7 +176,10 @@ struct RecordComparison: Sendable {
 }
 
 /// A record that was left out since it is the same may be another's row: the page has to be fetched and read as a whole.
-struct UnsoundComparison: Error {}
+struct UnsoundComparison: Error {
+    /// What the page was compared with was forgotten meanwhile, and with it perhaps what other pages said.
+    var isForgotten = false
+}
 
 /// A row was deleted for good while a page was read.
 private struct Conflict: Error {}

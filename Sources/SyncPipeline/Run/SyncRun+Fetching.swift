@@ -42,10 +42,8 @@ extension SyncRun {
         var fetch = PageFetch(
             request, validators: stored?.validators, recognisesUnmodified: stored != nil, environment: fetchEnvironment)
         if isCompared, let count = stored?.manifest, count > 0 {
-            fetch.knownRecords = { [workers = environment.workers] in
-                // What cannot be read is not known: then all of the page is read, and whoever reads its rows hears of the failure.
-                try? await workers.run { try StoredManifest.load(count: count, of: scope, page: request.key, in: $0) }
-            }
+            // What cannot be read is not known: then all of the page is read, and whoever reads its rows hears of the failure.
+            fetch.knownRecords = { [self] in try? await manifest(of: request.key, count: count) }
         }
         var packing: PagePacking?
         if isNew, environment.parseProbe?.isPacking != false, let spill = environment.document.root.persistentStoreCoordinator?.blockSpill {
@@ -65,7 +63,7 @@ extension SyncRun {
             !progress.mustStop,
             environment.notBefore(scope) == nil, environment.document.unsavedChangeCount < unsavedLimit, !isDiskLow
         else { return nil }
-        let known = try await storedRequest(next.key), stored = isFull || tally.isReadAnew ? nil : known
+        let known = try await storedRequest(next.key, after: tally), stored = isFull || tally.isReadAnew ? nil : known
         return PageAhead(
             next,
             fetch: fetch(
@@ -146,23 +144,6 @@ extension SyncRun {
         }
         if try StoredManifest.forget(scope, in: worker) { try worker.save() }
         return false
-    }
-
-    func storedRequest(_ key: String) async throws -> StoredRequest? {
-        try await environment.workers.run { [self] in try storedRequest(key, in: $0) }
-    }
-
-    /// What is known of a page, if its rows are what it says. On the context's queue.
-    func storedRequest(_ key: String, in worker: NSManagedObjectContext) throws -> StoredRequest? {
-        guard let entity = environment.mapping.entities[resource.entity],
-            let stored = try StoredRequest.load(scope: scope, key: key, fingerprint: fingerprint, in: worker)
-        else { return nil }
-        let isTrusted = try environment.trust.holds(key, of: scope, entity: entity, in: worker) { count in
-            environment.observe(.rowsChangedElsewhere(scope: scope, count: count))
-        } members: {
-            try StoredKeys.keys(.members, of: scope, page: key, in: worker)
-        }
-        return isTrusted ? stored : nil
     }
 
     /// A server may give the same body a new tag: otherwise every later request would send the old one, and get a 200.

@@ -58,6 +58,7 @@ final class SyncRun: Sendable {
     let environment: Environment
     private let prepared: PreparedResource
     private let progressState: Mutex<Progress>
+    let knowledge = Mutex(Knowledge())
 
     /// - Parameter isFull: requests every page without conditions.
     init(_ prepared: PreparedResource, cause: RunCause, environment: Environment, isFull: Bool = false) {
@@ -180,7 +181,7 @@ final class SyncRun: Sendable {
             // A request that is made twice, as in scrolling, does not say which page it is for.
             let isRepeated = tally.requestKeys.contains(request.key)
             // Even if the page is read regardless of what is known of it: rows that are not as they were written must not count as unchanged.
-            let known = if let first, first.key == request.key { first.request } else { try await storedRequest(request.key) }
+            let known = if let first, first.key == request.key { first.request } else { try await storedRequest(request.key, after: tally) }
             first = nil
             let stored = mustRead || isFull || isRepeated || tally.isReadAnew ? nil : known
             // What a page said that was asked for before in this run is nobody's any more.
@@ -216,7 +217,8 @@ final class SyncRun: Sendable {
                 do {
                     facts = try await parse(
                         fetched, packing, request: request, isRepeated: isRepeated, comparison, surroundings, page: page, tally: &tally)
-                } catch is UnsoundComparison {
+                } catch let unsound as UnsoundComparison {
+                    if unsound.isForgotten { knowledge.withLock { ($0.requests, $0.manifests) = (nil, [:]) } }
                     mustRead = true
                     continue
                 }
@@ -259,7 +261,8 @@ final class SyncRun: Sendable {
         let operation = ParseOperation(
             ParseOperation.Input(
                 document: environment.document, recipe: recipe, scope: scope, run: number, pageNumber: page, requestKey: request.key,
-                fingerprint: fingerprint, isRemembered: !isRepeated, comparison: comparison, page: fetched, packing: packing,
+                fingerprint: fingerprint, isUnstored: !isRepeated && knowledge.withLock { $0.requests?.isBlank == true }, isRemembered: !isRepeated,
+                comparison: comparison, page: fetched, packing: packing,
                 badRecords: tally.badRecords, now: environment.clock.wallTime,
                 probe: environment.parseProbe))
         let parsed: ParsedPage, url = recipe.settings.redactor.redact(fetched.address)

@@ -103,45 +103,43 @@ final class PageTrust: Sendable {
         }
     }
 
-    /// Whether the rows that a page vouches for are what its records say. Looks at all of them once in the life of a process, and after others have
+    /// Whether it is known that the rows that a page vouches for are what its records say: nobody has to look.
+    func isKnown(_ request: String, of scope: ResourceScope, entity: String) -> Bool {
+        state.withLock { $0.known[Page(scope: scope, request: request)] == $0.doubts[entity] ?? 0 }
+    }
+
+    /// Whether the rows that some pages vouch for are what their records say. Looks at all of them once in the life of a process, and after others have
     /// written to the file; otherwise only at those in doubt. On the context's queue; throws what reading throws.
     ///
     /// - Parameters:
+    ///   - requests: the pages; of several, one that does not hold lets none hold.
     ///   - found: told how many rows were not as they had been written: they are from now on rows whose records have to be read.
-    ///   - members: reads the rows that the page's records are; nil: they cannot be told. Not called where nothing came into doubt.
+    ///   - members: reads the rows that the pages' records are; nil: they cannot be told. Not called where nothing came into doubt.
     func holds(
-        _ request: String, of scope: ResourceScope, entity: EntityMapping, in context: NSManagedObjectContext,
+        _ requests: some Collection<String>, of scope: ResourceScope, entity: EntityMapping, in context: NSManagedObjectContext,
         found: (Int) -> Void = { _ in }, members: () throws -> KeyRuns?
     ) throws -> Bool {
-        let page = Page(scope: scope, request: request)
-        let (known, doubts, generation) = state.withLock { ($0.known[page], $0.doubts[entity.name] ?? 0, $0.generation) }
-        if known == doubts { return true }
+        let pages = requests.map { Page(scope: scope, request: $0) }
+        let (isLookedAt, isUnknown, doubts, generation) = state.withLock { state in
+            let doubts = state.doubts[entity.name] ?? 0
+            let known = pages.map { state.known[$0] }
+            return (known.allSatisfy { $0 == doubts }, known.contains(nil), doubts, state.generation)
+        }
+        if isLookedAt { return true }
         guard let members = try members() else { return false }
-        // Taken out before the rows are read: who overwrites one later puts it in again after that.
         let doubtful = state.withLock { state in
             let overwritten = state.overwritten[entity.name] ?? []
-            let doubtful = members.count < overwritten.count ? Set(members.lazy.filter(overwritten.contains)) : overwritten.filter(members.contains)
-            if !doubtful.isEmpty { state.overwritten[entity.name]?.subtract(doubtful) }
-            return doubtful
+            return members.count < overwritten.count ? Set(members.lazy.filter(overwritten.contains)) : overwritten.filter(members.contains)
         }
-        let isWhole: Bool
-        do {
-            if known == nil { try Self.adopt(members, of: entity, in: context, found: found) }
-            isWhole = try Self.areWhole(known == nil ? members : KeyRuns(doubtful), of: entity, in: context)
-        } catch {
-            // Nobody has looked at them. Another page may have been found whole without them meanwhile, so they come into doubt anew.
-            state.withLock { $0.doubt([entity.name: doubtful]) }
-            throw error
-        }
+        if isUnknown { try Self.adopt(members, of: entity, in: context, found: found) }
+        guard try Self.areWhole(isUnknown ? members : KeyRuns(doubtful), of: entity, in: context) else { return false }
         state.withLock { state in
-            if !isWhole {
-                if !doubtful.isEmpty { state.overwritten[entity.name, default: []].formUnion(doubtful) }
-            } else if state.generation == generation {
-                // Otherwise another program may have changed a row after it was looked at here: the page stays unknown.
-                state.known[page] = doubts
-            }
+            // Who overwrites one while they are read brings it into doubt anew: then it stays there.
+            if state.doubts[entity.name] ?? 0 == doubts, !doubtful.isEmpty { state.overwritten[entity.name]?.subtract(doubtful) }
+            // Otherwise another program may have changed a row after it was looked at here: the pages stay unknown.
+            if state.generation == generation { for page in pages { state.known[page] = doubts } }
         }
-        return isWhole
+        return true
     }
 
     /// Takes rows that another program has changed for rows whose records have to be read, and tells how many they were.

@@ -20,16 +20,28 @@ enum StoredManifest {
         return manifest.count == count ? manifest : nil
     }
 
+    /// The manifests of some pages that have one piece each, by page; damaged ones are left out.
+    static func load(of scope: ResourceScope, pages: [String], in worker: NSManagedObjectContext) throws -> [String: Manifest] {
+        try StateRow<ManifestTable>.existing(keys: pages.map { ["\(scope)", $0, 0] }, in: worker).reduce(into: [:]) { manifests, row in
+            manifests[row.request] = row.records.flatMap { Manifest($0) }
+        }
+    }
+
     /// Stores a manifest in place of the one before; an empty one: forgets it. Only what differs is written.
     ///
-    /// - Parameter isKnown: whether there is one.
+    /// - Parameters:
+    ///   - isKnown: whether there is one.
+    ///   - isNew: nothing is stored of the page.
     static func set(
-        _ manifest: Manifest, over isKnown: Bool, of scope: ResourceScope, page request: String, in worker: NSManagedObjectContext
+        _ manifest: Manifest, over isKnown: Bool, of scope: ResourceScope, page request: String, isNew: Bool, in worker: NSManagedObjectContext
     ) throws {
+        func piece(_ number: Int) throws -> StateRow<ManifestTable> {
+            try isNew ? StateRow(newKey: "\(scope)", request, number, in: worker) : StateRow.find(key: "\(scope)", request, number, in: worker)
+        }
         let known = isKnown ? try rows(of: scope, page: request, in: worker) : []
         var rows = Dictionary(known.map { ($0.piece, $0) }) { $1 }
         for (number, start) in stride(from: 0, to: manifest.count, by: pieceSize).enumerated() {
-            var row = try rows.removeValue(forKey: number) ?? StateRow<ManifestTable>.find(key: "\(scope)", request, number, in: worker)
+            var row = try rows.removeValue(forKey: number) ?? piece(number)
             row.records = manifest.piece(from: start, count: pieceSize).data
             row.write(in: worker)
         }

@@ -23,15 +23,17 @@ struct StoredRequest: Sendable, Hashable {
     ///   - members: the rows that the page's records are.
     ///   - listed: the rows of records that were set aside.
     ///   - manifest: what its records are; empty: that can't be relied on.
+    ///   - isUnstored: nothing is stored of the page.
     func store(
-        members: KeyRuns, listed: KeyRuns, manifest: Manifest, scope: ResourceScope, key: String, fingerprint: String,
+        members: KeyRuns, listed: KeyRuns, manifest: Manifest, scope: ResourceScope, key: String, fingerprint: String, isUnstored: Bool = false,
         in context: NSManagedObjectContext
     ) throws {
-        var row = try RequestTable.row(of: scope, key, in: context)
+        var row = try isUnstored ? StateRow<RequestTable>(newKey: "\(scope)", key, in: context) : RequestTable.row(of: scope, key, in: context)
         row.etag = validators?.etag
         row.lastModified = validators?.lastModified
         row.facts = facts
-        let kinds: [StoredKeys.Kind] = [.previous, .members, .listed], keys = try StoredKeys.rows(kinds, of: scope, page: key, in: context)
+        let kinds: [StoredKeys.Kind] = [.previous, .members, .listed]
+        let keys = try StoredKeys.rows(kinds, of: scope, page: key, areNew: isUnstored, in: context)
         // What the page vouched for so far, and no complete run has judged yet, must not be forgotten: a run may be cut off before it judges. The
         // keys of another entity's rows mean nothing here.
         var gone = listed
@@ -46,7 +48,7 @@ struct StoredRequest: Sendable, Hashable {
             StoredKeys.set(data, stored, in: context)
         }
         if !manifest.isEmpty || row.manifest > 0 {
-            try StoredManifest.set(manifest, over: row.manifest > 0, of: scope, page: key, in: context)
+            try StoredManifest.set(manifest, over: row.manifest > 0, of: scope, page: key, isNew: isUnstored, in: context)
             row.manifest = manifest.count
         }
         row.mapping = fingerprint
@@ -120,10 +122,13 @@ enum StoredKeys {
     }
 
     /// The rows for these sets, in their order.
+    ///
+    /// - Parameter areNew: none of them is stored.
     fileprivate static func rows(
-        _ kinds: [Kind], of scope: ResourceScope, page request: String, in worker: NSManagedObjectContext
+        _ kinds: [Kind], of scope: ResourceScope, page request: String, areNew: Bool = false, in worker: NSManagedObjectContext
     ) throws -> [StateRow<KeysTable>] {
-        try StateRow.find(keys: kinds.map { ["\(scope)", request, $0] }, in: worker)
+        if areNew { return try kinds.map { try StateRow(newKey: "\(scope)", request, $0, in: worker) } }
+        return try StateRow.find(keys: kinds.map { ["\(scope)", request, $0] }, in: worker)
     }
 
     fileprivate static func set(_ data: Data?, _ row: StateRow<KeysTable>, in worker: NSManagedObjectContext) {
@@ -136,6 +141,17 @@ enum StoredKeys {
     /// Everything that is stored of a resource and its pages.
     static func entries(of scope: ResourceScope, in worker: NSManagedObjectContext) throws -> [Entry] {
         try StateRow.all(where: [.isEqual(\.scope, "\(scope)")], in: worker).compactMap(Entry.init)
+    }
+
+    /// The rows that the records of some pages of a resource are; nil where that is not stored of all of them, or damaged.
+    static func members(of scope: ResourceScope, pages: [String], in worker: NSManagedObjectContext) throws -> KeyRuns? {
+        let rows = try StateRow<KeysTable>.existing(keys: pages.map { ["\(scope)", $0, Kind.members] }, in: worker)
+        var members = KeyCollector()
+        for row in rows {
+            guard let keys = row.keys.flatMap({ KeyRuns($0) }) else { return nil }
+            members.add(keys)
+        }
+        return rows.count == pages.count ? members.keys : nil
     }
 
     /// Whether no two pages of a resource have a record of one row.

@@ -177,7 +177,7 @@ import Testing
             for isDisturbed in [true, false, false] {
                 var isAsked = false
                 let isWhole = try trust.holds(
-                    "page", of: Self.scope, entity: person, in: worker,
+                    ["page"], of: Self.scope, entity: person, in: worker,
                     members: {
                         isAsked = true
                         if isDisturbed { trust.forgetAll() }
@@ -189,6 +189,27 @@ import Testing
             return asked
         }
         #expect(asked == [true, true, false])
+        try await fixture.end()
+    }
+
+    // Both have the row, and one of them is being looked at.
+    @Test func aPageIsNotBelievedWhileAnotherOneIsLookedAt() async throws {
+        let fixture = try await Self.fixture(Server(people: #"[{"id": 1, "name": "Ada"}, {"id": 2, "name": "Bo"}]"#))
+        try await fixture.sync()
+        let person = try Self.person(of: fixture), keys = try await Self.keys(in: fixture), trust = PageTrust()
+        try Self.execute("UPDATE ZPERSON SET ZNAME = 'Eve' WHERE ZID = 2", in: fixture)
+        trust.note([:], readingPage: "read", of: Self.scope)
+        trust.doubt(["Person": Set(keys)])
+        let (unread, read) = try await fixture.document.withWorker { worker in
+            var read: Bool?
+            let unread = try trust.holds(
+                ["unread"], of: Self.scope, entity: person, in: worker,
+                found: { _ in read = try? trust.holds(["read"], of: Self.scope, entity: person, in: worker, members: { keys }) },
+                members: { keys })
+            return (unread, read)
+        }
+        #expect(!unread && read == false)
+        #expect(!trust.isKnown("read", of: Self.scope, entity: "Person"))
         try await fixture.end()
     }
 
@@ -210,7 +231,7 @@ import Testing
         }
         let person = try Self.person(of: fixture), keys = try await Self.keys(in: fixture), trust = PageTrust(), document = fixture.document
         func holds() async throws -> Bool {
-            try await document.withWorker { try trust.holds("page", of: Self.scope, entity: person, in: $0, members: { keys }) }
+            try await document.withWorker { try trust.holds(["page"], of: Self.scope, entity: person, in: $0, members: { keys }) }
         }
         trust.doubt(["Person": Set(keys)])
         try Self.execute("ALTER TABLE ZPERSON RENAME TO ZAWAY", in: fixture)

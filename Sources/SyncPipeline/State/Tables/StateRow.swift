@@ -30,7 +30,16 @@ struct StateRow<Table: StateTable> {
             self.init(entity: entity, id: located.id, base: found, row: found)
             return
         }
-        self.init(entity: entity, id: located.id, base: nil, row: RowSnapshot.defaults(entity.layout))
+        self.init(entity: entity, id: located.id, key: key)
+    }
+
+    /// A new row, of which it is known that none has its key.
+    init(newKey parts: any ColumnValue..., in context: NSManagedObjectContext) throws {
+        self.init(entity: try Self.entity(in: context), id: nil, key: UniqueKey(parts.map(\.stored)))
+    }
+
+    private init(entity: NSEntityDescription, id: NSManagedObjectID?, key: UniqueKey) {
+        self.init(entity: entity, id: id, base: nil, row: RowSnapshot.defaults(entity.layout))
         for (slot, value) in zip(entity.layout.constraints[0].slots, key.values) {
             row.update(slot, to: value)
             changed.insert(slot)
@@ -46,6 +55,16 @@ struct StateRow<Table: StateTable> {
         else { return nil }
         context.remember(found.id, entity: entity, constraint: 0, key: key)
         return StateRow(entity: entity, id: found.id, base: row, row: row)
+    }
+
+    /// The rows with these keys, for reading only, as far as there are any; in no particular order.
+    static func existing(keys: [[any ColumnValue]], in context: NSManagedObjectContext) throws -> [StateRow] {
+        let entity = try entity(in: context)
+        let found = try context.find(entity, constraint: 0, keys: keys.map { UniqueKey($0.map(\.stored)) }).values
+        let rows = try context.currentRows(found.filter { $0.row == nil }.map(\.id))
+        return found.compactMap { found in
+            (found.row ?? rows[found.id]).map { StateRow(entity: entity, id: found.id, base: $0, row: $0) }
+        }
     }
 
     /// The row that the key led to before, if it has it still. Every poll asks for the same few rows, and nobody else writes them.

@@ -1,0 +1,90 @@
+import OpenCoreData
+import SyncConfiguration
+import Synchronization
+
+/// What a run knows of pages before it asks for them.
+extension SyncRun {
+    /// What is known of its pages, from the third on.
+    struct Knowledge: Sendable {
+        /// Nil: nobody has asked yet.
+        var requests: KnownRequests?
+        /// The pages that had their turn to be looked at together with others.
+        var lookedAt: Set<String> = []
+        /// What the records of the next pages were.
+        var manifests: [String: Manifest] = [:]
+    }
+
+    /// How many pages of a run are asked for one by one whether they are known: most resources have no more.
+    private static var pagesAskedForSingly: Int { 2 }
+
+    /// What is known of a page, if its rows are what it says. The first pages of a run are asked for one by one. Then all are, and whether their rows are
+    /// what they say is looked at together with those of the next pages.
+    func storedRequest(_ key: String, after tally: RunTally) async throws -> StoredRequest? {
+        let known = tally.pages < Self.pagesAskedForSingly ? nil : try await allRequests(besides: tally.requestKeys)
+        guard let known, known.isWhole else { return try await environment.workers.run { [self] in try storedRequest(key, in: $0) } }
+        guard let stored = known[key] else { return nil }
+        if isLookedAt(key) { return stored }
+        let group = knowledge.withLock { knowledge in
+            if knowledge.lookedAt.contains(key) { return [key] }
+            let group = known.group(from: key) { page, _ in !knowledge.lookedAt.contains(page) && !isLookedAt(page) }
+            knowledge.lookedAt.formUnion(group)
+            return group
+        }
+        return try await environment.workers.run { [self] worker in
+            if group.count > 1, let entity = environment.mapping.entities[resource.entity],
+                try holds(group, entity, in: worker, members: { try StoredKeys.members(of: scope, pages: group, in: worker) })
+            {
+                return stored
+            }
+            // One that does not hold lets none of a group hold.
+            return try storedRequest(key, in: worker)
+        }
+    }
+
+    private func isLookedAt(_ key: String) -> Bool { environment.trust.isKnown(key, of: scope, entity: resource.entity) }
+
+    private func allRequests(besides read: Set<String>) async throws -> KnownRequests {
+        if let known = knowledge.withLock({ $0.requests }) { return known }
+        let known = try await environment.workers.run { [self] in try KnownRequests(of: scope, fingerprint: fingerprint, besides: read, in: $0) }
+        knowledge.withLock { $0.requests = known }
+        return known
+    }
+
+    /// What the records of a page were. A page that asks brings those of the next ones, too.
+    ///
+    /// - Parameter count: how many there were, as the page's own row says.
+    func manifest(of key: String, count: Int) async throws -> Manifest? {
+        let (known, group) = knowledge.withLock { knowledge in
+            let known = knowledge.manifests.removeValue(forKey: key)
+            func isSmall(_ request: StoredRequest) -> Bool { request.manifest > 0 && request.manifest <= StoredManifest.pieceSize }
+            guard known == nil, let requests = knowledge.requests, let stored = requests[key], isSmall(stored) else { return (known, [String]()) }
+            return (nil, requests.group(from: key) { isSmall($1) })
+        }
+        if let known, known.count == count { return known }
+        return try await environment.workers.run { [self] worker in
+            guard group.count > 1 else { return try StoredManifest.load(count: count, of: scope, page: key, in: worker) }
+            var manifests = try StoredManifest.load(of: scope, pages: group, in: worker)
+            let manifest = manifests.removeValue(forKey: key)
+            knowledge.withLock { $0.manifests = manifests }
+            return manifest?.count == count ? manifest : nil
+        }
+    }
+
+    private func holds(
+        _ requests: some Collection<String>, _ entity: EntityMapping, in worker: NSManagedObjectContext, members: () throws -> KeyRuns?
+    ) throws -> Bool {
+        try environment.trust.holds(
+            requests, of: scope, entity: entity, in: worker,
+            found: { count in
+                environment.observe(.rowsChangedElsewhere(scope: scope, count: count))
+            }, members: members)
+    }
+
+    /// What is known of a page, if its rows are what it says. On the context's queue.
+    func storedRequest(_ key: String, in worker: NSManagedObjectContext) throws -> StoredRequest? {
+        guard let entity = environment.mapping.entities[resource.entity],
+            let stored = try StoredRequest.load(scope: scope, key: key, fingerprint: fingerprint, in: worker)
+        else { return nil }
+        return try holds([key], entity, in: worker) { try StoredKeys.keys(.members, of: scope, page: key, in: worker) } ? stored : nil
+    }
+}

@@ -128,7 +128,7 @@ final class ParseOperation: Operation, @unchecked Sendable {
         if !mapper.outcome.isSound(members, besides: comparison.written) { throw UnsoundComparison() }
         // What the page said may have been forgotten since it was compared.
         if try input.page.content.isCompared && RequestTable.existing(of: scope, input.requestKey, in: worker)?.manifest ?? 0 == 0 {
-            throw UnsoundComparison(isForgotten: true)
+            throw UnsoundComparison()
         }
         var listed = try mapper.listedRows()
         listed.subtract(members)
@@ -176,10 +176,7 @@ struct RecordComparison: Sendable {
 }
 
 /// A record that was left out since it is the same may be another's row: the page has to be fetched and read as a whole.
-struct UnsoundComparison: Error {
-    /// What the page was compared with was forgotten meanwhile, and with it perhaps what other pages said.
-    var isForgotten = false
-}
+struct UnsoundComparison: Error {}
 
 /// A row was deleted for good while a page was read.
 private struct Conflict: Error {}

@@ -217,8 +217,9 @@ final class SyncRun: Sendable {
                 do {
                     facts = try await parse(
                         fetched, packing, request: request, isRepeated: isRepeated, comparison, surroundings, page: page, tally: &tally)
-                } catch let unsound as UnsoundComparison {
-                    if unsound.isForgotten { knowledge.withLock { ($0.requests, $0.manifests) = (nil, [:]) } }
+                } catch is UnsoundComparison {
+                    // What the next pages would be compared with may have been forgotten, too.
+                    knowledge.withLock { $0.manifests = [:] }
                     mustRead = true
                     continue
                 }

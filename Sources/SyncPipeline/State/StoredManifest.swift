@@ -31,12 +31,12 @@ enum StoredManifest {
     ///
     /// - Parameters:
     ///   - isKnown: whether there is one.
-    ///   - isNew: nothing is stored of the page.
+    ///   - isUnstored: nothing is stored of the page.
     static func set(
-        _ manifest: Manifest, over isKnown: Bool, of scope: ResourceScope, page request: String, isNew: Bool, in worker: NSManagedObjectContext
+        _ manifest: Manifest, over isKnown: Bool, of scope: ResourceScope, page request: String, isUnstored: Bool, in worker: NSManagedObjectContext
     ) throws {
         func piece(_ number: Int) throws -> StateRow<ManifestTable> {
-            try isNew ? StateRow(newKey: "\(scope)", request, number, in: worker) : StateRow.find(key: "\(scope)", request, number, in: worker)
+            try isUnstored ? StateRow(newKey: "\(scope)", request, number, in: worker) : StateRow.find(key: "\(scope)", request, number, in: worker)
         }
         let known = isKnown ? try rows(of: scope, page: request, in: worker) : []
         var rows = Dictionary(known.map { ($0.piece, $0) }) { $1 }

@@ -33,7 +33,7 @@ struct StoredRequest: Sendable, Hashable {
         row.lastModified = validators?.lastModified
         row.facts = facts
         let kinds: [StoredKeys.Kind] = [.previous, .members, .listed]
-        let keys = try StoredKeys.rows(kinds, of: scope, page: key, areNew: isUnstored, in: context)
+        let keys = try StoredKeys.rows(kinds, of: scope, page: key, areUnstored: isUnstored, in: context)
         // What the page vouched for so far, and no complete run has judged yet, must not be forgotten: a run may be cut off before it judges. The
         // keys of another entity's rows mean nothing here.
         var gone = listed
@@ -48,7 +48,7 @@ struct StoredRequest: Sendable, Hashable {
             StoredKeys.set(data, stored, in: context)
         }
         if !manifest.isEmpty || row.manifest > 0 {
-            try StoredManifest.set(manifest, over: row.manifest > 0, of: scope, page: key, isNew: isUnstored, in: context)
+            try StoredManifest.set(manifest, over: row.manifest > 0, of: scope, page: key, isUnstored: isUnstored, in: context)
             row.manifest = manifest.count
         }
         row.mapping = fingerprint
@@ -123,11 +123,11 @@ enum StoredKeys {
 
     /// The rows for these sets, in their order.
     ///
-    /// - Parameter areNew: none of them is stored.
+    /// - Parameter areUnstored: none of them is stored.
     fileprivate static func rows(
-        _ kinds: [Kind], of scope: ResourceScope, page request: String, areNew: Bool = false, in worker: NSManagedObjectContext
+        _ kinds: [Kind], of scope: ResourceScope, page request: String, areUnstored: Bool = false, in worker: NSManagedObjectContext
     ) throws -> [StateRow<KeysTable>] {
-        if areNew { return try kinds.map { try StateRow(newKey: "\(scope)", request, $0, in: worker) } }
+        if areUnstored { return try kinds.map { try StateRow(newKey: "\(scope)", request, $0, in: worker) } }
         return try StateRow.find(keys: kinds.map { ["\(scope)", request, $0] }, in: worker)
     }
 

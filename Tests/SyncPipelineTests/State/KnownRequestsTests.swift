@@ -125,6 +125,31 @@ import Testing
         try await fixture.end()
     }
 
+    // Otherwise each would be fetched to be compared with what is no longer there, and then as a whole.
+    @Test func pagesAreNotComparedWithWhatWasForgottenMeanwhile() async throws {
+        setAll(isTagged: false)
+        let deed = Deed()
+        let fixture = try await PipelineFixture(Self.toml) { [api] request, _ in
+            if request.address.description.hasSuffix(Self.path(5)) { try await deed.isDone() }
+            return api.answer(request)
+        }
+        try await fixture.sync()
+        for page in 5...Self.count {
+            api.set(Self.path(page), #"[{"id": \#(2 * page - 1), "name": "new"}, {"id": \#(2 * page), "name": "n\#(2 * page)"}]"#)
+        }
+        let before = fixture.transport.requests.count, document = fixture.document
+        deed.set {
+            try await document.withWorker { worker in
+                try StoredManifest.forget(Self.scope, in: worker)
+                try worker.save()
+            }
+        }
+        let report = try #require(try await fixture.sync().first), asked = fixture.transport.requests.dropFirst(before)
+        #expect(report.isComplete && report.counts.updated == 4)
+        for page in 7...Self.count { #expect(asked.filter { $0.address.description.hasSuffix(Self.path(page)) }.count == 1) }
+        try await fixture.end()
+    }
+
     // A short form inside of a record of the fifth page is one of the seventh.
     @Test func aPageThatCameIntoDoubtMeanwhileIsReadAnew() async throws {
         setAll()
@@ -165,7 +190,6 @@ import Testing
         #expect(try await fixture.sync().first?.outcome == .failed)
         fixture = try await restarted(fixture, meanwhile: damage)
         set(6)
-        // Pages move: what the sixth had is the seventh now.
         let report = try #require(try await fixture.sync().first)
         #expect(report.isComplete && report.outcome == .succeeded)
         #expect(try await fixture.values("name", of: "Person") == Self.names)

@@ -50,11 +50,9 @@ struct StateRow<Table: StateTable> {
     static func existing(key parts: any ColumnValue..., in context: NSManagedObjectContext) throws -> StateRow? {
         let entity = try entity(in: context), key = UniqueKey(parts.map(\.stored))
         if let known = try recalled(key, entity, in: context) { return known }
-        guard let found = try context.find(entity, constraint: 0, keys: [key]).first?.value,
-            let row = try found.row ?? context.currentRows([found.id])[found.id]
-        else { return nil }
-        context.remember(found.id, entity: entity, constraint: 0, key: key)
-        return StateRow(entity: entity, id: found.id, base: row, row: row)
+        let found = try existing(keys: [parts], in: context).first
+        if let id = found?.id { context.remember(id, entity: entity, constraint: 0, key: key) }
+        return found
     }
 
     /// The rows with these keys, for reading only, as far as there are any; in no particular order.

@@ -109,6 +109,8 @@ final class ContextLevel: @unchecked Sendable {
     private(set) var saveCount: UInt64 = 0
     /// How many of the chain's changes are this level's.
     private(set) var changeCount: UInt64 = 0
+    /// What `changeCount` was when the save in progress began.
+    private(set) var stampOfSave: UInt64?
     /// What others had changed when the first deletion was pushed that is pending; nil: none is.
     var deletionStamp: UInt64?
     /// Pushed change sets which this context's own objects have not seen yet.
@@ -312,6 +314,7 @@ final class ContextLevel: @unchecked Sendable {
     /// Starts a save: what is pending is being written from now on.
     func beginSaving() -> ChangeSet {
         let changes = pending
+        stampOfSave = changeCount
         saving = changes
         pending = ChangeSet()
         deletionStamp = nil

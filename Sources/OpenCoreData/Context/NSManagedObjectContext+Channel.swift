@@ -168,12 +168,7 @@ extension NSManagedObjectContext: PersistentStoreChannel {
             readInbox()
             tellOfChanges()
         } else {
-            queue.async { [self] in
-                // A fetch may have read the inbox meanwhile, and then nobody has heard of it yet.
-                guard self.hasUnreadInbox.load(ordering: .acquiring) || !self.events.pushed.isEmpty else { return }
-                self.readInbox()
-                self.tellOfChanges()
-            }
+            hearOfPushes()
         }
         return received
     }

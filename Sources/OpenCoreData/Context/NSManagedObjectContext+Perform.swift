@@ -5,11 +5,7 @@ extension NSManagedObjectContext {
     /// See `perform(_:)`.
     final func performLater(_ block: @escaping () -> Void) {
         publishAncestors()
-        queue.async { [self] in
-            readInbox()
-            block()
-            processPendingChanges()
-        }
+        inTurn(block)
     }
 
     /// Runs a block on the context's queue and returns when it is done; from a block of this context it runs at once.
@@ -44,11 +40,12 @@ extension NSManagedObjectContext {
             return Unchecked(value: block())
         }
         return await withCheckedContinuation { continuation in
-            queue.async { [self] in
-                readInbox()
-                let value = block()
-                processPendingChanges()
-                continuation.resume(returning: Unchecked(value: value))
+            var value: Unchecked<T>?
+            inTurn {
+                value = Unchecked(value: block())
+            } then: {
+                // The block has run.
+                if let value { continuation.resume(returning: value) }
             }
         }
     }

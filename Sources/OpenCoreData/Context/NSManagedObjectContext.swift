@@ -43,6 +43,10 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     /// Objects with changes that have not been published yet.
     var unpublished: [NSManagedObject] = []
     var events = ContextEvents()
+    /// Those of a large push, until it is told and saved.
+    var pushedObjects: PushedObjects?
+    /// How many objects are made for a notification, or freed after it, in one turn of the main queue: some milliseconds' work.
+    package var objectsInATurn = 4096
     private var isTurnScheduled = false
     private var storedName: String?
     private var upstream: (any PersistentStoreChannel)?
@@ -293,10 +297,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     func scheduleTurn() {
         guard concurrencyType == .mainQueueConcurrencyType, !isTurnScheduled else { return }
         isTurnScheduled = true
-        queue.async { [self] in
-            self.isTurnScheduled = false
-            self.processPendingChanges()
-        }
+        inTurn { [self] in isTurnScheduled = false }
     }
 }
 

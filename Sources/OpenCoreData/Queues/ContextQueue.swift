@@ -23,6 +23,8 @@ package final class ContextQueue: @unchecked Sendable {
     let pending = Atomic<Int>(0)
     /// What `lock()` holds, innermost last.
     let holds = Mutex<[Hold]>([])
+    /// What waits for work of the main queue that goes on over several turns; nil for other queues.
+    let line: QueueLine?
 
     /// The queue and its label, which may be renamed. A private queue is made when it is used first.
     private struct State: Sendable {
@@ -41,6 +43,7 @@ package final class ContextQueue: @unchecked Sendable {
             MainQueueMark.set()
             dispatch = .main
         }
+        line = kind == .main ? QueueLine() : nil
         state = Mutex(State(label: label, dispatch: dispatch))
     }
 
@@ -55,7 +58,7 @@ package final class ContextQueue: @unchecked Sendable {
     }
 
     /// The dispatch queue, for work that begins now.
-    private var dispatch: DispatchQueue? {
+    var dispatch: DispatchQueue? {
         if kind == .main { MainQueueProbe.shared.watch() }
         return state.withLock { state in
             if kind == .privateQueue, state.dispatch == nil { state.dispatch = DispatchQueue(label: state.label) }
@@ -84,8 +87,10 @@ package final class ContextQueue: @unchecked Sendable {
     func enqueue(_ block: @escaping @Sendable () -> Void) {
         pending.add(1, ordering: .relaxed)
         dispatch?.async {
-            block()
-            self.pending.subtract(1, ordering: .relaxed)
+            self.line.run {
+                block()
+                self.pending.subtract(1, ordering: .relaxed)
+            }
         }
     }
 
@@ -111,7 +116,7 @@ package final class ContextQueue: @unchecked Sendable {
         let me = pthread_self(), holds = mine.all
         WaitGraph.shared.willWait(for: self)
         defer { WaitGraph.shared.didWait(me) }
-        let outcome: Result<T, E> = dispatch.sync {
+        func run() -> Result<T, E> {
             let here = HeldQueues.current
             // Blocks for the main queue run on its own thread: what the waiting thread holds is lent to it until the block ends.
             let isElsewhere = here !== mine
@@ -127,11 +132,11 @@ package final class ContextQueue: @unchecked Sendable {
             }
             do throws(E) { return .success(try held(nil, block)) } catch { return .failure(error) }
         }
-        return try outcome.get()
+        return try line.enter(dispatch, run).get()
     }
 
     /// - Parameter origin: where the block was handed in, if it was elsewhere.
-    private func held<T, E: Error>(_ origin: CallStack?, _ block: () throws(E) -> T) throws(E) -> T {
+    func held<T, E: Error>(_ origin: CallStack?, _ block: () throws(E) -> T) throws(E) -> T {
         let list = HeldQueues.current
         let isOutermost = !list.contains(self)
         list.push(self)

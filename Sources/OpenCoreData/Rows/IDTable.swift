@@ -98,10 +98,18 @@ package struct IDTable<Value>: Sequence, ExpressibleByDictionaryLiteral {
 
     /// The IDs whose values are of some kind.
     func keys(where isWanted: (borrowing Value) -> Bool) -> [NSManagedObjectID] {
+        keys(in: 0..<placeCount, where: isWanted)
+    }
+
+    /// How many places the table has, of which some may be empty.
+    var placeCount: Int { entries.count }
+
+    /// The IDs in some of the places, whose values are of some kind.
+    func keys(in places: Range<Int>, where isWanted: (borrowing Value) -> Bool) -> [NSManagedObjectID] {
         entries.withUnsafeBufferPointer { entries in
             var result: [NSManagedObjectID] = []
-            result.reserveCapacity(count)
-            for place in entries.indices {
+            result.reserveCapacity(places.count)
+            for place in places {
                 if let value = entries[place].value, isWanted(value) { result.append(entries[place].id) }
             }
             return result

@@ -6,6 +6,7 @@ extension NSManagedObjectContext {
         let count = chain.replacementCount
         if count == knownReplacements { return }
         knownReplacements = count
+        letGoOfPushedObjects()
         bringWhatMoved()
         // What was not published yet is said of the others, too.
         publish()

@@ -51,10 +51,15 @@ package enum ContextNews {
 // Used on the context's queue only.
 package final class ObjectChanges {
     let events: ContextEvents
+    /// Objects of what was pushed that are there already.
+    let pushed: PushedObjects?
     /// The same by ID. Made once, for those who ask.
-    private(set) lazy var ids = ContextChangeIDs(events)
+    private(set) lazy var ids = ContextChangeIDs(events, pushed)
 
-    init(_ events: ContextEvents) { self.events = events }
+    init(_ events: ContextEvents, pushed: PushedObjects? = nil) {
+        self.events = events
+        self.pushed = pushed
+    }
 }
 
 /// What a save handed on, and the objects of it that the context has.
@@ -65,16 +70,19 @@ package struct SavedObjects {
     let deleted: [NSManagedObject]
     /// Objects whose values are others than those that were handed on.
     let settled: Set<NSManagedObjectID>
+    /// All objects that were handed on, where they are known.
+    let all: PushedObjects?
 
     /// - Parameter computed: what has values that a store computed, and no object that shows them.
     init(
         _ outcome: NSManagedObjectContext.SaveOutcome, inserted: [NSManagedObject], updated: [NSManagedObject], deleted: [NSManagedObject],
-        computed: Set<NSManagedObjectID>
+        computed: Set<NSManagedObjectID>, all: PushedObjects?
     ) {
         changes = outcome.changes
         self.inserted = inserted
         self.updated = updated
         self.deleted = deleted
+        self.all = all
         settled = outcome.settled.union(computed)
     }
 }
@@ -105,15 +113,19 @@ package struct ContextChangeIDs {
 
 extension ContextChangeIDs {
     /// What these events are about: the context's own objects, what children pushed, and what was taken back.
-    init(_ events: ContextEvents) {
-        inserted = Set(events.inserted.keys)
-        updated = Set(events.updated.keys)
+    fileprivate init(_ events: ContextEvents, _ pushed: PushedObjects?) {
+        inserted = pushed?.insertedIDs ?? []
+        updated = pushed?.updatedIDs ?? []
+        inserted.formUnion(events.inserted.keys)
+        updated.formUnion(events.updated.keys)
         deleted = Set(events.deleted.keys)
         refreshed = Set(events.refreshed.keys).union(events.reverted)
         for changes in events.dropped { refreshed.formUnion(changes.allIDs) }
-        for changes in events.pushed {
-            inserted.formUnion(changes.ids(.inserted))
-            updated.formUnion(changes.ids(.updated))
+        for (number, changes) in events.pushed.enumerated() {
+            if number >= pushed?.pushCount ?? 0 {
+                inserted.formUnion(changes.ids(.inserted))
+                updated.formUnion(changes.ids(.updated))
+            }
             deleted.formUnion(changes.ids(.deleted))
             updated.formUnion(changes.relationshipOwners)
         }
@@ -145,7 +157,11 @@ extension NSManagedObjectContext {
         self.events = ContextEvents()
         for object in events.updated.values { object.noteEventEnd() }
         for object in events.inserted.values { object.noteEventEnd() }
-        tell(.didChange(ObjectChanges(events)))
+        // Where somebody has to know before all of them are made, the rest is made at once.
+        let pushed = pushedObjects.flatMap { $0.areTold ? nil : $0 }
+        pushed?.areTold = true
+        tell(.didChange(ObjectChanges(events, pushed: pushed?.isComplete == true ? pushed : nil)))
+        if objectsOfAllChanges == nil { letGoOfPushedObjects() }
     }
 
     /// Tells NotificationCenter, and then whoever follows. On the context's queue.

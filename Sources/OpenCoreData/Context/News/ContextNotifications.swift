@@ -87,7 +87,7 @@ extension NSManagedObjectContext {
     func post(_ news: ContextNews) {
         switch news {
         case .willSave: post(.NSManagedObjectContextWillSave)
-        case .didChange(let changes): postObjectsDidChange(changes.events)
+        case .didChange(let changes): postObjectsDidChange(changes.events, changes.pushed)
         case .wasReset(let ids): post(.NSManagedObjectContextObjectsDidChange, [NSInvalidatedAllObjectsKey: ids])
         case .didSave(let saved): postDidSave(saved)
         case .didMerge(let changes): postDidMerge(changes)
@@ -118,17 +118,22 @@ extension NSManagedObjectContext {
         post(.NSManagedObjectContextDidMergeChangesObjectIDs, info)
     }
 
-    private func postObjectsDidChange(_ events: ContextEvents) {
+    /// - Parameter pushed: objects of the first pushes, all that there are.
+    private func postObjectsDidChange(_ events: ContextEvents, _ pushed: PushedObjects?) {
         if events.hasNoObjects { return }
-        var inserted = Set(events.inserted.values), updated = Set(events.updated.values), deleted = Set(events.deleted.values)
+        var inserted = pushed?.inserted ?? [], updated = pushed?.updated ?? [], deleted = Set(events.deleted.values)
+        inserted.formUnion(events.inserted.values)
+        updated.formUnion(events.updated.values)
         let refreshed = Set(events.refreshed.values)
         var made: [NSManagedObject] = []
         // Objects that only the notification needs go in the order in which they came, which is that of memory, and not in that of its sets.
         defer { withExtendedLifetime(made) {} }
         if materializesNotificationObjects {
-            for changes in events.pushed {
-                made += add(changes.ids(.inserted), to: &inserted)
-                made += add(changes.ids(.updated), to: &updated)
+            for (number, changes) in events.pushed.enumerated() {
+                if number >= pushed?.pushCount ?? 0 {
+                    made += add(changes.ids(.inserted), to: &inserted)
+                    made += add(changes.ids(.updated), to: &updated)
+                }
                 deleted.formUnion(changes.ids(.deleted).compactMap { registry[$0] })
             }
             inserted.subtract(deleted)
@@ -143,19 +148,26 @@ extension NSManagedObjectContext {
         post(.NSManagedObjectContextObjectsDidChange, info)
     }
 
-    /// The objects with these IDs, made where there are none yet. Many at a time, for a big push is many.
+    /// Adds the objects with these IDs.
     ///
     /// - Returns: those that were made.
     private func add(_ ids: [NSManagedObjectID], to objects: inout Set<NSManagedObject>) -> [NSManagedObject] {
         if ids.isEmpty { return [] }
         objects.reserveCapacity(objects.count + ids.count)
+        let (all, made) = makeObjects(ids)
+        for object in all { objects.insert(object) }
+        return made
+    }
+
+    /// The objects with these IDs, made where there are none yet. Many at a time, for a big push is many.
+    func makeObjects(_ ids: [NSManagedObjectID]) -> (all: [NSManagedObject], made: [NSManagedObject]) {
         let layers = chain.withLock { level.hasChanges ? [level.pending, level.saving].compactMap { $0 } : [] }
-        var made: [NSManagedObject] = []
+        var made: [NSManagedObject] = [], known: [NSManagedObject] = []
         var maker = ObjectMaker(self)
         let hasObjects = !registry.isEmpty
         for id in ids {
-            if hasObjects, let known = registry[id] {
-                objects.insert(known)
+            if hasObjects, let object = registry[id] {
+                known.append(object)
                 continue
             }
             let object = maker.make(id)
@@ -168,13 +180,13 @@ extension NSManagedObjectContext {
         }
         registry.reserve(made.count)
         registry.add(&made)
-        for object in made { objects.insert(object) }
-        return made
+        return (known + made, made)
     }
 
     private func postDidSave(_ saved: SavedObjects) {
         let changes = saved.changes
-        var sets = (inserted: Set(saved.inserted), updated: Set(saved.updated), deleted: Set(saved.deleted))
+        let all = saved.all
+        var sets = (inserted: all?.inserted ?? Set(saved.inserted), updated: all?.updated ?? Set(saved.updated), deleted: Set(saved.deleted))
         var made: [NSManagedObject] = []
         defer { withExtendedLifetime(made) {} }
         if materializesNotificationObjects {
@@ -192,7 +204,8 @@ extension NSManagedObjectContext {
         guard materializesNotificationObjects else { return }
         typealias Key = NotificationKey
         var ids: [AnyHashable: Any] = [
-            Key.insertedObjectIDs.rawValue: Set(changes.ids(.inserted)), Key.updatedObjectIDs.rawValue: Set(changes.ids(.updated)),
+            Key.insertedObjectIDs.rawValue: all?.insertedIDs ?? Set(changes.ids(.inserted)),
+            Key.updatedObjectIDs.rawValue: all?.updatedIDs ?? Set(changes.ids(.updated)),
             Key.deletedObjectIDs.rawValue: Set(changes.ids(.deleted)),
         ]
         if !changes.computed.isEmpty { ids[Key.refreshedObjectIDs.rawValue] = changes.computed }

@@ -252,7 +252,8 @@ extension NSManagedObjectContext {
     /// See `processPendingChanges()`.
     final func endEvent() {
         checkQueue()
-        readInbox()
+        // What comes while a large push is told of is told after it.
+        if hasUntoldObjects { followReplacements() } else { readInbox() }
         if propagatesDeletesAtEndOfEvent { propagateWhatCanBeRead() }
         publish()
         registerEventForUndo()

@@ -38,6 +38,7 @@ extension NSManagedObjectContext {
         events.updated = [:]
         events.deleted = [:]
         events.pushed = []
+        letGoOfPushedObjects()
         events.reverted = []
         events.dropped = lost.isEmpty ? [] : [lost]
         tellOfChanges()
@@ -96,6 +97,7 @@ extension NSManagedObjectContext {
         }
         registry.removeAll()
         events = ContextEvents()
+        letGoOfPushedObjects()
         for object in objects { object.leaveBehind() }
         tell(.wasReset(objects.map(\.objectID)))
     }

@@ -23,6 +23,7 @@ struct ObjectRegistry {
     }
 
     var isEmpty: Bool { retained.isEmpty && used.isEmpty }
+    var retainsAny: Bool { !retained.isEmpty }
     /// How many objects there are at most.
     var capacityInUse: Int { retained.count + used.count }
     /// The objects that are retained: at least those with unsaved changes of their own. In the order in which that began.

@@ -17,13 +17,14 @@ extension NSManagedObjectContext {
             throw partly.error
         }
         decided = []
+        let objects = objectsOfAllChanges
         let spent = chain.withLock {
             defer { if parent == nil { didSave(turning: saved.identities, of: changes) } }
             return level.didSave()
         }
         withExtendedLifetime(spent) {}
         undoRecorder?.didSave()
-        finish(saved)
+        finish(saved, objects)
     }
 
     /// Has changed metadata of the stores written, where this context is the one that writes.
@@ -73,10 +74,8 @@ extension NSManagedObjectContext {
     /// L17: changes made in `willSave()` are saved too, and make another round, until nothing changes any more.
     func callWillSave() throws {
         publish()
-        var next: [NSManagedObject] = []
-        for object in mayChangeUnretained ? registry.objects : Array(registry.retainedObjects) where object.hasHooks && object.isUnsaved {
-            next.append(object)
-        }
+        var next =
+            objectsOfAllChanges?.all ?? (mayChangeUnretained ? registry.objects : registry.retainedObjects).filter { $0.hasHooks && $0.isUnsaved }
         for _ in 0..<100 {
             for object in next where object.hasHooks { object.willSave() }
             next = unpublished
@@ -129,6 +128,8 @@ extension NSManagedObjectContext {
         // together, for which a row becomes an object.
         let pushed = hasPushedChanges && !hasImportedRows ? changes.entities.values.filter { !$0.isEmpty && $0.entity.validatesItself } : []
         let counts = MemberCounts(touchedBy: [changes], includingNewOwners: hasPushedChanges)
+        // Nobody has changed anything of what a child pushed.
+        let isAsPushed = pushed.isEmpty && objectsOfAllChanges != nil
         if registry.isEmpty && !hasImportedRows && !changes.mayBeDenied && counts.keys.isEmpty && pushed.isEmpty { return }
         func check(_ id: NSManagedObjectID, _ change: PendingRow, _ object: NSManagedObject?) throws {
             do {
@@ -156,7 +157,7 @@ extension NSManagedObjectContext {
                 for (id, change) in part.loose { try check(id, change, try registry[id] ?? (validatesItself ? object(for: id, change) : nil)) }
             }
         } else {
-            for object in hasPushedChanges ? registry.objects : Array(registry.retainedObjects) {
+            for object in isAsPushed ? [] : hasPushedChanges ? registry.objects : registry.retainedObjects {
                 try changes[object.objectID].map { try check(object.objectID, $0, object) }
             }
             for part in pushed {
@@ -183,7 +184,9 @@ extension NSManagedObjectContext {
     }
 
     /// The objects take their new state; hooks and notifications follow.
-    func finish(_ outcome: SaveOutcome) {
+    ///
+    /// - Parameter objectsOfSave: those of everything that was handed on, where they are known.
+    func finish(_ outcome: SaveOutcome, _ objectsOfSave: PushedObjects? = nil) {
         // Objects that turned out to be others are those from now on.
         let turned = outcome.identities.keys.compactMap { registry[$0] }
         followReplacements()
@@ -200,7 +203,13 @@ extension NSManagedObjectContext {
             if object.state == .inserted { inserted.append(object) } else if object.state == .updated { updated.append(object) }
             object.becomeClean()
         }
-        if !mayChangeUnretained && !outcome.isSettled {
+        let all = outcome.isSettled || !outcome.recomputed.isEmpty ? nil : objectsOfSave
+        if let all {
+            for object in all.all where object.state == .inserted || object.state == .updated {
+                if object.state == .inserted { inserted.append(object) } else { updated.append(object) }
+                object.becomeClean()
+            }
+        } else if !mayChangeUnretained && !outcome.isSettled {
             for object in registry.retainedObjects { outcome.changes[object.objectID].map { land(object, $0) } }
         } else if outcome.changes.rowCount < registry.capacityInUse {
             outcome.changes.forEachUnsealed { id, change in registry[id].map { land($0, change) } }
@@ -228,14 +237,15 @@ extension NSManagedObjectContext {
         }
         dropDiscarded()
         if RegistrationLog.isNeeded { registry.log.register(inserted.map(\.objectID)) }
-        let clean = (inserted + updated).map(\.objectID)
+        let clean = registry.retainsAny ? (inserted + updated).map(\.objectID) : []
         // Whoever looks for what was inserted finds it in the channel from now on.
         reservedKeys = nil
         let computed = outcome.recomputed.union(outcome.computed.keys), shown = computed.compactMap { registry[$0] }.filter { !$0.isFaulted }
         tell(
             .didSave(
                 SavedObjects(
-                    outcome, inserted: inserted, updated: updated, deleted: deleted, computed: computed.subtracting(shown.map(\.objectID)))))
+                    outcome, inserted: inserted, updated: updated, deleted: deleted, computed: computed.subtracting(shown.map(\.objectID)),
+                    all: all)))
         // Apart from what hooks and observers have changed meanwhile, which is told in its own time.
         var refreshed = ContextEvents()
         for object in shown where registry[object.objectID] === object && object.state == .clean { refreshed.refreshed[object.objectID] = object }
@@ -243,6 +253,7 @@ extension NSManagedObjectContext {
         (inserted, updated) = ([], [])
         // Nobody keeps them any more but those who use them.
         registry.release(clean)
+        if objectsOfAllChanges == nil { letGoOfPushedObjects() }
     }
 
     /// Objects that were not saved show what a store computed for them.

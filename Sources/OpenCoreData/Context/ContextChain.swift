@@ -111,6 +111,8 @@ final class ContextLevel: @unchecked Sendable {
     private(set) var changeCount: UInt64 = 0
     /// What `changeCount` was when the save in progress began.
     private(set) var stampOfSave: UInt64?
+    /// What it was when a push had come into a level where nothing was unsaved.
+    private(set) var stampOfOnlyPush: UInt64?
     /// What others had changed when the first deletion was pushed that is pending; nil: none is.
     var deletionStamp: UInt64?
     /// Pushed change sets which this context's own objects have not seen yet.
@@ -253,10 +255,12 @@ final class ContextLevel: @unchecked Sendable {
     func merge(_ pushed: ChangeSet) {
         let journaled = pending.journaled.joined(pushed.journaled), isAdmitted = pushed.isAdmitted && (pending.isEmpty || pending.isAdmitted)
         isMerging = true
+        let isOnly = !hasChanges
         defer {
             isMerging = false
             if isAdmitted { pending.isAdmitted = true }
             comesFrom(journaled)
+            stampOfOnlyPush = isOnly ? changeCount : nil
         }
         if pending.isEmpty && saving == nil && keyIndexes.isEmpty {
             if pushed.deletedCount > 0 { chain.noteDiscard() }
@@ -328,6 +332,7 @@ final class ContextLevel: @unchecked Sendable {
     func didSave() -> Spent {
         let spent = Spent(changes: saving, keyIndexes: keyIndexes)
         saving = nil
+        stampOfSave = nil
         keyIndexes = [:]
         return spent
     }

@@ -52,7 +52,10 @@ final class QueueLine: @unchecked Sendable {
         isCalling = true
         DispatchQueue.main.async {
             self.isCalling = false
-            switch self.waiting.popFirst() {
+            let next = self.waiting.popFirst()
+            // A slice keeps what was taken from it.
+            if self.waiting.isEmpty { self.waiting = [] }
+            switch next {
             case .block(let block): block()
             case .thread(let turn):
                 self.isTaken = true
@@ -90,7 +93,7 @@ extension QueueLine? {
 
 extension ContextQueue {
     /// Runs `turn`, after what is queued already, until it returns false. On the main queue each time is a turn of its own, and whoever else waits for
-    /// the main queue is served in between; blocks of this queue wait until it is over.
+    /// the main queue is served in between; blocks of this queue wait until it is over, but for those that run on the main thread already.
     func inTurns(_ turn: @escaping () -> Bool) {
         if kind == .confinement { Violation.confinement("perform(_:)") }
         let work = Unchecked(value: turn)

@@ -51,7 +51,7 @@ package enum ContextNews {
 // Used on the context's queue only.
 package final class ObjectChanges {
     let events: ContextEvents
-    /// Objects of what was pushed that are there already.
+    /// Objects of what was pushed that are there already. They may be gone when the news is told.
     let pushed: PushedObjects?
     /// The same by ID. Made once, for those who ask.
     private(set) lazy var ids = ContextChangeIDs(events, pushed)
@@ -153,6 +153,7 @@ extension NSManagedObjectContext {
     /// Tells once of everything that changed since the last time; nothing if nothing did.
     func tellOfChanges() {
         guard !events.isEmpty else { return }
+        readDeletionsOfUntoldObjects()
         let events = self.events
         self.events = ContextEvents()
         for object in events.updated.values { object.noteEventEnd() }

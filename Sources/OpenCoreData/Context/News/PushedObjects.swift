@@ -1,5 +1,3 @@
-import Synchronization
-
 /// The objects of what children pushed, made before the context tells of it: a few at a time, so that a large push does not hold the main queue.
 ///
 /// They are kept until the context saves, where nothing but this push is unsaved: the notification of the save is about the same objects.
@@ -7,7 +5,7 @@ import Synchronization
 final class PushedObjects {
     /// How many of the pushes of which the context has not told these are, from the first one on.
     let pushCount: Int
-    /// What the level said of itself when these were all its unsaved changes, as one child pushed them; nil if they were not.
+    /// The level's count of changes when it had these alone, as one child pushed them; nil if there were others.
     private let stamp: UInt64?
     /// Whether the context has told of them.
     var areTold = false
@@ -59,7 +57,7 @@ final class PushedObjects {
     ///
     /// - Parameter make: gives the objects of these IDs.
     func makeNext(_ count: Int, _ make: ([NSManagedObjectID]) -> [NSManagedObject]) {
-        var rest = count
+        var rest = max(1, count)
         while rest > 0, let portion = portions.first {
             let rows = portion.rows(), places = portion.place..<min(portion.place + rest, rows.placeCount)
             for kind in [ChangeKind.inserted, .updated] {
@@ -69,6 +67,8 @@ final class PushedObjects {
             rest -= places.count
             if places.upperBound == rows.placeCount { portions.removeFirst() } else { portions[portions.startIndex].place = places.upperBound }
         }
+        // A slice keeps what was taken from it.
+        if portions.isEmpty { portions = [] }
     }
 
     private func add(_ objects: [NSManagedObject], _ ids: [NSManagedObjectID], _ kind: ChangeKind) {
@@ -151,6 +151,11 @@ extension NSManagedObjectContext {
         return !pushed.isComplete
     }
 
+    /// What is gone since objects of a large push were made is not told as new.
+    func readDeletionsOfUntoldObjects() {
+        if hasUntoldObjects, chain.withLock({ level.inbox.contains { $0.deletedCount > 0 } }) { readInbox() }
+    }
+
     private func beginMakingPushedObjects() {
         letGoOfPushedObjects()
         let pushes = events.pushed
@@ -158,12 +163,7 @@ extension NSManagedObjectContext {
             pushes.contains(where: { $0.insertedCount + $0.updatedCount > objectsInATurn })
         else { return }
         let stamp: UInt64? = chain.withLock {
-            let pending = level.pending
-            // A row of a push that was changed before it would be unsaved once and be counted twice.
-            guard level.saving == nil, let push = pushes.first, pushes.count == 1, pending.deletedCount == 0, push.deletedCount == 0,
-                pending.insertedCount == push.insertedCount, pending.updatedCount == push.updatedCount
-            else { return nil }
-            return level.changeCount
+            pushes.count == 1 && level.pending.deletedCount == 0 && level.stampOfOnlyPush == level.changeCount ? level.changeCount : nil
         }
         pushedObjects = PushedObjects(of: pushes, stamp: stamp)
     }

@@ -12,6 +12,7 @@ extension NSManagedObjectContext {
             saved = try handOver(changes)
         } catch {
             takeBack(changes, after: error)
+            letGoOfPushedObjects()
             guard let partly = error as? PartlySaved else { throw error }
             finishPart(partly.outcome(of: changes))
             throw partly.error
@@ -190,6 +191,7 @@ extension NSManagedObjectContext {
         // Objects that turned out to be others are those from now on.
         let turned = outcome.identities.keys.compactMap { registry[$0] }
         followReplacements()
+        let isCurrent = objectsOfSave === pushedObjects
         propagationStamp = nil
         var inserted: [NSManagedObject] = [], updated: [NSManagedObject] = [], deleted: [NSManagedObject] = [], merged: [NSManagedObject] = []
         updated = turned.filter { $0.context === self }
@@ -203,7 +205,7 @@ extension NSManagedObjectContext {
             if object.state == .inserted { inserted.append(object) } else if object.state == .updated { updated.append(object) }
             object.becomeClean()
         }
-        let all = outcome.isSettled || !outcome.recomputed.isEmpty ? nil : objectsOfSave
+        let all = outcome.isSettled || !outcome.recomputed.isEmpty || !isCurrent ? nil : objectsOfSave
         if let all {
             for object in all.all where object.state == .inserted || object.state == .updated {
                 if object.state == .inserted { inserted.append(object) } else { updated.append(object) }

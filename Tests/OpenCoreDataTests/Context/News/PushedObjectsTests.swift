@@ -257,6 +257,90 @@ import Testing
         }
     }
 
+    // N19, N25
+    @Test func whatAChildDeletesBetweenTheTurnsIsNotToldAsNew() throws {
+        let failure = Mutex<String?>(nil), child = stack.child(of: main)
+        let delete = { @Sendable in
+            try child.performAndWait { () throws in
+                for person in try child.fetch(NSFetchRequest<NSManagedObject>(entityName: "Person")).prefix(5) { child.delete(person) }
+                try child.save()
+            }
+        }
+        try pushing(20) { failure.withLock { $0 = self.failure { try elsewhere(delete) } } }
+        main.performAndWait {}
+        main.performAndWait {
+            let told = inserted(changes.notifications.first)
+            #expect(told.count == 15 && told.allSatisfy { $0.isInserted && $0.value(forKey: "name") != nil })
+        }
+        #expect(failure.withLock { $0 } == nil && changes.count == 1)
+    }
+
+    // N19, N25: who asks before all objects are made is not told of what is gone, either.
+    @Test func whatAChildDeletedIsNotToldAsNewWhereChangesAreProcessedAtOnce() throws {
+        let failure = Mutex<String?>(nil), child = stack.child(of: main), main = self.main
+        let delete = { @Sendable in
+            try child.performAndWait { () throws in
+                for person in try child.fetch(NSFetchRequest<NSManagedObject>(entityName: "Person")).prefix(15) { child.delete(person) }
+                try child.save()
+            }
+        }
+        try pushing(20) {
+            failure.withLock { $0 = self.failure { try elsewhere(delete) } }
+            main.performAndWait { main.processPendingChanges() }
+        }
+        main.performAndWait {}
+        main.performAndWait {
+            let told = changes.notifications.map(inserted)
+            #expect(told.map(\.count) == [5] && told.allSatisfy { $0.allSatisfy { $0.value(forKey: "name") != nil } })
+        }
+        #expect(failure.withLock { $0 } == nil)
+    }
+
+    // N20: what was set here before a push of the same row is validated with it.
+    @Test func whatBrokeARuleBeforeALargePushIsRefused() throws {
+        let id = try main.performAndWait { () throws in
+            let ada = main.make("Person", ["name": "Ada"])
+            try main.save()
+            return ada.objectID
+        }
+        settle()
+        let child = stack.child(of: main)
+        let ada = child.performAndWait {
+            let ada = child.object(with: id)
+            _ = ada.value(forKey: "name")
+            return ada
+        }
+        main.performAndWait { main.object(with: id).setValue(nil, forKey: "name") }
+        try child.performAndWait {
+            ada.setValue(36, forKey: "age")
+            for number in 0..<20 { child.make("Person", ["name": "\(number)"]) }
+            try child.save()
+        }
+        main.performAndWait {}
+        main.performAndWait { _ = #expect(throws: CocoaError.self) { try main.save() } }
+    }
+
+    // C5: nobody keeps a context whose blocks have waited in line.
+    @Test func aContextIsFreedAfterItsBlocksHaveWaited() throws {
+        weak var freed: NSManagedObjectContext?
+        do {
+            let other = stack.child(of: stack.root, .mainQueueConcurrencyType)
+            other.objectsInATurn = 3
+            freed = other
+            let child = stack.child(of: other)
+            try whileBusy(other) {
+                try child.performAndWait {
+                    for number in 0..<20 { child.make("Person", ["name": "\(number)"]) }
+                    try child.save()
+                }
+                for _ in 0..<3 { other.enqueue {} }
+            }
+            try other.performAndWait { try other.save() }
+        }
+        for _ in 0..<50 { DispatchQueue.main.sync {} }
+        #expect(freed == nil)
+    }
+
     // L21, T8
     @Test(arguments: [false, true]) func whatIsThrownAwayBetweenTheTurnsIsNotTold(_ resets: Bool) throws {
         let main = self.main

@@ -45,11 +45,12 @@ struct Workload {
         every = "1h"
         min_interval = "1s"
         [defaults.http]
-        max_body = "2GiB"
-        max_body_compressed = "2GiB"
+        max_body = "64GiB"
+        max_body_compressed = "64GiB"
         total_timeout = "1h"
         [defaults.limits]
-        max_records_per_page = 5000000
+        max_records_per_page = 100000000
+        max_objects_per_page = 100000000
         max_bad_records = 1000
         [[source]]
         name = "files"

@@ -5,8 +5,8 @@ struct KeyIndex {
     private(set) var owners: [UniqueKey: NSManagedObjectID] = [:]
     /// The others.
     private var others: [UniqueKey: [NSManagedObjectID]] = [:]
-    /// Blocks that nobody has looked for one of these keys in: their rows are not among the owners yet.
-    private var blocks: [RowBlock] = []
+    /// Blocks that nobody has looked for one of these keys in: their rows are not among the owners yet. By importer.
+    private var blocks: [ObjectIdentifier: [RowBlock]] = [:]
 
     init(_ constraint: UniquenessConstraint) { self.constraint = constraint }
 
@@ -14,13 +14,19 @@ struct KeyIndex {
         change.row.flatMap { $0.layout.constraints[constraint.number].key(of: $0) }
     }
 
-    mutating func add(_ block: RowBlock) { blocks.append(block) }
+    mutating func add(_ block: RowBlock) { blocks[ObjectIdentifier(block.uniqueKeys), default: []].append(block) }
 
     /// A block that may hold the row with a key, and is asked for it only once.
     mutating func takeBlock(of key: UniqueKey) -> RowBlock? {
         guard !blocks.isEmpty, let hash = RowBlockBuilder.hash(of: key, constraint) else { return nil }
-        let place = blocks.firstIndex { block in block.uniqueKeys.primaryKey(of: hash).map(block.keys.contains) ?? false }
-        return place.map { blocks.remove(at: $0) }
+        for importer in blocks.indices {
+            // Asked once: it may have to read what is not in memory.
+            guard let primaryKey = blocks.values[importer].first?.uniqueKeys.primaryKey(of: hash),
+                let place = blocks.values[importer].firstIndex(where: { $0.keys.contains(primaryKey) })
+            else { continue }
+            return blocks.values[importer].remove(at: place)
+        }
+        return nil
     }
 
     mutating func update(_ id: NSManagedObjectID, to change: PendingRow) {

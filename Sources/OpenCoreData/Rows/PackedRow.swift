@@ -23,12 +23,16 @@ struct PackedRow {
         case shortString
         case string
         case uuid
+        /// The number of bytes, in four bytes, then the bytes.
+        case data
         /// A reference that is retained: by the row, or in a block by the block. In a builder it is a number.
         case objectID
     }
 
     /// Of one text.
     static let longestText = Int(UInt16.max)
+    /// Of one value of binary data.
+    static let longestData = 1 << 20
 
     private let bytes: UnsafeMutableRawPointer
     let count: Int
@@ -57,6 +61,7 @@ struct PackedRow {
         case .shortString: 1 + Int(place.load(as: UInt8.self))
         case .string: 2 + Int(place.loadUnaligned(as: UInt16.self))
         case .uuid: 16
+        case .data: 4 + Int(place.loadUnaligned(as: UInt32.self))
         }
     }
 
@@ -76,6 +81,7 @@ struct PackedRow {
         case .shortString: .string(text(place + 1, Int(place.load(as: UInt8.self))))
         case .string: .string(text(place + 2, Int(place.loadUnaligned(as: UInt16.self))))
         case .uuid: .uuid(UUID(uuid: place.loadUnaligned(as: uuid_t.self)))
+        case .data: .data(Data(bytes: place + 4, count: Int(place.loadUnaligned(as: UInt32.self))))
         case .objectID: .objectID(reference(place).takeUnretainedValue())
         }
     }

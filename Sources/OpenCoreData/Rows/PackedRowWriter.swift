@@ -53,6 +53,13 @@ struct PackedRowWriter {
         return .uuid
     }
 
+    /// - Parameter data: at most `PackedRow.longestData`.
+    mutating func put(data: UnsafeRawBufferPointer) -> PackedRow.Kind {
+        store(UInt32(data.count))
+        put(data.baseAddress, data.count)
+        return .data
+    }
+
     /// Retains the ID.
     @inline(__always)
     mutating func put(reference: NSManagedObjectID) -> PackedRow.Kind {

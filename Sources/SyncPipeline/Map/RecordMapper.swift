@@ -112,7 +112,7 @@ final class RecordMapper {
             try reject(record, key: nil, ConversionProblem(path: "$", message: "\(found)"))
             return
         }
-        let hash = Int64(bitPattern: records.hash(at: place) ^ mapping.salt)
+        let hash = Int64(bitPattern: try records.hash(at: place) ^ mapping.salt)
         if let packer, let packed, order.isEmpty, packer.add(record, at: place, hash: hash) {
             try checkCancellation(packer.places.count)
             if packed.isFull { try flush() }
@@ -204,7 +204,7 @@ final class RecordMapper {
             }
             for (place, key) in zip(packer.places, keys) {
                 seen.add(key)
-                records.place(key, at: place)
+                try records.place(key, at: place)
                 records.write(key)
             }
             counts.inserted += keys.count
@@ -289,7 +289,7 @@ final class RecordMapper {
         guard let id = draft.id else { return }
         if draft.knowledge == .record {
             seen.add(id.key)
-            if let place = draft.place { records.place(id.key, at: place) }
+            if let place = draft.place { try records.place(id.key, at: place) }
         }
         if isUnchanged(draft) && draft.targets.allSatisfy({ slot, target in draft.stored?[slot].objectID == target?.id }) {
             counts.unchanged += 1

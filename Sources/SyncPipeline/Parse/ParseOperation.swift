@@ -140,7 +140,8 @@ final class ParseOperation: Operation, @unchecked Sendable {
         try StoredRequest(
             validators: isRemembered ? input.page.validators : nil, facts: isRemembered ? facts : nil, run: input.run
         ).store(
-            members: members, listed: listed, manifest: (isCompared ? mapper.outcome.manifest(of: members) : nil) ?? Manifest(), scope: input.scope,
+            members: members, listed: listed, manifest: (isCompared ? try mapper.outcome.manifest(of: members) : nil) ?? Manifest(),
+            scope: input.scope,
             key: input.requestKey, fingerprint: input.fingerprint, isUnstored: input.isUnstored, in: worker)
         try quarantine(mapper.rejected, in: worker)
         let page = ParsedPage(

@@ -56,13 +56,14 @@ extension SyncRun {
     func manifest(of key: String, count: Int) async throws -> Manifest? {
         let (known, group) = knowledge.withLock { knowledge in
             let known = knowledge.manifests.removeValue(forKey: key)
-            func isSmall(_ request: StoredRequest) -> Bool { request.manifest > 0 && request.manifest <= StoredManifest.pieceSize }
+            func isSmall(_ request: StoredRequest) -> Bool { request.manifest > 0 && request.manifest <= Manifest.pieceSize }
             guard known == nil, let requests = knowledge.requests, let stored = requests[key], isSmall(stored) else { return (known, [String]()) }
             return (nil, requests.group(from: key) { isSmall($1) })
         }
         if let known, known.count == count { return known }
+        let spill = environment.document.root.persistentStoreCoordinator?.blockSpill
         return try await environment.workers.run { [self] worker in
-            guard group.count > 1 else { return try StoredManifest.load(count: count, of: scope, page: key, in: worker) }
+            guard group.count > 1 else { return try StoredManifest.load(count: count, of: scope, page: key, spill: spill, in: worker) }
             var manifests = try StoredManifest.load(of: scope, pages: group, in: worker)
             let manifest = manifests.removeValue(forKey: key)
             knowledge.withLock { $0.manifests = manifests }

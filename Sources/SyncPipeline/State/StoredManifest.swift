@@ -4,48 +4,89 @@ import OpenCoreData
 
 /// Manifests that outlive the process, each in rows of so many records that a change of some does not write all of them anew. Used on the context's queue.
 enum StoredManifest {
-    /// How many records a row has.
-    static let pieceSize = 4096
+    /// How many rows are looked up at once.
+    private static let rowsAtOnce = 32
 
     /// The manifest of a page.
     ///
-    /// - Parameter count: how many records it has, as the page's own row says.
+    /// - Parameters:
+    ///   - count: how many records it has, as the page's own row says.
+    ///   - spill: where it waits if it is too much for the memory.
     /// - Returns: nil where that is not what is stored, or it is damaged: then there is none.
-    static func load(count: Int, of scope: ResourceScope, page request: String, in worker: NSManagedObjectContext) throws -> Manifest? {
-        var manifest = Manifest()
-        for (number, row) in try rows(of: scope, page: request, in: worker).enumerated() {
-            guard row.piece == number, let piece = row.records.flatMap({ Manifest($0) }) else { return nil }
-            manifest.append(piece)
+    static func load(
+        count: Int, of scope: ResourceScope, page request: String, spill: BlockSpill? = nil, in worker: NSManagedObjectContext
+    ) throws -> Manifest? {
+        var manifest = Manifest(in: spill)
+        for numbers in groups(of: count) {
+            let rows = try existing(numbers, of: scope, page: request, in: worker)
+            guard rows.count == numbers.count else { return nil }
+            for row in rows.sorted(by: { $0.piece < $1.piece }) {
+                guard let piece = row.records.flatMap({ Manifest.Piece($0) }) else { return nil }
+                manifest.append(piece)
+            }
         }
         return manifest.count == count ? manifest : nil
+    }
+
+    /// The numbers of the pieces of so many records, from the piece `first` on, those together that are looked up at once.
+    private static func groups(of count: Int, from first: Int = 0) -> [Range<Int>] {
+        let pieces = (count + Manifest.pieceSize - 1) / Manifest.pieceSize
+        return stride(from: first, to: pieces, by: rowsAtOnce).map { $0..<min($0 + rowsAtOnce, pieces) }
+    }
+
+    private static func existing(
+        _ pieces: Range<Int>, of scope: ResourceScope, page request: String, in worker: NSManagedObjectContext
+    ) throws -> [StateRow<ManifestTable>] {
+        try StateRow.existing(keys: pieces.map { ["\(scope)", request, $0] }, in: worker)
     }
 
     /// The manifests of some pages that have one piece each, by page; damaged ones are left out.
     static func load(of scope: ResourceScope, pages: [String], in worker: NSManagedObjectContext) throws -> [String: Manifest] {
         try StateRow<ManifestTable>.existing(keys: pages.map { ["\(scope)", $0, 0] }, in: worker).reduce(into: [:]) { manifests, row in
-            manifests[row.request] = row.records.flatMap { Manifest($0) }
+            manifests[row.request] = row.records.flatMap { Manifest.Piece($0) }.map { piece in
+                var manifest = Manifest()
+                manifest.append(piece)
+                return manifest
+            }
         }
     }
 
     /// Stores a manifest in place of the one before; an empty one: forgets it. Only what differs is written.
     ///
     /// - Parameters:
-    ///   - isKnown: whether there is one.
+    ///   - known: how many records the one before has, as the page's own row says; 0: there is none.
     ///   - isUnstored: nothing is stored of the page.
     static func set(
-        _ manifest: Manifest, over isKnown: Bool, of scope: ResourceScope, page request: String, isUnstored: Bool, in worker: NSManagedObjectContext
+        _ manifest: Manifest, over known: Int, of scope: ResourceScope, page request: String, isUnstored: Bool, in worker: NSManagedObjectContext
     ) throws {
-        func piece(_ number: Int) throws -> StateRow<ManifestTable> {
-            try isUnstored ? StateRow(newKey: "\(scope)", request, number, in: worker) : StateRow.find(key: "\(scope)", request, number, in: worker)
-        }
-        let known = isKnown ? try rows(of: scope, page: request, in: worker) : []
-        var rows = Dictionary(known.map { ($0.piece, $0) }) { $1 }
-        for (number, start) in stride(from: 0, to: manifest.count, by: pieceSize).enumerated() {
-            var row = try rows.removeValue(forKey: number) ?? piece(number)
-            row.records = manifest.piece(from: start, count: pieceSize).data
+        if manifest.pieceCount == 1 {
+            var row: StateRow<ManifestTable> =
+                try isUnstored ? StateRow(newKey: "\(scope)", request, 0, in: worker) : .find(key: "\(scope)", request, 0, in: worker)
+            row.records = try manifest.piece(0).data
             row.write(in: worker)
+        } else {
+            try setPieces(manifest, over: known, of: scope, page: request, in: worker)
         }
-        for row in rows.values { row.delete(in: worker) }
+        for numbers in groups(of: known, from: manifest.pieceCount) {
+            for row in try existing(numbers, of: scope, page: request, in: worker) { row.delete(in: worker) }
+        }
+    }
+
+    private static func setPieces(
+        _ manifest: Manifest, over known: Int, of scope: ResourceScope, page request: String, in worker: NSManagedObjectContext
+    ) throws {
+        // New ones come in blocks, since those need not stay in memory.
+        var new = try StateRows<ManifestTable>(into: worker)
+        for numbers in groups(of: manifest.count) {
+            let stored = try known > 0 ? existing(numbers, of: scope, page: request, in: worker) : []
+            let rows = Dictionary(stored.map { ($0.piece, $0) }) { $1 }
+            for number in numbers {
+                var row: StateRow<ManifestTable> = try rows[number] ?? StateRow(newKey: "\(scope)", request, number, in: worker)
+                row.records = try manifest.piece(number).data
+                if row.isNew { try new.add(row) } else { row.write(in: worker) }
+            }
+        }
+        try new.finish()
     }
 
     /// Forgets the manifests of all pages whose records are of an entity: another resource writes its rows, too.
@@ -81,24 +122,18 @@ enum StoredManifest {
             row.delete(in: worker)
         }
     }
-
-    private static func rows(
-        of scope: ResourceScope, page request: String, in worker: NSManagedObjectContext
-    ) throws -> [StateRow<ManifestTable>] {
-        try StateRow.all(where: [.isEqual(\.scope, "\(scope)"), .isEqual(\.request, request)], sortedBy: [.up(\.piece)], in: worker)
-    }
 }
 
 /// The compact form: the number of the version; how many records there are; the hash of each; the difference of each key from the one before (the first:
 /// from 0), zigzag, seven bits a byte, the top bit says that another byte follows; a check sum. Numbers have eight bytes, the lowest first.
-extension Manifest {
+extension Manifest.Piece {
     private static let version: UInt8 = 1
     private static let numberLength = 8
 
     var data: Data {
         var bytes: [UInt8] = [Self.version]
-        bytes.reserveCapacity(1 + 2 * Self.numberLength + count * (Self.numberLength + 2))
-        Self.append(UInt64(count), to: &bytes)
+        bytes.reserveCapacity(1 + 2 * Self.numberLength + hashes.count * (Self.numberLength + 2))
+        Self.append(UInt64(hashes.count), to: &bytes)
         for hash in hashes { Self.append(hash, to: &bytes) }
         var last: Int64 = 0
         for key in keys {
@@ -121,11 +156,11 @@ extension Manifest {
 
     /// Reads the compact form; nil if it is damaged, or of a later version.
     init?(_ data: Data) {
-        guard let manifest = data.withUnsafeBytes(Self.read) else { return nil }
-        self = manifest
+        guard let piece = data.withUnsafeBytes(Self.read) else { return nil }
+        self = piece
     }
 
-    private static func read(_ bytes: UnsafeRawBufferPointer) -> Manifest? {
+    private static func read(_ bytes: UnsafeRawBufferPointer) -> Manifest.Piece? {
         func number(at offset: Int) -> UInt64 { UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self)) }
         let end = bytes.count - numberLength, begin = 1 + numberLength
         guard end >= begin, bytes[0] == version, number(at: end) == JSONHash(of: UnsafeRawBufferPointer(rebasing: bytes[..<end])).low else {
@@ -133,16 +168,17 @@ extension Manifest {
         }
         // Each record has a byte of its key at least.
         guard let count = Int(exactly: number(at: 1)), count <= (end - begin) / (numberLength + 1) else { return nil }
-        var manifest = Manifest(), last: Int64 = 0, value: UInt64 = 0, shift: UInt64 = 0
+        var piece = Manifest.Piece(), last: Int64 = 0, value: UInt64 = 0, shift: UInt64 = 0
         for place in begin + count * numberLength..<end {
-            guard shift < 64, manifest.count < count else { return nil }
+            guard shift < 64, piece.hashes.count < count else { return nil }
             value |= UInt64(bytes[place] & 0x7f) << shift
             shift += 7
             guard bytes[place] & 0x80 == 0 else { continue }
             last &+= Int64(bitPattern: value >> 1) ^ -Int64(bitPattern: value & 1)
-            manifest.append(number(at: begin + manifest.count * numberLength), key: last)
+            piece.hashes.append(number(at: begin + piece.hashes.count * numberLength))
+            piece.keys.append(last)
             (value, shift) = (0, 0)
         }
-        return shift == 0 && manifest.count == count ? manifest : nil
+        return shift == 0 && piece.hashes.count == count ? piece : nil
     }
 }

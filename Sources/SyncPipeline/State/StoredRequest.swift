@@ -48,7 +48,7 @@ struct StoredRequest: Sendable, Hashable {
             StoredKeys.set(data, stored, in: context)
         }
         if !manifest.isEmpty || row.manifest > 0 {
-            try StoredManifest.set(manifest, over: row.manifest > 0, of: scope, page: key, isUnstored: isUnstored, in: context)
+            try StoredManifest.set(manifest, over: row.manifest, of: scope, page: key, isUnstored: isUnstored, in: context)
             row.manifest = manifest.count
         }
         row.mapping = fingerprint

@@ -216,4 +216,14 @@ import Testing
         #expect(resource.retry.statuses == [])
         #expect(resource.retry.errors == [.connect])
     }
+
+    @Test func aPageMayHaveATebibyteAndAHundredMillionRecords() throws {
+        func text(_ size: String, _ records: Int) -> String {
+            itemSource + "http = { max_body = \"\(size)\", max_body_compressed = \"\(size)\" }\nlimits.max_records_per_page = \(records)"
+        }
+        let resource = try configuration(text("1024GiB", 100_000_000)).sources[0].resources[0]
+        #expect(resource.http.maxBody.bytes == 1 << 40 && resource.http.maxBodyCompressed.bytes == 1 << 40)
+        #expect(resource.limits.maxRecordsPerPage == 100_000_000)
+        #expect(errors(text("1025GiB", 100_000_001)).count == 3)
+    }
 }

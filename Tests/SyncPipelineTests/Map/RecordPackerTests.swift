@@ -27,6 +27,8 @@ import Testing
                 isOpen = { type = "bool", optional = false }
                 at = { type = "date" }
                 tag = { type = "uuid" }
+                blob = { type = "data" }
+                more = { type = "json" }
                 [entity.Thing.relationships]
                 owner = { to = "Owner", match = "key", inverse = "things" }
                 maker = { to = "Owner" }
@@ -53,6 +55,7 @@ import Testing
         "at": [#""2026-01-02T03:04:05Z""#, #""2026-01-02""#, #""soon""#, "0", "1767225600", "null", #""2026-02-30T00:00:00Z""#],
         "owner": ["1", "null", "[2]", #""3""#, "1.5", "{}", #""""#],
         "maker": ["2", "null", #"{"name": "e", "id": 5}"#, #"{"name": "nobody"}"#, "true"], "shelf": ["1", "70000", "1.0", #""2""#, "null"],
+        "blob": [#""YWJj""#, #""""#, #""no bytes""#, "null", "12"], "more": [#"{"a": [1, "b"]}"#, "[]", "1.0", #""text""#, "null"],
         "tag": [#""6BA7B810-9DAD-11D1-80B4-00C04FD430C8""#, #""x""#, "null"],
     ]
 

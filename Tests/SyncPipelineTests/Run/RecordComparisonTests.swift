@@ -409,12 +409,12 @@ import Testing
                 return rows.sorted { $0.id.key < $1.id.key }.compactMap { $0.row?.version }
             }
         }
-        let count = 2 * StoredManifest.pieceSize + 5
+        let count = 2 * Manifest.pieceSize + 5
         var records = (1...count).map { #"{"id": \#($0)}"# }
         serve(records.joined(separator: ","))
         try await fixture.sync("api/people")
         let before = try await versions()
-        records[StoredManifest.pieceSize] = #"{"id": \#(StoredManifest.pieceSize + 1), "name": "b"}"#
+        records[Manifest.pieceSize] = #"{"id": \#(Manifest.pieceSize + 1), "name": "b"}"#
         serve(records.joined(separator: ","))
         let report = try await fixture.sync("api/people")
         let after = try await versions()

@@ -116,8 +116,7 @@ extension NSManagedObjectContext {
             }
             if !others.isEmpty, known.contains(where: { $0.contains(anyOf: others) }) { return true }
             for number in 0..<mine {
-                let keys = known[number].all
-                if known.dropFirst(number + 1).contains(where: { $0.contains(anyOf: keys) }) { return true }
+                if known.dropFirst(number + 1).contains(where: { known[number].mayShare(with: $0) }) { return true }
             }
         }
         return false

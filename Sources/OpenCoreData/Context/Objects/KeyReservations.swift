@@ -98,10 +98,13 @@ final class KeyReservations: Sendable {
 
     /// The rows whose keys were announced come in this block.
     ///
+    /// - Parameter spill: where what is too much for the memory waits.
     /// - Returns: false if somebody has asked for one of the keys meanwhile, whether or not its row is there still: then the block may not be used.
-    func add(_ block: RowBlock, _ hashes: [UInt64], to claim: KeyClaim) -> Bool {
-        places.withLock { _ in
-            guard claim.keys.add(hashes, first: block.keys.lowerBound) else { return false }
+    func add(_ block: RowBlock, _ hashes: [UInt64], to claim: KeyClaim, in spill: BlockSpill) -> Bool {
+        // Before anybody has to wait for it: it may be written to a file.
+        let copy = claim.keys.copy(of: hashes, in: spill)
+        return places.withLock { _ in
+            guard claim.keys.add(hashes, first: block.keys.lowerBound, copy: copy) else { return false }
             claim.add(block)
             return true
         }

@@ -43,9 +43,9 @@ package final class RowImport {
         var isAdded = false
         defer { if !isAdded { claim.keys.withdraw(hashes) } }
         guard try areMissing(hashes, in: coordinator), let (keys, store) = coordinator.makeKeys(hashes.count, for: entity) else { return nil }
-        let block = builder.block(
-            firstKey: keys.lowerBound, store: store, set: set, uniqueKeys: claim.keys, targets: targets, in: coordinator.blockSpill)
-        isAdded = reservations.add(block, hashes, to: claim)
+        let spill = coordinator.blockSpill
+        let block = builder.block(firstKey: keys.lowerBound, store: store, set: set, uniqueKeys: claim.keys, targets: targets, in: spill)
+        isAdded = reservations.add(block, hashes, to: claim, in: spill)
         guard isAdded else { return nil }
         builder.removeAll()
         context.hasImportedRows = true

@@ -11,6 +11,8 @@ package final class BlockSpill: Sendable {
         package var heap = 16 << 20
         /// How many bytes of the file system the file does not take.
         package var leavesFree = 1 << 30
+        /// How many unique keys of an importer are in memory whole: pages mostly have fewer records.
+        package var keys = 1 << 14
 
         package init() {}
     }
@@ -22,16 +24,18 @@ package final class BlockSpill: Sendable {
 
     private struct WeakFile {
         weak var value: NamelessFile?
+        /// How many bytes all files before have taken.
+        var before = 0
     }
 
     /// - Parameter folder: of the file; nil: there is none.
-    init(in folder: URL?, _ limits: Limits = Limits()) {
+    package init(in folder: URL?, _ limits: Limits = Limits()) {
         self.folder = folder
         self.limits = limits
     }
 
     /// A copy of these bytes.
-    func bytes(copying source: UnsafeRawBufferPointer) -> SpilledBytes {
+    package func bytes(copying source: UnsafeRawBufferPointer) -> SpilledBytes {
         if inMemory.load(ordering: .relaxed) + source.count > limits.heap, let file = openFile(),
             let offset = try? file.append(source, leavesFree: limits.leavesFree)
         {
@@ -43,14 +47,19 @@ package final class BlockSpill: Sendable {
         return SpilledBytes(count: source.count, place: .heap(UnsafeRawBufferPointer(copy), self))
     }
 
-    /// A file's room comes back when all that is in it is gone: then a large one is followed by another.
-    private static let largestFile = 64 << 20
+    /// A file's room comes back when all that is in it is gone: then a large one is followed by another. What is large grows, so that files stay few.
+    private static func isLarge(_ size: Int, after before: Int) -> Bool { size >= max(64 << 20, before / 16) }
 
     /// The file of what was written last; a new one if that is gone, or large.
     private func openFile() -> NamelessFile? {
         guard let folder else { return nil }
         return file.withLock { file in
-            if let open = file.value, open.size < Self.largestFile { return open }
+            if let open = file.value {
+                if !Self.isLarge(open.size, after: file.before) { return open }
+                file.before += open.size
+            } else {
+                file.before = 0
+            }
             let made = try? NamelessFile(in: folder)
             file.value = made
             return made
@@ -60,7 +69,7 @@ package final class BlockSpill: Sendable {
 
 /// Bytes that do not change, on the heap or in a file.
 // Unchecked: the memory is written once, before anybody else has it.
-final class SpilledBytes: @unchecked Sendable {
+package final class SpilledBytes: @unchecked Sendable {
     fileprivate enum Place {
         case heap(UnsafeRawBufferPointer, BlockSpill)
         case file(NamelessFile, Int, hash: UInt64)
@@ -87,7 +96,7 @@ final class SpilledBytes: @unchecked Sendable {
 
     /// Hands out the bytes, which are valid until the closure returns. Throws `NSFileReadUnknownError` where the file can't be read or has other bytes by
     /// now, and what the closure throws.
-    func withBytes<T>(_ body: (UnsafeRawBufferPointer) throws -> T) throws -> T {
+    package func withBytes<T>(_ body: (UnsafeRawBufferPointer) throws -> T) throws -> T {
         switch place {
         case .heap(let bytes, _): return try withExtendedLifetime(self) { try body(bytes) }
         case .file(let file, let offset, let hash):

@@ -22,9 +22,7 @@ package final class RowBlock: @unchecked Sendable {
     let uniqueKeys: BlockKeys
     /// The objects that its rows name, each once or more. The references in the bytes are theirs.
     let targets: [NSManagedObjectID]
-    private let bytes: SpilledBytes
-    /// Where each row starts, and where the last one ends.
-    private let offsets: [UInt32]
+    private let built: BuiltRows
     private let opened = Atomic<Bool>(false)
     private let state = Mutex(State())
 
@@ -33,22 +31,20 @@ package final class RowBlock: @unchecked Sendable {
         var isPermanent = false
     }
 
-    /// - Parameter bytes: packed rows, one after the other.
     init(
-        _ layout: EntityLayout, firstKey: Int64, store: StoreIdentity, set: SlotSet, uniqueKeys: BlockKeys, bytes: SpilledBytes,
-        offsets: [UInt32], targets: [NSManagedObjectID]
+        _ layout: EntityLayout, firstKey: Int64, store: StoreIdentity, set: SlotSet, uniqueKeys: BlockKeys, rows: BuiltRows,
+        targets: [NSManagedObjectID]
     ) {
         self.layout = layout
-        keys = firstKey..<firstKey + Int64(offsets.count - 1)
+        keys = firstKey..<firstKey + Int64(rows.count)
         self.store = store
         self.set = set
         self.uniqueKeys = uniqueKeys
-        self.bytes = bytes
-        self.offsets = offsets
+        built = rows
         self.targets = targets
     }
 
-    package var count: Int { offsets.count - 1 }
+    package var count: Int { built.count }
 
     /// Whether an object of the entity is one of these. A block that is sealed stays sealed.
     func holds(_ id: NSManagedObjectID) -> Bool {
@@ -57,7 +53,7 @@ package final class RowBlock: @unchecked Sendable {
     }
 
     /// Roughly what the rows take in memory, in bytes, or would take.
-    var cost: Int { bytes.count + offsets.count * MemoryLayout<UInt32>.stride + targets.count * Self.costOfTarget }
+    var cost: Int { built.cost + targets.count * Self.costOfTarget }
 
     private static let costOfTarget = 64
 
@@ -78,7 +74,7 @@ package final class RowBlock: @unchecked Sendable {
             if let rows = state.rows { return rows }
             var rows = IDTable<PendingRow>()
             rows.reserveCapacity(count)
-            try bytes.withBytes { bytes in
+            try built.withLists { bytes, _, _, offsets in
                 for place in 0..<count {
                     let id = NSManagedObjectID(
                         entity: layout.entity, key: keys.lowerBound + Int64(place), store: store, isTemporary: !state.isPermanent)
@@ -99,7 +95,7 @@ package final class RowBlock: @unchecked Sendable {
     /// Hands out what gives the values of a row by its place, whether or not the block is sealed; valid until the closure returns. Throws what the closure
     /// throws, and `NSFileReadUnknownError` where the rows wait in a file that can't be read.
     func withRows<T>(_ body: ((_ place: Int) -> PackedRow) throws -> T) throws -> T {
-        try bytes.withBytes { [offsets, layout] bytes in
+        try built.withLists { [layout] bytes, _, _, offsets in
             guard let start = bytes.baseAddress else { preconditionFailure("a block without rows") }
             return try body { PackedRow(UnsafeMutableRawPointer(mutating: start + Int(offsets[$0])), layout.count) }
         }

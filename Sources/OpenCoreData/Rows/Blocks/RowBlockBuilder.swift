@@ -120,6 +120,13 @@ package final class RowBlockBuilder {
         return true
     }
 
+    package func put(data: Data) -> Bool {
+        guard slots[slot].form == .data, data.count <= PackedRow.longestData else { return false }
+        makeRoom(data.count + PackedRow.limit(layout.count - slot, text: 4), after: writer.place - bytes)
+        note(data.withUnsafeBytes { writer.put(data: $0) })
+        return true
+    }
+
     /// - Parameter text: UTF-8.
     package func put(text: UnsafeBufferPointer<UInt8>) -> Bool {
         guard slots[slot].form == .string, text.count <= PackedRow.longestText else { return false }
@@ -151,7 +158,8 @@ package final class RowBlockBuilder {
         case .bool(let value): return put(bool: value)
         case .uuid(let value): return put(uuid: value)
         case .string(var text): return text.withUTF8 { put(text: $0) }
-        case .data, .decimal, .objectID, .object: return false
+        case .data(let value): return put(data: value)
+        case .decimal, .objectID, .object: return false
         }
     }
 
@@ -204,11 +212,32 @@ package final class RowBlockBuilder {
     /// The largest number of an object that a row names; -1: none names any.
     var largestTarget: Int { references.reduce(-1) { max($0, Int($1.target)) } }
 
-    /// A copy of all rows that have ended.
+    /// A copy of all rows that have ended, with what another builder has to know of them.
     package func rows(in spill: BlockSpill) -> BuiltRows {
-        BuiltRows(
-            bytes: spill.bytes(copying: UnsafeRawBufferPointer(start: bytes, count: rowStart)), offsets: offsets, hashes: hashes,
-            references: references)
+        hashes.withUnsafeBytes { hashes in
+            references.withUnsafeBytes { references in
+                BuiltRows(
+                    image: image(with: [hashes, references], in: spill), rows: rowStart, count: count, hashes: count,
+                    references: self.references.count)
+            }
+        }
+    }
+
+    /// A copy of the rows that have ended and of what belongs to them: where each starts and the last one ends, and these lists.
+    private func image(with lists: [UnsafeRawBufferPointer], in spill: BlockSpill) -> SpilledBytes {
+        precondition(slot == 0, "a row of \(layout.entity.name ?? "?") has begun and not ended")
+        return offsets.withUnsafeBytes { offsets in
+            // Behind the rows, as long as it takes to copy all of it.
+            let lists = lists + [offsets], start = rowStart
+            makeRoom(lists.reduce(BuiltRows.lists(after: start)) { $0 + $1.count } - start, after: start)
+            (bytes + start).initializeMemory(as: UInt8.self, repeating: 0, count: BuiltRows.lists(after: start) - start)
+            var end = BuiltRows.lists(after: start)
+            for list in lists {
+                if let base = list.baseAddress { (bytes + end).copyMemory(from: base, byteCount: list.count) }
+                end += list.count
+            }
+            return spill.bytes(copying: UnsafeRawBufferPointer(start: bytes, count: end))
+        }
     }
 
     /// Writes the rows of another builder of the same entity behind those that have ended. Throws `NSFileReadUnknownError` where they wait in a file that
@@ -217,16 +246,16 @@ package final class RowBlockBuilder {
     /// - Parameter numbers: by the number that an object has there, the one that it has here.
     package func append(_ rows: BuiltRows, targets numbers: [Int] = []) throws {
         let start = rowStart
-        makeRoom(rows.bytes.count, after: start)
-        try rows.bytes.withBytes { source in
+        makeRoom(rows.rows, after: start)
+        try rows.withLists { source, hashes, references, offsets in
             if let base = source.baseAddress { (bytes + start).copyMemory(from: base, byteCount: source.count) }
-        }
-        offsets.append(contentsOf: rows.offsets.dropFirst().lazy.map { $0 + UInt32(start) })
-        hashes.append(contentsOf: rows.hashes)
-        for reference in rows.references {
-            let moved = Reference(place: reference.place + UInt32(start), target: UInt32(numbers[Int(reference.target)]))
-            (bytes + Int(moved.place)).storeBytes(of: UInt(moved.target), as: UInt.self)
-            references.append(moved)
+            self.offsets.append(contentsOf: offsets.dropFirst().lazy.map { $0 + UInt32(start) })
+            self.hashes.append(contentsOf: hashes)
+            for reference in references {
+                let moved = Reference(place: reference.place + UInt32(start), target: UInt32(numbers[Int(reference.target)]))
+                (bytes + Int(moved.place)).storeBytes(of: UInt(moved.target), as: UInt.self)
+                self.references.append(moved)
+            }
         }
         beginRow()
     }
@@ -250,21 +279,57 @@ package final class RowBlockBuilder {
             (bytes + Int(reference.place)).storeBytes(of: address, as: UInt.self)
         }
         defer { for reference in references { (bytes + Int(reference.place)).storeBytes(of: UInt(reference.target), as: UInt.self) } }
-        let own = spill.bytes(copying: UnsafeRawBufferPointer(start: bytes, count: rowStart))
         return RowBlock(
-            layout, firstKey: firstKey, store: store, set: set, uniqueKeys: uniqueKeys, bytes: own, offsets: offsets, targets: targets)
+            layout, firstKey: firstKey, store: store, set: set, uniqueKeys: uniqueKeys,
+            rows: BuiltRows(image: image(with: [], in: spill), rows: rowStart, count: count, hashes: 0, references: 0), targets: targets)
     }
 }
 
-/// Rows that a builder has written, on their way to another builder, in any thread.
+/// Rows that a builder has written, on their way to another builder or in a block. For any thread.
+///
+/// All that grows with their number is in one piece of bytes, on the heap or in a file: the rows; for a builder, the hashes of their unique keys and the
+/// to-ones that were written; where each row starts, and where the last one ends.
 package struct BuiltRows: Sendable {
-    /// Packed, one after the other.
-    fileprivate let bytes: SpilledBytes
-    /// Where each row starts, and where the last one ends.
-    fileprivate let offsets: [UInt32]
-    /// The hashes of their unique keys.
-    fileprivate let hashes: [UInt64]
-    fileprivate let references: [RowBlockBuilder.Reference]
+    private let image: SpilledBytes
+    /// How many bytes the rows take.
+    fileprivate let rows: Int
+    let count: Int
+    private let hashes: Int
+    private let references: Int
+
+    fileprivate init(image: SpilledBytes, rows: Int, count: Int, hashes: Int, references: Int) {
+        self.image = image
+        self.rows = rows
+        self.count = count
+        self.hashes = hashes
+        self.references = references
+    }
+
+    /// Where the lists begin after so many bytes of rows.
+    fileprivate static func lists(after rows: Int) -> Int { (rows + 7) & ~7 }
+
+    /// Roughly what they take in memory, in bytes, or would take.
+    var cost: Int { image.count }
+
+    /// Hands out the parts, which are valid until the closure returns. Throws `NSFileReadUnknownError` where they wait in a file that can't be read, and
+    /// what the closure throws.
+    func withLists<T>(
+        _ body: (
+            _ rows: UnsafeRawBufferPointer, _ hashes: UnsafeBufferPointer<UInt64>, _ references: UnsafeBufferPointer<RowBlockBuilder.Reference>,
+            _ offsets: UnsafeBufferPointer<UInt32>
+        ) throws -> T
+    ) throws -> T {
+        try image.withBytes { bytes in
+            var place = Self.lists(after: rows)
+            func list<Element: BitwiseCopyable>(_ count: Int, of type: Element.Type) -> UnsafeBufferPointer<Element> {
+                let size = count * MemoryLayout<Element>.stride
+                defer { place += size }
+                return UnsafeRawBufferPointer(rebasing: bytes[place..<place + size]).assumingMemoryBound(to: type)
+            }
+            let hashes = list(hashes, of: UInt64.self), references = list(references, of: RowBlockBuilder.Reference.self)
+            return try body(UnsafeRawBufferPointer(rebasing: bytes[..<rows]), hashes, references, list(count + 1, of: UInt32.self))
+        }
+    }
 }
 
 extension EntityChanges {
@@ -340,7 +405,7 @@ extension AttributeKind {
     /// Whether each of its values has one form, which its column takes as it is.
     fileprivate var isPackable: Bool {
         switch (form, column) {
-        case (.int64, .integer), (.double, .double), (.bool, .boolean), (.date, .date), (.string, .string), (.uuid, .uuid): true
+        case (.int64, .integer), (.double, .double), (.bool, .boolean), (.date, .date), (.string, .string), (.data, .data), (.uuid, .uuid): true
         default: false
         }
     }

@@ -93,6 +93,7 @@ final class RowBinder {
                 case .shortString: code = bind(text: place + 1, Int32(place.load(as: UInt8.self)), to: raw, index)
                 case .string: code = bind(text: place + 2, Int32(place.loadUnaligned(as: UInt16.self)), to: raw, index)
                 case .uuid: code = sqlite3_bind_blob(raw, index, place, 16, nil)
+                case .data: code = sqlite3_bind_blob(raw, index, place + 4, Int32(place.loadUnaligned(as: UInt32.self)), nil)
                 case .objectID: code = sqlite3_bind_int64(raw, index, PackedRow.reference(place)._withUnsafeGuaranteedRef { $0.key })
                 }
                 if code != SQLITE_OK { throw statement.failure("while binding a value of a block") }

@@ -16,7 +16,7 @@ extension ScheduleConfiguration: ConfigurationTable {
 extension HTTPConfiguration: ConfigurationTable {
     static var keys: [Key<Self>] {
         let timeout = Codec<TimeSpan>.timeSpan(.milliseconds(1) ... .hours(24))
-        let size = Codec<ByteCount>.byteCount(.bytes(1) ... .gibibytes(2))
+        let size = Codec<ByteCount>.byteCount(.bytes(1) ... .gibibytes(1024))
         return [
             Key("user_agent", .automatic, \.userAgent),
             Key("headers", .headers, \.headers) { $1.headers = $1.headers.overlaid(with: $0) },
@@ -82,7 +82,7 @@ extension LimitsConfiguration: ConfigurationTable {
         [
             Key("max_pages", .integer(1...100_000_000), \.maxPages),
             Key("max_records", .integer(1...1_000_000_000_000), \.maxRecords),
-            Key("max_records_per_page", .integer(1...10_000_000), \.maxRecordsPerPage),
+            Key("max_records_per_page", .integer(1...100_000_000), \.maxRecordsPerPage),
             Key("max_run_time", .timeSpan(.seconds(1) ... .days(30)), \.maxRunTime),
             Key("max_depth", .integer(1...1024), \.maxDepth),
             Key("max_string", .byteCount(.bytes(1) ... .gibibytes(1)), \.maxString),

@@ -66,9 +66,8 @@ public struct BodyDigest: Sendable, Hashable, Codable, CustomStringConvertible {
     public let bytes: [UInt8]
 
     /// The digest of a page: XXH3-128 of its records' hashes, and of what is around them.
-    init(records: [UInt64], around envelope: JSONHash) {
-        let list = records.withUnsafeBytes { JSONHash(of: $0) }
-        bytes = [list, envelope].flatMap { hash in
+    init(records: JSONHash, around envelope: JSONHash) {
+        bytes = [records, envelope].flatMap { hash in
             [hash.high, hash.low].flatMap { half in (0..<8).map { UInt8(truncatingIfNeeded: half >> (8 * $0)) } }
         }
     }

@@ -9,11 +9,11 @@ public struct PageContent: Sendable {
     private let spooled: [RecordSpool.Place]
     private let envelope: Result<PageEnvelope, JSONReaderError>
 
-    init(records: PageRecords, spooled: [RecordSpool.Place], envelope: Result<PageEnvelope, JSONReaderError>) {
+    init(records: PageRecords, spooled: [RecordSpool.Place], envelope: Result<PageEnvelope, JSONReaderError>) throws {
         self.records = records
         self.spooled = spooled
         self.envelope = envelope
-        digest = BodyDigest(records: records.hashes, around: (try? envelope.get())?.hash ?? JSONHash(high: 0, low: 0))
+        digest = BodyDigest(records: try records.hash(), around: (try? envelope.get())?.hash ?? JSONHash(high: 0, low: 0))
     }
 
     /// Whether records were left out that are the same as when the page was read last.

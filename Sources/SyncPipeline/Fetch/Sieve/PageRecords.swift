@@ -1,8 +1,11 @@
+import JSONReader
+import OpenCoreData
+
 /// Which records of a page are those of its last reading, and what all of them are for the next one.
 struct PageRecords: Sendable {
     private var search: ManifestSearch?
     /// All of them in the page's order; the key of one that has to be read is said once its row is known.
-    private var manifest = Manifest()
+    private var manifest: Manifest
     private var unreadKeys = KeyCollector()
     /// How many records were not read.
     private(set) var unreadCount = 0
@@ -10,17 +13,31 @@ struct PageRecords: Sendable {
     /// Where those stand that were set aside, in order.
     private var refused: [Int] = []
 
-    init(_ known: Manifest?) { search = known.map(ManifestSearch.init) }
+    /// - Parameters:
+    ///   - known: what the page's records were when it was read last; nil: all have to be read.
+    ///   - spill: where what is known of many records waits.
+    init(_ known: Manifest?, in spill: BlockSpill? = nil) {
+        search = known.map(ManifestSearch.init)
+        manifest = Manifest(in: spill)
+    }
 
     /// Takes in the next record.
     ///
     /// - Returns: where it stands; nil: it is the same as in the page's last reading, and need not be read.
     mutating func take(_ hash: UInt64) -> Int? {
-        guard let key = search?.key(of: hash) else { return append(hash) }
+        guard let key = known(hash) else { return append(hash) }
         unreadKeys.add(key)
         unreadCount += 1
         manifest.append(hash, key: key)
         return nil
+    }
+
+    /// The row of a record of the page's last reading. What cannot be read of that is not known.
+    private mutating func known(_ hash: UInt64) -> Int64? {
+        do { return try search?.key(of: hash) } catch {
+            search = nil
+            return nil
+        }
     }
 
     /// Takes in the next record, which has to be read.
@@ -31,11 +48,12 @@ struct PageRecords: Sendable {
     /// No more records come: what the page's last reading said is not needed any more.
     mutating func finish() { search = nil }
 
-    /// The hash of the record that stands there.
-    func hash(at place: Int) -> UInt64 { manifest.hashes[place] }
+    /// The hash of the record that stands there. Throws `NSFileReadUnknownError`, as everything here that throws, where what is known of the records waits in a
+    /// file that can't be read.
+    mutating func hash(at place: Int) throws -> UInt64 { try manifest.hash(at: place) }
 
     /// The record that stands there was read and is this row.
-    mutating func place(_ key: Int64, at place: Int) { manifest.set(key, at: place) }
+    mutating func place(_ key: Int64, at place: Int) throws { try manifest.set(key, at: place) }
 
     /// The record that stands there is set aside.
     mutating func refuse(_ place: Int) { refused.append(place) }
@@ -43,8 +61,19 @@ struct PageRecords: Sendable {
     /// The row of a record is made, or changed.
     mutating func write(_ key: Int64) { changed.add(key) }
 
-    /// The hashes of all records, in the page's order.
-    var hashes: [UInt64] { manifest.hashes }
+    /// How many records the page has.
+    var count: Int { manifest.count }
+
+    /// The hash of the hashes of all records, in the page's order: where they are more than a piece, of the hashes of the pieces.
+    func hash() throws -> JSONHash {
+        func hash(_ numbers: [UInt64]) -> JSONHash { numbers.withUnsafeBytes { JSONHash(of: $0) } }
+        if manifest.pieceCount < 2 { return hash(manifest.isEmpty ? [] : try manifest.hashes(ofPiece: 0)) }
+        let pieces = try (0..<manifest.pieceCount).flatMap { number in
+            let piece = hash(try manifest.hashes(ofPiece: number))
+            return [piece.high, piece.low]
+        }
+        return hash(pieces)
+    }
 
     /// The rows that were made or changed.
     var written: KeyRuns { changed.keys }
@@ -56,8 +85,8 @@ struct PageRecords: Sendable {
     ///
     /// - Parameter members: their rows.
     /// - Returns: nil where two of them are one row: then it says nothing which of them the row is.
-    func manifest(of members: KeyRuns) -> Manifest? {
-        let manifest = manifest.leavingOut(refused)
+    func manifest(of members: KeyRuns) throws -> Manifest? {
+        let manifest = try manifest.leavingOut(refused)
         return members.count == manifest.count ? manifest : nil
     }
 

@@ -1,4 +1,5 @@
 import JSONReader
+import OpenCoreData
 
 /// Takes a page apart while its bytes arrive: what is the same as in its last reading is left out, the other records wait in a spool, and of what is
 /// around them everything is kept.
@@ -17,7 +18,7 @@ struct PageSieve {
     ///   - arrival: hears of the records that have to be read.
     init(_ plan: SievePlan, known: Manifest?, place: SpoolPlace, arrival: (any PageArrival)? = nil) {
         cutter = RecordCutter(records: plan.records, envelope: plan.envelope.plan, limits: plan.limits)
-        records = PageRecords(known)
+        records = PageRecords(known, in: place.recordSpill)
         spool = RecordSpool(place)
         self.arrival = arrival
         arrival?.began(under: cutter.recordLimits)
@@ -37,7 +38,7 @@ struct PageSieve {
         }
     }
 
-    /// The page as it has arrived. Called once, at its end. Throws as `take` does.
+    /// The page as it has arrived. Called once, at its end. Throws as `take` does, also where what is in a file can't be read any more.
     mutating func finish() throws -> PageContent {
         let envelope: Result<PageEnvelope, JSONReaderError>
         do {
@@ -46,6 +47,9 @@ struct PageSieve {
             envelope = .failure(error)
         }
         records.finish()
-        return PageContent(records: records, spooled: try spool.finish(), envelope: envelope)
+        let spooled = try spool.finish()
+        do { return try PageContent(records: records, spooled: spooled, envelope: envelope) } catch {
+            throw FetchError(.spool, detail: error.localizedDescription)
+        }
     }
 }

@@ -1,5 +1,6 @@
 import Foundation
 import JSONReader
+import OpenCoreData
 
 /// Where records wait until their page has arrived.
 struct SpoolPlace: Sendable {
@@ -11,6 +12,13 @@ struct SpoolPlace: Sendable {
     var leavesFree = 0
     /// About how many bytes of records are a list.
     var listSize = 1 << 20
+
+    /// Where what is known of a page's records waits: about as much of it stays in memory. What the file does not take stays there, too.
+    var recordSpill: BlockSpill {
+        var limits = BlockSpill.Limits()
+        (limits.heap, limits.leavesFree) = (memory, leavesFree)
+        return BlockSpill(in: folder, limits)
+    }
 }
 
 /// Records that were cut out of a page and have to be read, in lists of about a mebibyte. The first lists stay in memory; the others go to a file that

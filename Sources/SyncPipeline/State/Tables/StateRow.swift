@@ -87,7 +87,7 @@ struct StateRow<Table: StateTable> {
         }
     }
 
-    private static func entity(in context: NSManagedObjectContext) throws -> NSEntityDescription {
+    static func entity(in context: NSManagedObjectContext) throws -> NSEntityDescription {
         guard let entity = context.endOfChain?.managedObjectModel.entitiesByName[Table.entity] else {
             throw SyncError.unknownEntity(Table.entity)
         }
@@ -132,6 +132,29 @@ struct StateRow<Table: StateTable> {
             id = made
         }
         changed = SlotSet()
+    }
+
+    /// Writes all values of a new row into the row with its key, or inserts it where there is none.
+    func writeOver(in context: NSManagedObjectContext) throws {
+        guard let key = entity.layout.constraints[0].key(of: row) else { return }
+        var other = StateRow(try context.findOrReserve(entity, constraint: 0, keys: [key])[0], key: key, entity, in: context)
+        if other.base != nil { other.row = other.row.copy() }
+        for slot in 0..<row.count where other.row[slot] != row[slot] {
+            other.row.update(slot, to: row[slot])
+            other.changed.insert(slot)
+        }
+        other.write(in: context)
+    }
+
+    /// Writes a new row into a block.
+    ///
+    /// - Returns: false where it has a value that is for no block.
+    func put(into builder: RowBlockBuilder) -> Bool {
+        guard (0..<row.count).allSatisfy({ builder.put(row[$0]) }), builder.endRow() else {
+            builder.beginRow()
+            return false
+        }
+        return true
     }
 
     /// Deletes the row.

@@ -33,7 +33,7 @@ final class BlockWorld {
             Company.attribute("code", .string, optional: false), Company.attribute("size", .integer16, default: 7),
             Company.attribute("text", .string),
             Company.attribute("at", .date), Company.attribute("share", .double), Company.attribute("isOpen", .boolean),
-            Company.attribute("tag", .uuid),
+            Company.attribute("tag", .uuid), Company.attribute("raw", .binaryData),
         ]
         place.uniquenessConstraints = [["code"]]
         Company.relate(owner, "ownerOf", many: true, place, "owner", many: false)
@@ -56,6 +56,7 @@ final class BlockWorld {
             try coordinator.addPersistentStore(ofType: NSSQLiteStoreType, configurationName: nil, at: url, options: options)
             // Some blocks are on the heap, the others in a file.
             coordinator.blockSpillLimits.heap = 500
+            coordinator.blockSpillLimits.keys = 5
             coordinator.blockSpillLimits.leavesFree = 0
             let other = NSPersistentStoreCoordinator(managedObjectModel: Self.model())
             try other.addPersistentStore(ofType: NSSQLiteStoreType, configurationName: nil, at: url, options: options)
@@ -238,6 +239,7 @@ final class BlockWorld {
             case "at": .date(Double(size) / 2)
             case "share": .double(-Double(size))
             case "isOpen": .bool(size % 2 == 0)
+            case "raw": size % 4 == 0 ? .null : .data(Data((0..<(size % 7)).map { UInt8(truncatingIfNeeded: $0 &* size) }))
             case _ where Self.toOnes.contains(name): .null
             default: .uuid(Self.tag)
             }
@@ -287,6 +289,7 @@ final class BlockWorld {
     private func state(of context: NSManagedObjectContext) throws -> String {
         let places = try context.fetch(NSFetchRequest<NSManagedObject>(entityName: "Place")).map { object in
             let values = entity.layout.names.map { name -> String in
+                if let raw = object.value(forKey: name) as? Data { return raw.base64EncodedString() + "=" }
                 guard Self.toOnes.contains(name) else { return "\(object.value(forKey: name) ?? "-")" }
                 guard let owner = object.value(forKey: name) as? NSManagedObject else { return "-" }
                 return owner.isDeleted || owner.managedObjectContext == nil ? "gone" : "\(owner.value(forKey: "code") ?? "?")"

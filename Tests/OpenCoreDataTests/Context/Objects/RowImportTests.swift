@@ -227,13 +227,17 @@ import Testing
             case "at": #expect(!builder.put(date: .nan) && !builder.put(double: 1) && builder.put(date: -0.5))
             case "share": #expect(!builder.put(double: .nan) && builder.put(double: -0.0))
             case "isOpen": #expect(!builder.put(integer: 1) && builder.put(bool: false))
-            default: #expect(!builder.put(.data(Data())) && builder.putNull())
+            case "raw":
+                #expect(!builder.put(.data(Data(count: 1_048_577))) && !builder.put(.string("")))
+                #expect(builder.put(.data(Data(repeating: 7, count: 1_048_576))))
+            default: #expect(!builder.put(.decimal(1)) && builder.putNull())
             }
         }
         #expect(builder.endRow())
         let row = builder.row(0)
         #expect(row["size"] == .int64(-32_768) && row["at"] == .date(-0.5) && row["isOpen"] == .bool(false) && row["tag"].isNull)
         if case .double(let share) = row["share"] { #expect(share.sign == .minus) } else { Issue.record("no double") }
+        #expect(row["raw"] == .data(Data(repeating: 7, count: 1_048_576)))
         if case .string(let text) = row["text"] { #expect(text.utf8.count == 65_535) } else { Issue.record("no text") }
     }
 }

@@ -105,7 +105,7 @@ import Testing
         api.set("/cursors", #"{"items": [{"id": 41}], "next": "x", "more": true, "total": 2, "pages": 2}"#)
         api.set("/cursors?cursor=x", #"{"items": [{"id": 42}], "more": false, "total": "many", "pages": 2}"#)
         api.set("/alone", #"{"id": 51}"#)
-        api.set("/things", "[\((0...StoredManifest.pieceSize).map { #"{"id": \#($0)}"# }.joined(separator: ","))]")
+        api.set("/things", "[\((0...Manifest.pieceSize).map { #"{"id": \#($0)}"# }.joined(separator: ","))]")
     }
 
     @Test func somethingWritesEveryColumn() async throws {

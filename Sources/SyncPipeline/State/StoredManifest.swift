@@ -28,10 +28,11 @@ enum StoredManifest {
         return manifest.count == count ? manifest : nil
     }
 
-    /// The numbers of the pieces of so many records, from the piece `first` on, those together that are looked up at once.
-    private static func groups(of count: Int, from first: Int = 0) -> [Range<Int>] {
+    /// The numbers of the pieces of so many records, from the piece `first` on, those together that are looked up at once. Lazily: what a row says of their
+    /// number may be anything.
+    private static func groups(of count: Int, from first: Int = 0) -> some Sequence<Range<Int>> {
         let pieces = (count + Manifest.pieceSize - 1) / Manifest.pieceSize
-        return stride(from: first, to: pieces, by: rowsAtOnce).map { $0..<min($0 + rowsAtOnce, pieces) }
+        return stride(from: first, to: pieces, by: rowsAtOnce).lazy.map { $0..<min($0 + rowsAtOnce, pieces) }
     }
 
     private static func existing(
@@ -68,7 +69,9 @@ enum StoredManifest {
             try setPieces(manifest, over: known, of: scope, page: request, in: worker)
         }
         for numbers in groups(of: known, from: manifest.pieceCount) {
-            for row in try existing(numbers, of: scope, page: request, in: worker) { row.delete(in: worker) }
+            let rows = try existing(numbers, of: scope, page: request, in: worker)
+            if rows.isEmpty { break }
+            for row in rows { row.delete(in: worker) }
         }
     }
 

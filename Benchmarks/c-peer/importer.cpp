@@ -1,5 +1,7 @@
 #include "importer.h"
 
+#include <algorithm>
+
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
@@ -59,13 +61,31 @@ void Importer::create_tables() {
         database_.execute(sql + (hashes_ ? ", Z_HASH INTEGER)" : ")"));
         database_.execute(
             "INSERT INTO Z_PRIMARYKEY VALUES (" + std::to_string(table.entity) + ", '" + table.entity_name + "', 0, 0)");
+        if (const List &list = table.list; list.key != nullptr) {
+            database_.execute(
+                std::string("CREATE TABLE ") + list.pairs + " (" + list.owner + " INTEGER, " + list.member + " INTEGER, PRIMARY KEY (" + list.owner
+                + ", " + list.member + "))");
+        }
     }
+    // What lists name is looked up while it grows.
+    for (const Table &table : tables_) {
+        if (table.list.key != nullptr) create_index_of_key(this->table(table.list.target));
+    }
+}
+
+void Importer::create_index_of_key(const Table &table) {
+    const std::string name = table.name;
+    database_.execute("CREATE UNIQUE INDEX IF NOT EXISTS " + name + "_KEY ON " + name + " (" + table.columns[0].column + ")");
 }
 
 void Importer::create_indices() {
     for (const Table &table : tables_) {
         const std::string name = table.name;
-        database_.execute("CREATE UNIQUE INDEX " + name + "_KEY ON " + name + " (" + table.columns[0].column + ")");
+        create_index_of_key(table);
+        if (const List &list = table.list; list.key != nullptr) {
+            const std::string pairs = list.pairs;
+            database_.execute("CREATE INDEX " + pairs + "_MEMBER ON " + pairs + " (" + list.member + ", " + list.owner + ")");
+        }
         for (const Column &column : table.columns) {
             if (column.kind == Kind::reference) {
                 database_.execute("CREATE INDEX " + name + "_" + column.column + " ON " + name + " (" + column.column + ")");
@@ -170,11 +190,9 @@ void Importer::bind(sqlite3_stmt *statement, int index, const Column &column, on
     }
 }
 
-void Importer::import(const std::string &name, const std::string &body, bool bulk) {
-    const Table &table = this->table(name);
+sqlite3_stmt *Importer::prepare_write(const Table &table, bool bulk) {
     const auto &columns = table.columns;
     const int count = static_cast<int>(columns.size());
-
     std::string names, marks, sets, differs;
     for (int i = 0; i < count; ++i) {
         const std::string column = columns[i].column;
@@ -190,19 +208,128 @@ void Importer::import(const std::string &name, const std::string &body, bool bul
         sets += ", Z_HASH = excluded.Z_HASH";
         differs += " OR Z_HASH IS NOT excluded.Z_HASH";
     }
-    std::string sql = "INSERT INTO " + name + " (Z_ENT, Z_OPT" + names + ") VALUES (" + std::to_string(table.entity) + ", 1" + marks + ")";
+    std::string sql = std::string("INSERT INTO ") + table.name + " (Z_ENT, Z_OPT" + names + ") VALUES (" + std::to_string(table.entity) + ", 1"
+        + marks + ")";
     if (!bulk) {
         sql += std::string(" ON CONFLICT (") + columns[0].column + ") DO UPDATE SET Z_OPT = Z_OPT + 1" + sets + " WHERE " + differs;
     }
-    sqlite3_stmt *write = database_.prepare(sql);
+    return database_.prepare(sql);
+}
+
+template <typename Other>
+bool Importer::bind_fields(sqlite3_stmt *write, const Table &table, ondemand::object &object, Other other) {
+    const auto &columns = table.columns;
+    const int count = static_cast<int>(columns.size());
+    uint64_t bound = 0;
+    // Fields mostly come in the order of the columns: the one after the last hit is tried first.
+    int expected = 0;
+    for (auto &&item : object) {
+        ondemand::field field;
+        if (std::move(item).get(field) != simdjson::SUCCESS) {
+            throw std::runtime_error("record " + std::to_string(counts_.records) + " is broken");
+        }
+        const ondemand::raw_json_string key = field.key();
+        bool is_column = false;
+        for (int step = 0; step < count && !is_column; ++step) {
+            const int i = expected + step < count ? expected + step : expected + step - count;
+            if (key.unsafe_is_equal(columns[i].key)) {
+                bind(write, i + 1, columns[i], field.value());
+                bound |= uint64_t(1) << i;
+                expected = i + 1 < count ? i + 1 : 0;
+                is_column = true;
+            }
+        }
+        if (!is_column) other(key, field);
+    }
+    for (int i = 1; i < count; ++i) {
+        if ((bound >> i & 1) == 0) sqlite3_bind_null(write, i + 1);
+    }
+    return (bound & 1) != 0;
+}
+
+void Importer::read_list(const List &list, ondemand::value value, size_t capacity, const char *start) {
+    const Table &target = table(list.target);
+    listed_.clear();
+    ondemand::array array;
+    if (value.get_array().get(array) != simdjson::SUCCESS) return;
+    for (auto item : array) {
+        ondemand::object object;
+        int64_t key;
+        std::string_view raw;
+        if (item.get_object().get(object) != simdjson::SUCCESS
+            || object.find_field_unordered(target.columns[0].key).get_int64().get(key) != simdjson::SUCCESS
+            || object.raw_json().get(raw) != simdjson::SUCCESS) {
+            throw std::runtime_error("record " + std::to_string(counts_.records) + " lists what is no object with a key");
+        }
+        const uint64_t hash = XXH3_64bits(raw.data(), raw.size());
+        const auto known = members_.find(key);
+        if (known != members_.end() && known->second.hash == hash) {
+            listed_.push_back(known->second.row);
+            continue;
+        }
+        ondemand::document document;
+        if (member_parser_.iterate(raw.data(), raw.size(), capacity - static_cast<size_t>(raw.data() - start)).get(document) != simdjson::SUCCESS
+            || document.get_object().get(object) != simdjson::SUCCESS) {
+            throw std::runtime_error("record " + std::to_string(counts_.records) + " lists what is no object");
+        }
+        bind_fields(write_member_, target, object, [](ondemand::raw_json_string, ondemand::field &) {});
+        if (hashes_) sqlite3_bind_int64(write_member_, static_cast<int>(target.columns.size()) + 1, static_cast<int64_t>(hash));
+        // In a bulk load, too, one object is met often.
+        database_.check(sqlite3_step(write_member_), SQLITE_DONE);
+        sqlite3_reset(write_member_);
+        sqlite3_bind_int64(find_member_, 1, key);
+        database_.check(sqlite3_step(find_member_), SQLITE_ROW);
+        const int64_t row = sqlite3_column_int64(find_member_, 0);
+        sqlite3_reset(find_member_);
+        members_[key] = {row, hash};
+        listed_.push_back(row);
+    }
+}
+
+void Importer::write_pairs(int64_t row, bool bulk) {
+    std::sort(listed_.begin(), listed_.end());
+    listed_.erase(std::unique(listed_.begin(), listed_.end()), listed_.end());
+    if (!bulk) {
+        std::vector<int64_t> before;
+        sqlite3_bind_int64(read_pairs_, 1, row);
+        while (sqlite3_step(read_pairs_) == SQLITE_ROW) before.push_back(sqlite3_column_int64(read_pairs_, 0));
+        sqlite3_reset(read_pairs_);
+        if (before == listed_) return;
+        if (!before.empty()) {
+            sqlite3_bind_int64(delete_pairs_, 1, row);
+            database_.check(sqlite3_step(delete_pairs_), SQLITE_DONE);
+            sqlite3_reset(delete_pairs_);
+        }
+    }
+    for (const int64_t member : listed_) {
+        sqlite3_bind_int64(insert_pair_, 1, row);
+        sqlite3_bind_int64(insert_pair_, 2, member);
+        database_.check(sqlite3_step(insert_pair_), SQLITE_DONE);
+        sqlite3_reset(insert_pair_);
+    }
+}
+
+void Importer::import(const std::string &name, const std::string &body, bool bulk) {
+    const Table &table = this->table(name);
+    const auto &columns = table.columns;
+    const int count = static_cast<int>(columns.size());
+
+    sqlite3_stmt *write = prepare_write(table, bulk);
+    const List &list = table.list;
+    if (list.key != nullptr) {
+        const std::string pairs = list.pairs, owner = list.owner, member = list.member, target = list.target;
+        write_member_ = prepare_write(this->table(target), false);
+        find_member_ = database_.prepare("SELECT Z_PK FROM " + target + " WHERE " + this->table(target).columns[0].column + " = ?1");
+        find_owner_ = database_.prepare("SELECT Z_PK FROM " + name + " WHERE " + columns[0].column + " = ?1");
+        read_pairs_ = database_.prepare("SELECT " + member + " FROM " + pairs + " WHERE " + owner + " = ?1 ORDER BY " + member);
+        delete_pairs_ = database_.prepare("DELETE FROM " + pairs + " WHERE " + owner + " = ?1");
+        insert_pair_ = database_.prepare("INSERT INTO " + pairs + " (" + owner + ", " + member + ") VALUES (?1, ?2)");
+    }
     sqlite3_stmt *look = hashes_ && !bulk
         ? database_.prepare("SELECT Z_HASH FROM " + name + " WHERE " + columns[0].column + " = ?1") : nullptr;
 
     RecordCutter cutter(body);
     if (!cutter.is_open()) throw std::runtime_error("cannot open " + body);
-    std::vector<size_t> lengths(count);
-    for (int i = 0; i < count; ++i) lengths[i] = std::strlen(columns[i].key);
-    std::vector<bool> bound(count);
     ondemand::parser parser;
     std::string_view record;
     while (cutter.next(record)) {
@@ -229,38 +356,38 @@ void Importer::import(const std::string &name, const std::string &body, bool bul
             if (object.reset().error() != simdjson::SUCCESS) throw std::runtime_error("cannot read a record again");
         }
 
-        // Fields mostly come in the order of the columns: the one after the last hit is tried first.
-        std::fill(bound.begin(), bound.end(), false);
-        int expected = 0;
-        for (auto &&item : object) {
-            ondemand::field field;
-            if (std::move(item).get(field) != simdjson::SUCCESS) {
-                throw std::runtime_error("record " + std::to_string(counts_.records) + " is broken");
+        listed_.clear();
+        const bool has_key = bind_fields(write, table, object, [&](ondemand::raw_json_string key, ondemand::field &field) {
+            if (list.key != nullptr && key.unsafe_is_equal(list.key)) {
+                read_list(list, field.value(), cutter.capacity(record), record.data());
             }
-            const ondemand::raw_json_string key = field.key();
-            for (int step = 0; step < count; ++step) {
-                const int i = expected + step < count ? expected + step : expected + step - count;
-                if (key.unsafe_is_equal(std::string_view(columns[i].key, lengths[i]))) {
-                    bind(write, i + 1, columns[i], field.value());
-                    bound[i] = true;
-                    expected = i + 1 < count ? i + 1 : 0;
-                    break;
-                }
-            }
-        }
-        if (!bound[0]) {
+        });
+        if (!has_key) {
             counts_.rejected += 1;  // no key: nothing to find it by
             continue;
         }
-        for (int i = 1; i < count; ++i) {
-            if (!bound[i]) sqlite3_bind_null(write, i + 1);
-        }
         if (hashes_) sqlite3_bind_int64(write, count + 1, hash);
         database_.check(sqlite3_step(write), SQLITE_DONE);
+        if (list.key != nullptr) {
+            int64_t row = sqlite3_last_insert_rowid(database_.handle());
+            if (!bulk) {
+                int64_t key;
+                if (parser.iterate(record.data(), record.size(), cutter.capacity(record)).get(document) != simdjson::SUCCESS
+                    || document.find_field_unordered(columns[0].key).get_int64().get(key) != simdjson::SUCCESS) {
+                    throw std::runtime_error("cannot read a record again");
+                }
+                sqlite3_bind_int64(find_owner_, 1, key);
+                database_.check(sqlite3_step(find_owner_), SQLITE_ROW);
+                row = sqlite3_column_int64(find_owner_, 0);
+                sqlite3_reset(find_owner_);
+            }
+            write_pairs(row, bulk);
+        }
         sqlite3_reset(write);
     }
-    sqlite3_finalize(write);
-    sqlite3_finalize(look);
+    for (sqlite3_stmt *statement : {write, look, write_member_, find_member_, find_owner_, read_pairs_, delete_pairs_, insert_pair_}) {
+        sqlite3_finalize(statement);
+    }
     if (!cutter.is_complete()) throw std::runtime_error(body + " ends inside its array");
     counts_.body_bytes += cutter.bytes();
     keys_.erase(name);

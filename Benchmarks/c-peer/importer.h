@@ -5,6 +5,7 @@
 #include <stdexcept>
 #include <string>
 #include <unordered_map>
+#include <vector>
 
 #include <sqlite3.h>
 #include <simdjson.h>
@@ -54,10 +55,30 @@ private:
     const Table &table(const std::string &name) const;
     void bind(sqlite3_stmt *statement, int index, const Column &column, simdjson::ondemand::value value);
     const std::unordered_map<int64_t, int64_t> &keys(const std::string &table);
+    void create_index_of_key(const Table &table);
+    /// The statement that inserts a row, or writes what differs of the one with its key.
+    sqlite3_stmt *prepare_write(const Table &table, bool bulk);
+    /// Binds the fields of an object that are columns, and calls `other` with the others.
+    template <typename Other>
+    bool bind_fields(sqlite3_stmt *write, const Table &table, simdjson::ondemand::object &object, Other other);
+    /// The rows of the objects of a list, each written if it is not as it was when it was met last.
+    void read_list(const List &list, simdjson::ondemand::value value, size_t capacity, const char *start);
+    /// Writes which objects a record has, where that differs.
+    void write_pairs(int64_t row, bool bulk);
 
     Database &database_;
     const std::vector<Table> &tables_;
     bool hashes_;
     Counts counts_;
     std::unordered_map<std::string, std::unordered_map<int64_t, int64_t>> keys_;
+
+    struct Member {
+        int64_t row;
+        uint64_t hash;  // of its bytes, when it was met last
+    };
+    std::unordered_map<int64_t, Member> members_;
+    std::vector<int64_t> listed_;
+    simdjson::ondemand::parser member_parser_;
+    sqlite3_stmt *write_member_ = nullptr, *find_member_ = nullptr, *find_owner_ = nullptr;
+    sqlite3_stmt *read_pairs_ = nullptr, *delete_pairs_ = nullptr, *insert_pair_ = nullptr;
 };

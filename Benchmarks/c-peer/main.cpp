@@ -1,4 +1,4 @@
-// c-peer geo FOLDER|places BODY --db FILE [--cities BODY] [--hashes]
+// c-peer geo FOLDER|places BODY|issues BODY --db FILE [--cities BODY] [--hashes]
 //
 // The limit that Cistern is measured against: one thread, simdjson on demand, prepared statements, one durable transaction.
 // An empty database is loaded in bulk under a rollback journal, its indices built at the end; a filled one is updated under WAL by
@@ -68,8 +68,8 @@ int main(int argc, char **argv) {
         else if (workload.empty()) workload = argument;
         else input = argument;
     }
-    if ((workload != "geo" && workload != "places") || input.empty() || database_path.empty()) {
-        std::fprintf(stderr, "usage: c-peer geo FOLDER|places BODY --db FILE [--cities BODY] [--hashes]\n");
+    if ((workload != "geo" && workload != "places" && workload != "issues") || input.empty() || database_path.empty()) {
+        std::fprintf(stderr, "usage: c-peer geo FOLDER|places BODY|issues BODY --db FILE [--cities BODY] [--hashes]\n");
         return 64;
     }
     std::vector<Body> bodies;
@@ -78,14 +78,14 @@ int main(int argc, char **argv) {
                   {"ZSTATE", plain_or_zipped(input, "states.json")},
                   {"ZCITY", cities.empty() ? plain_or_zipped(input, "cities.json") : cities}};
     } else {
-        bodies = {{"ZPLACE", input}};
+        bodies = {{workload == "issues" ? "ZISSUE" : "ZPLACE", input}};
     }
 
     try {
         const auto start = std::chrono::steady_clock::now();
         Database database(database_path);
         const bool first = database.integer("SELECT count(*) FROM sqlite_schema") == 0;
-        const auto &tables = workload == "geo" ? geo_tables() : place_tables();
+        const auto &tables = workload == "geo" ? geo_tables() : workload == "issues" ? issue_tables() : place_tables();
         Counts counts;
         run(database, tables, bodies, hashes, first, counts);
         int64_t rows = 0;

@@ -1,4 +1,6 @@
-// generate [--records N] [--seed S] [--changed N] > BODY
+// generate [--records N] [--seed S] [--changed N] [--issues] > BODY
+//
+// With --issues, N issues as GitHub's API lists them, in its order of fields: 0 to 4 of 300 labels inside each, as objects. Without:
 //
 // A JSON array of N places (default 1,000,000; about 736 bytes each), the same bytes for the same numbers. Eight fields are meant to be
 // mapped (id, name, code, kind, latitude, longitude, population, updated_at); the others are what real APIs send besides. With
@@ -39,13 +41,48 @@ static uint64_t number(int argc, char **argv, const char *name, uint64_t otherwi
     return otherwise;
 }
 
+static void issue(uint64_t i, uint64_t seed, uint64_t changed) {
+    uint64_t state = mix(seed * 0x100000001b3u + i);
+    const uint64_t a = state, b = state = mix(state), c = state = mix(state), d = state = mix(state);
+    const int is_changed = changed != 0 && mix(i + 77) % changed == 0;
+    char updated[32], created[32];
+    date(created, c);
+    date(updated, is_changed ? d + 1 : d);
+    printf("%s\n{\"url\": \"https://api.example.com/repos/o/r/issues/%" PRIu64 "\", \"id\": %" PRIu64 ", \"node_id\": \"MDU6SXNzdWU%" PRIu64
+           "\", \"number\": %" PRIu64 ", \"title\": \"%s%s%s of the %s\", \"user\": {\"login\": \"u%" PRIu64 "\", \"id\": %" PRIu64
+           ", \"type\": \"User\", \"site_admin\": false}, \"labels\": [",
+        i == 0 ? "" : ",", i + 1, 1000000000 + i * 7, 5000000000 + i, i + 1, beginnings[a % 16], middles[a / 16 % 16], endings[a / 256 % 16],
+        kinds[b % 6], b % 100000, b % 100000);
+    uint64_t pick = mix(d + (is_changed ? 1 : 0));
+    const int count = (int)(pick % 5);
+    for (int l = 0; l < count; ++l) {
+        // Each once.
+        const uint64_t label = (pick / 8 + (uint64_t)l * 61) % 300;
+        printf("%s{\"id\": %" PRIu64 ", \"node_id\": \"MDU6TGFiZWw%" PRIu64 "\", \"url\": \"https://api.example.com/repos/o/r/labels/%s%s\", "
+               "\"name\": \"%s%s\", \"color\": \"%06" PRIx64 "\", \"default\": false, \"description\": null}",
+            l == 0 ? "" : ", ", 208045946 + label, label, beginnings[label % 16], middles[label / 16 % 16], beginnings[label % 16],
+            middles[label / 16 % 16], mix(label) % 0x1000000);
+    }
+    printf("], \"state\": \"%s\", \"locked\": false, \"comments\": %" PRIu64 ", \"created_at\": \"%sZ\", \"updated_at\": \"%sZ\", "
+           "\"closed_at\": null, \"author_association\": \"NONE\", \"body\": \"",
+        d % 3 == 0 ? "open" : "closed", d / 4 % 90 + (is_changed ? 1 : 0), created, updated);
+    for (uint64_t w = 0; w < 10 + c % 30; ++w) printf("%s%s ", beginnings[(c >> (w % 60)) % 16], endings[(b >> (w % 60)) % 16]);
+    printf("\"}");
+}
+
 int main(int argc, char **argv) {
     const uint64_t records = number(argc, argv, "--records", 1000000), seed = number(argc, argv, "--seed", 1),
                    changed = number(argc, argv, "--changed", 0);
     static char buffer[1 << 20];
     setvbuf(stdout, buffer, _IOFBF, sizeof buffer);
     putchar('[');
+    int is_issues = 0;
+    for (int i = 1; i < argc; ++i) is_issues |= strcmp(argv[i], "--issues") == 0;
     for (uint64_t i = 0; i < records; ++i) {
+        if (is_issues) {
+            issue(i, seed, changed);
+            continue;
+        }
         uint64_t state = mix(seed * 0x100000001b3u + i);
         const uint64_t a = state, b = state = mix(state), c = state = mix(state), d = state = mix(state), e = mix(state);
         const int is_changed = changed != 0 && mix(i + 77) % changed == 0;

@@ -8,7 +8,7 @@ struct Workload {
     /// In the order in which they are imported: what others point to first.
     let resources: [String]
 
-    /// `geo FOLDER [--cities BODY]`, `places BODY` or `pages BODY`: the places a hundred at a time.
+    /// `geo FOLDER [--cities BODY]`, `places BODY`, `pages BODY` (the places a hundred at a time) or `issues BODY`.
     init?(_ arguments: [String]) throws {
         guard arguments.count >= 2 else { return nil }
         let url = URL(fileURLWithPath: arguments[1])
@@ -32,6 +32,10 @@ struct Workload {
             transport = try PageTransport(url)
             resources = ["places"]
             configuration = Self.head + Self.places(#"pages = { kind = "page", param = "page", size_param = "size", size = 100 }"#)
+        case "issues":
+            transport = FileTransport(files: ["issues": url])
+            resources = ["issues"]
+            configuration = Self.head + Self.issues
         default: return nil
         }
     }
@@ -112,6 +116,31 @@ struct Workload {
         [entity.City.relationships]
         state = { to = "State", path = "$.state_id", match = "key" }
         country = { to = "Country", path = "$.country_id", match = "key" }
+
+        """
+
+    private static let issues = """
+          [[source.resource]]
+          name = "issues"
+          entity = "Issue"
+          path = "/issues"
+        [entity.Issue]
+        key = ["id"]
+        [entity.Issue.attributes]
+        id = { type = "int64", optional = false }
+        number = { type = "int64" }
+        title = { type = "string" }
+        state = { type = "string" }
+        comments = { type = "int64" }
+        createdAt = { path = "$.created_at", type = "date" }
+        [entity.Issue.relationships]
+        labels = { to = "Label", many = true, match = "embedded", mode = "replace" }
+        [entity.Label]
+        key = ["id"]
+        [entity.Label.attributes]
+        id = { type = "int64", optional = false }
+        name = { type = "string" }
+        color = { type = "string" }
 
         """
 

@@ -12,7 +12,7 @@ func fail(_ message: String) -> Never {
 
 var arguments = Array(CommandLine.arguments.dropFirst())
 guard let option = arguments.firstIndex(of: "--db"), option + 1 < arguments.count else {
-    fail("usage: cistern-benchmark geo FOLDER [--cities BODY] --db STORE | places BODY --db STORE | pages BODY --db STORE")
+    fail("usage: cistern-benchmark geo FOLDER [--cities BODY] --db STORE | places BODY --db STORE | pages BODY --db STORE | issues BODY --db STORE")
 }
 let store = URL(fileURLWithPath: arguments[option + 1])
 arguments.removeSubrange(option...option + 1)

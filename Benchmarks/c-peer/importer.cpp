@@ -143,6 +143,7 @@ void Importer::bind(sqlite3_stmt *statement, int index, const Column &column, on
         int64_t number;
         if ((is_string ? value.get_int64_in_string() : value.get_int64()).get(number) == simdjson::SUCCESS) {
             sqlite3_bind_int64(statement, index, number);
+            last_integer_ = number;
         } else {
             sqlite3_bind_null(statement, index);
         }
@@ -217,10 +218,11 @@ sqlite3_stmt *Importer::prepare_write(const Table &table, bool bulk) {
 }
 
 template <typename Other>
-bool Importer::bind_fields(sqlite3_stmt *write, const Table &table, ondemand::object &object, Other other) {
+std::optional<int64_t> Importer::bind_fields(sqlite3_stmt *write, const Table &table, ondemand::object &object, Other other) {
     const auto &columns = table.columns;
     const int count = static_cast<int>(columns.size());
     uint64_t bound = 0;
+    std::optional<int64_t> first;
     // Fields mostly come in the order of the columns: the one after the last hit is tried first.
     int expected = 0;
     for (auto &&item : object) {
@@ -235,6 +237,7 @@ bool Importer::bind_fields(sqlite3_stmt *write, const Table &table, ondemand::ob
             if (key.unsafe_is_equal(columns[i].key)) {
                 bind(write, i + 1, columns[i], field.value());
                 bound |= uint64_t(1) << i;
+                if (i == 0) first = last_integer_;
                 expected = i + 1 < count ? i + 1 : 0;
                 is_column = true;
             }
@@ -244,7 +247,7 @@ bool Importer::bind_fields(sqlite3_stmt *write, const Table &table, ondemand::ob
     for (int i = 1; i < count; ++i) {
         if ((bound >> i & 1) == 0) sqlite3_bind_null(write, i + 1);
     }
-    return (bound & 1) != 0;
+    return first;
 }
 
 void Importer::read_list(const List &list, ondemand::value value, size_t capacity, const char *start) {
@@ -357,12 +360,12 @@ void Importer::import(const std::string &name, const std::string &body, bool bul
         }
 
         listed_.clear();
-        const bool has_key = bind_fields(write, table, object, [&](ondemand::raw_json_string key, ondemand::field &field) {
-            if (list.key != nullptr && key.unsafe_is_equal(list.key)) {
+        const std::optional<int64_t> key = bind_fields(write, table, object, [&](ondemand::raw_json_string name, ondemand::field &field) {
+            if (list.key != nullptr && name.unsafe_is_equal(list.key)) {
                 read_list(list, field.value(), cutter.capacity(record), record.data());
             }
         });
-        if (!has_key) {
+        if (!key) {
             counts_.rejected += 1;  // no key: nothing to find it by
             continue;
         }
@@ -371,12 +374,7 @@ void Importer::import(const std::string &name, const std::string &body, bool bul
         if (list.key != nullptr) {
             int64_t row = sqlite3_last_insert_rowid(database_.handle());
             if (!bulk) {
-                int64_t key;
-                if (parser.iterate(record.data(), record.size(), cutter.capacity(record)).get(document) != simdjson::SUCCESS
-                    || document.find_field_unordered(columns[0].key).get_int64().get(key) != simdjson::SUCCESS) {
-                    throw std::runtime_error("cannot read a record again");
-                }
-                sqlite3_bind_int64(find_owner_, 1, key);
+                sqlite3_bind_int64(find_owner_, 1, *key);
                 database_.check(sqlite3_step(find_owner_), SQLITE_ROW);
                 row = sqlite3_column_int64(find_owner_, 0);
                 sqlite3_reset(find_owner_);

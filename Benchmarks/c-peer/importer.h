@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <unordered_map>
@@ -58,9 +59,9 @@ private:
     void create_index_of_key(const Table &table);
     /// The statement that inserts a row, or writes what differs of the one with its key.
     sqlite3_stmt *prepare_write(const Table &table, bool bulk);
-    /// Binds the fields of an object that are columns, and calls `other` with the others.
+    /// Binds the fields of an object that are columns, and calls `other` with the others. Returns its key, an integer in all tables.
     template <typename Other>
-    bool bind_fields(sqlite3_stmt *write, const Table &table, simdjson::ondemand::object &object, Other other);
+    std::optional<int64_t> bind_fields(sqlite3_stmt *write, const Table &table, simdjson::ondemand::object &object, Other other);
     /// The rows of the objects of a list, each written if it is not as it was when it was met last.
     void read_list(const List &list, simdjson::ondemand::value value, size_t capacity, const char *start);
     /// Writes which objects a record has, where that differs.
@@ -71,6 +72,8 @@ private:
     bool hashes_;
     Counts counts_;
     std::unordered_map<std::string, std::unordered_map<int64_t, int64_t>> keys_;
+
+    int64_t last_integer_ = 0;
 
     struct Member {
         int64_t row;

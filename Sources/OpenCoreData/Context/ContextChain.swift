@@ -195,8 +195,13 @@ final class ContextLevel: @unchecked Sendable {
         return now != nil
     }
 
-    /// New rows.
+    /// New rows, and what they list.
     func insert(_ block: RowBlock) {
+        insertRows(of: block)
+        pending.pairs.add(block)
+    }
+
+    private func insertRows(of block: RowBlock) {
         guard block.isSealed else {
             for (id, change) in block.rows { record(id, change) }
             return
@@ -210,36 +215,30 @@ final class ContextLevel: @unchecked Sendable {
     ///
     /// - Parameter others: whether others forget that they were related to it; not where that may have to be brought back.
     func forgetRelationships(of id: NSManagedObjectID, at others: Bool = false) {
+        pending.pairs.loosen { $0.mayPair(id) }
         for (number, relationship) in id.layout.toManys.enumerated() {
             let key = RelationshipKey(owner: id, toMany: number)
             pending.orders[key] = nil
             guard let changes = pending.pairs.removeValue(forKey: key), others else { continue }
             for other in changes.added {
                 guard let back = relationship.key(of: other) else { continue }
-                pending.pairs[back]?.added.remove(id)
-                if pending.pairs[back]?.isEmpty == true { pending.pairs[back] = nil }
+                pending.pairs.change(back) { $0.forgetAddition(of: id) }
             }
         }
     }
 
     /// Takes back what is pending of an object's to-manys, at their other ends, too.
     func withdrawRelationships(of id: NSManagedObjectID) {
+        pending.pairs.loosen { $0.mayPair(id) }
         for (number, relationship) in id.layout.toManys.enumerated() {
             let key = RelationshipKey(owner: id, toMany: number)
             pending.orders[key] = nil
             guard let changes = pending.pairs.removeValue(forKey: key) else { continue }
             for other in changes.added.union(changes.removed) {
                 guard let back = relationship.key(of: other) else { continue }
-                pending.pairs[back]?.forget(id)
-                if pending.pairs[back]?.isEmpty == true { pending.pairs[back] = nil }
+                pending.pairs.change(back) { $0.forget(id) }
             }
         }
-    }
-
-    /// Changes the pairs of a to-many, in place: a to-many may have a great many members, and each of them is a change.
-    func change(_ key: RelationshipKey, _ body: (inout PairChanges) -> Void) {
-        body(&pending.pairs[key, default: PairChanges()])
-        if pending.pairs[key]?.isEmpty == true { pending.pairs[key] = nil }
     }
 
     /// Replaces or forgets what is pending for a row.
@@ -273,10 +272,12 @@ final class ContextLevel: @unchecked Sendable {
             for (id, change) in part.loose {
                 if !record(id, change) { cancelled.append(id) }
             }
-            for block in part.blocks { insert(block) }
+            for block in part.blocks { insertRows(of: block) }
         }
-        for (key, changes) in pushed.pairs {
-            change(key) { $0.apply(changes) }
+        // Some of what the rows list may have been taken back.
+        for block in pushed.pairs.blocks { pending.pairs.add(block) }
+        for (key, changes) in pushed.pairs.loose {
+            pending.pairs.change(key) { $0.apply(changes) }
         }
         for (key, order) in pushed.orders { pending.orders[key] = order }
         if !cancelled.isEmpty { forgetAllMentions(of: Set(cancelled)) }
@@ -307,11 +308,8 @@ final class ContextLevel: @unchecked Sendable {
     /// Takes objects that never were out of the to-manys that others added them to meanwhile.
     private func forgetAllMentions(of ids: Set<NSManagedObjectID>) {
         for id in ids { forgetRelationships(of: id) }
-        for (key, pairs) in pending.pairs {
-            var rest = pairs
-            rest.added.subtract(ids)
-            pending.pairs[key] = rest.isEmpty ? nil : rest
-        }
+        pending.pairs.loosen { block in ids.contains { block.mayPair($0) } }
+        for key in pending.pairs.loose.keys { pending.pairs.change(key) { $0.added.subtract(ids) } }
         for key in pending.orders.keys { pending.orders[key]?.removeAll { ids.contains($0) } }
     }
 
@@ -400,13 +398,6 @@ final class ContextLevel: @unchecked Sendable {
             if let before { keyIndexes.values[index].forget(id, before) }
             if let now = change(of: id) { keyIndexes.values[index].update(id, to: now) }
         }
-    }
-}
-
-extension NSRelationshipDescription {
-    /// The other end of a many-to-many, as it is seen from one of its objects.
-    func key(of other: NSManagedObjectID) -> RelationshipKey? {
-        inverseRelationship.flatMap { other.layout.toManyNumber($0) }.map { RelationshipKey(owner: other, toMany: $0) }
     }
 }
 

@@ -158,7 +158,7 @@ extension NSIncrementalStore {
 extension ChangeSet {
     /// The to-manys that these changes change: those that are kept apart, and those of changed objects whose members name them by a foreign key.
     var changedToManys: Set<RelationshipKey> {
-        var result = Set(pairs.keys).union(orders.keys)
+        var result = Set(pairs.all.keys).union(orders.keys)
         forEach { _, change in
             guard let row = change.row ?? change.base else { return }
             for slot in row.layout.toOneSlots {

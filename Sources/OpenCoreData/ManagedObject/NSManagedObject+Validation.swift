@@ -149,7 +149,8 @@ struct MemberCounts {
     }
 
     private static func note(_ keys: inout Set<RelationshipKey>, touchedBy changes: ChangeSet, _ includingNewOwners: Bool) {
-        for key in changes.pairs.keys where key.relationship.hasCounts { keys.insert(key) }
+        // What has a number of members that it must have is in no block.
+        for key in changes.pairs.loose.keys where key.relationship.hasCounts { keys.insert(key) }
         for part in changes.entities.values {
             if includingNewOwners {
                 let counted = part.entity.layout.countedToManys

@@ -52,14 +52,19 @@ extension ChangeSet {
             result.set(id, PendingRow(kind: change.kind, row: renamed, changed: change.changed, base: change.base))
         }
         func renamed(_ id: NSManagedObjectID) -> NSManagedObjectID { identity(id) ?? id }
-        if !pairs.isEmpty {
-            result.pairs = [:]
+        // Of what other blocks list nothing is called by another name.
+        result.pairs.loosen { block in
+            block.members.contains { identity($0) != nil } || !block.isSealed && block.rows.contains { identity($0.key) != nil }
+        }
+        if !result.pairs.loose.isEmpty {
+            let pairs = result.pairs.loose
+            result.pairs.removeLoose()
             // What is said of two that are one, on one side or on the other: a pair that one of them was given is there.
             for (key, changes) in pairs {
-                for id in changes.removed { result.pairs[key.replacing(identity), default: PairChanges()].remove(renamed(id)) }
+                for id in changes.removed { result.pairs.change(key.replacing(identity)) { $0.remove(renamed(id)) } }
             }
             for (key, changes) in pairs {
-                for id in changes.added { result.pairs[key.replacing(identity), default: PairChanges()].add(renamed(id)) }
+                for id in changes.added { result.pairs.change(key.replacing(identity)) { $0.add(renamed(id)) } }
             }
         }
         if !orders.isEmpty {
@@ -80,7 +85,10 @@ extension ChangeSet {
             if id.successor != nil || change.row?.namesReplacedObjects == true { found = true }
         }
         return found
-            || pairs.contains { key, changes in
+            || pairs.blocks.contains { block in
+                block.members.contains { $0.successor != nil } || !block.isSealed && block.rows.contains { $0.key.successor != nil }
+            }
+            || pairs.loose.contains { key, changes in
                 key.owner.successor != nil || changes.added.contains { $0.successor != nil } || changes.removed.contains { $0.successor != nil }
             } || orders.contains { key, order in key.owner.successor != nil || order.contains { $0.successor != nil } }
     }
@@ -109,7 +117,7 @@ extension RowSnapshot {
     }
 
     /// A copy with some of another row's values, and which those are: an object of another entity of the tree has only the common ones.
-    func overlaid(with other: RowSnapshot, _ slots: SlotSet) -> (row: RowSnapshot, changed: SlotSet) {
+    package func overlaid(with other: RowSnapshot, _ slots: SlotSet) -> (row: RowSnapshot, changed: SlotSet) {
         let row = copy(), common = layout.commonCount(with: other.layout)
         var taken = SlotSet()
         slots.forEach { slot in
@@ -232,7 +240,8 @@ extension [RelationshipKey: [NSManagedObjectID]] {
                 newcomers[key, default: []].insert(id)
             }
         }
-        for (key, pairs) in changes.pairs where self[key] != nil {
+        // What has an order is in no block.
+        for (key, pairs) in changes.pairs.loose where self[key] != nil {
             newcomers[key, default: []].formUnion(pairs.added.filter { !wasMember($0, key) })
         }
         for (key, ids) in newcomers { self[key]?.removeAll { ids.contains($0) } }

@@ -113,6 +113,14 @@ package struct PairChanges: Sendable {
         removed.remove(id)
     }
 
+    /// Puts what was said before under it.
+    mutating func lay(over earlier: PairChanges) {
+        for id in earlier.added where !removed.contains(id) { added.insert(id) }
+        for id in earlier.removed where !added.contains(id) { removed.insert(id) }
+    }
+
+    mutating func forgetAddition(of id: NSManagedObjectID) { added.remove(id) }
+
     package mutating func apply(_ later: PairChanges) {
         for id in later.removed { remove(id) }
         for id in later.added { add(id) }
@@ -126,8 +134,8 @@ package struct PairChanges: Sendable {
 package struct ChangeSet: Sendable {
     /// By entity number.
     package private(set) var entities: [Int: EntityChanges] = [:]
-    /// Pairs, recorded on both sides where both sides are named.
-    package var pairs: [RelationshipKey: PairChanges] = [:]
+    /// The pairs of to-manys that are kept as such.
+    package var pairs = PairTable()
     /// Ordered to-manys that changed, whole.
     package var orders: [RelationshipKey: [NSManagedObjectID]] = [:]
     /// Rows, as they were read, that must be stored in that version still for the changes to be written. For changes on their way into a store.
@@ -170,13 +178,16 @@ package struct ChangeSet: Sendable {
         if let pending { count(pending, by: 1) }
     }
 
-    /// Adds new rows, of which nothing is pending.
+    /// Adds new rows, of which nothing is pending. What they list is added to the pairs, by who knows that nobody has taken it back.
     mutating func add(_ block: RowBlock) {
         isAdmitted = false
         entities[block.layout.number, default: EntityChanges(entity: block.layout.entity)].blocks.append(block)
         insertedCount += block.count
         cost += block.cost
     }
+
+    /// Whether all rows of a block are new here still.
+    func holds(_ block: RowBlock) -> Bool { entities[block.layout.number]?.blocks.contains { $0 === block } == true }
 
     private mutating func dissolve(_ place: Int, of number: Int) {
         guard let block = entities[number]?.dissolve(place) else { return }
@@ -207,7 +218,7 @@ package struct ChangeSet: Sendable {
 
     /// Opens the blocks with a row that names such an object.
     func openBlocks(naming isWanted: (NSManagedObjectID) -> Bool) {
-        for part in entities.values where !part.entity.layout.toOneSlots.isEmpty { part.openBlocks(naming: isWanted) }
+        for part in entities.values { part.openBlocks(naming: isWanted) }
     }
 
     /// The blocks of new rows.
@@ -263,7 +274,7 @@ extension ChangeSet {
     /// Adds changes of other objects.
     mutating func add(_ other: ChangeSet) {
         other.forEach { set($0, $1) }
-        pairs.merge(other.pairs) { _, new in new }
+        for (key, changes) in other.pairs { pairs[key] = changes }
         orders.merge(other.orders) { _, new in new }
     }
 
@@ -271,7 +282,7 @@ extension ChangeSet {
     func filter(_ isIncluded: (NSManagedObjectID) -> Bool) -> ChangeSet {
         var result = self
         forEach { id, _ in if !isIncluded(id) { result.set(id, nil) } }
-        result.pairs = pairs.filter { isIncluded($0.key.owner) }
+        for key in pairs.all.keys where !isIncluded(key.owner) { result.pairs[key] = nil }
         result.orders = orders.filter { isIncluded($0.key.owner) }
         return result
     }
@@ -284,12 +295,16 @@ extension ChangeSet {
         return result
     }
 
+    /// The objects whose to-manys changed without their rows.
+    var relationshipOwners: Set<NSManagedObjectID> { pairs.owners.union(orders.keys.map(\.owner)) }
+
     /// Whether anything says that a to-many of the object changed.
     func changesToMany(of id: NSManagedObjectID) -> Bool {
         if pairs.isEmpty && orders.isEmpty { return false }
-        return id.layout.toManys.indices.contains { number in
-            let key = RelationshipKey(owner: id, toMany: number)
-            return pairs[key] != nil || orders[key] != nil
-        }
+        return pairs.blocks.contains { $0.mayChangeMembers(of: id) }
+            || id.layout.toManys.indices.contains { number in
+                let key = RelationshipKey(owner: id, toMany: number)
+                return pairs.loose[key] != nil || orders[key] != nil
+            }
     }
 }

@@ -23,7 +23,7 @@ package struct ChangedObjectIDs: Sendable {
             }
         }
         // A to-many that is kept apart from the rows may have changed where no row did.
-        for owner in Set(changes.pairs.keys.map(\.owner)).union(changes.orders.keys.map(\.owner)) where changes[owner] == nil {
+        for owner in changes.relationshipOwners where changes[owner] == nil {
             updated.append(owner)
         }
         updated += changes.computed

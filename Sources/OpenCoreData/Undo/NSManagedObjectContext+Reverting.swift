@@ -198,7 +198,7 @@ extension NSManagedObjectContext {
             if isExact && pending.state(of: change.id) == change.before { continue }
             undoRecorder?.willRestore(change.id, in: key, was: change.isMember, becomes: change.wasMember)
             if isExact && pending.state(of: change.id) == change.after {
-                self.record(key) { $0.set(change.id, to: change.before) }
+                self.replace(key) { $0.set(change.id, to: change.before) }
                 continue
             }
             if !change.wasMember {

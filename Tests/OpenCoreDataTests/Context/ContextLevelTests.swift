@@ -81,12 +81,12 @@ import Testing
     @Test func whatCameDuringAFailedSaveLiesOnTopOfIt() throws {
         let id = try make.id("Thing", 1), tag = try make.id("Tag", 1), key = try make.toMany(id, "tags")
         level.record(id, try make.update(id, ["a": .int64(1), "b": .int64(1)]))
-        level.change(key) { $0.add(tag) }
+        level.pending.pairs.change(key) { $0.add(tag) }
         level.didNotSave()
         #expect(level.pending.ids(.updated) == [id])
         _ = level.beginSaving()
         level.record(id, try make.update(id, ["a": .int64(2)], over: ["b": .int64(1)]))
-        level.change(key) { $0.remove(tag) }
+        level.pending.pairs.change(key) { $0.remove(tag) }
         level.didNotSave()
         let change = try #require(level.pending[id])
         #expect(level.saving == nil && change.row?["a"] == .int64(2) && change.row?["b"] == .int64(1))
@@ -132,15 +132,15 @@ import Testing
         for atOthers in [false, true] {
             let level = ContextLevel(chain: chain), thing = try make.id("Thing", 1), tag = try make.id("Tag", 1), second = try make.id("Thing", 2)
             let mine = try make.toMany(thing, "tags"), theirs = try make.toMany(tag, "things")
-            level.change(mine) { $0.add(tag) }
-            level.change(theirs) { $0.add(thing) }
-            level.change(theirs) { $0.add(second) }
+            level.pending.pairs.change(mine) { $0.add(tag) }
+            level.pending.pairs.change(theirs) { $0.add(thing) }
+            level.pending.pairs.change(theirs) { $0.add(second) }
             level.pending.orders[mine] = [tag]
             level.forgetRelationships(of: thing, at: atOthers)
             #expect(level.pending.pairs[mine] == nil && level.pending.orders.isEmpty)
             #expect(level.pending.pairs[theirs]?.added == (atOthers ? [second] : [thing, second]))
             level.forgetRelationships(of: second, at: atOthers)
-            level.change(try make.toMany(second, "tags")) { $0.add(tag) }
+            level.pending.pairs.change(try make.toMany(second, "tags")) { $0.add(tag) }
             level.forgetRelationships(of: second, at: atOthers)
             #expect((level.pending.pairs[theirs] == nil) == atOthers)
         }
@@ -149,22 +149,22 @@ import Testing
     @Test func pairsThatAreTakenBackAreTakenBackOnBothSides() throws {
         let thing = try make.id("Thing", 1), second = try make.id("Thing", 2), tags = try (1...2).map { try make.id("Tag", Int64($0)) }
         let mine = try make.toMany(thing, "tags")
-        level.change(mine) { $0.add(tags[0]) }
-        level.change(mine) { $0.remove(tags[1]) }
-        level.change(try make.toMany(tags[0], "things")) { $0.add(thing) }
-        level.change(try make.toMany(tags[1], "things")) { $0.remove(thing) }
-        level.change(try make.toMany(tags[1], "things")) { $0.add(second) }
+        level.pending.pairs.change(mine) { $0.add(tags[0]) }
+        level.pending.pairs.change(mine) { $0.remove(tags[1]) }
+        level.pending.pairs.change(try make.toMany(tags[0], "things")) { $0.add(thing) }
+        level.pending.pairs.change(try make.toMany(tags[1], "things")) { $0.remove(thing) }
+        level.pending.pairs.change(try make.toMany(tags[1], "things")) { $0.add(second) }
         level.pending.orders[mine] = [tags[0]]
         level.withdrawRelationships(of: thing)
-        #expect(level.pending.orders.isEmpty && level.pending.pairs.count == 1)
+        #expect(level.pending.orders.isEmpty && level.pending.pairs.all.count == 1)
         #expect(try level.pending.pairs[make.toMany(tags[1], "things")]?.added == [second])
         #expect(try level.pending.pairs[make.toMany(tags[1], "things")]?.removed == [])
     }
 
     @Test func aPairThatIsForgottenLeavesNothing() throws {
         let tag = try make.id("Tag", 1), key = try make.toMany(try make.id("Thing", 1), "tags")
-        level.change(key) { $0.add(tag) }
-        level.change(key) { $0.forget(tag) }
+        level.pending.pairs.change(key) { $0.add(tag) }
+        level.pending.pairs.change(key) { $0.forget(tag) }
         #expect(level.pending.pairs.isEmpty && !level.hasChanges)
     }
 
@@ -174,7 +174,7 @@ import Testing
         let thing = try make.id("Thing", 1), tag = try make.id("Tag", 1), shelf = try make.id("Shelf", 1)
         let tags = try make.toMany(thing, "tags"), things = try make.toMany(shelf, "things")
         level.record(thing, try make.update(thing, ["a": .int64(1)]))
-        level.change(tags) { $0.add(tag) }
+        level.pending.pairs.change(tags) { $0.add(tag) }
         level.pending.orders[things] = []
         var pushed = ChangeSet()
         pushed.set(thing, try make.update(thing, ["b": .int64(2)]))
@@ -189,9 +189,9 @@ import Testing
         let thing = try make.id("Thing", 1, isTemporary: true), kept = try make.id("Thing", 2), tag = try make.id("Tag", 1)
         let shelf = try make.id("Shelf", 1)
         level.record(thing, try make.insert(thing, [:]))
-        level.change(try make.toMany(thing, "tags")) { $0.add(tag) }
-        level.change(try make.toMany(tag, "things")) { $0.add(thing) }
-        level.change(try make.toMany(tag, "things")) { $0.add(kept) }
+        level.pending.pairs.change(try make.toMany(thing, "tags")) { $0.add(tag) }
+        level.pending.pairs.change(try make.toMany(tag, "things")) { $0.add(thing) }
+        level.pending.pairs.change(try make.toMany(tag, "things")) { $0.add(kept) }
         level.pending.orders[try make.toMany(shelf, "things")] = [thing, kept]
         var pushed = ChangeSet()
         pushed.set(thing, try make.deletion(thing))

@@ -291,7 +291,7 @@ import Testing
                     && change.row?["a"] == .int64(2))
             #expect(saved[deleted.objectID]?.kind == .deleted)
             #expect(
-                saved.pairs.keys.contains { $0.owner == person.objectID }
+                saved.pairs.all.keys.contains { $0.owner == person.objectID }
                     && saved.orders.keys.contains { $0.owner == list.objectID })
         }
     }

@@ -84,8 +84,8 @@ import Testing
             let key = try key("tags", of: thing), id = tags[2].objectID, back = try self.key("things", of: tags[2])
             for change in [{ $0.remove($1) }, { $0.add($1) }] as [(inout PairChanges, NSManagedObjectID) -> Void] {
                 var changes = ChangeSet()
-                change(&changes.pairs[key, default: PairChanges()], id)
-                change(&changes.pairs[back, default: PairChanges()], thing.objectID)
+                changes.pairs.change(key) { change(&$0, id) }
+                changes.pairs.change(back) { change(&$0, thing.objectID) }
                 _ = try store.save(changes)
             }
             #expect(try store.relatedIDs(key) == [tags[0].objectID, tags[1].objectID, id])

@@ -195,7 +195,7 @@ extension NSManagedObjectContext {
         let owners = identities.mapValues(last)
         admission.changes = admission.changes.replacing(owners)
         // Whose members changed counts as changed, though its row did not.
-        let related = Set(admission.changes.pairs.keys.map(\.owner))
+        let related = admission.changes.pairs.owners
         for owner in Set(owners.values) where related.contains(owner) && admission.changes[owner] == nil {
             guard let row = changeInChain(of: owner)?.row else { continue }
             admission.changes.set(owner, PendingRow(kind: .updated, row: row, base: row))

@@ -138,9 +138,6 @@ extension ContextChangeIDs {
 }
 
 extension ChangeSet {
-    /// The objects whose to-manys changed without their rows.
-    var relationshipOwners: Set<NSManagedObjectID> { Set(pairs.keys.map(\.owner)).union(orders.keys.map(\.owner)) }
-
     /// Every object that is named as changed.
     var allIDs: Set<NSManagedObjectID> {
         var ids = relationshipOwners

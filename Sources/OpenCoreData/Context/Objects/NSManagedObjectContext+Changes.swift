@@ -175,9 +175,20 @@ extension NSManagedObjectContext {
         if concurrencyType == .mainQueueConcurrencyType { scheduleTurn() }
     }
 
+    /// Pairs are added or removed, and nothing else.
     func record(_ key: RelationshipKey, _ change: (inout PairChanges) -> Void) {
         undoRecorder?.willRecord(key, in: self, change)
-        chain.withLock { level.change(key, change) }
+        chain.withLock { level.pending.pairs.change(key, change) }
+    }
+
+    /// What is pending of pairs becomes something else.
+    func replace(_ key: RelationshipKey, _ change: (inout PairChanges) -> Void) {
+        undoRecorder?.willRecord(key, in: self, change)
+        chain.withLock {
+            var changes = level.pending.pairs[key] ?? PairChanges()
+            change(&changes)
+            level.pending.pairs[key] = changes.isEmpty ? nil : changes
+        }
     }
 
     func recordOrder(_ key: RelationshipKey, _ ids: [NSManagedObjectID]) {

@@ -38,13 +38,13 @@ extension NSManagedObjectContext {
             if relationship.inverseRelationship?.isToMany ?? true {
                 let gone = had.subtracting(wanted), new = wanted.subtracting(had)
                 if !(gone.isEmpty && new.isEmpty) {
-                    level.change(key) { pairs in
+                    level.pending.pairs.change(key) { pairs in
                         for id in gone { pairs.remove(id) }
                         for id in new { pairs.add(id) }
                     }
                 }
-                for id in gone { if let back = relationship.key(of: id) { level.change(back) { $0.remove(key.owner) } } }
-                for id in new { if let back = relationship.key(of: id) { level.change(back) { $0.add(key.owner) } } }
+                for id in gone { if let back = relationship.key(of: id) { level.pending.pairs.change(back) { $0.remove(key.owner) } } }
+                for id in new { if let back = relationship.key(of: id) { level.pending.pairs.change(back) { $0.add(key.owner) } } }
             }
             if relationship.isOrdered && ids != before { level.pending.orders[key] = ids }
         }

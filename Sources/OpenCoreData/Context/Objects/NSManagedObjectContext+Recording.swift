@@ -147,9 +147,12 @@ extension ChangeSet {
     /// Whether another set inserts and deletes the same rows and changes the same values to the same, from whichever state they started.
     fileprivate func saysTheSame(as other: ChangeSet) -> Bool {
         guard insertedCount == other.insertedCount, updatedCount == other.updatedCount, deletedCount == other.deletedCount,
-            orders == other.orders, pairs.count == other.pairs.count,
-            pairs.allSatisfy({ other.pairs[$0]?.added == $1.added && other.pairs[$0]?.removed == $1.removed })
+            orders == other.orders
         else { return false }
+        let (pairs, others) = (pairs.all, other.pairs.all)
+        guard pairs.count == others.count, pairs.allSatisfy({ others[$0]?.added == $1.added && others[$0]?.removed == $1.removed }) else {
+            return false
+        }
         var isSame = true
         forEach { id, mine in
             guard isSame else { return }

@@ -100,13 +100,14 @@ extension NSManagedObjectContext {
     /// Pairs with objects that are gone.
     private func dropPairs(_ admission: inout Admission) {
         let changes = admission.changes
-        for (key, pairs) in changes.pairs where !pairs.added.isEmpty {
+        admission.changes.pairs.loosen { block in
+            block.members.contains { isGone($0, after: changes) } || !block.isSealed && block.rows.contains { isGone($0.key, after: changes) }
+        }
+        for (key, pairs) in admission.changes.pairs.loose where !pairs.added.isEmpty {
             let lost = isGone(key.owner, after: changes) ? pairs.added : pairs.added.filter { isGone($0, after: changes) }
             if lost.isEmpty { continue }
             // Never added, on both sides: the deletion may be taken back.
-            var rest = pairs
-            for id in lost { rest.forget(id) }
-            admission.changes.pairs[key] = rest.isEmpty ? nil : rest
+            admission.changes.pairs.change(key) { pairs in for id in lost { pairs.forget(id) } }
         }
         for key in changes.orders.keys where isGone(key.owner, after: changes) { admission.changes.orders[key] = nil }
     }

@@ -159,11 +159,8 @@ package final class BlockKeys: Sendable {
     ///
     /// - Parameters:
     ///   - first: the primary key of the first of them; those of the others follow.
-    ///   - spill: where what is too much for the memory waits.
+    ///   - copy: of hashes that are too many for the memory, made before.
     /// - Returns: false if somebody has asked for one of them meanwhile; then none is added.
-    func add(_ hashes: [UInt64], first: Int64, in spill: BlockSpill) -> Bool { add(hashes, first: first, copy: copy(of: hashes, in: spill)) }
-
-    /// The same with a copy, made before, of hashes that are too many for the memory.
     func add(_ hashes: [UInt64], first: Int64, copy: SpilledBytes?) -> Bool {
         keys.withLock { keys in
             let areFree = hashes.allSatisfy { hash in

@@ -20,20 +20,25 @@ package final class RowBlock: @unchecked Sendable {
     let set: SlotSet
     /// The unique keys of these rows and of those in the other blocks of the importer.
     let uniqueKeys: BlockKeys
-    /// The objects that its rows name, each once or more. The references in the bytes are theirs.
+    /// The objects that its rows name and list, each once or more. The references in the bytes are theirs.
     let targets: [NSManagedObjectID]
+    /// Those that its rows list in to-manys.
+    let members: Set<NSManagedObjectID>
+    /// Those of them that have the rows as members in turn.
+    let partners: Set<NSManagedObjectID>
     private let built: BuiltRows
     private let opened = Atomic<Bool>(false)
     private let state = Mutex(State())
 
     private struct State: Sendable {
         var rows: IDTable<PendingRow>?
+        var pairs: [RelationshipKey: PairChanges]?
         var isPermanent = false
     }
 
     init(
         _ layout: EntityLayout, firstKey: Int64, store: StoreIdentity, set: SlotSet, uniqueKeys: BlockKeys, rows: BuiltRows,
-        targets: [NSManagedObjectID]
+        targets: [NSManagedObjectID], members: Set<NSManagedObjectID>, partners: Set<NSManagedObjectID>
     ) {
         self.layout = layout
         keys = firstKey..<firstKey + Int64(rows.count)
@@ -42,6 +47,8 @@ package final class RowBlock: @unchecked Sendable {
         self.uniqueKeys = uniqueKeys
         built = rows
         self.targets = targets
+        self.members = members
+        self.partners = partners
     }
 
     package var count: Int { built.count }
@@ -74,7 +81,8 @@ package final class RowBlock: @unchecked Sendable {
             if let rows = state.rows { return rows }
             var rows = IDTable<PendingRow>()
             rows.reserveCapacity(count)
-            try built.withLists { bytes, _, _, offsets in
+            try built.withLists { lists in
+                let (bytes, offsets) = (lists.rows, lists.offsets)
                 for place in 0..<count {
                     let id = NSManagedObjectID(
                         entity: layout.entity, key: keys.lowerBound + Int64(place), store: store, isTemporary: !state.isPermanent)
@@ -95,9 +103,46 @@ package final class RowBlock: @unchecked Sendable {
     /// Hands out what gives the values of a row by its place, whether or not the block is sealed; valid until the closure returns. Throws what the closure
     /// throws, and `NSFileReadUnknownError` where the rows wait in a file that can't be read.
     func withRows<T>(_ body: ((_ place: Int) -> PackedRow) throws -> T) throws -> T {
-        try built.withLists { [layout] bytes, _, _, offsets in
-            guard let start = bytes.baseAddress else { preconditionFailure("a block without rows") }
-            return try body { PackedRow(UnsafeMutableRawPointer(mutating: start + Int(offsets[$0])), layout.count) }
+        try built.withLists { [layout] lists in
+            guard let start = lists.rows.baseAddress else { preconditionFailure("a block without rows") }
+            return try body { PackedRow(UnsafeMutableRawPointer(mutating: start + Int(lists.offsets[$0])), layout.count) }
+        }
+    }
+
+    var pairCount: Int { built.pairCount }
+
+    /// Hands out what the rows list, whether or not the block is sealed: row after row the number of the to-many and the object, as a number among the
+    /// targets. Throws as `withRows` does.
+    func withPairs<T>(_ body: (UnsafeBufferPointer<BuiltRows.Pair>) throws -> T) throws -> T { try built.withLists { try body($0.pairs) } }
+
+    /// Whether an object may be one that a row lists, or the row.
+    func mayPair(_ id: NSManagedObjectID) -> Bool { members.contains(id) || id.layout === layout && holds(id) }
+
+    /// Whether an object may be one whose to-manys these pairs change.
+    func mayChangeMembers(of id: NSManagedObjectID) -> Bool { partners.contains(id) || id.layout === layout && holds(id) }
+
+    /// What the rows list, as other pairs are recorded: at both ends, where both have a name. The block is not sealed any more once it is asked for.
+    var pairs: [RelationshipKey: PairChanges] {
+        let rows = rows
+        return state.withLock { state in
+            if let pairs = state.pairs { return pairs }
+            var pairs: [RelationshipKey: PairChanges] = [:]
+            do {
+                try withPairs { list in
+                    for pair in list {
+                        guard let owner = rows.element(withKey: keys.lowerBound + Int64(pair.row))?.key else { continue }
+                        let member = targets[Int(pair.target)]
+                        pairs[RelationshipKey(owner: owner, toMany: Int(pair.toMany)), default: PairChanges()].add(member)
+                        guard let back = layout.toManys[Int(pair.toMany)].key(of: member) else { continue }
+                        pairs[back, default: PairChanges()].add(owner)
+                    }
+                }
+            } catch {
+                // As where its rows can't be read.
+                fatalError(error.localizedDescription)
+            }
+            state.pairs = pairs
+            return pairs
         }
     }
 

@@ -5,18 +5,23 @@ import Foundation
 ///
 /// A value that can't be packed, or that a rule of the model does not take, is not written, and the row has to go another way: `put` then says false.
 ///
-/// A to-one is written as the number of an object in a list that whoever makes the block hands in: the objects need not be known before.
+/// A to-one is written as the number of an object in a list that whoever makes the block hands in: the objects need not be known before. So is what a row
+/// lists in a to-many.
 package final class RowBlockBuilder {
     let layout: EntityLayout
     private let slots: [Slot]
     private let keySlots: [Int]
+    private let isListable: [Bool]
     // Unchecked, as nobody gets at them while they change: a check for each access costs as much as writing the value.
     @exclusivity(unchecked) private var bytes: UnsafeMutableRawPointer
     @exclusivity(unchecked) private var capacity: Int
     @exclusivity(unchecked) private var offsets: [UInt32] = [0]
     /// The hashes of the rows' unique keys.
     @exclusivity(unchecked) private(set) var hashes: [UInt64] = []
-    @exclusivity(unchecked) private var references: [Reference] = []
+    @exclusivity(unchecked) private var references: [BuiltRows.Reference] = []
+    @exclusivity(unchecked) private var pairs: [BuiltRows.Pair] = []
+    /// How many of the pairs are of rows that have ended.
+    @exclusivity(unchecked) private var endedPairs = 0
     @exclusivity(unchecked) private var writer: PackedRowWriter
     /// The slot that the next value is for.
     @exclusivity(unchecked) private var slot = 0
@@ -24,14 +29,7 @@ package final class RowBlockBuilder {
     /// More rows are not looked through at once by anybody, and a longer piece of memory is harder to find.
     package static let rowLimit = 8192
     private static let byteLimit = 1 << 20
-
-    /// A to-one that was written.
-    struct Reference: Sendable {
-        /// Where it lies, in bytes.
-        var place: UInt32
-        /// The number of its object.
-        var target: UInt32
-    }
+    private static let pairLimit = 1 << 16
 
     private struct Slot {
         let form: AttributeValue.Form
@@ -50,6 +48,7 @@ package final class RowBlockBuilder {
                 integers: layout.kinds[slot].integers)
         }
         keySlots = layout.constraints[0].slots.sorted()
+        isListable = layout.toManys.indices.map { layout.isListable($0) }
         capacity = 1 << 16
         bytes = .allocate(byteCount: capacity, alignment: MemoryLayout<UInt64>.alignment)
         writer = PackedRowWriter(place: bytes)
@@ -59,7 +58,7 @@ package final class RowBlockBuilder {
     deinit { bytes.deallocate() }
 
     package var count: Int { offsets.count - 1 }
-    package var isFull: Bool { count >= Self.rowLimit || offsets[count] >= UInt32(Self.byteLimit) }
+    package var isFull: Bool { count >= Self.rowLimit || offsets[count] >= UInt32(Self.byteLimit) || endedPairs >= Self.pairLimit }
 
     private var rowStart: Int { Int(offsets[offsets.count - 1]) }
 
@@ -67,6 +66,7 @@ package final class RowBlockBuilder {
     package func beginRow() {
         let start = rowStart
         while let last = references.last, last.place >= start { references.removeLast() }
+        if pairs.count > endedPairs { pairs.removeLast(pairs.count - endedPairs) }
         makeRoom(PackedRow.limit(layout.count, text: 0), after: start)
         writer.place = bytes + start + layout.count
         slot = 0
@@ -138,9 +138,19 @@ package final class RowBlockBuilder {
     /// - Parameter target: the number of an object.
     package func put(target: Int) -> Bool {
         guard slots[slot].isReference else { return false }
-        references.append(Reference(place: UInt32(writer.place - bytes), target: UInt32(target)))
+        references.append(BuiltRows.Reference(place: UInt32(writer.place - bytes), target: UInt32(target)))
         note(writer.put(target: target))
         return true
+    }
+
+    /// Writes that the row lists an object, at any time before it ends. What it lists twice it lists once.
+    ///
+    /// - Parameters:
+    ///   - target: the number of the object.
+    ///   - number: that of the to-many, for which `EntityLayout.isListable` holds.
+    package func list(target: Int, in number: Int) {
+        precondition(isListable[number], "what a row lists there is for no block")
+        pairs.append(BuiltRows.Pair(row: UInt16(count), toMany: UInt16(number), target: UInt32(target)))
     }
 
     package func put(uuid: UUID) -> Bool {
@@ -182,8 +192,23 @@ package final class RowBlockBuilder {
         }
         hashes.append(hash == 0 ? 1 : hash)
         offsets.append(UInt32(writer.place - bytes))
+        if pairs.count > endedPairs { endPairs() }
         beginRow()
         return true
+    }
+
+    /// Leaves what the row lists twice.
+    private func endPairs() {
+        if pairs.count > endedPairs + 1 {
+            pairs[endedPairs...].sort { ($0.toMany, $0.target) < ($1.toMany, $1.target) }
+            var end = endedPairs + 1
+            for place in (endedPairs + 1)..<pairs.count where pairs[place] != pairs[end - 1] {
+                pairs[end] = pairs[place]
+                end += 1
+            }
+            pairs.removeLast(pairs.count - end)
+        }
+        endedPairs = pairs.count
     }
 
     /// A copy of a row that has ended, in which no to-one is set.
@@ -209,23 +234,44 @@ package final class RowBlockBuilder {
         return result
     }
 
+    /// What a row that has ended lists: the number of each object, by that of the to-many.
+    package func listed(byRow place: Int) -> [Int: [Int]] {
+        // They are in the order of the rows.
+        var first = 0, last = endedPairs
+        while first < last {
+            let middle = (first + last) / 2
+            if pairs[middle].row < place { first = middle + 1 } else { last = middle }
+        }
+        var result: [Int: [Int]] = [:]
+        while first < endedPairs, pairs[first].row == place {
+            result[Int(pairs[first].toMany), default: []].append(Int(pairs[first].target))
+            first += 1
+        }
+        return result
+    }
+
     /// The largest number of an object that a row names; -1: none names any.
-    var largestTarget: Int { references.reduce(-1) { max($0, Int($1.target)) } }
+    var largestTarget: Int {
+        pairs[..<endedPairs].reduce(references.reduce(-1) { max($0, Int($1.target)) }) { max($0, Int($1.target)) }
+    }
 
     /// A copy of all rows that have ended, with what another builder has to know of them.
     package func rows(in spill: BlockSpill) -> BuiltRows {
         hashes.withUnsafeBytes { hashes in
             references.withUnsafeBytes { references in
-                BuiltRows(
-                    image: image(with: [hashes, references], in: spill), rows: rowStart, count: count, hashes: count,
-                    references: self.references.count)
+                pairs.withUnsafeBytes { pairs in
+                    BuiltRows(
+                        image: image(with: [hashes, references, pairs], in: spill),
+                        counts: BuiltRows.Counts(
+                            bytes: rowStart, rows: count, hashes: count, references: self.references.count, pairs: endedPairs))
+                }
             }
         }
     }
 
     /// A copy of the rows that have ended and of what belongs to them: where each starts and the last one ends, and these lists.
     private func image(with lists: [UnsafeRawBufferPointer], in spill: BlockSpill) -> SpilledBytes {
-        precondition(slot == 0, "a row of \(layout.entity.name ?? "?") has begun and not ended")
+        precondition(slot == 0 && pairs.count == endedPairs, "a row of \(layout.entity.name ?? "?") has begun and not ended")
         return offsets.withUnsafeBytes { offsets in
             // Behind the rows, as long as it takes to copy all of it.
             let lists = lists + [offsets], start = rowStart
@@ -245,14 +291,19 @@ package final class RowBlockBuilder {
     ///
     /// - Parameter numbers: by the number that an object has there, the one that it has here.
     package func append(_ rows: BuiltRows, targets numbers: [Int] = []) throws {
-        let start = rowStart
-        makeRoom(rows.rows, after: start)
-        try rows.withLists { source, hashes, references, offsets in
-            if let base = source.baseAddress { (bytes + start).copyMemory(from: base, byteCount: source.count) }
-            self.offsets.append(contentsOf: offsets.dropFirst().lazy.map { $0 + UInt32(start) })
-            self.hashes.append(contentsOf: hashes)
-            for reference in references {
-                let moved = Reference(place: reference.place + UInt32(start), target: UInt32(numbers[Int(reference.target)]))
+        let start = rowStart, first = UInt16(count)
+        makeRoom(rows.byteCount, after: start)
+        try rows.withLists { lists in
+            if let base = lists.rows.baseAddress { (bytes + start).copyMemory(from: base, byteCount: lists.rows.count) }
+            self.offsets.append(contentsOf: lists.offsets.dropFirst().lazy.map { $0 + UInt32(start) })
+            self.hashes.append(contentsOf: lists.hashes)
+            pairs.append(
+                contentsOf: lists.pairs.lazy.map {
+                    BuiltRows.Pair(row: $0.row + first, toMany: $0.toMany, target: UInt32(numbers[Int($0.target)]))
+                })
+            endedPairs = pairs.count
+            for reference in lists.references {
+                let moved = BuiltRows.Reference(place: reference.place + UInt32(start), target: UInt32(numbers[Int(reference.target)]))
                 (bytes + Int(moved.place)).storeBytes(of: UInt(moved.target), as: UInt.self)
                 self.references.append(moved)
             }
@@ -264,12 +315,14 @@ package final class RowBlockBuilder {
         offsets = [0]
         references.removeAll(keepingCapacity: true)
         hashes.removeAll(keepingCapacity: true)
+        pairs.removeAll(keepingCapacity: true)
+        endedPairs = 0
         beginRow()
     }
 
     /// The rows, copied into a block.
     ///
-    /// - Parameter targets: the objects of to-ones, by number.
+    /// - Parameter targets: the objects that the rows name and list, by number.
     func block(
         firstKey: Int64, store: StoreIdentity, set: SlotSet, uniqueKeys: BlockKeys, targets: [NSManagedObjectID], in spill: BlockSpill
     ) -> RowBlock {
@@ -279,56 +332,20 @@ package final class RowBlockBuilder {
             (bytes + Int(reference.place)).storeBytes(of: address, as: UInt.self)
         }
         defer { for reference in references { (bytes + Int(reference.place)).storeBytes(of: UInt(reference.target), as: UInt.self) } }
-        return RowBlock(
-            layout, firstKey: firstKey, store: store, set: set, uniqueKeys: uniqueKeys,
-            rows: BuiltRows(image: image(with: [], in: spill), rows: rowStart, count: count, hashes: 0, references: 0), targets: targets)
-    }
-}
-
-/// Rows that a builder has written, on their way to another builder or in a block. For any thread.
-///
-/// All that grows with their number is in one piece of bytes, on the heap or in a file: the rows; for a builder, the hashes of their unique keys and the
-/// to-ones that were written; where each row starts, and where the last one ends.
-package struct BuiltRows: Sendable {
-    private let image: SpilledBytes
-    /// How many bytes the rows take.
-    fileprivate let rows: Int
-    let count: Int
-    private let hashes: Int
-    private let references: Int
-
-    fileprivate init(image: SpilledBytes, rows: Int, count: Int, hashes: Int, references: Int) {
-        self.image = image
-        self.rows = rows
-        self.count = count
-        self.hashes = hashes
-        self.references = references
-    }
-
-    /// Where the lists begin after so many bytes of rows.
-    fileprivate static func lists(after rows: Int) -> Int { (rows + 7) & ~7 }
-
-    /// Roughly what they take in memory, in bytes, or would take.
-    var cost: Int { image.count }
-
-    /// Hands out the parts, which are valid until the closure returns. Throws `NSFileReadUnknownError` where they wait in a file that can't be read, and
-    /// what the closure throws.
-    func withLists<T>(
-        _ body: (
-            _ rows: UnsafeRawBufferPointer, _ hashes: UnsafeBufferPointer<UInt64>, _ references: UnsafeBufferPointer<RowBlockBuilder.Reference>,
-            _ offsets: UnsafeBufferPointer<UInt32>
-        ) throws -> T
-    ) throws -> T {
-        try image.withBytes { bytes in
-            var place = Self.lists(after: rows)
-            func list<Element: BitwiseCopyable>(_ count: Int, of type: Element.Type) -> UnsafeBufferPointer<Element> {
-                let size = count * MemoryLayout<Element>.stride
-                defer { place += size }
-                return UnsafeRawBufferPointer(rebasing: bytes[place..<place + size]).assumingMemoryBound(to: type)
-            }
-            let hashes = list(hashes, of: UInt64.self), references = list(references, of: RowBlockBuilder.Reference.self)
-            return try body(UnsafeRawBufferPointer(rebasing: bytes[..<rows]), hashes, references, list(count + 1, of: UInt32.self))
+        let rows = pairs.withUnsafeBytes { pairs in
+            BuiltRows(
+                image: image(with: [pairs], in: spill),
+                counts: BuiltRows.Counts(bytes: rowStart, rows: count, hashes: 0, references: 0, pairs: endedPairs))
         }
+        func listed(where isMeant: (NSRelationshipDescription) -> Bool) -> Set<NSManagedObjectID> {
+            let isListed = layout.toManys.map(isMeant)
+            var numbers: Set<UInt32> = []
+            for pair in pairs where isListed[Int(pair.toMany)] { numbers.insert(pair.target) }
+            return Set(numbers.lazy.map { targets[Int($0)] })
+        }
+        return RowBlock(
+            layout, firstKey: firstKey, store: store, set: set, uniqueKeys: uniqueKeys, rows: rows, targets: targets,
+            members: listed { _ in true }, partners: listed { $0.inverseRelationship != nil })
     }
 }
 
@@ -379,37 +396,4 @@ extension RowBlockBuilder {
     private static func combined(_ hash: UInt64, _ kind: PackedRow.Kind, _ place: UnsafeRawPointer) -> UInt64 {
         xxh3_64(place, PackedRow.size(kind, place), hash &+ UInt64(kind.rawValue))
     }
-}
-
-extension EntityLayout {
-    /// Whether new rows may travel in blocks: what the model asks of a value is seen from the value, and that a row names an object changes nothing about
-    /// that one but who its members are.
-    package var isBlockable: Bool {
-        guard countedToManys.isEmpty, !hasTransients, !hasDerived, composites.isEmpty, constraints.count == 1,
-            entity.superentity == nil, entity.subentities.isEmpty, !rules.contains(where: \.asksMore)
-        else { return false }
-        return slots.indices.allSatisfy { slot in relationship(atSlot: slot)?.isPlain ?? kinds[slot].isPackable }
-            && constraints[0].slots.allSatisfy { kinds[$0].hasExactForms }
-    }
-}
-
-extension NSRelationshipDescription {
-    /// Whether a to-one is a key in a column, and its other end, if it has one, is nothing but the rows that have the key.
-    fileprivate var isPlain: Bool {
-        guard let destinationEntity, destinationEntity.superentity == nil, destinationEntity.subentities.isEmpty else { return false }
-        return inverseRelationship.map { $0.isToMany && !$0.isOrdered && !$0.hasCounts } ?? true
-    }
-}
-
-extension AttributeKind {
-    /// Whether each of its values has one form, which its column takes as it is.
-    fileprivate var isPackable: Bool {
-        switch (form, column) {
-        case (.int64, .integer), (.double, .double), (.bool, .boolean), (.date, .date), (.string, .string), (.data, .data), (.uuid, .uuid): true
-        default: false
-        }
-    }
-
-    /// Whether two values that are equal are packed alike.
-    fileprivate var hasExactForms: Bool { form == .int64 || form == .string || form == .uuid }
 }

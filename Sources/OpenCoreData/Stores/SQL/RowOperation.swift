@@ -50,6 +50,14 @@ struct PairOperation: Hashable {
     let member: Int64
 }
 
+/// The pairs of a join table that a block's rows list in one of their to-manys.
+struct Listing {
+    let block: RowBlock
+    let toMany: Int
+    /// Whether the rows are the owners of the pairs; otherwise they are the members.
+    let isOwnerSide: Bool
+}
+
 /// The members of an ordered to-many, whole.
 struct OrderOperation {
     let owner: Int64

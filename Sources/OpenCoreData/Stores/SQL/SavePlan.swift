@@ -7,6 +7,8 @@ struct SavePlan {
     /// By number of the join table.
     private(set) var addedPairs: [[PairOperation]]
     private(set) var removedPairs: [[PairOperation]]
+    /// Blocks of new rows that list objects, by number of the join table. What else is said of pairs is a later word.
+    private(set) var listings: [[Listing]]
     private(set) var orders: [OrderOperation] = []
     /// Rows that get another owner: where they stood among the members of the one before says nothing of the new one's order.
     private(set) var moves: [MoveOperation] = []
@@ -18,6 +20,7 @@ struct SavePlan {
         largestKeys = Array(repeating: 0, count: schema.tables.count)
         addedPairs = Array(repeating: [], count: schema.joins.count)
         removedPairs = addedPairs
+        listings = Array(repeating: [], count: schema.joins.count)
         for entityChanges in changes.entities.values where !entityChanges.isEmpty {
             let map = try schema.map(of: entityChanges.entity)
             let stored = SlotSet(map.givenColumns.map(\.slot))
@@ -82,7 +85,16 @@ struct SavePlan {
     }
 
     private mutating func addPairs(of changes: ChangeSet, schema: SQLSchema) throws {
-        for (key, pairs) in changes.pairs {
+        var table = changes.pairs
+        // A block stays one as long as all of its rows are new.
+        table.loosen { !changes.holds($0) }
+        for block in table.blocks {
+            for (number, place) in try schema.map(of: block.layout.entity).toManys.enumerated() {
+                guard case .pairs(let join, _, _, _, let isOwnerSide)? = place, block.layout.isListable(number) else { continue }
+                listings[join].append(Listing(block: block, toMany: number, isOwnerSide: isOwnerSide))
+            }
+        }
+        for (key, pairs) in table.loose {
             if changes[key.owner]?.kind == .deleted { continue }
             let map = try schema.map(of: key.owner.entity)
             // Both sides are recorded where both are named; one of them is written.
@@ -95,6 +107,7 @@ struct SavePlan {
         for index in addedPairs.indices {
             addedPairs[index].sort { ($0.owner, $0.member) < ($1.owner, $1.member) }
             removedPairs[index].sort { ($0.owner, $0.member) < ($1.owner, $1.member) }
+            listings[index].sort { $0.block.keys.lowerBound < $1.block.keys.lowerBound }
         }
     }
 

@@ -21,8 +21,10 @@ final class BlockWorld {
 
     static let names = ["root", "main", "side", "one", "two"]
     private static let toOnes = ["owner", "maker", "area"]
+    private static let lists = ["fans", "views"]
 
-    /// Places, each with the owner that it has, its maker, with whom it goes, and an area that does not know of it.
+    /// Places, each with the owner that it has, its maker, with whom it goes, and an area that does not know of it; and with many fans, and views of many
+    /// areas, which do not know of them.
     static func model() -> NSManagedObjectModel {
         let place = Company.entity("Place"), owner = Company.entity("Owner"), area = Company.entity("Area")
         for named in [owner, area] {
@@ -39,6 +41,8 @@ final class BlockWorld {
         Company.relate(owner, "ownerOf", many: true, place, "owner", many: false)
         Company.relate(owner, "makerOf", many: true, place, "maker", many: false, rule: .cascadeDeleteRule)
         place.properties.append(NSRelationshipDescription(name: "area", destination: area, toMany: false))
+        Company.relate(owner, "fanOf", many: true, place, "fans", many: true)
+        place.properties.append(NSRelationshipDescription(name: "views", destination: area, toMany: true))
         return NSManagedObjectModel(entities: [place, owner, area])
     }
 
@@ -163,6 +167,13 @@ final class BlockWorld {
         case .own(let code, let other):
             guard let object = try Self.find(code, in: context) else { return "nobody" }
             object.setValue(try Self.find(other, in: context, "Owner"), forKey: "owner")
+        case .addFan(let code, let other), .removeFan(let code, let other):
+            guard let object = try Self.find(code, in: context), let owner = try Self.find(other, in: context, "Owner") else { return "nobody" }
+            let fans = object.mutableSetValue(forKey: "fans")
+            if case .addFan = action { fans.add(owner) } else { fans.remove(owner) }
+        case .refresh(let kind, let code):
+            guard let object = try Self.find(code, in: context, kind) else { return "nobody" }
+            context.refresh(object, mergeChanges: false)
         case .makeNamed(let kind, let code):
             NSEntityDescription.insertNewObject(forEntityName: kind, into: context).setValue(code, forKey: "code")
         case .deleteNamed(let kind, let code):
@@ -193,12 +204,19 @@ final class BlockWorld {
         let rows = imports[number] ?? RowImport(RowBlockBuilder(entity.layout), into: context, set: SlotSet(0..<layout.count))
         imports[number] = rows
         var targets: [NSManagedObjectContext.Located] = [], stubs: [(code: String, id: NSManagedObjectID)] = []
+        func target(_ named: (entity: NSEntityDescription, code: String)) throws -> Int {
+            targets += try context.findOrReserve(named.entity, constraint: 0, keys: [.one(.string(named.code))])
+            if targets.last?.row == nil, let id = targets.last?.id { stubs.append((named.code, id)) }
+            return targets.count - 1
+        }
         for code in codes {
+            for (number, relationship) in layout.toManys.enumerated() {
+                for listed in listed(relationship, size) { rows.builder.list(target: try target(listed), in: number) }
+            }
             for (slot, value) in values(code, size).enumerated() {
                 if let named = named(slot, size) {
-                    precondition(rows.builder.put(target: targets.count))
-                    targets += try context.findOrReserve(named.entity, constraint: 0, keys: [.one(.string(named.code))])
-                    if targets.last?.row == nil, let id = targets.last?.id { stubs.append((named.code, id)) }
+                    let number = try target(named)
+                    precondition(rows.builder.put(target: number))
                 } else {
                     precondition(rows.builder.put(value))
                 }
@@ -207,7 +225,10 @@ final class BlockWorld {
         }
         if try rows.insert(targets: targets.map(\.id)) != nil {
             for (code, id) in stubs { stub(code, id, in: context) }
-            if isDissolving { for block in context.chain.withLock({ context.level.pending.blocks }) { _ = block.rows } }
+            if isDissolving {
+                for block in context.chain.withLock({ context.level.pending.blocks }) { _ = block.rows }
+                context.chain.withLock { context.level.pending.pairs.loosen { _ in true } }
+            }
             return "imported \(codes.count)"
         }
         rows.builder.removeAll()
@@ -219,6 +240,12 @@ final class BlockWorld {
         let name = entity.layout.names[slot]
         guard let number = Self.toOnes.firstIndex(of: name), size % (number + 3) > 0 else { return nil }
         return model.entitiesByName[name == "area" ? "Area" : "Owner"].map { ($0, "o\((size + number * 5) % 4)") }
+    }
+
+    /// The objects that a place lists, one of them twice.
+    private func listed(_ relationship: NSRelationshipDescription, _ size: Int) -> [(entity: NSEntityDescription, code: String)] {
+        guard let list = Self.lists.firstIndex(of: relationship.name), let entity = relationship.destinationEntity else { return [] }
+        return (0..<(size + list) % 4).map { (entity, "o\(($0 * 3 + size) % 4)") }
     }
 
     /// An object of which nothing but its name is known.
@@ -269,6 +296,15 @@ final class BlockWorld {
             } else {
                 context.insertRow(located.id, row, set: set)
             }
+            for (number, relationship) in layout.toManys.enumerated() {
+                let key = RelationshipKey(owner: located.id, toMany: number)
+                let ids = try listed(relationship, size).map { listed in
+                    let target = try context.findOrReserve(listed.entity, constraint: 0, keys: [.one(.string(listed.code))])[0]
+                    if target.row == nil { stub(listed.code, target.id, in: context) }
+                    return target.id
+                }
+                context.setMembers(of: key, from: located.row == nil ? [] : try context.members(of: key), to: ids)
+            }
         }
         return "imported \(codes.count)"
     }
@@ -294,7 +330,8 @@ final class BlockWorld {
                 guard let owner = object.value(forKey: name) as? NSManagedObject else { return "-" }
                 return owner.isDeleted || owner.managedObjectContext == nil ? "gone" : "\(owner.value(forKey: "code") ?? "?")"
             }
-            return values.joined(separator: "·") + (object.objectID.isTemporaryID ? "*" : "")
+            return (values + Self.lists.map { Self.codes(object.value(forKey: $0)) }).joined(separator: "·")
+                + (object.objectID.isTemporaryID ? "*" : "")
         }
         let owners = try ["Owner", "Area"].flatMap { try context.fetch(NSFetchRequest<NSManagedObject>(entityName: $0)) }.map { owner in
             "\(owner.value(forKey: "code") ?? "-") of \(Self.members(of: owner))" + (owner.objectID.isTemporaryID ? "*" : "")
@@ -303,10 +340,13 @@ final class BlockWorld {
     }
 
     private static func members(of owner: NSManagedObject) -> String {
-        toOnes.compactMap { name in
-            (owner.entity.relationshipsByName["\(name)Of"] == nil ? nil : owner.value(forKey: "\(name)Of") as? Set<NSManagedObject>)
-                .map { $0.map { "\($0.value(forKey: "code") ?? "-")" }.sorted().joined(separator: ",") }
+        (toOnes + ["fan"]).compactMap { name in
+            owner.entity.relationshipsByName["\(name)Of"] == nil ? nil : codes(owner.value(forKey: "\(name)Of"))
         }.joined(separator: ";")
+    }
+
+    private static func codes(_ members: Any?) -> String {
+        ((members as? Set<NSManagedObject>) ?? []).map { "\($0.value(forKey: "code") ?? "-")" }.sorted().joined(separator: ",")
     }
 
     /// What every context sees, and what the file holds.
@@ -329,76 +369,5 @@ final class BlockWorld {
         guard let folder else { return [] }
         let found = try SQLiteStoreVerification.verify(folder.appendingPathComponent("store.sqlite", isDirectory: false))
         return found.isSound ? [] : ["\(found)"]
-    }
-}
-
-enum BlockStep: CustomStringConvertible {
-    indirect enum Action {
-        case importBlock([String], Int)
-        case importRows([String], Int)
-        case make(String, Int)
-        case change(String, Int)
-        case rename(String, String)
-        case delete(String)
-        case own(String, String)
-        case makeNamed(String, String)
-        case deleteNamed(String, String)
-        case members(String)
-        case save, saveThrough, rollback, reset, fetch, count, inserted
-    }
-
-    case inContext(Int, Action)
-    /// Save after save to the store.
-    case saveUp(Int)
-    case foreign(String, Int)
-    /// Somebody else deletes an owner or an area.
-    case foreignDelete(String, String)
-
-    var description: String {
-        switch self {
-        case .inContext(let number, let action): "\(BlockWorld.names[number]): \(action)"
-        case .saveUp(let number): "\(BlockWorld.names[number]): saveUp"
-        case .foreign(let code, let size): "stranger: \(code) = \(size)"
-        case .foreignDelete(let kind, let code): "stranger: without \(kind) \(code)"
-        }
-    }
-
-    /// - Parameter isQuiet: nobody looks for an object, so that blocks go all the way unopened.
-    static func random(_ random: inout SeededRandom, isQuiet: Bool) -> BlockStep {
-        func code() -> String { "c\(random.next(upTo: 12))" }
-        func size() -> Int { random.next(upTo: 40) }
-        func owner(of count: Int = 4) -> String { "o\(random.next(upTo: count))" }
-        let kind = random.next(upTo: 2) == 0 ? "Owner" : "Area"
-        func some() -> [String] {
-            // Mostly others than before, so that blocks are made at all.
-            let first = random.next(upTo: 4) > 0 ? 12 + random.next(upTo: 400) : random.next(upTo: 12)
-            let codes = (0..<1 + random.next(upTo: 4)).map { "c\(first + $0)" }
-            return random.next(upTo: 12) == 0 ? codes + [codes[0]] : codes
-        }
-        let number = random.next(upTo: BlockWorld.names.count)
-        switch random.next(upTo: 44) {
-        case 32..<35: return .inContext(number, .makeNamed(kind, owner(of: 3)))
-        case 35, 36: return .inContext(number, .deleteNamed(kind, owner()))
-        case 37, 38: return .foreignDelete(kind, owner())
-        case 39 where !isQuiet: return .inContext(number, .members(owner()))
-        case 40 where !isQuiet: return .inContext(number, .own(code(), owner()))
-        case 39..<44: return .inContext(number, .importBlock(some(), size()))
-        case 11..<16 where isQuiet, 20..<23 where isQuiet: return .saveUp(number)
-        case 0..<9: return .inContext(number, .importBlock(some(), size()))
-        case 9..<11: return .inContext(number, .importRows(some(), size()))
-        case 11: return .inContext(number, .make(code(), size()))
-        case 12, 13: return .inContext(number, .change(code(), size()))
-        case 14: return .inContext(number, .rename(code(), code()))
-        case 15: return .inContext(number, .delete(code()))
-        case 16: return .foreign(code(), size())
-        case 17: return .inContext(number, .saveThrough)
-        case 18: return .inContext(number, .rollback)
-        case 19: return .inContext(number, .reset)
-        case 20: return .inContext(number, .fetch)
-        case 21: return .inContext(number, .count)
-        case 22: return .inContext(number, .inserted)
-        case 23..<26: return .saveUp(number)
-        default: return .inContext(number, .save)
-        }
     }
 }

@@ -47,8 +47,8 @@ struct SQLiteRelationshipTests {
         let book = try fixture.insert("Book", [:], into: &changes), other = try fixture.insert("Book", [:], into: &changes)
         let tags = try (0..<3).map { try fixture.insert("Tag", ["word": .string("\($0)")], into: &changes) }
         func relate(_ book: NSManagedObjectID, _ tag: NSManagedObjectID) throws {
-            changes.pairs[try key(book, "tags"), default: PairChanges()].add(tag)
-            changes.pairs[try key(tag, "books"), default: PairChanges()].add(book)
+            changes.pairs.change(try key(book, "tags")) { $0.add(tag) }
+            changes.pairs.change(try key(tag, "books")) { $0.add(book) }
         }
         try relate(book, tags[0])
         try relate(book, tags[2])

@@ -81,7 +81,7 @@ struct StorePredicateTests {
                 for pet in pets where numbers.chance(4) {
                     let seen = try key(id, "seen")
                     members[seen, default: []].append(pet)
-                    changes.pairs[seen, default: PairChanges()].add(pet)
+                    changes.pairs.change(seen) { $0.add(pet) }
                 }
             }
             for id in pets {
@@ -90,8 +90,8 @@ struct StorePredicateTests {
                     let forth = try key(id, "tags"), back = try key(tag, "pets")
                     members[forth, default: []].append(tag)
                     members[back, default: []].append(id)
-                    changes.pairs[forth, default: PairChanges()].add(tag)
-                    changes.pairs[back, default: PairChanges()].add(id)
+                    changes.pairs.change(forth) { $0.add(tag) }
+                    changes.pairs.change(back) { $0.add(id) }
                 }
             }
         }

@@ -16,8 +16,8 @@ public final class SyncPipeline: Sendable {
         var mapping: ModelMapping
         /// Of the resources that were polled since it came into force.
         var prepared: [ResourceScope: PreparedResource] = [:]
-        /// Which resources have records of the same entity; nil: nobody has asked since it came into force.
-        var sharers: [String: Set<ResourceScope>]?
+        /// Which resources write the same rows; nil: nobody has asked since it came into force.
+        var sharing: EntitySharing?
         var runs: [ResourceScope: Running] = [:]
         /// Steps of runs that have ended.
         var steps = 0
@@ -141,7 +141,7 @@ public final class SyncPipeline: Sendable {
             state.configuration = configuration
             state.mapping = mapping
             state.prepared = [:]
-            state.sharers = nil
+            state.sharing = nil
         }
         slots.resize(max(1, configuration.daemon.maxParallelRequests))
         parseQueue.maxConcurrentOperationCount = max(1, configuration.daemon.maxParallelParses)
@@ -307,18 +307,11 @@ public final class SyncPipeline: Sendable {
         _ order: PipelineState.RunOrder, _ state: inout sending State, _ environment: SyncRun.Environment
     ) -> PreparedResource {
         if let known = state.prepared[order.scope], known.resource == order.resource { return known }
-        let sharers = state.sharers ?? Self.sharers(state.configuration)
-        state.sharers = sharers
-        let isAlone = sharers[order.resource.entity]?.isSubset(of: [order.scope]) ?? true
-        let made = PreparedResource(order.resource, isAlone: isAlone, environment)
+        let sharing = state.sharing ?? EntitySharing(state.configuration, state.mapping)
+        state.sharing = sharing
+        let made = PreparedResource(order.resource, comparison: sharing.comparison(of: order.resource, in: order.scope), environment)
         state.prepared[order.scope] = made
         return made
-    }
-
-    private static func sharers(_ configuration: CisternConfiguration) -> [String: Set<ResourceScope>] {
-        configuration.sources.flatMap(\.resources).reduce(into: [:]) { sharers, resource in
-            sharers[resource.entity, default: []].insert(ResourceScope(source: resource.source, resource: resource.name))
-        }
     }
 
     /// Somebody who waits for a report is told when what the run left behind is stored as well.

@@ -35,6 +35,8 @@ final class Draft {
     // Found or assigned when the batch is resolved.
     var id: NSManagedObjectID?
     var stored: RowSnapshot?
+    /// Two objects inside of records say different things of it.
+    private(set) var isTwoThings = false
     /// To-ones that were not given by the object but by one that lists it.
     var joined = SlotSet()
     /// Its lists have members other than those the page names.
@@ -49,6 +51,24 @@ final class Draft {
             row.update(slot, to: key.values[index])
             present.insert(slot)
         }
+    }
+
+    /// An object that packed records name.
+    convenience init(_ target: RecordPacker.Target) {
+        guard let said = target.said else {
+            self.init(mapping: target.mapping, key: target.key, knowledge: .stub)
+            return
+        }
+        self.init(mapping: target.mapping, key: target.key, knowledge: .embedded, row: said.row.copy(), present: said.present)
+        isTwoThings = target.isTwoThings
+    }
+
+    private init(mapping: EntityMapping, key: UniqueKey, knowledge: Knowledge, row: RowSnapshot, present: SlotSet) {
+        self.mapping = mapping
+        self.key = key
+        self.knowledge = knowledge
+        self.row = row
+        self.present = present
     }
 
     /// A record whose values were packed already.
@@ -66,6 +86,7 @@ final class Draft {
 
     /// Overlays earlier values with later ones.
     func absorb(_ later: Draft) {
+        if later.isTwoThings || later.knowledge == .embedded && differs(from: later) { isTwoThings = true }
         later.present.forEach { row.update($0, to: later.row[$0]) }
         present.formUnion(later.present)
         targets.merge(later.targets) { _, new in new }
@@ -75,12 +96,29 @@ final class Draft {
         knowledge = max(knowledge, later.knowledge)
     }
 
+    /// Whether both say something of a value, a to-one or a to-many, and not the same.
+    private func differs(from later: Draft) -> Bool {
+        func names(_ members: [Draft]) -> Set<Name> { Set(members.map(\.name)) }
+        return row.differs(from: later.row, inBoth: present, later.present)
+            || later.targets.contains { slot, target in targets[slot].map { $0?.name != target?.name } == true }
+            || later.members.contains { index, list in members[index].map { names($0) != names(list) } == true }
+    }
+
     struct Name: Hashable {
         let entity: Int
         let key: UniqueKey
     }
 
     var name: Name { Name(entity: mapping.entity.number, key: key) }
+}
+
+extension RowSnapshot {
+    /// Whether a value that both have is not the same.
+    func differs(from other: RowSnapshot, inBoth mine: SlotSet, _ theirs: SlotSet) -> Bool {
+        var isOther = false
+        theirs.forEach { slot in if mine.contains(slot), self[slot] != other[slot] { isOther = true } }
+        return isOther
+    }
 }
 
 /// A record, or an object inside of one, that was set aside.

@@ -42,6 +42,13 @@ final class EntityMapping: @unchecked Sendable {
         let isOrdered: Bool
         /// Whether the other side is one object, too: then a row is changed from there as well.
         let isOneToOne: Bool
+        /// Whether an object inside a record is one row and nothing else: nothing is read of its own relationships.
+        let isLeaf: Bool
+        /// Whether the other side's records say who is related, too.
+        let isReadFromBothSides: Bool
+
+        /// Whether the record may hold the objects themselves, and not just name them.
+        var mayHold: Bool { match == .auto || match == .embedded }
 
         /// Where a to-one lives.
         var slot: Int? {
@@ -62,6 +69,8 @@ final class EntityMapping: @unchecked Sendable {
     let bookkeeping: Bookkeeping
     /// What a new record's row is, slot by slot.
     private(set) var steps: [Step] = []
+    /// The to-manys, by index into the relationships.
+    private(set) var lists: [Int] = []
     /// The slots that a new record says something about.
     private(set) var said = SlotSet()
     private let configuration: EntityConfiguration
@@ -117,6 +126,8 @@ final class EntityMapping: @unchecked Sendable {
         for relationship in configuration.relationships where relationship.isRead {
             guard let destination = all[relationship.destination], let place = layout.place(of: relationship.name) else { continue }
             let paths = Self.paths(relationship.paths, relationship.name, entity: configuration)
+            let others = destination.configuration.relationships.filter(\.isRead)
+            let inverse = entity.relationshipsByName[relationship.name]?.inverseRelationship
             var inverseSlot: Int?, isOrdered = false, isOneToOne = false
             if case .toMany(let number) = place {
                 let description = layout.toManys[number]
@@ -125,13 +136,14 @@ final class EntityMapping: @unchecked Sendable {
                     inverseSlot = destination.layout.slot(of: inverse.name)
                 }
             } else {
-                isOneToOne = entity.relationshipsByName[relationship.name]?.inverseRelationship?.isToMany == false
+                isOneToOne = inverse?.isToMany == false
             }
             relationships.append(
                 RelationshipField(
                     field: fields.count, place: place, destination: relationship.destination, match: relationship.match,
                     path: paths.first?.description ?? "$", inverseSlot: inverseSlot, isOrdered: isOrdered,
-                    isOneToOne: isOneToOne))
+                    isOneToOne: isOneToOne, isLeaf: others.isEmpty,
+                    isReadFromBothSides: inverse.map { inverse in others.contains { $0.name == inverse.name } } ?? false))
             fields.append(JSONField(relationship.name, paths: paths, capture: .record(destination.plan)))
         }
         plan.define(fields)
@@ -143,6 +155,7 @@ final class EntityMapping: @unchecked Sendable {
         said = SlotSet(attributes.map(\.slot) + relationships.compactMap(\.slot))
         said.formUnion(bookkeeping.existence)
         said.insert(bookkeeping.hash)
+        lists = relationships.indices.filter { relationships[$0].slot == nil }
         steps = (0..<layout.count).map { slot in
             if let index = attributes.firstIndex(where: { $0.slot == slot }) {
                 return .value(Cell(index: index, field: attributes[index].field, form: attributes[index].form))
@@ -180,9 +193,12 @@ extension EntityMapping.AttributeField.Form {
 /// The mappings of all entities of a configuration.
 package struct ModelMapping: Sendable {
     let entities: [String: EntityMapping]
-    /// The entities of which a record is one row and nothing else: it names other objects at most by their key, and no object of another entity says which
-    /// of its rows belong to it.
-    let plain: Set<String>
+    /// The entities whose records need not be read where they are the same as before: nobody but they says who belongs to whom.
+    ///
+    /// Such a record may name and list other objects, and hold some that nobody else says anything of.
+    let comparable: Set<String>
+    /// The entities of the objects that an entity's records may hold, and of those that these hold.
+    let held: [String: Set<String>]
     /// Changes when anything does that decides what a record becomes.
     private let fingerprint: String
     /// Goes into every record's hash, so that a record mapped in another way never counts as unchanged.
@@ -201,7 +217,8 @@ package struct ModelMapping: Sendable {
         }
         for mapping in entities.values { mapping.connect(entities) }
         self.entities = entities
-        plain = Self.plain(among: entities)
+        held = entities.mapValues { Self.held(by: $0, among: entities) }
+        comparable = Self.comparable(among: entities, held: held)
         let text =
             configuration.entities.sorted { $0.name < $1.name }.map { String(describing: $0) }.joined(separator: "\n") + Self.revision
             + (migrations == 0 ? "" : "\nmigration \(migrations)")
@@ -221,21 +238,32 @@ package struct ModelMapping: Sendable {
         return "\(resource.entity) \(BodyDigest(of: text))"
     }
 
-    private static func plain(among entities: [String: EntityMapping]) -> Set<String> {
-        var plain = Set(entities.keys)
+    private static func comparable(among entities: [String: EntityMapping], held: [String: Set<String>]) -> Set<String> {
+        var result = Set(entities.keys)
         for (name, entity) in entities {
-            for field in entity.relationships {
-                if case .slot = field.place, field.match == .key, !field.isOneToOne { continue }
-                plain.remove(name)
-                if field.inverseSlot != nil || field.isOneToOne { plain.remove(field.destination) }
+            for field in entity.relationships where field.inverseSlot != nil || field.isOneToOne || field.slot == nil && field.isReadFromBothSides {
+                result.remove(name)
+                result.remove(field.destination)
             }
         }
-        return plain
+        // An object inside a record says what its own record would: nothing of others, and nothing of records that are left out.
+        return result.filter { name in held[name].map { !$0.contains(name) && $0.isSubset(of: result) } ?? true }
     }
 
-    /// The entities whose records name objects of one of these.
+    private static func held(by entity: EntityMapping, among entities: [String: EntityMapping]) -> Set<String> {
+        var found: Set<String> = [], open = [entity]
+        while let next = open.popLast() {
+            for field in next.relationships where field.mayHold && found.insert(field.destination).inserted {
+                entities[field.destination].map { open.append($0) }
+            }
+        }
+        return found
+    }
+
+    /// The entities whose records name objects of one of these, or hold others that do.
     func entities(naming names: some Collection<String>) -> [String] {
-        entities.values.filter { $0.relationships.contains { names.contains($0.destination) } }.map(\.name)
+        let naming = Set(entities.values.filter { $0.relationships.contains { names.contains($0.destination) } }.map(\.name))
+        return entities.keys.filter { naming.contains($0) || held[$0]?.isDisjoint(with: naming) == false }
     }
 
     /// The entity that a fingerprint is of; nil where it was written by a version that did not say.

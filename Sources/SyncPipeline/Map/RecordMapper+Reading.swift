@@ -4,35 +4,8 @@ import SyncConfiguration
 
 /// What a record says, as drafts: its own, and those of the objects that it holds or names.
 extension RecordMapper {
-    func key(of record: JSONRecord, _ mapping: EntityMapping) throws -> UniqueKey {
-        var key: [AttributeValue] = []
-        for field in mapping.keys {
-            let value = try field.conversion.value(record[field.field], token: record.rawValue(of: field.field))
-            if value.isNull {
-                throw ConversionProblem(
-                    path: field.conversion.path, message: "\(mapping.name) has no \(field.conversion.attribute.name), which is its key")
-            }
-            key.append(value)
-        }
-        return UniqueKey(key)
-    }
-
     func draft(of record: JSONRecord, _ mapping: EntityMapping, knowledge: Draft.Knowledge) throws -> Draft {
-        let draft = Draft(mapping: mapping, key: try key(of: record, mapping), knowledge: knowledge)
-        for field in mapping.attributes {
-            let cell = record[field.field]
-            let isMissing = cell.isMissing
-            // An embedded object may be a short form of its record: what it leaves out is not null.
-            if isMissing && knowledge != .record { continue }
-            let value = isMissing ? field.fallback : try field.value(cell, of: record)
-            if value.isNull && field.isRequired {
-                throw ConversionProblem(
-                    path: field.conversion.path,
-                    message: "\(mapping.name).\(field.conversion.attribute.name) is required and \(isMissing ? "missing" : "null")")
-            }
-            draft.row.update(field.slot, to: value)
-            draft.present.insert(field.slot)
-        }
+        let draft = try mapping.draft(of: record, knowledge: knowledge)
         for (index, field) in mapping.relationships.enumerated() {
             let cell = record[field.field]
             var token: JSONRawValue?
@@ -95,15 +68,15 @@ extension RecordMapper {
         switch cell {
         case .missing, .null: return .none
         case .object(let record):
-            guard field.match == .auto || field.match == .embedded else {
+            guard field.mayHold else {
                 throw ConversionProblem(path: field.path, message: "expected the key of a \(destination.name), found an object")
             }
             do {
                 return .object(try gather(try draft(of: record, destination, knowledge: .embedded)))
             } catch let problem as ConversionProblem {
                 // Only it is lost, not its owner.
-                report(record, ConversionProblem(path: field.path, message: problem.message))
-                guard let key = try? key(of: record, destination) else { return .unidentified }
+                report(inside: record, ConversionProblem(path: field.path, message: problem.message))
+                guard let key = try? destination.key(of: record) else { return .unidentified }
                 return .object(try gather(Draft(mapping: destination, key: key, knowledge: .stub)))
             }
         case .array:
@@ -145,5 +118,39 @@ extension RecordMapper {
             throw SyncError.page("the page names more objects than limits.max_objects_per_page = \(limits.maxObjectsPerPage); none of it was kept")
         }
         try checkCancellation(objects)
+    }
+}
+
+extension EntityMapping {
+    func key(of record: JSONRecord) throws -> UniqueKey {
+        var key: [AttributeValue] = []
+        for field in keys {
+            let value = try field.conversion.value(record[field.field], token: record.rawValue(of: field.field))
+            if value.isNull {
+                throw ConversionProblem(path: field.conversion.path, message: "\(name) has no \(field.conversion.attribute.name), which is its key")
+            }
+            key.append(value)
+        }
+        return UniqueKey(key)
+    }
+
+    /// What a record says of its own values.
+    func draft(of record: JSONRecord, knowledge: Draft.Knowledge) throws -> Draft {
+        let draft = Draft(mapping: self, key: try key(of: record), knowledge: knowledge)
+        for field in attributes {
+            let cell = record[field.field]
+            let isMissing = cell.isMissing
+            // An embedded object may be a short form of its record: what it leaves out is not null.
+            if isMissing && knowledge != .record { continue }
+            let value = isMissing ? field.fallback : try field.value(cell, of: record)
+            if value.isNull && field.isRequired {
+                throw ConversionProblem(
+                    path: field.conversion.path,
+                    message: "\(name).\(field.conversion.attribute.name) is required and \(isMissing ? "missing" : "null")")
+            }
+            draft.row.update(field.slot, to: value)
+            draft.present.insert(field.slot)
+        }
+        return draft
     }
 }

@@ -26,7 +26,7 @@ final class RecordMapper {
 
     let mapping: ModelMapping
     private let entity: EntityMapping
-    private let isPlain: Bool
+    private let isComparable: Bool
     private let context: NSManagedObjectContext
     private let now: AttributeValue
     private let run: AttributeValue
@@ -38,9 +38,11 @@ final class RecordMapper {
     var objects = 0
     /// Complete rows that short forms inside other records have changed since their own record was read, by entity.
     private(set) var overwritten: [String: Set<Int64>] = [:]
+    /// Whether an object that records hold was another before, or two of them say different things of it.
+    private(set) var changesHeld = false
     /// Rows that were removed from lists, and about which the page says nothing else.
     private(set) var dropped: [NSManagedObjectID] = []
-    /// Rows that records of a plain entity name by their key, and that were there.
+    /// Rows that records of a comparable entity name, list or hold, and that were there.
     private(set) var named: Set<NSManagedObjectID> = []
     var drafts: [Draft.Name: Draft] = [:]
     var order: [Draft] = []
@@ -76,7 +78,7 @@ final class RecordMapper {
         guard let found = mapping.entities[entity] else { throw SyncError.unknownEntity(entity) }
         self.mapping = mapping
         self.entity = found
-        isPlain = mapping.plain.contains(entity)
+        isComparable = mapping.comparable.contains(entity)
         self.context = context
         self.now = .date(now.timeIntervalSinceReferenceDate)
         self.run = .int64(run)
@@ -86,7 +88,7 @@ final class RecordMapper {
         self.isCancelled = isCancelled
         batchSize = probe?.batchSize ?? 1000
         self.probe = probe
-        packer = probe?.isPacking == false ? nil : RecordPacker(found, among: mapping, now: now, run: run)
+        packer = probe?.isPacking == false ? nil : RecordPacker(found, among: mapping, limits: limits, now: now, run: run)
         packed = packer.map { PackedImport($0, said: found.said, in: context, batchSize: probe?.batchSize ?? RowBlockBuilder.rowLimit) }
         seen.add(records.unread)
         counts.unchanged = records.unreadCount
@@ -118,14 +120,14 @@ final class RecordMapper {
             if packed.isFull { try flush() }
             return
         }
+        // In the order of the page: of two records of one row, or that hold one object, the later one counts.
+        if packer?.places.isEmpty == false { try flush() }
         do {
             let draft = try draft(of: record, entity, knowledge: .record)
             draft.hash = hash
-            // In the order of the page: of two records of one row the later one counts.
-            if packer?.places.isEmpty == false { try flush() }
             try gather(draft).place = place
         } catch let problem as ConversionProblem {
-            try reject(record, key: try? key(of: record, entity), problem)
+            try reject(record, key: try? entity.key(of: record), problem)
         }
         if order.count >= batchSize { try flush() }
     }
@@ -157,7 +159,13 @@ final class RecordMapper {
         }
     }
 
-    func report(_ record: JSONRecord, _ problem: ConversionProblem) {
+    /// Something is wrong with an object inside a record: its record is not left out when the page comes next, and tells of it again.
+    func report(inside record: JSONRecord, _ problem: ConversionProblem) {
+        records.forgoComparison()
+        report(record, problem)
+    }
+
+    private func report(_ record: JSONRecord, _ problem: ConversionProblem) {
         counts.quarantined += 1
         if rejected.count < Self.keptRejections { rejected.append(RejectedRecord(record, at: place, reason: problem.message, path: problem.path)) }
     }
@@ -199,8 +207,11 @@ final class RecordMapper {
         let targets = packed == nil ? [] : try located(packer.targets)
         if let keys = try packed?.insert(targets: targets.map(\.id)) {
             for (target, located) in zip(packer.targets, targets) {
-                if located.row == nil { insert(Draft(mapping: target.mapping, key: target.key, knowledge: .stub), id: located.id) }
-                if isPlain, located.row != nil { named.insert(located.id) }
+                if isComparable, located.row != nil { named.insert(located.id) }
+                guard located.row == nil || target.said != nil else { continue }
+                let draft = Draft(target)
+                (draft.id, draft.stored) = (located.id, located.row)
+                try write(draft)
             }
             for (place, key) in zip(packer.places, keys) {
                 seen.add(key)
@@ -212,11 +223,10 @@ final class RecordMapper {
             try countObjects(keys.count + targets.count)
         } else {
             packed = nil
-            for (draft, named) in packer.drafts() {
-                let place = draft.place
-                for (slot, object) in named {
-                    draft.targets[slot] = .some(try object.map { try gather(Draft(mapping: $0.mapping, key: $0.key, knowledge: .stub)) })
-                }
+            for record in packer.drafts() {
+                let draft = record.draft, place = draft.place
+                for (slot, object) in record.targets { draft.targets[slot] = .some(try object.map { try gather(Draft($0)) }) }
+                for (index, objects) in record.lists { draft.members[index] = try objects.map { try gather(Draft($0)) } }
                 try gather(draft).place = place
             }
         }
@@ -238,7 +248,7 @@ final class RecordMapper {
             let located = try context.findOrReserve(entity, constraint: 0, keys: group.map(\.key))
             for (draft, located) in zip(group, located) {
                 (draft.id, draft.stored) = (located.id, located.row)
-                if isPlain, draft.knowledge == .stub, draft.stored != nil, let id = draft.id { named.insert(id) }
+                if isComparable, draft.knowledge != .record, draft.stored != nil, let id = draft.id { named.insert(id) }
             }
         }
     }
@@ -287,6 +297,7 @@ final class RecordMapper {
 
     private func write(_ draft: Draft) throws {
         guard let id = draft.id else { return }
+        if draft.isTwoThings { changesHeld = true }
         if draft.knowledge == .record {
             seen.add(id.key)
             if let place = draft.place { try records.place(id.key, at: place) }
@@ -347,6 +358,7 @@ final class RecordMapper {
         switch draft.knowledge {
         case .stub: break
         case .embedded:
+            if changesValues || saysOther { changesHeld = true }
             // The row no longer says what its record said: the same record must not count as unchanged when it comes next.
             if saysOther && !stored[slots.hash].isNull {
                 set(slots.hash, .null)

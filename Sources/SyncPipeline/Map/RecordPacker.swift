@@ -11,31 +11,62 @@ import SyncConfiguration
 final class RecordPacker {
     let builder: RowBlockBuilder
     private let mapping: EntityMapping
+    private let longestList: Int
     private let now: Double
     private let run: Int64
     /// Where the records stand whose rows are in the builder, in the page.
     private(set) var places: [Int] = []
-    /// The objects that rows in the builder name, each once.
+    /// The objects that rows in the builder name, list and hold, each once.
     private(set) var targets: [Target] = []
     /// Their numbers among the targets, by entity.
-    private var numbers: [Int: [AttributeValue: Int]] = [:]
+    private var numbers: [Int: [UniqueKey: Int]] = [:]
+    /// Those of them that are held, by the hash of what was last said.
+    private var held: [UInt64: Int] = [:]
+    /// The lists about which records say nothing.
+    private var silences: [Silence] = []
     /// The destinations of the mapping's relationships, and what each of these was in the record before.
     private let destinations: [EntityMapping]
     private var recent: [(cell: Int64, number: Int)?]
+    /// What was said of objects before the record that is being added said something else.
+    private var replaced: [(number: Int, target: Target)] = []
+    /// What is made of objects that are held: most of them stand in many records.
+    private var readings: [UInt64: Reading] = [:]
 
-    /// An object that a record names by its key.
+    private static let mostReadings = 4096
+
+    /// An object that a record names by its key, or holds.
     struct Target: Sendable {
         let mapping: EntityMapping
-        let value: AttributeValue
+        let key: UniqueKey
+        /// The values that were said; nil: it is only named.
+        fileprivate(set) var said: (row: RowSnapshot, present: SlotSet)?
+        /// The hash of what was said last, as it stands in the page.
+        fileprivate var hash: UInt64 = 0
+        /// Whether it was said in several ways, and whether these can't be true at once.
+        fileprivate var isComposed = false
+        fileprivate(set) var isTwoThings = false
+    }
 
-        var key: UniqueKey { UniqueKey([value]) }
+    private struct Reading {
+        let key: UniqueKey
+        let row: RowSnapshot
+        let present: SlotSet
+    }
+
+    /// A record of which a list is missing: that is not an empty one.
+    struct Silence: Sendable {
+        /// Which of the records it is.
+        var record: Int
+        /// The relationship.
+        let index: Int
     }
 
     /// Nil for an entity whose records are not packed.
-    init?(_ mapping: EntityMapping, among all: ModelMapping, now: Date, run: Int64) {
+    init?(_ mapping: EntityMapping, among all: ModelMapping, limits: LimitsConfiguration, now: Date, run: Int64) {
         guard mapping.isPacked else { return nil }
         destinations = mapping.relationships.compactMap { all.entities[$0.destination] }
         recent = Array(repeating: nil, count: destinations.count)
+        longestList = limits.maxMembers
         self.mapping = mapping
         self.now = now.timeIntervalSinceReferenceDate
         self.run = run
@@ -45,7 +76,8 @@ final class RecordPacker {
     /// - Parameter hash: of the record, with the mapping's salt.
     /// - Returns: whether the record's row is in the builder now.
     func add(_ record: JSONRecord, at place: Int, hash: Int64) -> Bool {
-        let known = targets.count
+        let known = targets.count, silent = silences.count
+        replaced.removeAll(keepingCapacity: true)
         for step in mapping.steps {
             let fits =
                 switch step {
@@ -57,54 +89,127 @@ final class RecordPacker {
                 case .no: builder.put(bool: false)
                 case .fixed(let value): builder.put(value)
                 }
-            if !fits {
-                builder.beginRow()
-                forgetTargets(after: known)
-                return false
-            }
+            if !fits { return forget(known, silent) }
         }
-        guard builder.endRow() else {
-            forgetTargets(after: known)
-            return false
-        }
+        for index in mapping.lists where !list(record, index) { return forget(known, silent) }
+        guard builder.endRow() else { return forget(known, silent) }
         places.append(place)
         return true
+    }
+
+    /// A record that goes another way names its objects there.
+    private func forget(_ known: Int, _ silent: Int) -> Bool {
+        builder.beginRow()
+        silences.removeLast(silences.count - silent)
+        for (number, target) in replaced.reversed() { targets[number] = target }
+        forgetTargets(after: known)
+        return false
     }
 
     /// Writes which object a relationship leads to.
     ///
     /// - Returns: false if the record says it otherwise than by a key, or by none that is one.
     private func put(_ record: JSONRecord, target index: Int) -> Bool {
-        let field = mapping.relationships[index], cell = record[field.field], destination = destinations[index]
-        switch cell {
-        case .missing, .null: return builder.putNull()
-        case .object, .array: return false
-        case .int64(let integer):
-            if let recent = recent[index], recent.cell == integer { return builder.put(target: recent.number) }
-        default: break
-        }
-        guard destination.keys.count == 1 else { return false }
+        let field = mapping.relationships[index], cell = record[field.field]
+        if cell.isNil { return builder.putNull() }
         var token: JSONRawValue?
         if case .double = cell { token = record.rawValue(of: field.field) }
-        guard let value = try? destination.keys[0].conversion.value(cell, token: token), !value.isNull else { return false }
-        let number = number(of: Target(mapping: destination, value: value))
-        if case .int64(let integer) = cell { recent[index] = (integer, number) }
+        guard let number = number(of: cell, token, index) else { return false }
         return builder.put(target: number)
+    }
+
+    /// Writes what a record lists.
+    ///
+    /// - Returns: false if something in the list is unusual.
+    private func list(_ record: JSONRecord, _ index: Int) -> Bool {
+        let field = mapping.relationships[index], cell = record[field.field]
+        guard case .toMany(let toMany) = field.place else { return false }
+        func add(_ cell: JSONCell, _ token: JSONRawValue?) throws(Unlisted) {
+            if cell.isNil { return }
+            guard let number = number(of: cell, token, index) else { throw Unlisted() }
+            builder.list(target: number, in: toMany)
+        }
+        switch cell {
+        case .missing: silences.append(Silence(record: places.count, index: index))
+        case .array(let items):
+            guard items.count <= longestList else { return false }
+            do throws(Unlisted) { try items.forEachRaw(add) } catch { return false }
+        default:
+            var token: JSONRawValue?
+            if case .double = cell { token = record.rawValue(of: field.field) }
+            do throws(Unlisted) { try add(cell, token) } catch { return false }
+        }
+        return true
+    }
+
+    private struct Unlisted: Error {}
+
+    /// The number of the object that a cell of a relationship means; nil if that is unusual.
+    private func number(of cell: JSONCell, _ token: JSONRawValue?, _ index: Int) -> Int? {
+        let field = mapping.relationships[index], destination = destinations[index]
+        switch cell {
+        case .array, .missing, .null: return nil
+        case .object(let object): return field.mayHold && field.isLeaf ? number(of: object, destination) : nil
+        case .int64(let integer):
+            if let recent = recent[index], recent.cell == integer { return recent.number }
+        default: break
+        }
+        guard field.match != .embedded, destination.keys.count == 1,
+            let value = try? destination.keys[0].conversion.value(cell, token: token), !value.isNull
+        else { return nil }
+        let number = number(of: Target(mapping: destination, key: .one(value)))
+        if case .int64(let integer) = cell { recent[index] = (integer, number) }
+        return number
+    }
+
+    /// The number of an object that a record holds.
+    private func number(of object: JSONRecord, _ destination: EntityMapping) -> Int? {
+        let hash = object.hash.low ^ UInt64(truncatingIfNeeded: destination.entity.number)
+        if let number = held[hash], targets[number].hash == hash { return number }
+        let reading: Reading
+        if let known = readings[hash] {
+            reading = known
+        } else {
+            guard let draft = try? destination.draft(of: object, knowledge: .embedded) else { return nil }
+            reading = Reading(key: draft.key, row: draft.row, present: draft.present)
+            if readings.count >= Self.mostReadings { readings.removeAll(keepingCapacity: true) }
+            readings[hash] = reading
+        }
+        return number(of: Target(mapping: destination, key: reading.key, said: (reading.row, reading.present), hash: hash))
     }
 
     private func number(of target: Target) -> Int {
         let entity = target.mapping.entity.number
-        if let known = numbers[entity]?[target.value] { return known }
-        targets.append(target)
-        numbers[entity, default: [:]][target.value] = targets.count - 1
-        return targets.count - 1
+        guard let number = numbers[entity]?[target.key] else {
+            targets.append(target)
+            numbers[entity, default: [:]][target.key] = targets.count - 1
+            if target.said != nil { held[target.hash] = targets.count - 1 }
+            return targets.count - 1
+        }
+        guard let said = target.said, target.isComposed || targets[number].hash != target.hash else { return number }
+        replaced.append((number, targets[number]))
+        if let before = targets[number].said {
+            if target.isTwoThings || before.row.differs(from: said.row, inBoth: before.present, said.present) { targets[number].isTwoThings = true }
+            var present = before.present
+            present.formUnion(said.present)
+            targets[number].said = (before.row.overlaid(with: said.row, said.present).row, present)
+            targets[number].isComposed = true
+        } else {
+            targets[number].said = said
+            targets[number].isComposed = target.isComposed
+            targets[number].isTwoThings = target.isTwoThings
+        }
+        targets[number].hash = target.hash
+        held[target.hash] = number
+        return number
     }
 
-    /// A record that goes another way names its objects there.
     private func forgetTargets(after count: Int) {
+        if targets.count == count { return }
+        held = count == 0 ? [:] : held.filter { $0.value < count }
         while targets.count > count {
             let target = targets.removeLast()
-            numbers[target.mapping.entity.number]?[target.value] = nil
+            numbers[target.mapping.entity.number]?[target.key] = nil
         }
         for index in recent.indices where recent[index].map({ $0.number >= count }) == true { recent[index] = nil }
     }
@@ -137,30 +242,54 @@ final class RecordPacker {
 
     /// Adds records that another packer of the same entity has packed.
     func append(_ records: PackedRecords) throws {
+        replaced.removeAll(keepingCapacity: true)
         try builder.append(records.rows, targets: records.targets.map { number(of: $0) })
+        silences.append(contentsOf: records.silences.lazy.map { [count = places.count] in Silence(record: $0.record + count, index: $0.index) })
         places.append(contentsOf: records.places)
     }
 
     /// What was added, for another packer; nil where the records do not follow each other in the page, or are none.
     func records(in spill: BlockSpill) -> PackedRecords? {
         guard let first = places.first, places.last == first + places.count - 1 else { return nil }
-        return PackedRecords(rows: builder.rows(in: spill), places: first..<first + places.count, targets: targets)
+        return PackedRecords(rows: builder.rows(in: spill), places: first..<first + places.count, targets: targets, silences: silences)
     }
 
     /// Forgets what was added.
     func removeAll() {
         forgetTargets(after: 0)
         places.removeAll(keepingCapacity: true)
+        silences.removeAll(keepingCapacity: true)
         builder.removeAll()
     }
 
-    /// What was added as drafts, in order, with what each of them names, by slot.
-    func drafts() -> [(draft: Draft, targets: [(slot: Int, object: Target?)])] {
+    /// A record as a draft, and the objects that it leads to.
+    struct PackedDraft {
+        let draft: Draft
+        /// By slot; nil: to none.
+        let targets: [(slot: Int, object: Target?)]
+        /// By index into the relationships; those about which the record says nothing are left out.
+        let lists: [(index: Int, objects: [Target])]
+    }
+
+    /// What was added, in order.
+    func drafts() -> [PackedDraft] {
         let slots = mapping.relationships.compactMap(\.slot)
+        var silences = silences[...]
         return places.enumerated().compactMap { number, place in
-            let row = builder.row(number), named = builder.targets(ofRow: number)
+            var silent: Set<Int> = []
+            while let silence = silences.first, silence.record == number {
+                silent.insert(silence.index)
+                silences.removeFirst()
+            }
+            let row = builder.row(number), named = builder.targets(ofRow: number), listed = builder.listed(byRow: number)
             guard let key = mapping.layout.constraints[0].key(of: row) else { return nil }
-            return (Draft(mapping: mapping, key: key, row: row.copy(), at: place), slots.map { ($0, named[$0].map { targets[$0] }) })
+            let lists = mapping.lists.compactMap { index -> (index: Int, objects: [Target])? in
+                guard !silent.contains(index), case .toMany(let toMany) = mapping.relationships[index].place else { return nil }
+                return (index, (listed[toMany] ?? []).map { targets[$0] })
+            }
+            return PackedDraft(
+                draft: Draft(mapping: mapping, key: key, row: row.copy(), at: place), targets: slots.map { ($0, named[$0].map { targets[$0] }) },
+                lists: lists)
         }
     }
 }
@@ -169,15 +298,24 @@ final class RecordPacker {
 struct PackedRecords: Sendable {
     let rows: BuiltRows
     let places: Range<Int>
-    /// The objects that they name.
+    /// The objects that they name, list and hold.
     let targets: [RecordPacker.Target]
+    let silences: [RecordPacker.Silence]
 }
 
 extension EntityMapping {
-    /// Whether new records are rows that can be packed: what they name beside their values are objects of other entities, by their keys.
+    /// Whether new records are rows that can be packed: what they lead to beside their values are objects of other entities, which they name by their keys,
+    /// or hold as one row each.
     var isPacked: Bool {
         entity.comesInBlocks
-            && relationships.allSatisfy { $0.slot != nil && !$0.isOneToOne && $0.match != .embedded && $0.destination != name }
+            && relationships.allSatisfy { field in
+                guard field.destination != name, field.match != .embedded || field.isLeaf else { return false }
+                return switch field.place {
+                case .slot: !field.isOneToOne
+                case .toMany(let number): layout.isListable(number)
+                case .composite: false
+                }
+            }
     }
 
     /// What most values of an attribute are written by: no more, since it is copied for each of them.

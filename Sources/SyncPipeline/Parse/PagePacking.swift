@@ -203,7 +203,7 @@ private final class ListPacker: @unchecked Sendable {
 
     /// Nil if one of them is not packed, or cannot be read.
     func records(of place: RecordSpool.Place, under limits: JSONReaderLimits, now: Date, in spill: BlockSpill) -> [PackedRecords]? {
-        guard let packer = RecordPacker(mapping, among: recipe.mapping, now: now, run: run) else { return nil }
+        guard let packer = RecordPacker(mapping, among: recipe.mapping, limits: recipe.resource.limits, now: now, run: run) else { return nil }
         var result: [PackedRecords] = []
         func close() throws {
             guard let records = packer.records(in: spill) else { throw Unusual() }

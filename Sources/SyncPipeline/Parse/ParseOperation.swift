@@ -21,6 +21,8 @@ struct ParsedPage: Sendable {
     let written: KeyRuns
     /// Whether it seemed to the end that its records had no rows. Never so where records are not packed.
     let isNew: Bool
+    /// Whether an object that its records hold was another before, or is two things at once.
+    let changesHeld: Bool
 }
 
 /// Parses one page on an operation queue: makes its own worker context inside `main()`, as a child of the main context, reads and maps the records
@@ -111,7 +113,11 @@ final class ParseOperation: Operation, @unchecked Sendable {
     }
 
     private func areThere(_ ids: [NSManagedObjectID]) throws -> Bool {
-        try ids.isEmpty || input.document.managedObjectContext.rows(for: ids).count == ids.count
+        let piece = 10_000
+        return try stride(from: 0, to: ids.count, by: piece).allSatisfy { first in
+            let some = Array(ids[first..<min(first + piece, ids.count)])
+            return try input.document.managedObjectContext.rows(for: some).count == some.count
+        }
     }
 
     /// The page, the rows about which it says only that they are no longer in a list, and those that its records name.
@@ -126,6 +132,8 @@ final class ParseOperation: Operation, @unchecked Sendable {
         let facts = reading.facts, mapper = reading.mapper
         let members = mapper.members
         if !mapper.outcome.isSound(members, besides: comparison.written) { throw UnsoundComparison() }
+        // A record that was left out may say otherwise of an object that both hold.
+        if mapper.changesHeld, mapper.outcome.unreadCount > 0 { throw UnsoundComparison() }
         // What the page said may have been forgotten since it was compared.
         if try input.page.content.isCompared && RequestTable.existing(of: scope, input.requestKey, in: worker)?.manifest ?? 0 == 0 {
             throw UnsoundComparison()
@@ -134,9 +142,10 @@ final class ParseOperation: Operation, @unchecked Sendable {
         listed.subtract(members)
         // The validators of a partial response are those of the whole: they would say nothing.
         let isRemembered = input.isRemembered && !input.page.isPartial && facts.isSound
-        if !comparison.isAlone { try StoredManifest.forget(entity: input.recipe.resource.entity, in: worker) }
-        if !comparison.mayBeKept { try StoredManifest.forget(input.scope, in: worker) }
-        let isCompared = comparison.isPossible && comparison.mayBeKept && isRemembered
+        for entity in comparison.others { try StoredManifest.forget(entity: entity, in: worker) }
+        let mayBeKept = comparison.mayBeKept && !(comparison.isPossible && mapper.changesHeld)
+        if !mayBeKept { try StoredManifest.forget(input.scope, in: worker) }
+        let isCompared = comparison.isPossible && mayBeKept && isRemembered
         try StoredRequest(
             validators: isRemembered ? input.page.validators : nil, facts: isRemembered ? facts : nil, run: input.run
         ).store(
@@ -146,7 +155,8 @@ final class ParseOperation: Operation, @unchecked Sendable {
         try quarantine(mapper.rejected, in: worker)
         let page = ParsedPage(
             facts: facts, counts: mapper.counts, rejected: mapper.rejected, firstRejection: mapper.firstRejection, members: members,
-            listed: listed, overwritten: mapper.overwritten, written: mapper.outcome.written, isNew: mapper.takesPacked)
+            listed: listed, overwritten: mapper.overwritten, written: mapper.outcome.written, isNew: mapper.takesPacked,
+            changesHeld: mapper.changesHeld)
         return (page, mapper.dropped, Array(mapper.named))
     }
 
@@ -165,15 +175,17 @@ final class ParseOperation: Operation, @unchecked Sendable {
 struct RecordComparison: Sendable {
     /// Whether the resource is the only one whose records are rows of its entity.
     var isAlone = false
-    /// Whether a record is one row and nothing else: `ModelMapping.plain`.
-    var isPlain = false
+    /// Whether records need not be read where they are the same: `ModelMapping.comparable`, and no other resource writes what they hold.
+    var isComparable = false
+    /// The entities of other records that its own make something else of: what is kept of those is forgotten.
+    var others: Set<String> = []
     /// The rows that the run's pages before have made or changed.
     var written: KeyRuns = []
     /// Whether what pages say may be kept for their next reading; if not, what is kept of the resource's pages is forgotten.
     var mayBeKept = true
 
     /// Whether a page's records may be compared when it is read next.
-    var isPossible: Bool { isAlone && isPlain }
+    var isPossible: Bool { isAlone && isComparable }
 }
 
 /// A record that was left out since it is the same may be another's row: the page has to be fetched and read as a whole.

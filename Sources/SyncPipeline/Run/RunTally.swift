@@ -58,6 +58,8 @@ struct RunTally: Sendable {
         badRecords += page.facts.rejected
         see(page.members)
         see(page.listed)
+        // What other pages say of an object that records hold may be another thing.
+        if page.changesHeld { mayCompare = false }
         if mayCompare { changed.add(page.written) }
         firstRejection = firstRejection ?? page.firstRejection
         take(page.facts, request, readIn: run)

@@ -207,14 +207,13 @@ struct PreparedResource: Sendable {
     /// How its records may be compared.
     let comparison: RecordComparison
 
-    /// - Parameter isAlone: whether no other resource has records of the same entity.
-    init(_ resource: ResourceConfiguration, isAlone: Bool, _ environment: SyncRun.Environment) {
+    init(_ resource: ResourceConfiguration, comparison: RecordComparison, _ environment: SyncRun.Environment) {
         self.resource = resource
         fingerprint = environment.mapping.fingerprint(of: resource)
         settings = Result { () throws(FetchError) in
             try FetchSettings(resource: resource, daemon: environment.daemon, version: environment.version, secrets: environment.secrets)
         }
-        comparison = RecordComparison(isAlone: isAlone, isPlain: environment.mapping.plain.contains(resource.entity))
+        self.comparison = comparison
         pagination = (try? settings.get()).map { Pagination(resource.pagination, limits: resource.limits, first: $0.first) }
     }
 }

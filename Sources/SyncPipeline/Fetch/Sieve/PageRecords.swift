@@ -12,6 +12,8 @@ struct PageRecords: Sendable {
     private var changed = KeyCollector()
     /// Where those stand that were set aside, in order.
     private var refused: [Int] = []
+    /// Whether the next reading may leave out what is the same.
+    private var isComparable = true
 
     /// - Parameters:
     ///   - known: what the page's records were when it was read last; nil: all have to be read.
@@ -58,6 +60,9 @@ struct PageRecords: Sendable {
     /// The record that stands there is set aside.
     mutating func refuse(_ place: Int) { refused.append(place) }
 
+    /// All records have to be read when the page comes next.
+    mutating func forgoComparison() { isComparable = false }
+
     /// The row of a record is made, or changed.
     mutating func write(_ key: Int64) { changed.add(key) }
 
@@ -84,8 +89,9 @@ struct PageRecords: Sendable {
     /// What the page's records are for its next reading.
     ///
     /// - Parameter members: their rows.
-    /// - Returns: nil where two of them are one row: then it says nothing which of them the row is.
+    /// - Returns: nil where two of them are one row: then it says nothing which of them the row is. Nil, too, where all have to be read again.
     func manifest(of members: KeyRuns) throws -> Manifest? {
+        guard isComparable else { return nil }
         let manifest = try manifest.leavingOut(refused)
         return members.count == manifest.count ? manifest : nil
     }

@@ -207,6 +207,17 @@ import Testing
         }
     }
 
+    // What was said of a label in several ways, by records that were packed together, is not lost where it was said in the last of them before.
+    @Test func whatIsSaidInSeveralWaysIsAllTaken() async throws {
+        func record(_ id: Int, _ label: String, _ text: String = "") -> String {
+            #"{"id": \#(id), "isOpen": true, "text": "\#(text)", "labels": [{"id": 2\#(label)}]}"#
+        }
+        let first = record(1, "", String(repeating: "x", count: 400))
+        let body = "[\(first), \(record(2, #", "color": "red""#)), \(record(3, ""))]"
+        let (lines, _) = try await Self.outcome([body], isText: false, batchSize: 100, isPacking: true, listSize: 300)
+        #expect(lines.count { $0.hasPrefix("after poll 1: Label") && $0.contains("color=red") } == 1)
+    }
+
     // A default stands for a missing value, never for a missing key.
     @Test func aRecordWithoutItsKeyDoesNotGetTheDefaultForIt() async throws {
         let body = #"[{"id": 1, "isOpen": true}, {"isOpen": true}, {"id": 2, "isOpen": true}]"#

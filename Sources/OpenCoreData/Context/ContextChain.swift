@@ -308,7 +308,6 @@ final class ContextLevel: @unchecked Sendable {
     /// Takes objects that never were out of the to-manys that others added them to meanwhile.
     private func forgetAllMentions(of ids: Set<NSManagedObjectID>) {
         for id in ids { forgetRelationships(of: id) }
-        pending.pairs.loosen { block in ids.contains { block.mayPair($0) } }
         for key in pending.pairs.loose.keys { pending.pairs.change(key) { $0.added.subtract(ids) } }
         for key in pending.orders.keys { pending.orders[key]?.removeAll { ids.contains($0) } }
     }

@@ -218,7 +218,7 @@ package struct ChangeSet: Sendable {
 
     /// Opens the blocks with a row that names such an object.
     func openBlocks(naming isWanted: (NSManagedObjectID) -> Bool) {
-        for part in entities.values { part.openBlocks(naming: isWanted) }
+        for part in entities.values where !part.entity.layout.toOneSlots.isEmpty { part.openBlocks(naming: isWanted) }
     }
 
     /// The blocks of new rows.

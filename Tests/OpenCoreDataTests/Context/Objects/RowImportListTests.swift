@@ -208,4 +208,61 @@ import Testing
         #expect(try !isListable { _, back in back.minCount = 1 })
         #expect(try !isListable { _, back in back.maxCount = 1 })
     }
+
+    /// Inserts places, each of which lists all of some owners, into the root context of a stack with a file.
+    private func insert(_ places: Int, listing owners: [NSManagedObjectID], into stack: SQLiteStack) throws {
+        let layout = try #require(stack.coordinator.managedObjectModel.entitiesByName["Place"]).layout
+        let fans = try #require(layout.entity.relationshipsByName["fans"].flatMap(layout.toManyNumber))
+        let rows = RowImport(RowBlockBuilder(layout), into: stack.root, set: SlotSet(0..<layout.count))
+        for place in 0..<places {
+            for name in layout.names { #expect(rows.builder.put(name == "code" ? .string("c\(place)") : .null)) }
+            for number in owners.indices { rows.builder.list(target: number, in: fans) }
+            #expect(rows.builder.endRow())
+        }
+        #expect(try rows.insert(targets: owners) != nil)
+    }
+
+    private func makeOwners(_ count: Int, in stack: SQLiteStack) throws -> [NSManagedObjectID] {
+        let owners = (0..<count).map { stack.root.make("Owner", ["code": "o\($0)"]) }
+        try stack.root.save()
+        return owners.map(\.objectID)
+    }
+
+    // Another context has deleted it since it was listed.
+    @Test func aPairWithWhatIsGoneIsNotWritten() throws {
+        let stack = try SQLiteStack(BlockWorld.model()), other = NSManagedObjectContext(.privateQueueConcurrencyType)
+        other.persistentStoreCoordinator = stack.coordinator
+        try stack.root.performAndWait { () throws in
+            let owners = try makeOwners(2, in: stack)
+            try insert(2, listing: owners, into: stack)
+            try other.performAndWait { () throws in
+                other.delete(try other.existingObject(with: owners[0]))
+                try other.save()
+            }
+            try stack.root.save()
+        }
+        let pairs = try stack.fixture.shell.column("SELECT count(*) FROM \(joinTable(stack))")
+        #expect(pairs == ["2"])
+    }
+
+    // More than go one by one come before the index of an empty table, which is made afterwards.
+    @Test func aJoinTableThatIsFilledAtOnceHasItsIndex() throws {
+        let stack = try SQLiteStack(BlockWorld.model())
+        try stack.root.performAndWait { () throws in
+            try insert(SaveOperation.bulkThreshold / 10 + 1, listing: makeOwners(10, in: stack), into: stack)
+            try stack.root.save()
+        }
+        let table = try joinTable(stack)
+        #expect(try stack.fixture.shell.column("SELECT count(*) FROM \(table)") == ["\(SaveOperation.bulkThreshold + 10)"])
+        #expect(
+            try stack.fixture.shell.column("SELECT count(*) FROM sqlite_schema WHERE type = 'index' AND tbl_name = '\(table)' AND sql IS NOT NULL")
+                == ["1"])
+    }
+
+    /// The table of the places' fans.
+    private func joinTable(_ stack: SQLiteStack) throws -> String {
+        let tables = try stack.fixture.shell.column(
+            "SELECT name FROM sqlite_schema WHERE type = 'table' AND name LIKE 'Z\\__%' ESCAPE '\\' AND name GLOB 'Z_[0-9]*' ORDER BY name")
+        return try #require(tables.first { $0.contains("FAN") })
+    }
 }

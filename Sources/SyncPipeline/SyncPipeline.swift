@@ -133,6 +133,7 @@ public final class SyncPipeline: Sendable {
     public func reload(_ configuration: CisternConfiguration) async throws {
         try Self.check(configuration)
         let (stored, schedules) = try await RunState.loadAll(document: document)
+        try await forgetManifests(ofAllOf: schedules, but: configuration)
         // Loaded first, then put into force in one step, based on the state at that time.
         let mapping = document.mapping(configuration.model)
         var savesOtherwise = false
@@ -146,9 +147,22 @@ public final class SyncPipeline: Sendable {
         slots.resize(max(1, configuration.daemon.maxParallelRequests))
         parseQueue.maxConcurrentOperationCount = max(1, configuration.daemon.maxParallelParses)
         if savesOtherwise { document.autosavePolicy = AutosavePolicy(configuration.document) }
-        trust.keep(only: Set(configuration.sources.flatMap(\.resources).map { ResourceScope(source: $0.source, resource: $0.name) }))
+        trust.keep(only: configuration.scopes)
         // Files that a configuration names may have changed as well, such as a file of certificate authorities.
         await transports.renew()
+    }
+
+    /// What records were is known only while their resource is there: whoever else writes the rows meanwhile does not ask for one that is not.
+    private func forgetManifests(ofAllOf stored: [ResourceScope: StoredSchedule], but configuration: CisternConfiguration) async throws {
+        let known = state.withLock { $0.configuration }.scopes.intersection(configuration.scopes)
+        let absent = stored.filter { $0.value.isRemoved || !known.contains($0.key) }.keys.sorted()
+        let hadAny = try await document.withWorker { worker in
+            let forgotten = try absent.filter { try StoredManifest.forget($0, in: worker) }
+            try worker.save()
+            return !forgotten.isEmpty
+        }
+        // Before it is stored that they are back.
+        if hadAny { try await document.save() }
     }
 
     /// Takes no more work, lets open pages finish for so long, then stops them, and returns a second later at the latest. Called again, the
@@ -365,4 +379,8 @@ extension AutosavePolicy {
         self.init(
             interval: document.autosaveInterval.seconds, changes: document.autosaveChanges, bytes: document.autosaveBytes.bytes)
     }
+}
+
+extension CisternConfiguration {
+    fileprivate var scopes: Set<ResourceScope> { Set(sources.flatMap(\.resources).map { ResourceScope(source: $0.source, resource: $0.name) }) }
 }

@@ -135,8 +135,24 @@ extension SyncRun {
 
     /// Whether the records of pages may be compared in this run: no two pages had a record of one row when they were read last. If two had, no page's
     /// manifest says any more what a row is, and all are forgotten, before a page is read that hides it. On the context's queue.
-    func mayCompare(in worker: NSManagedObjectContext) throws -> Bool {
-        guard comparison.isPossible else { return false }
+    ///
+    /// - Returns: also whether all pages have to be read whatever is known of them, since a row was changed that records hold.
+    func mayCompare(in worker: NSManagedObjectContext) throws -> (mayCompare: Bool, mustRead: Bool) {
+        guard comparison.isPossible else { return (false, false) }
+        let held = try heldRows(in: worker)
+        if held != .same, try StoredManifest.forget(scope, in: worker) { try worker.save() }
+        return (try pagesAreApart(in: worker), held == .changed)
+    }
+
+    private func heldRows(in worker: NSManagedObjectContext) throws -> PageTrust.HeldRows {
+        guard let held = environment.mapping.held[resource.entity], !held.isEmpty else { return .same }
+        return try environment.trust.heldRows(of: scope, entities: held.sorted().compactMap { environment.mapping.entities[$0] }, in: worker) {
+            count in
+            environment.observe(.rowsChangedElsewhere(scope: scope, count: count))
+        }
+    }
+
+    private func pagesAreApart(in worker: NSManagedObjectContext) throws -> Bool {
         if environment.trust.pagesAreApart(of: scope) { return true }
         if try StoredKeys.pagesAreApart(of: scope, in: worker) {
             environment.trust.notePagesApart(of: scope)

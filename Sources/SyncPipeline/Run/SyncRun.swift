@@ -107,12 +107,13 @@ final class SyncRun: Sendable {
         var tally = RunTally()
         var state: RunState?
         do {
-            let (loaded, firstPage, mayCompare) = try await loadBegin()
+            let (loaded, firstPage, mayCompare, mustRead) = try await loadBegin()
             state = loaded
             tally.mayCompare = mayCompare
             tally.isReadAnew =
-                resource.deletion.detect == .snapshot
-                && loaded.missing.waitsForAnotherListing(confirmRuns: resource.deletion.confirmRuns, now: startedAt)
+                mustRead
+                || resource.deletion.detect == .snapshot
+                    && loaded.missing.waitsForAnotherListing(confirmRuns: resource.deletion.confirmRuns, now: startedAt)
             try await readPages(&tally, number: loaded.number, first: firstPage)
         } catch is CancellationError {
             tally.outcome = .cancelled
@@ -129,12 +130,12 @@ final class SyncRun: Sendable {
     /// What is known of the first page, read in one go with the resource's own state.
     private typealias KnownPage = (key: String, request: StoredRequest?)
 
-    private func loadBegin() async throws -> (state: RunState, stored: KnownPage?, mayCompare: Bool) {
+    private func loadBegin() async throws -> (state: RunState, stored: KnownPage?, mayCompare: Bool, mustRead: Bool) {
         let key = prepared.pagination?.request.key
         return try await environment.workers.run { [self] worker in
-            let mayCompare = try mayCompare(in: worker)
+            let (mayCompare, mustRead) = try mayCompare(in: worker)
             let state = try RunState.load(scope: scope, entity: resource.entity, in: worker)
-            return (state, try key.map { ($0, try storedRequest($0, in: worker)) }, mayCompare)
+            return (state, try key.map { ($0, try storedRequest($0, in: worker)) }, mayCompare, mustRead)
         }
     }
 

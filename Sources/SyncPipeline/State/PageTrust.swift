@@ -23,6 +23,8 @@ final class PageTrust: Sendable {
         var askedForOthers: SyncInstant?
         /// How often all pages were forgotten.
         var generation = 0
+        /// Resources the rows that their records hold were looked at: in which generation.
+        var held: [ResourceScope: Int] = [:]
 
         mutating func doubt(_ rows: [String: Set<Int64>]) {
             for (entity, keys) in rows where !keys.isEmpty {
@@ -79,6 +81,7 @@ final class PageTrust: Sendable {
         state.withLock { state in
             state.known = state.known.filter { scopes.contains($0.key.scope) }
             state.apart.formIntersection(scopes)
+            state.held = state.held.filter { scopes.contains($0.key) }
         }
     }
 
@@ -142,16 +145,42 @@ final class PageTrust: Sendable {
         return true
     }
 
+    /// Whether the rows that the records of a resource hold may still be what these say. Looks at all of them once in the life of a process, and after
+    /// others have written to the file: then one may also be gone. On the context's queue; throws what reading throws.
+    ///
+    /// - Parameter found: told how many rows were not as they had been written.
+    func heldRows(
+        of scope: ResourceScope, entities: some Sequence<EntityMapping>, in context: NSManagedObjectContext, found: (Int) -> Void
+    ) throws -> HeldRows {
+        let (looked, generation) = state.withLock { ($0.held[scope], $0.generation) }
+        if looked == generation { return .same }
+        var changed = 0
+        for entity in entities { changed += try Self.adopt(runs: [1...Int64.max], of: entity, in: context) }
+        if changed > 0 { found(changed) }
+        state.withLock { $0.held[scope] = generation }
+        return changed > 0 ? .changed : looked == nil ? .same : .unknown
+    }
+
+    /// What is known of the rows that records hold.
+    enum HeldRows {
+        /// Nobody has changed them.
+        case same
+        /// Somebody may have removed some.
+        case unknown
+        case changed
+    }
+
     /// Takes rows that another program has changed for rows whose records have to be read, and tells how many they were.
     private static func adopt(
         _ members: KeyRuns, of entity: EntityMapping, in context: NSManagedObjectContext, found: (Int) -> Void
     ) throws {
-        guard let coordinator = context.endOfChain else { return }
         var changed = 0
-        try members.forEachPiece(of: piece) { piece in
-            changed += try coordinator.adoptRows(piece.runs, of: entity.entity, emptying: ModelBuilder.Bookkeeping.hash.rawValue).count
-        }
+        try members.forEachPiece(of: piece) { changed += try adopt(runs: $0.runs, of: entity, in: context) }
         if changed > 0 { found(changed) }
+    }
+
+    private static func adopt(runs: [ClosedRange<Int64>], of entity: EntityMapping, in context: NSManagedObjectContext) throws -> Int {
+        try context.endOfChain?.adoptRows(runs, of: entity.entity, emptying: ModelBuilder.Bookkeeping.hash.rawValue).count ?? 0
     }
 
     /// Whether these rows exist and are what their records said.

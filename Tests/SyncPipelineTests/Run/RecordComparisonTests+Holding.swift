@@ -10,7 +10,7 @@ extension RecordComparisonTests {
     // MARK: Records that hold others
 
     /// People hold their badges, which nobody else says anything of.
-    private static func badges(_ others: String = "", reads: String = "", maker: Bool = false, more: String = "", ofBadges: String = "") -> String {
+    static func badges(_ others: String = "", reads: String = "", maker: Bool = false, more: String = "", ofBadges: String = "") -> String {
         ScriptedAPI.configuration(
             ScriptedAPI.resource("people", of: "Person", listing), others,
             entities: """
@@ -206,7 +206,7 @@ extension RecordComparisonTests {
     }
 
     /// How many pages there are whose records will be compared.
-    private static func comparedPages(_ fixture: PipelineFixture) async throws -> Int {
+    static func comparedPages(_ fixture: PipelineFixture) async throws -> Int {
         try await fixture.document.withWorker { worker in
             try worker.fetch(NSFetchRequest<NSManagedObject>(entityName: "CisternRequest")).count {
                 "\($0.value(forKey: "scope") ?? "")".hasSuffix("people") && ($0.value(forKey: "manifest") as? Int64 ?? 0) > 0
@@ -290,23 +290,6 @@ extension RecordComparisonTests {
             """,
     ]) func recordsThatHoldWhatOthersWriteAreAllRead(configuration: String) async throws {
         #expect(try await readsTheSame(configuration))
-    }
-
-    // What the others wrote while they were there has to go.
-    @Test func whatOthersHaveWrittenOfWhatRecordsHoldIsReadOver() async throws {
-        let alone = Self.badges(reads: ", read = false")
-        let fixture = try await api.fixture(alone), one = #"{"id": 1, "badges": [{"id": 7, "color": "red"}]}"#
-        serve(one + #", {"id": 2}"#, etag: "\"1\"")
-        try await fixture.sync("api/people")
-        try await fixture.pipeline.reload(
-            PipelineFixture.configuration(Self.badges(ScriptedAPI.resource("badges", of: "Badge"), reads: ", read = false")))
-        api.set("/badges", #"[{"id": 7, "color": "blue"}]"#)
-        try await fixture.sync("api/badges")
-        try await fixture.pipeline.reload(PipelineFixture.configuration(alone))
-        serve(one + #", {"id": 2, "name": "b"}"#, etag: "\"2\"")
-        try await fixture.sync("api/people")
-        #expect(try await fixture.values("color", of: "Badge") == ["red"])
-        try await fixture.end()
     }
 
     // Somebody has taken a badge away for good: whoever holds it says so anew.

@@ -132,6 +132,7 @@ CONFIGURATION_VALUES = {
     "LimitsConfiguration": {"limits"},
     "LogConfiguration": {"log"},
     "ModelConfiguration": {"configuration", "model"},
+    "Offset": {"offset"},
     "PageNumber": {"numbers", "rule"},
     "PaginationConfiguration": {"configuration", "pagination"},
     "ParsePolicy": {"parse"},

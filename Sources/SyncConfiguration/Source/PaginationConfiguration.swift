@@ -9,6 +9,8 @@ public struct PaginationConfiguration: Sendable, Hashable {
         case none
         /// A number in the query, counted up from page to page.
         case page(PageNumber)
+        /// The number of records that come before the page, in the query.
+        case offset(Offset)
         /// A token from each answer that goes into the next request.
         case cursor(Cursor)
         /// The link of this relation in the `Link` header, `next` unless said otherwise.
@@ -27,6 +29,21 @@ public struct PaginationConfiguration: Sendable, Hashable {
         public var size = 100
 
         /// `page=1&per_page=100`, then counting up.
+        public init() {}
+    }
+
+    /// Pages that begin at an offset: each where the one before it has ended.
+    public struct Offset: Sendable, Hashable {
+        /// `pages.param`: the query parameter with the offset. Default `offset`.
+        public var parameter = "offset"
+        /// `pages.start`: the offset of the first page. Default 0.
+        public var start = 0
+        /// `pages.limit_param`: the parameter that asks for the size of a page, `limit` unless said otherwise; `nil`: the size is not asked for.
+        public var limitParameter: String? = "limit"
+        /// `pages.limit`: records asked for per page, 1 to 1,000,000. Default 100; without ``limitParameter`` it is not used.
+        public var limit = 100
+
+        /// `offset=0&limit=100`, then further by the number of records that each page had.
         public init() {}
     }
 
@@ -100,7 +117,7 @@ extension PaginationConfiguration.Kind {
     package var tokenOrigin: PaginationConfiguration.Cursor.Origin? {
         switch self {
         case .cursor(let cursor): cursor.origin
-        case .none, .page, .linkHeader: nil
+        case .none, .page, .offset, .linkHeader: nil
         }
     }
 
@@ -108,15 +125,16 @@ extension PaginationConfiguration.Kind {
     package var linkRelation: String? {
         switch self {
         case .linkHeader(let relation): relation
-        case .none, .page, .cursor: nil
+        case .none, .page, .offset, .cursor: nil
         }
     }
 
-    /// Whether one next page may be named twice: servers that scroll send one token for all pages, and numbers are our own.
+    /// Whether one next page may be named twice: servers that scroll send one token for all pages, and the number of a page never comes again.
+    /// An offset does, after a page without records, which leads to itself.
     package var mayRepeat: Bool {
         switch self {
         case .none, .page, .cursor: true
-        case .linkHeader: false
+        case .offset, .linkHeader: false
         }
     }
 }

@@ -137,6 +137,9 @@ import Testing
                 "\"in\" belongs to kind = \"api-key\""))
         #expect(problem("pages = { kind = \"link-header\", start = 0 }").contains("\"start\" belongs to kind = \"page\""))
         #expect(problem("pages = { start = 0 }").contains("kind is missing; write kind = \"page\""))
+        #expect(problem("pages = { limit = 10 }").contains("kind is missing; write kind = \"offset\""))
+        #expect(problem("pages = { kind = \"page\", limit = 10 }").contains("\"limit\" belongs to kind = \"offset\""))
+        #expect(problem("pages = { kind = \"offset\", size = 10 }").contains("\"size\" belongs to kind = \"page\""))
         #expect(problem("pages = { kind = \"cursor\" }").contains("needs path or header"))
         #expect(problem("pages = { kind = \"cursor\", path = \"$.a\", header = \"X\" }").contains("cannot be used together"))
         #expect(problem("pages = { kind = \"cursor\", path = \"$.a\", in = \"body\" }").contains("\"body\" is not in this version"))
@@ -154,6 +157,13 @@ import Testing
         #expect(
             try pages("{ kind = \"page\", param = \"p\", start = 0, size_param = \"\", size = 20 }") == PaginationConfiguration(.page(page))
         )
+        #expect(try pages("{ kind = \"offset\" }") == PaginationConfiguration(.offset(.init())))
+        var offset = PaginationConfiguration.Offset()
+        #expect(offset.parameter == "offset" && offset.start == 0 && offset.limitParameter == "limit" && offset.limit == 100)
+        (offset.parameter, offset.start, offset.limitParameter, offset.limit) = ("from", 1, nil, 20)
+        #expect(
+            try pages("{ kind = \"offset\", param = \"from\", start = 1, limit_param = \"\", limit = 20 }")
+                == PaginationConfiguration(.offset(offset)))
         var cursor = PaginationConfiguration(.cursor(.init(from: .path("$.next"))))
         cursor.stop.hasMore = "$.has_more"
         cursor.stop.maxPages = 5
@@ -164,6 +174,24 @@ import Testing
             try pages("{ kind = \"cursor\", header = \"X-Next\", in = \"header\", param = \"X-Cursor\", repeat_guard = \"fail\" }")
                 == PaginationConfiguration(.cursor(header)))
         #expect(try pages("{ kind = \"link-header\", rel = \"following\" }") == PaginationConfiguration(.linkHeader(relation: "following")))
+    }
+
+    @Test(arguments: [("page", "size_param"), ("offset", "limit_param")])
+    func aPageAndItsSizeNeedTwoParameters(kind: String, key: String) {
+        let text = itemSource + "pages = { kind = \"\(kind)\", param = \"n\", \(key) = \"n\" }"
+        let found = read(text).errors
+        #expect(found.map(\.message) == ["param and \(key) are both \"n\""])
+        #expect(found.first?.keyPath == "source.items.pages.\(key)")
+        #expect(found.first?.suggestion == "use the names the service expects")
+    }
+
+    @Test func wherePagesBeginIsShownAsTheirKindHasIt() throws {
+        func start(_ kind: String) throws -> String? {
+            let resolved = try #require(read(itemSource + "pages.kind = \"\(kind)\"").resolved)
+            return resolved.settings.first { $0.keyPath == "source.items.pages.start" }?.value
+        }
+        let starts = try [start("page"), start("offset"), start("link-header")]
+        #expect(starts == ["1", "0", nil])
     }
 
     @Test func intervalsMustFitTogether() {

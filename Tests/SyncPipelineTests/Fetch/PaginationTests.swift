@@ -147,6 +147,62 @@ import Testing
         #expect(listing.advance(facts(10, body: "a")) == .repetition(.body))
     }
 
+    // MARK: Offsets
+
+    @Test func anOffsetCountsTheRecordsThatCame() {
+        var listing = pagination(.offset(.init()))
+        #expect(listing.request.description == Self.origin + "?state=all&offset=0&limit=100")
+        // The server sends fewer than it is asked for.
+        #expect(listing.foreseen(facts(30, body: "a"))?.description == Self.origin + "?state=all&offset=30&limit=100")
+        #expect(next(listing.advance(facts(30, body: "a"))) == Self.origin + "?state=all&offset=30&limit=100")
+        #expect(next(listing.advance(facts(25, body: "b"))) == Self.origin + "?state=all&offset=55&limit=100")
+        let end = end(listing.advance(facts(0, body: "c")))
+        #expect(end?.rules == [.emptyPage])
+        #expect(end?.isComplete == true)
+        #expect((listing.pages, listing.records) == (3, 55))
+    }
+
+    @Test func anOffsetBeginsWhereItsServerBegins() {
+        var offset = PaginationConfiguration.Offset()
+        (offset.parameter, offset.start, offset.limitParameter) = ("from", 1, nil)
+        var listing = pagination(.offset(offset))
+        #expect(listing.request.description == Self.origin + "?state=all&from=1")
+        #expect(next(listing.advance(facts(10, body: "a"))) == Self.origin + "?state=all&from=11")
+    }
+
+    @Test func recordsThatWereSetAsideMoveAnOffset() {
+        var listing = pagination(.offset(.init())), page = facts(10, body: "a")
+        page.rejected = 4
+        #expect(next(listing.advance(page)) == Self.origin + "?state=all&offset=10&limit=100")
+    }
+
+    @Test func aShortPageEndsOffsetsWhereTheirSizeIsAskedFor() {
+        var listing = pagination(.offset(.init())) { $0.shortPage = true }
+        #expect(next(listing.advance(facts(100, body: "a"))) != nil)
+        #expect(end(listing.advance(facts(99, body: "b")))?.rules == [.shortPage])
+        var offset = PaginationConfiguration.Offset()
+        offset.limitParameter = nil
+        var unasked = pagination(.offset(offset)) { $0.shortPage = true }
+        #expect(next(unasked.advance(facts(99, body: "a"))) == Self.origin + "?state=all&offset=99")
+    }
+
+    @Test func totalsEndOffsets() {
+        var listing = pagination(.offset(.init()))
+        #expect(next(listing.advance(facts(40, body: "a", total: 50))) == Self.origin + "?state=all&offset=40&limit=100")
+        let end = end(listing.advance(facts(10, body: "b", total: 50)))
+        #expect(end?.rules == [.total])
+        #expect(end?.isComplete == true)
+        var missing = pagination(.offset(.init()))
+        #expect(self.end(missing.advance(facts(0, body: "a", total: 50)))?.doubts == [.recordsMissing(seen: 0, total: 50)])
+    }
+
+    @Test func anOffsetThatStaysWhereItIsFailsTheRun() {
+        var listing = pagination(.offset(.init())) { $0.emptyPage = false }
+        _ = listing.advance(facts(10, body: "a"))
+        #expect(listing.foreseen(facts(0, body: "b")) == nil)
+        #expect(listing.advance(facts(0, body: "b")) == .repetition(.token))
+    }
+
     // MARK: Links
 
     @Test func linksAreFollowedUntilThereIsNone() {

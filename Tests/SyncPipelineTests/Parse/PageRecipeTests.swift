@@ -42,6 +42,12 @@ import Testing
             resource: "records = \"$.data\"\npages = { kind = \"page\", size_param = \"\", stop = { total = \"$.total\" } }",
             pages: [("/people?page=1", "{\"total\": {}, \"data\": \(first)}", []), ("/people?page=2", "{\"total\": 3, \"data\": []}", [])]),
         Listing(
+            testDescription: "offset", resource: "pages = { kind = \"offset\" }",
+            pages: [
+                ("/people?offset=0&limit=100", first, []), ("/people?offset=3&limit=100", second, []),
+                ("/people?offset=4&limit=100", "[]", []),
+            ]),
+        Listing(
             testDescription: "cursor in the body", resource: "records = \"$.data\"\npages = { kind = \"cursor\", path = \"$.next\" }",
             pages: [
                 ("/people", "{\"next\": \"abc\", \"data\": \(first)}", []),

@@ -3,15 +3,25 @@ import JSONPaths
 /// `pages` as it stands in the files.
 struct PaginationTable: ConfigurationTable {
     enum Kind: String, TableKind {
-        case none, page, cursor
+        case none, page, offset, cursor
         case linkHeader = "link-header"
 
         var keys: [String] {
             switch self {
             case .none: []
             case .page: ["param", "start", "size_param", "size"]
+            case .offset: ["param", "start", "limit_param", "limit"]
             case .cursor: ["path", "header", "in", "param"]
             case .linkHeader: ["rel"]
+            }
+        }
+
+        /// Where its pages begin if nothing is written; nil: they are not counted.
+        var start: Int? {
+            switch self {
+            case .page: PaginationConfiguration.PageNumber().start
+            case .offset: PaginationConfiguration.Offset().start
+            case .none, .cursor, .linkHeader: nil
             }
         }
     }
@@ -25,15 +35,23 @@ struct PaginationTable: ConfigurationTable {
     var kind: Kind?
     var rel = "next"
     var param: String?
-    var start = 1
+    private var writtenStart: Int?
+    /// As it is written, or else the kind's own.
+    var start: Int? {
+        get { writtenStart ?? kind?.start }
+        set { writtenStart = newValue }
+    }
     var sizeParam = "per_page"
     var size = 100
+    var limitParam = "limit"
+    var limit = 100
     var path: JSONPath?
     var header: String?
     var place = PaginationConfiguration.Cursor.Place.query
 
     static var keys: [Key<Self>] {
         let token = Codec<String>.text("a name", maxLength: 128)
+        let size = Codec<String>.text("a name, or \"\" to ask for no size", isEmptyAllowed: true, maxLength: 128)
         let relation = Codec<String>.text("a link relation such as \"next\"", maxLength: 128, wrong: ["\"a b\""]) { word in
             word.contains(" ") ? ("\"\(word)\" is not one relation", "write one word") : nil
         }
@@ -41,17 +59,19 @@ struct PaginationTable: ConfigurationTable {
             RequestName.isToken(name) ? nil : ("\"\(name)\" is not the name of a header", "use letters, digits and \"-\"")
         }
         return [
-            Key("kind", Codec<Kind>.choice(Kind.self, later: ["offset", "body-link", "keyset", "graphql"]).optional(), \.kind),
+            Key("kind", Codec<Kind>.choice(Kind.self, later: ["body-link", "keyset", "graphql"]).optional(), \.kind),
             Key("rel", relation, \.rel),
             Key("param", token.optional(), \.param),
-            Key("start", .integer(0...1_000_000_000), \.start),
-            Key("size_param", .text("a name, or \"\" to ask for no size", isEmptyAllowed: true, maxLength: 128), \.sizeParam),
+            Key("start", Codec<Int>.integer(0...1_000_000_000).optional(), \.start),
+            Key("size_param", size, \.sizeParam),
             Key("size", .integer(1...1_000_000), \.size),
+            Key("limit_param", size, \.limitParam),
+            Key("limit", .integer(1...1_000_000), \.limit),
             Key("path", Codec<JSONPath>.jsonPath.optional(), \.path),
             Key("header", header.optional(), \.header),
             Key("in", .choice(PaginationConfiguration.Cursor.Place.self, later: ["body"]), \.place),
             Key("repeat_guard", .choice(RepeatGuard.self), always: .fail),
-        ] + Key.structural("stop") + Key.later("limit_param", "limit", "from", "query_file", "page_info", "variable")
+        ] + Key.structural("stop") + Key.later("from", "query_file", "page_info", "variable")
     }
 
     /// The value the table stands for.
@@ -84,15 +104,19 @@ struct PaginationTable: ConfigurationTable {
         case .page:
             var page = PaginationConfiguration.PageNumber()
             page.parameter = param ?? page.parameter
-            page.start = start
+            page.start = start ?? page.start
             page.sizeParameter = sizeParam.isEmpty ? nil : sizeParam
             page.size = size
-            if page.parameter == page.sizeParameter {
-                complaints.add(
-                    at: table["size_param"]?.place ?? table["param"]?.place, layer.subject, key: "size_param",
-                    "param and size_param are both \"\(page.parameter)\"", "use the names the service expects")
-            }
+            complainOfOneName(page.parameter, page.sizeParameter, key: "size_param", layer, table, complaints)
             return .page(page)
+        case .offset:
+            var offset = PaginationConfiguration.Offset()
+            offset.parameter = param ?? offset.parameter
+            offset.start = start ?? offset.start
+            offset.limitParameter = limitParam.isEmpty ? nil : limitParam
+            offset.limit = limit
+            complainOfOneName(offset.parameter, offset.limitParameter, key: "limit_param", layer, table, complaints)
+            return .offset(offset)
         case .cursor:
             var origin = path.map(PaginationConfiguration.Cursor.Origin.path)
             if let header { origin = origin ?? .header(header) }
@@ -117,6 +141,18 @@ struct PaginationTable: ConfigurationTable {
             }
             return .cursor(cursor)
         }
+    }
+
+    /// Complains if a page and its size have the same parameter.
+    ///
+    /// - Parameter key: where the parameter of the size is set.
+    private func complainOfOneName(
+        _ parameter: String, _ size: String?, key: String, _ layer: Layer, _ table: [String: DocumentNode], _ complaints: Complaints
+    ) {
+        guard parameter == size else { return }
+        complaints.add(
+            at: table[key]?.place ?? table["param"]?.place, layer.subject, key: key, "param and \(key) are both \"\(parameter)\"",
+            "use the names the service expects")
     }
 }
 

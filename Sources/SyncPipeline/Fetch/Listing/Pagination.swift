@@ -19,7 +19,7 @@ public struct Pagination: Sendable {
 
     /// What came twice.
     public enum Repetition: String, Sendable, Hashable {
-        /// A `Link` header leads to a page that was already requested; cursors may repeat.
+        /// What leads on leads to a page that was already requested: a `Link` header, or an offset after a page without records. Cursors may repeat.
         case token = "the same next page twice"
         /// Two pages hold the same; empty ones count only at the same address.
         case body = "the same body twice"
@@ -59,10 +59,14 @@ public struct Pagination: Sendable {
         maxPages = max(1, min(configuration.stop.maxPages, limits.maxPages))
         maxRecords = limits.maxRecords
         self.first = first
-        if case .page(let numbers) = configuration.kind {
+        switch configuration.kind {
+        case .page(let numbers):
             pageSize = numbers.sizeParameter == nil ? nil : numbers.size
             request = Self.numbered(first, numbers, index: 0)
-        } else {
+        case .offset(let offset):
+            pageSize = offset.limitParameter == nil ? nil : offset.limit
+            request = Self.beginning(first, offset, after: 0)
+        case .none, .cursor, .linkHeader:
             pageSize = nil
             request = PageRequest(address: first)
         }
@@ -191,6 +195,8 @@ public struct Pagination: Sendable {
             return .end(.singlePage)
         case .page(let numbers):
             return .next(Self.numbered(first, numbers, index: pages))
+        case .offset(let offset):
+            return .next(Self.beginning(first, offset, after: records))
         case .linkHeader:
             guard let link = facts.nextLink else { return .end(.noNextLink) }
             // Stored links were made by this program; one that can no longer be read counts as refused.
@@ -212,6 +218,14 @@ public struct Pagination: Sendable {
     private static func numbered(_ first: HTTPAddress, _ numbers: PaginationConfiguration.PageNumber, index: Int) -> PageRequest {
         var items = [(numbers.parameter, "\(numbers.start &+ index)")]
         if let size = numbers.sizeParameter { items.append((size, "\(numbers.size)")) }
+        return PageRequest(address: first.setting(items))
+    }
+
+    /// The page that begins after so many records: as many as came, set aside or not. Counting by `limit` would leave records out, because a server
+    /// that caps the size of its pages sends fewer than it is asked for.
+    private static func beginning(_ first: HTTPAddress, _ offset: PaginationConfiguration.Offset, after records: Int) -> PageRequest {
+        var items = [(offset.parameter, "\(offset.start &+ records)")]
+        if let limit = offset.limitParameter { items.append((limit, "\(offset.limit)")) }
         return PageRequest(address: first.setting(items))
     }
 }

@@ -15,6 +15,8 @@ public struct PaginationConfiguration: Sendable, Hashable {
         case cursor(Cursor)
         /// The link of this relation in the `Link` header, `next` unless said otherwise.
         case linkHeader(relation: String)
+        /// The link at this path in the body (`pages.path`). Absent, null and empty mean the end.
+        case bodyLink(path: JSONPath)
     }
 
     /// Numbered pages.
@@ -117,15 +119,24 @@ extension PaginationConfiguration.Kind {
     package var tokenOrigin: PaginationConfiguration.Cursor.Origin? {
         switch self {
         case .cursor(let cursor): cursor.origin
+        case .bodyLink(let path): .path(path)
         case .none, .page, .offset, .linkHeader: nil
         }
     }
 
-    /// The relation of the links that lead on; nil: links only show that there is more.
+    /// Whether that token is the address of the next page: then it is treated as a link in a header is.
+    package var tokenIsLink: Bool {
+        switch self {
+        case .bodyLink: true
+        case .none, .page, .offset, .cursor, .linkHeader: false
+        }
+    }
+
+    /// The relation of the header's links that lead on; nil: they only show that there is more.
     package var linkRelation: String? {
         switch self {
         case .linkHeader(let relation): relation
-        case .none, .page, .offset, .cursor: nil
+        case .none, .page, .offset, .cursor, .bodyLink: nil
         }
     }
 
@@ -134,7 +145,7 @@ extension PaginationConfiguration.Kind {
     package var mayRepeat: Bool {
         switch self {
         case .none, .page, .cursor: true
-        case .offset, .linkHeader: false
+        case .offset, .linkHeader, .bodyLink: false
         }
     }
 }

@@ -143,6 +143,10 @@ import Testing
         #expect(problem("pages = { kind = \"cursor\" }").contains("needs path or header"))
         #expect(problem("pages = { kind = \"cursor\", path = \"$.a\", header = \"X\" }").contains("cannot be used together"))
         #expect(problem("pages = { kind = \"cursor\", path = \"$.a\", in = \"body\" }").contains("\"body\" is not in this version"))
+        let linked = problem("pages = { kind = \"body-link\" }")
+        #expect(linked.contains("kind = \"body-link\" needs path; write path = \"$.paging.next\", where the answer holds the address"), "\(linked)")
+        #expect(!problem("pages = { kind = \"body-link\", path = \"$.a b\" }").contains("needs path"))
+        #expect(problem("pages = { kind = \"body-link\", path = \"$.a\", rel = \"x\" }").contains("\"rel\" belongs to kind = \"link-header\""))
         #expect(problem("pages = { kind = \"none\", stop = { empty_page = true } }").contains("stop rules need a kind"))
     }
 
@@ -174,6 +178,7 @@ import Testing
             try pages("{ kind = \"cursor\", header = \"X-Next\", in = \"header\", param = \"X-Cursor\", repeat_guard = \"fail\" }")
                 == PaginationConfiguration(.cursor(header)))
         #expect(try pages("{ kind = \"link-header\", rel = \"following\" }") == PaginationConfiguration(.linkHeader(relation: "following")))
+        #expect(try pages("{ kind = \"body-link\", path = \"/paging/next\" }") == PaginationConfiguration(.bodyLink(path: "$.paging.next")))
     }
 
     @Test(arguments: [("page", "size_param"), ("offset", "limit_param")])

@@ -55,15 +55,78 @@ import Testing
         #expect(try await !facts(link("/a")).hasConflictingLinks)
     }
 
-    @Test(arguments: [([:], "5"), (["X-Next": "7"], "7"), (["X-Next": ""], nil)] as [(HTTPHeaders, String?)])
-    func anUnmodifiedPageLeadsOnAsItsCursorSays(headers: HTTPHeaders, cursor: String?) async throws {
-        let pagination = PaginationConfiguration(.cursor(.init(from: .header("X-Next"))))
+    // MARK: Links in the body
+
+    private static let bodyLink = PaginationConfiguration.Kind.bodyLink(path: "$.paging.next")
+
+    @Test func aLinkInTheBodyIsMadeAbsolute() async throws {
+        #expect(try await facts([:], kind: Self.bodyLink, cursor: "?page=2").cursor == "https://a.example/v1/items?page=2")
+        #expect(try await facts([:], kind: Self.bodyLink, cursor: "https://a.example/x").cursor == "https://a.example/x")
+        let end = try await facts([:], kind: Self.bodyLink, cursor: "")
+        #expect(end.cursor == nil && end.refusedLink == nil)
+        // What the header says is kept apart.
+        let both = try await facts(link("/h"), kind: Self.bodyLink, cursor: "/b")
+        #expect(both.cursor == "https://a.example/b" && both.nextLink == "https://a.example/h")
+    }
+
+    @Test(arguments: ["https://b.example/x", "http://a.example/x", "http://127.0.0.1/", "https://u@a.example/", "file:///x", " "])
+    func aLinkInTheBodyStaysWithItsOrigin(target: String) async throws {
+        let facts = try await facts([:], kind: Self.bodyLink, cursor: target)
+        #expect(facts.cursor == nil)
+        #expect(facts.refusedLink != nil)
+    }
+
+    @Test func theReachOfALinkInTheBodyIsConfigured() async throws {
+        let other = "https://b.example/x"
+        #expect(try await facts([:], kind: Self.bodyLink, cursor: other) { $0.http.nextLinks = .any }.cursor == other)
+        #expect(try await facts([:], kind: Self.bodyLink, cursor: "http://a.example/x") { $0.http.nextLinks = .any }.refusedLink != nil)
+        #expect(try await facts([:], kind: Self.bodyLink, cursor: "/x") { $0.http.nextLinks = .none }.refusedLink != nil)
+    }
+
+    @Test func aLinkInTheBodyIsRidOfTheKeyItEchoes() async throws {
+        let facts = try await facts([:], kind: Self.bodyLink, cursor: "/x?k=topsecret&page=2") {
+            $0.authentication = .apiKey(.init(name: "k", in: .query, value: .credential("t")))
+        }
+        #expect(facts.cursor == "https://a.example/x?page=2")
+    }
+
+    // The link of the header is no part of it, whether the header comes with the answer or not.
+    @Test(arguments: [[:], ["Link": "</h>; rel=next"]] as [HTTPHeaders])
+    func anUnmodifiedPageLeadsOnByTheLinkInItsBody(headers: HTTPHeaders) async throws {
+        let pagination = PaginationConfiguration(Self.bodyLink), (page, settings) = try await unmodified(headers)
+        let next = "https://a.example/v1/items?page=2"
+        var known = PageFacts(records: 5, digest: BodyDigest(of: "a"), cursor: next)
+        known.nextLink = headers.isEmpty ? nil : "https://a.example/h"
+        #expect(known.renewed(by: page, pagination: pagination, settings: settings)?.cursor == next)
+    }
+
+    // It may be allowed now, or be allowed no more.
+    @Test func anUnmodifiedPageWhoseLinkIsRefusedIsReadAgain() async throws {
+        let pagination = PaginationConfiguration(Self.bodyLink), (page, settings) = try await unmodified([:])
+        var refused = PageFacts(records: 5, digest: BodyDigest(of: "a"))
+        refused.refusedLink = "leads to another origin"
+        #expect(refused.renewed(by: page, pagination: pagination, settings: settings) == nil)
+        let allowed = PageFacts(records: 5, digest: BodyDigest(of: "a"), cursor: "https://b.example/x")
+        #expect(allowed.renewed(by: page, pagination: pagination, settings: settings) == nil)
+    }
+
+    // MARK: Cursors
+
+    /// A page that is answered 304, with these headers.
+    private func unmodified(_ headers: HTTPHeaders) async throws -> (UnmodifiedPage, FetchSettings) {
         let settings = try Fixture.settings("https://a.example/v1/items")
         let environment = FetchEnvironment(
             settings: settings, transport: StubTransport(.response(status: 304, headers: headers, body: [])), clock: ManualClock())
         let known = ConditionalGET(etag: "\"v1\"", lastModified: nil)
         let fetch = PageFetch(PageRequest(address: settings.first), validators: known, environment: environment)
         guard case .notModified(let page) = await fetch.run() else { throw Unexpected() }
+        return (page, settings)
+    }
+
+    @Test(arguments: [([:], "5"), (["X-Next": "7"], "7"), (["X-Next": ""], nil)] as [(HTTPHeaders, String?)])
+    func anUnmodifiedPageLeadsOnAsItsCursorSays(headers: HTTPHeaders, cursor: String?) async throws {
+        let pagination = PaginationConfiguration(.cursor(.init(from: .header("X-Next"))))
+        let (page, settings) = try await unmodified(headers)
         let full = PageFacts(records: 5, digest: BodyDigest(of: "a"), cursor: "5")
         #expect(full.renewed(by: page, pagination: pagination, settings: settings)?.cursor == cursor)
         // The last page leads on since then: it has to be read again.

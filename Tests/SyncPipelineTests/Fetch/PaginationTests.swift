@@ -257,6 +257,58 @@ import Testing
         #expect(end(listing.advance(facts(5, body: "b")))?.doubts == [.conflictingLinks])
     }
 
+    // MARK: Links in the body
+
+    private func linked(_ records: Int, body: String, link: String? = nil, hasMore: Bool? = nil, total: Int? = nil) -> PageFacts {
+        facts(records, body: body, cursor: link.map { Self.origin + $0 }, hasMore: hasMore, total: total)
+    }
+
+    @Test func linksInTheBodyAreFollowedUntilThereIsNone() {
+        var listing = pagination(.bodyLink(path: "$.next"))
+        #expect(listing.request.address == first)
+        #expect(listing.foreseen(linked(5, body: "a", link: "?page=2"))?.description == Self.origin + "?page=2")
+        #expect(next(listing.advance(linked(5, body: "a", link: "?page=2"))) == Self.origin + "?page=2")
+        let end = end(listing.advance(linked(5, body: "b")))
+        #expect(end?.rules == [.noNextLink])
+        #expect(end?.isComplete == true)
+    }
+
+    @Test func circlesOfLinksInTheBodyFailTheRun() {
+        var itself = pagination(.bodyLink(path: "$.next"))
+        #expect(itself.foreseen(linked(1, body: "a", link: "?state=all")) == nil)
+        #expect(itself.advance(linked(1, body: "a", link: "?state=all")) == .repetition(.token))
+        var three = pagination(.bodyLink(path: "$.next"))
+        _ = three.advance(linked(1, body: "a", link: "?page=2"))
+        _ = three.advance(linked(1, body: "b", link: "?page=3"))
+        #expect(three.advance(linked(1, body: "c", link: "?page=2")) == .repetition(.token))
+    }
+
+    @Test func aRefusedLinkInTheBodyEndsTheListingIncomplete() {
+        var listing = pagination(.bodyLink(path: "$.next")), page = linked(5, body: "a")
+        page.refusedLink = "elsewhere"
+        let end = end(listing.advance(page))
+        #expect(end?.rules == [.noNextLink])
+        #expect(end?.doubts == [.linkRefused("elsewhere")])
+    }
+
+    @Test func aLinkInTheBodyThatWasNotFollowedIsADoubt() {
+        var empty = pagination(.bodyLink(path: "$.next"))
+        #expect(end(empty.advance(linked(0, body: "a", link: "?page=2")))?.doubts == [.bodyLinkNotFollowed])
+        // A page that is empty and leads to itself may be an error.
+        var itself = pagination(.bodyLink(path: "$.next"))
+        _ = itself.advance(linked(5, body: "a", link: "?page=2"))
+        #expect(end(itself.advance(linked(0, body: "b", link: "?page=2")))?.doubts == [.bodyLinkNotFollowed])
+        var counted = pagination(.bodyLink(path: "$.next"))
+        #expect(end(counted.advance(linked(5, body: "a", link: "?page=2", total: 5)))?.doubts == [.bodyLinkNotFollowed])
+        var denied = pagination(.bodyLink(path: "$.next"))
+        #expect(end(denied.advance(linked(5, body: "a", link: "?page=2", hasMore: false)))?.isComplete == true)
+    }
+
+    @Test func aHeaderThatLeadsOnAfterTheLastLinkInTheBodyIsADoubt() {
+        var listing = pagination(.bodyLink(path: "$.next"))
+        #expect(end(listing.advance(facts(5, body: "a", link: "?page=2")))?.doubts == [.linkNotFollowed])
+    }
+
     // MARK: Cursors
 
     @Test func aCursorGoesWhereItIsConfigured() {

@@ -48,6 +48,12 @@ import Testing
                 ("/people?offset=4&limit=100", "[]", []),
             ]),
         Listing(
+            testDescription: "body-link", resource: "records = \"$.data\"\npages = { kind = \"body-link\", path = \"$.paging.next\" }",
+            pages: [
+                ("/people", "{\"paging\": {\"next\": \"?page=2\"}, \"data\": \(first)}", []),
+                ("/people?page=2", "{\"paging\": {}, \"data\": \(second)}", []),
+            ]),
+        Listing(
             testDescription: "cursor in the body", resource: "records = \"$.data\"\npages = { kind = \"cursor\", path = \"$.next\" }",
             pages: [
                 ("/people", "{\"next\": \"abc\", \"data\": \(first)}", []),

@@ -91,6 +91,7 @@ import Testing
             ("pages = { kind = \"cursor\", path = \"$.next\" }", "/people", "/people?cursor=abc"),
             ("pages = { kind = \"page\", size_param = \"\", stop = { has_more = \"$.more\" } }", "/people?page=1", "/people?page=2"),
             ("pages = { kind = \"offset\", limit_param = \"\", stop = { has_more = \"$.more\" } }", "/people?offset=0", "/people?offset=1"),
+            ("pages = { kind = \"body-link\", path = \"$.next\" }", "/people", "/abc"),
         ]) func whatTheBodySaysAroundItsRecordsLeadsOnBeforeTheyAreRead(pages: String, first: String, second: String) async throws
     {
         api.set(first, #"{"next": "abc", "more": true, "data": [{"id": 1}]}"#)

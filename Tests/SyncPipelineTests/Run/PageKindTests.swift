@@ -31,4 +31,64 @@ import Testing
         #expect(paths(fixture) == paths(fixture, since: 4) + paths(fixture, since: 4))
         try await fixture.end()
     }
+
+    // MARK: Links in the body
+
+    private static let linked = ScriptedAPI.people("records = \"$.items\"\npages = { kind = \"body-link\", path = \"$.paging.next\" }")
+
+    private func set(_ path: String, _ items: String, next: String, etag: String? = nil) {
+        api.set(path, #"{"items": [\#(items)], "paging": {"next": \#(next)}}"#, etag: etag)
+    }
+
+    @Test(arguments: ["null", "\"\""]) func aLinkInTheBodyLeadsThroughAListing(end: String) async throws {
+        set("/people", #"{"id": 1}"#, next: #""/people?page=2""#, etag: "\"1\"")
+        set("/people?page=2", #"{"id": 2}"#, next: #""https://api.example/people?page=3""#, etag: "\"2\"")
+        set("/people?page=3", #"{"id": 3}"#, next: end, etag: "\"3\"")
+        let fixture = try await api.fixture(Self.linked)
+        let report = try #require(try await fixture.sync().first)
+        #expect(report.isComplete && report.pages == 3, "\(report)")
+        #expect(try await fixture.live() == ["1", "2", "3"])
+        let again = try #require(try await fixture.sync().first)
+        #expect(again.isComplete && again.notModifiedPages == 3, "\(again)")
+        #expect(paths(fixture, since: 3) == ["/people", "/people?page=2", "/people?page=3"])
+        try await fixture.end()
+    }
+
+    @Test(arguments: [#"{"href": "/people?page=2"}"#, #"["/people?page=2"]"#, "true", "7"])
+    func aLinkInTheBodyThatIsNoTextIsNoEnd(link: String) async throws {
+        set("/people", #"{"id": 1}"#, next: link, etag: "\"1\"")
+        let fixture = try await api.fixture(Self.linked)
+        for _ in 1...2 {
+            let report = try #require(try await fixture.sync().first)
+            #expect(report.outcome == .incomplete, "\(report)")
+            #expect(report.error?.contains("the next link at $.paging.next cannot be read") == true, "\(report.error ?? "")")
+        }
+        try await fixture.end()
+    }
+
+    // Neither does it become one by a page that was not modified.
+    @Test func aRefusedLinkInTheBodyIsNoEnd() async throws {
+        let fixture = try await api.fixture(Self.linked)
+        set("/people", #"{"id": 1}, {"id": 2}"#, next: "null")
+        try await fixture.sync()
+        set("/people", #"{"id": 1}"#, next: #""https://other.example/people?page=2""#, etag: "\"1\"")
+        for _ in 1...2 {
+            let report = try #require(try await fixture.sync().first)
+            #expect(report.outcome == .incomplete && report.counts.deleted == 0, "\(report)")
+            #expect(report.error?.contains("https://other.example") == true, "\(report.error ?? "")")
+        }
+        #expect(fixture.transport.requests.allSatisfy { $0.address.origin.host == "api.example" })
+        #expect(try await fixture.live() == ["1", "2"])
+        try await fixture.end()
+    }
+
+    @Test func aLinkBackInTheBodyFailsTheRun() async throws {
+        set("/people", #"{"id": 1}"#, next: #""/people?page=2""#)
+        set("/people?page=2", #"{"id": 2}"#, next: #""/people""#)
+        let fixture = try await api.fixture(Self.linked)
+        let report = try #require(try await fixture.sync().first)
+        #expect(report.outcome == .failed && report.error?.contains("repeat_guard") == true, "\(report)")
+        #expect(paths(fixture) == ["/people", "/people?page=2"])
+        try await fixture.end()
+    }
 }

@@ -5,6 +5,7 @@ struct PaginationTable: ConfigurationTable {
     enum Kind: String, TableKind {
         case none, page, offset, cursor
         case linkHeader = "link-header"
+        case bodyLink = "body-link"
 
         var keys: [String] {
             switch self {
@@ -13,6 +14,7 @@ struct PaginationTable: ConfigurationTable {
             case .offset: ["param", "start", "limit_param", "limit"]
             case .cursor: ["path", "header", "in", "param"]
             case .linkHeader: ["rel"]
+            case .bodyLink: ["path"]
             }
         }
 
@@ -21,7 +23,7 @@ struct PaginationTable: ConfigurationTable {
             switch self {
             case .page: PaginationConfiguration.PageNumber().start
             case .offset: PaginationConfiguration.Offset().start
-            case .none, .cursor, .linkHeader: nil
+            case .none, .cursor, .linkHeader, .bodyLink: nil
             }
         }
     }
@@ -59,7 +61,7 @@ struct PaginationTable: ConfigurationTable {
             RequestName.isToken(name) ? nil : ("\"\(name)\" is not the name of a header", "use letters, digits and \"-\"")
         }
         return [
-            Key("kind", Codec<Kind>.choice(Kind.self, later: ["body-link", "keyset", "graphql"]).optional(), \.kind),
+            Key("kind", Codec<Kind>.choice(Kind.self, later: ["keyset", "graphql"]).optional(), \.kind),
             Key("rel", relation, \.rel),
             Key("param", token.optional(), \.param),
             Key("start", Codec<Int>.integer(0...1_000_000_000).optional(), \.start),
@@ -101,6 +103,13 @@ struct PaginationTable: ConfigurationTable {
         switch kind {
         case .none: return .none
         case .linkHeader: return .linkHeader(relation: rel)
+        case .bodyLink:
+            if table["path"] == nil {
+                complaints.add(
+                    at: layer.node?.place, layer.subject, key: "path", "kind = \"body-link\" needs path",
+                    "write path = \"$.paging.next\", where the answer holds the address of the next page")
+            }
+            return path.map { .bodyLink(path: $0) } ?? .none
         case .page:
             var page = PaginationConfiguration.PageNumber()
             page.parameter = param ?? page.parameter

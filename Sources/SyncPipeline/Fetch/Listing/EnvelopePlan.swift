@@ -5,6 +5,7 @@ import SyncConfiguration
 struct EnvelopePlan: Sendable {
     let plan: JSONFieldPlan?
     private let cursorField: Int?
+    private let cursorIsLink: Bool
     private let hasMoreField: Int?
     private let totalField: Int?
     private let totalPagesField: Int?
@@ -31,7 +32,8 @@ struct EnvelopePlan: Sendable {
         }
         var cursorPath: JSONPath?
         if case .path(let path)? = pagination.kind.tokenOrigin { cursorPath = path }
-        cursorField = field(cursorPath, "the cursor")
+        cursorIsLink = pagination.kind.tokenIsLink
+        cursorField = field(cursorPath, cursorIsLink ? "the next link" : "the cursor")
         hasMoreField = field(pagination.stop.hasMore, "has_more")
         totalField = field(pagination.stop.total, "total")
         totalPagesField = field(pagination.stop.totalPages, "total_pages")
@@ -51,8 +53,11 @@ struct EnvelopePlan: Sendable {
             if value == nil { values.unreadable.append(names[field]) }
             return value
         }
-        // A boolean does not name a page, and neither does an object.
-        values.cursor = read(cursorField) { $0.boolValue == nil ? $0.parameterText : nil }
+        // A boolean does not name a page, and neither does an object. Nothing but a text is an address.
+        values.cursor = read(cursorField) { value in
+            if cursorIsLink { return value.stringValue }
+            return value.boolValue == nil ? value.parameterText : nil
+        }
         values.hasMore = read(hasMoreField) { $0.parameterText.flatMap { Bool($0) } }
         values.total = read(totalField) { $0.parameterText.flatMap { Int($0) } }
         values.totalPages = read(totalPagesField) { $0.parameterText.flatMap { Int($0) } }

@@ -12,11 +12,11 @@ public struct PageFacts: Sendable, Hashable {
     public var digest: BodyDigest
     /// Where the `Link` header leads on to, absolute and without credentials; nil if it does not.
     public var nextLink: String?
-    /// Why the `Link` header's next page cannot be asked for, if it has one that cannot.
+    /// Why the next page that the `Link` header or a link in the body leads to cannot be asked for, if there is one that cannot.
     public var refusedLink: String?
     /// Whether the `Link` header names several different next pages.
     public var hasConflictingLinks: Bool
-    /// The token of the next page; nil if the page has none.
+    /// The token of the next page; where a link in the body leads on, its address, absolute and without credentials. Nil if the page has none.
     public var cursor: String?
     /// What the body says about whether there is more.
     public var hasMore: Bool?
@@ -65,7 +65,7 @@ public struct PageFacts: Sendable, Hashable {
     ///   - pagination: how the listing goes on.
     ///   - settings: the rules for next links.
     ///   - records: the number of records the parser found.
-    ///   - cursor: the text at the cursor's path, if the cursor is in the body; nil, or empty, at the end.
+    ///   - cursor: the text at the path of the cursor or of the next link, if that is in the body; nil, or empty, at the end.
     ///   - hasMore: the truth value at `stop.has_more`.
     ///   - total: the number at `stop.total`.
     ///   - totalPages: the number at `stop.total_pages`.
@@ -78,6 +78,7 @@ public struct PageFacts: Sendable, Hashable {
             totalPages: totalPages)
         if case .header(let header)? = pagination.kind.tokenOrigin { takeCursor(page.headers, header) }
         takeLinks(page.headers, from: page.address, pagination: pagination, settings: settings)
+        if pagination.kind.tokenIsLink, let link = self.cursor { takeLinkInBody(link, from: page.address, settings: settings) }
     }
 
     /// What a page that was not modified says now: its body is unchanged, but its headers need not be, because a full page leads on as soon as there
@@ -92,6 +93,11 @@ public struct PageFacts: Sendable, Hashable {
             facts.takeLinks(page.headers, from: page.address, pagination: pagination, settings: settings)
         }
         if case .header(let header)? = pagination.kind.tokenOrigin, says(header) { facts.takeCursor(page.headers, header) }
+        if pagination.kind.tokenIsLink {
+            // Where a link may lead is for the configuration to say, and it may say otherwise now. One that was refused is not remembered.
+            if cursor == nil, refusedLink != nil { return nil }
+            if let cursor { facts.takeLinkInBody(cursor, from: page.address, settings: settings) }
+        }
         let isSame = (facts.nextLink == nil) == (nextLink == nil) && (facts.cursor == nil) == (cursor == nil)
         return isSame ? facts : nil
     }
@@ -115,6 +121,15 @@ public struct PageFacts: Sendable, Hashable {
             } catch {
                 refusedLink = "\(error)"
             }
+        }
+    }
+
+    /// A link in the body is treated as one in a header, and its address is the token of the next page.
+    private mutating func takeLinkInBody(_ link: String, from address: HTTPAddress, settings: FetchSettings) {
+        do {
+            cursor = try Self.follow(link, from: address, settings: settings).url.absoluteString
+        } catch {
+            (cursor, refusedLink) = (nil, "\(error)")
         }
     }
 

@@ -19,7 +19,7 @@ public struct Pagination: Sendable {
 
     /// What came twice.
     public enum Repetition: String, Sendable, Hashable {
-        /// What leads on leads to a page that was already requested: a `Link` header, or an offset after a page without records. Cursors may repeat.
+        /// What leads on leads to a page that was already requested: a link, or an offset after a page without records. Cursors may repeat.
         case token = "the same next page twice"
         /// Two pages hold the same; empty ones count only at the same address.
         case body = "the same body twice"
@@ -66,7 +66,7 @@ public struct Pagination: Sendable {
         case .offset(let offset):
             pageSize = offset.limitParameter == nil ? nil : offset.limit
             request = Self.beginning(first, offset, after: 0)
-        case .none, .cursor, .linkHeader:
+        case .none, .cursor, .linkHeader, .bodyLink:
             pageSize = nil
             request = PageRequest(address: first)
         }
@@ -170,7 +170,11 @@ public struct Pagination: Sendable {
                 doubts.append(.linkUnreadable)
             }
             let isCounted = rules.contains(.total) || rules.contains(.totalPages)
-            if facts.cursor != nil, !isCounted, !leadsToItself(facts), kind.tokenOrigin != nil { doubts.append(.cursorNotFollowed) }
+            if kind.tokenIsLink {
+                if facts.cursor != nil { doubts.append(.bodyLinkNotFollowed) }
+            } else if facts.cursor != nil, !isCounted, !leadsToItself(facts), kind.tokenOrigin != nil {
+                doubts.append(.cursorNotFollowed)
+            }
         }
         return PaginationEnd(rules: rules, doubts: doubts)
     }
@@ -197,8 +201,8 @@ public struct Pagination: Sendable {
             return .next(Self.numbered(first, numbers, index: pages))
         case .offset(let offset):
             return .next(Self.beginning(first, offset, after: records))
-        case .linkHeader:
-            guard let link = facts.nextLink else { return .end(.noNextLink) }
+        case .linkHeader, .bodyLink:
+            guard let link = kind.tokenIsLink ? facts.cursor : facts.nextLink else { return .end(.noNextLink) }
             // Stored links were made by this program; one that can no longer be read counts as refused.
             guard let address = try? HTTPAddress(link) else { return .unusable }
             return .next(PageRequest(address: address))

@@ -38,6 +38,8 @@ public struct PaginationEnd: Sendable, Hashable {
         case pagesMissing(seen: Int, total: Int)
         /// The `Link` header offered a next page that was not asked for.
         case linkNotFollowed
+        /// There was a link to a next page in the body.
+        case bodyLinkNotFollowed
         /// The `Link` header offered several different next pages.
         case conflictingLinks
         /// The next link leads where it must not.
@@ -68,6 +70,7 @@ public struct PaginationEnd: Sendable, Hashable {
             case .totalChanged(let old, let new): "the total changed from \(old) to \(new) while the listing was read"
             case .pagesMissing(let seen, let total): "\(seen) of \(total) pages seen"
             case .linkNotFollowed: "the Link header offers a next page; set pages.kind"
+            case .bodyLinkNotFollowed: "there was a link to a next page in the body"
             case .conflictingLinks: "the Link header names several next pages"
             case .linkRefused(let why): "next link: \(why)"
             case .cursorNotFollowed: "there was a token for a next page"

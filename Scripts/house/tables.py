@@ -129,6 +129,7 @@ CONFIGURATION_VALUES = {
     "DocumentConfiguration": {"document", "documentLimits"},
     "EntityConfiguration": {"configuration", "entity"},
     "HTTPConfiguration": {"http", "limits"},
+    "Keyset": {"keyset"},
     "LimitsConfiguration": {"limits"},
     "LogConfiguration": {"log"},
     "ModelConfiguration": {"configuration", "model"},
@@ -150,6 +151,7 @@ CONFIGURATION_VALUES = {
 CONFIGURATION_EXCEPTIONS = {
     "ModelConfiguration.file": "its entities are in `entities`",
     "Cursor.origin": "the pipeline asks the kind for it (`tokenOrigin`)",
+    "Keyset.path": "the pipeline asks the kind for it (`lastRecordPath`)",
     "TLSConfiguration.insecureReason": "the reader acts on it: without one certificates are checked, and with one every reading warns in its words",
 }
 

@@ -13,6 +13,8 @@ public struct PaginationConfiguration: Sendable, Hashable {
         case offset(Offset)
         /// A token from each answer that goes into the next request.
         case cursor(Cursor)
+        /// A value of each page's last record, after which the next page begins.
+        case keyset(Keyset)
         /// The link of this relation in the `Link` header, `next` unless said otherwise.
         case linkHeader(relation: String)
         /// The link at this path in the body (`pages.path`). Absent, null and empty mean the end.
@@ -80,6 +82,22 @@ public struct PaginationConfiguration: Sendable, Hashable {
         }
     }
 
+    /// Pages of a sorted listing: each begins after the last record of the one before it. A listing whose last record has no such value cannot go on,
+    /// and is incomplete.
+    public struct Keyset: Sendable, Hashable {
+        /// `pages.from`: where each record holds what the listing is sorted by, a text or a number.
+        public var path: JSONPath
+        /// `pages.in`: `query` (the default) or `header`.
+        public var place = Cursor.Place.query
+        /// `pages.param`: the query parameter or the header that carries the last record's value. Default `after`.
+        public var parameter = "after"
+
+        /// The value goes into the query parameter `after`, unless changed.
+        public init(from path: JSONPath) {
+            self.path = path
+        }
+    }
+
     /// `stop`: the rules that end a listing.
     public struct StopRules: Sendable, Hashable {
         /// A page without records is the last.
@@ -115,12 +133,20 @@ public struct PaginationConfiguration: Sendable, Hashable {
 
 /// What the kinds have in common, and where they differ: whoever adds one answers here.
 extension PaginationConfiguration.Kind {
-    /// Where each page holds the token of the next one; nil: it has none.
+    /// Where each page holds the token of the next one, around its records; nil: it has none there.
     package var tokenOrigin: PaginationConfiguration.Cursor.Origin? {
         switch self {
         case .cursor(let cursor): cursor.origin
         case .bodyLink(let path): .path(path)
-        case .none, .page, .offset, .linkHeader: nil
+        case .none, .page, .offset, .keyset, .linkHeader: nil
+        }
+    }
+
+    /// Where the last record of each page holds the token of the next one; nil: it has none.
+    package var lastRecordPath: JSONPath? {
+        switch self {
+        case .keyset(let keyset): keyset.path
+        case .none, .page, .offset, .cursor, .linkHeader, .bodyLink: nil
         }
     }
 
@@ -128,7 +154,7 @@ extension PaginationConfiguration.Kind {
     package var tokenIsLink: Bool {
         switch self {
         case .bodyLink: true
-        case .none, .page, .offset, .cursor, .linkHeader: false
+        case .none, .page, .offset, .cursor, .keyset, .linkHeader: false
         }
     }
 
@@ -136,16 +162,17 @@ extension PaginationConfiguration.Kind {
     package var linkRelation: String? {
         switch self {
         case .linkHeader(let relation): relation
-        case .none, .page, .offset, .cursor, .bodyLink: nil
+        case .none, .page, .offset, .cursor, .keyset, .bodyLink: nil
         }
     }
 
     /// Whether one next page may be named twice: servers that scroll send one token for all pages, and the number of a page never comes again.
-    /// An offset does, after a page without records, which leads to itself.
+    /// An offset does, after a page without records, which leads to itself; and the last record of a sorted listing only where a server does not heed
+    /// what it is asked for.
     package var mayRepeat: Bool {
         switch self {
         case .none, .page, .cursor: true
-        case .offset, .linkHeader, .bodyLink: false
+        case .offset, .keyset, .linkHeader, .bodyLink: false
         }
     }
 }

@@ -46,23 +46,25 @@ struct PageRecipe: Sendable {
             try mapper.add(record, at: place)
         }
         try mapper.flush()
-        var facts = facts(of: page, summary)
+        var facts = try facts(of: page, summary)
         facts.rejected = mapper.rejectedRecords
         facts.unidentified = mapper.unidentified
         return Reading(facts: facts, mapper: mapper)
     }
 
-    /// What a page says of its listing, before its records are read; nil where that is in its records, or it cannot be read.
+    /// What a page says of its listing, before its records are read; nil where that depends on more of them than the last, or it cannot be read.
     func outlook(of page: FetchedPage) -> PageFacts? {
         // What is wrong is said when the page is read.
-        let summary = try? page.content.readEnvelope(policies: policies)
-        return summary.map { facts(of: page, $0) }
+        guard let summary = try? page.content.readEnvelope(policies: policies) else { return nil }
+        return try? facts(of: page, summary)
     }
 
-    private func facts(of page: FetchedPage, _ summary: JSONPageSummary) -> PageFacts {
+    private func facts(of page: FetchedPage, _ summary: JSONPageSummary) throws -> PageFacts {
         let said = settings.sieve.envelope.values(summary)
+        var cursor = said.cursor
+        if let plan = settings.sieve.lastRecord { cursor = try page.content.readLast(plan, policies: policies) }
         var facts = PageFacts(
-            page: page, pagination: resource.pagination, settings: settings, records: summary.recordCount, cursor: said.cursor,
+            page: page, pagination: resource.pagination, settings: settings, records: summary.recordCount, cursor: cursor,
             hasMore: said.hasMore, total: said.total, totalPages: said.totalPages)
         facts.unreadable = said.unreadable
         facts.isLoneObject = resource.records == nil && summary.recordList == .singleObject

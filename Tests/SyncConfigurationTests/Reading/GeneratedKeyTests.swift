@@ -164,8 +164,7 @@ import Testing
         "method = \"POST\"", "json = {}", "idempotent = true", "format = \"ndjson\"", "for_each = {}", "set = {}", "filter = \"x\"",
         "incremental.kind = \"time\"", "rate.requests = 1", "breaker.failures = 1", "records = \"$.items[*]\"", "records = \"$..items\"",
         "auth.kind = \"oauth2\"", "auth.kind = \"jwt\"", "auth.kind = \"session\"", "auth.kind = \"hmac\"", "auth.kind = \"tls\"",
-        "auth.kind = \"aws-sigv4\"", "auth.pool = {}", "pages.kind = \"keyset\"",
-        "pages.kind = \"graphql\"", "params = { q = \"{repo.name}\" }",
+        "auth.kind = \"aws-sigv4\"", "auth.pool = {}", "pages.kind = \"graphql\"", "params = { q = \"{repo.name}\" }",
     ])
     func everythingOfLaterMilestonesIsRefusedAtASource(line: String) {
         let found = errors(itemSource + line).filter { !$0.contains("kind is missing") }

@@ -147,6 +147,14 @@ import Testing
         #expect(linked.contains("kind = \"body-link\" needs path; write path = \"$.paging.next\", where the answer holds the address"), "\(linked)")
         #expect(!problem("pages = { kind = \"body-link\", path = \"$.a b\" }").contains("needs path"))
         #expect(problem("pages = { kind = \"body-link\", path = \"$.a\", rel = \"x\" }").contains("\"rel\" belongs to kind = \"link-header\""))
+        let keyset = problem("pages = { kind = \"keyset\" }")
+        #expect(keyset.contains("kind = \"keyset\" needs from; write from = \"$.id\", where each record holds"), "\(keyset)")
+        #expect(!problem("pages = { kind = \"keyset\", from = \"$.a b\" }").contains("needs from"))
+        #expect(problem("pages = { from = \"$.id\" }").contains("kind is missing; write kind = \"keyset\""))
+        #expect(problem("pages = { kind = \"cursor\", from = \"$.id\", path = \"$.a\" }").contains("\"from\" belongs to kind = \"keyset\""))
+        #expect(problem("pages = { kind = \"keyset\", from = \"$.id\", in = \"body\" }").contains("\"body\" is not in this version"))
+        let header = "pages = { kind = \"keyset\", from = \"$.id\", in = \"header\", param = \"a b\" }"
+        #expect(problem(header).contains("\"a b\" is not the name of a header; use letters, digits and \"-\""))
         #expect(problem("pages = { kind = \"none\", stop = { empty_page = true } }").contains("stop rules need a kind"))
     }
 
@@ -177,6 +185,12 @@ import Testing
         #expect(
             try pages("{ kind = \"cursor\", header = \"X-Next\", in = \"header\", param = \"X-Cursor\", repeat_guard = \"fail\" }")
                 == PaginationConfiguration(.cursor(header)))
+        var keyset = PaginationConfiguration.Keyset(from: "$.id")
+        #expect(keyset.place == .query && keyset.parameter == "after")
+        #expect(try pages("{ kind = \"keyset\", from = \"$.id\" }") == PaginationConfiguration(.keyset(keyset)))
+        (keyset.place, keyset.parameter) = (.header, "X-After")
+        #expect(
+            try pages("{ kind = \"keyset\", from = \"/id\", in = \"header\", param = \"X-After\" }") == PaginationConfiguration(.keyset(keyset)))
         #expect(try pages("{ kind = \"link-header\", rel = \"following\" }") == PaginationConfiguration(.linkHeader(relation: "following")))
         #expect(try pages("{ kind = \"body-link\", path = \"/paging/next\" }") == PaginationConfiguration(.bodyLink(path: "$.paging.next")))
     }

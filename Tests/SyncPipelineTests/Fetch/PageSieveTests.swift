@@ -116,6 +116,55 @@ import Testing
         #expect(content.isWhole && content.records.count == 0)
     }
 
+    // MARK: The last record
+
+    private static func keyset(_ change: (inout ResourceConfiguration) -> Void = { _ in }) -> SievePlan {
+        plan {
+            $0.records = "$.data"
+            $0.pagination.kind = .keyset(PaginationConfiguration.Keyset(from: "$.id"))
+            change(&$0)
+        }
+    }
+
+    private static func last(_ content: PageContent, _ plan: SievePlan) throws -> String? {
+        try content.readLast(try #require(plan.lastRecord), policies: JSONReaderPolicies())
+    }
+
+    @Test(arguments: [1, 2, 7, Int.max]) func theLastRecordIsReadHoweverThePageArrives(chunk: Int) throws {
+        let plan = Self.keyset(), content = try Self.content(Self.page, plan, chunk: chunk)
+        #expect(try Self.last(content, plan) == "3")
+        #expect(try content.digest == Self.content(Self.page, Self.listed).digest)
+        let none = try Self.content(#"{"data": []}"#, plan, chunk: chunk)
+        #expect(try Self.last(none, plan) == nil)
+    }
+
+    @Test(arguments: [[3], [1, 2, 3], [1, 2]]) func theLastRecordIsReadAlsoWhereItIsLeftOut(ids: [Int]) throws {
+        var known = Manifest()
+        for id in ids { known.append(Self.hash(#"{"id": \#(id)}"#), key: Int64(id)) }
+        let plan = Self.keyset(), content = try Self.content(Self.page, plan, known: known)
+        #expect(content.isCompared)
+        #expect(try Self.last(content, plan) == "3")
+    }
+
+    // Something around the records depends on them.
+    @Test func theLastRecordOfAPageThatIsNotCutIsRead() throws {
+        let plan = Self.keyset { $0.pagination.stop.hasMore = "$.data[0].more" }
+        let content = try Self.content(Self.page, plan)
+        #expect(content.records.count == 0)
+        #expect(try Self.last(content, plan) == "3")
+    }
+
+    @Test(
+        arguments: [
+            (#"{"id": 7}"#, "7"), (#"{"id": "a\u00e9"}"#, "a\u{e9}"), (#"{"id": ""}"#, ""), (#"{"id": 1.50}"#, "1.50"), (#"{"id": 1e3}"#, "1e3"),
+            (#"{"id": 123456789012345678901234567890}"#, "123456789012345678901234567890"), (#"{"id": null}"#, nil), (#"{"no": 1}"#, nil),
+            (#"{"id": true}"#, nil), (#"{"id": {"id": 1}}"#, nil), (#"{"id": [1]}"#, nil), (#"{"id": 7, "a": 1, "a": 2}"#, nil), ("7", nil),
+        ] as [(String, String?)])
+    func ofTheLastRecordATextOrANumberIsReadAsItIsWritten(record: String, value: String?) throws {
+        let plan = Self.keyset(), content = try Self.content(#"{"data": [{"id": 1}, \#(record)]}"#, plan)
+        #expect(try Self.last(content, plan) == value)
+    }
+
     // MARK: The spool
 
     private static func withFolder(_ body: (URL) throws -> Void) throws {

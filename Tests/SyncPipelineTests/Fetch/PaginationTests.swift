@@ -5,14 +5,14 @@ import Testing
 
 // R8, N9
 @Suite struct PaginationTests {
-    private let first: HTTPAddress
-    private static let origin = "https://a.example/items"
+    let first: HTTPAddress
+    static let origin = "https://a.example/items"
 
     init() throws {
         first = try HTTPAddress(Self.origin + "?state=all")
     }
 
-    private func pagination(
+    func pagination(
         _ kind: PaginationConfiguration.Kind, _ change: (inout PaginationConfiguration.StopRules) -> Void = { _ in }
     ) -> Pagination {
         var configuration = PaginationConfiguration(kind)
@@ -20,7 +20,7 @@ import Testing
         return Pagination(configuration, limits: LimitsConfiguration(), first: first)
     }
 
-    private func facts(
+    func facts(
         _ records: Int, body: String, link: String? = nil, cursor: String? = nil, hasMore: Bool? = nil, total: Int? = nil, pages: Int? = nil
     ) -> PageFacts {
         PageFacts(
@@ -28,11 +28,11 @@ import Testing
             total: total, totalPages: pages)
     }
 
-    private func end(_ step: Pagination.Step) -> PaginationEnd? {
+    func end(_ step: Pagination.Step) -> PaginationEnd? {
         if case .end(let end) = step { end } else { nil }
     }
 
-    private func next(_ step: Pagination.Step) -> String? {
+    func next(_ step: Pagination.Step) -> String? {
         if case .next(let request) = step { request.description } else { nil }
     }
 

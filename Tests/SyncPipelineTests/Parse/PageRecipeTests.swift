@@ -48,6 +48,13 @@ import Testing
                 ("/people?offset=4&limit=100", "[]", []),
             ]),
         Listing(
+            testDescription: "keyset", resource: "pages = { kind = \"keyset\", from = \"$.id\" }",
+            pages: [("/people", first, []), ("/people?after=2", second, []), ("/people?after=3", "[]", [])]),
+        Listing(
+            testDescription: "keyset, in a page that is not cut",
+            resource: "records = \"$.data\"\npages = { kind = \"keyset\", from = \"$.id\", stop = { has_more = \"$.data[0].more\" } }",
+            pages: [("/people", "{\"data\": \(first)}", []), ("/people?after=2", "{\"data\": []}", [])]),
+        Listing(
             testDescription: "body-link", resource: "records = \"$.data\"\npages = { kind = \"body-link\", path = \"$.paging.next\" }",
             pages: [
                 ("/people", "{\"paging\": {\"next\": \"?page=2\"}, \"data\": \(first)}", []),

@@ -92,6 +92,7 @@ import Testing
             ("pages = { kind = \"page\", size_param = \"\", stop = { has_more = \"$.more\" } }", "/people?page=1", "/people?page=2"),
             ("pages = { kind = \"offset\", limit_param = \"\", stop = { has_more = \"$.more\" } }", "/people?offset=0", "/people?offset=1"),
             ("pages = { kind = \"body-link\", path = \"$.next\" }", "/people", "/abc"),
+            ("pages = { kind = \"keyset\", from = \"$.id\", stop = { has_more = \"$.more\" } }", "/people", "/people?after=1"),
         ]) func whatTheBodySaysAroundItsRecordsLeadsOnBeforeTheyAreRead(pages: String, first: String, second: String) async throws
     {
         api.set(first, #"{"next": "abc", "more": true, "data": [{"id": 1}]}"#)

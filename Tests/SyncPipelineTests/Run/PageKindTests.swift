@@ -91,4 +91,54 @@ import Testing
         #expect(paths(fixture) == ["/people", "/people?page=2"])
         try await fixture.end()
     }
+
+    // MARK: Keysets
+
+    private static let sorted = ScriptedAPI.people("pages = { kind = \"keyset\", from = \"$.id\" }")
+
+    @Test func theLastRecordLeadsThroughAListing() async throws {
+        api.set("/people", #"[{"id": 1}, {"id": 2}]"#, etag: "\"1\"")
+        api.set("/people?after=2", #"[{"id": 3}, {"id": 4}]"#, etag: "\"2\"")
+        api.set("/people?after=4", "[]", etag: "\"3\"")
+        let fixture = try await api.fixture(Self.sorted), all = ["/people", "/people?after=2", "/people?after=4"]
+        let report = try #require(try await fixture.sync().first)
+        #expect(report.isComplete && report.pages == 3, "\(report)")
+        #expect(try await fixture.live() == ["1", "2", "3", "4"])
+        let again = try #require(try await fixture.sync().first)
+        #expect(again.isComplete && again.notModifiedPages == 3, "\(again)")
+        // The last record is as it was: nothing but its text is there to lead on.
+        api.set("/people", #"[{"id": 1, "name": "Ada"}, {"id": 2}]"#, etag: "\"4\"")
+        let changed = try #require(try await fixture.sync().first)
+        #expect(changed.isComplete && changed.notModifiedPages == 2 && changed.counts.updated == 1, "\(changed)")
+        #expect(paths(fixture) == all + all + all)
+        try await fixture.end()
+    }
+
+    @Test(arguments: ["", ", \"at\": null", ", \"at\": true", ", \"at\": {\"on\": 2}", ", \"at\": \"\""])
+    func aLastRecordWithoutItsValueIsNoEnd(value: String) async throws {
+        let fixture = try await api.fixture(ScriptedAPI.people("pages = { kind = \"keyset\", from = \"$.at\" }"))
+        api.set("/people", #"[{"id": 1, "at": 1}, {"id": 2, "at": 2}]"#)
+        api.set("/people?after=2", "[]")
+        #expect(try await fixture.sync().first?.isComplete == true)
+        api.set("/people", #"[{"id": 3\#(value)}]"#, etag: "\"1\"")
+        // Neither does it become one when the page was not modified.
+        for run in 0...1 {
+            let report = try #require(try await fixture.sync().first)
+            #expect(report.outcome == .incomplete && report.notModifiedPages == run, "\(report)")
+            #expect(report.error?.contains("$.at") == true, "\(report.error ?? "")")
+        }
+        #expect(try await fixture.live() == ["1", "2", "3"])
+        try await fixture.end()
+    }
+
+    // Its bodies differ.
+    @Test func aServerThatDoesNotHeedTheLastRecordFailsTheRun() async throws {
+        api.set("/people", #"[{"id": 1}, {"id": 2}]"#)
+        api.set("/people?after=2", #"[{"id": 1, "name": "Ada"}, {"id": 2}]"#)
+        let fixture = try await api.fixture(Self.sorted)
+        let report = try #require(try await fixture.sync().first)
+        #expect(report.outcome == .failed && report.error?.contains("repeat_guard") == true, "\(report)")
+        #expect(paths(fixture) == ["/people", "/people?after=2"])
+        try await fixture.end()
+    }
 }

@@ -3,7 +3,7 @@ import JSONPaths
 /// `pages` as it stands in the files.
 struct PaginationTable: ConfigurationTable {
     enum Kind: String, TableKind {
-        case none, page, offset, cursor
+        case none, page, offset, cursor, keyset
         case linkHeader = "link-header"
         case bodyLink = "body-link"
 
@@ -13,6 +13,7 @@ struct PaginationTable: ConfigurationTable {
             case .page: ["param", "start", "size_param", "size"]
             case .offset: ["param", "start", "limit_param", "limit"]
             case .cursor: ["path", "header", "in", "param"]
+            case .keyset: ["from", "in", "param"]
             case .linkHeader: ["rel"]
             case .bodyLink: ["path"]
             }
@@ -23,7 +24,7 @@ struct PaginationTable: ConfigurationTable {
             switch self {
             case .page: PaginationConfiguration.PageNumber().start
             case .offset: PaginationConfiguration.Offset().start
-            case .none, .cursor, .linkHeader, .bodyLink: nil
+            case .none, .cursor, .keyset, .linkHeader, .bodyLink: nil
             }
         }
     }
@@ -49,6 +50,7 @@ struct PaginationTable: ConfigurationTable {
     var limit = 100
     var path: JSONPath?
     var header: String?
+    var from: JSONPath?
     var place = PaginationConfiguration.Cursor.Place.query
 
     static var keys: [Key<Self>] {
@@ -61,7 +63,7 @@ struct PaginationTable: ConfigurationTable {
             RequestName.isToken(name) ? nil : ("\"\(name)\" is not the name of a header", "use letters, digits and \"-\"")
         }
         return [
-            Key("kind", Codec<Kind>.choice(Kind.self, later: ["keyset", "graphql"]).optional(), \.kind),
+            Key("kind", Codec<Kind>.choice(Kind.self, later: ["graphql"]).optional(), \.kind),
             Key("rel", relation, \.rel),
             Key("param", token.optional(), \.param),
             Key("start", Codec<Int>.integer(0...1_000_000_000).optional(), \.start),
@@ -71,9 +73,10 @@ struct PaginationTable: ConfigurationTable {
             Key("limit", .integer(1...1_000_000), \.limit),
             Key("path", Codec<JSONPath>.jsonPath.optional(), \.path),
             Key("header", header.optional(), \.header),
+            Key("from", Codec<JSONPath>.jsonPath.optional(), \.from),
             Key("in", .choice(PaginationConfiguration.Cursor.Place.self, later: ["body"]), \.place),
             Key("repeat_guard", .choice(RepeatGuard.self), always: .fail),
-        ] + Key.structural("stop") + Key.later("from", "query_file", "page_info", "variable")
+        ] + Key.structural("stop") + Key.later("query_file", "page_info", "variable")
     }
 
     /// The value the table stands for.
@@ -143,13 +146,34 @@ struct PaginationTable: ConfigurationTable {
             var cursor = PaginationConfiguration.Cursor(from: origin)
             cursor.place = place
             cursor.parameter = param ?? cursor.parameter
-            if cursor.place == .header, !RequestName.isToken(cursor.parameter) {
-                complaints.add(
-                    at: table["param"]?.place, layer.subject.key("param"), "\"\(cursor.parameter)\" is not the name of a header",
-                    "use letters, digits and \"-\"")
-            }
+            complainOfHeader(cursor.parameter, in: cursor.place, layer, table, complaints)
             return .cursor(cursor)
+        case .keyset:
+            guard let from else {
+                if table["from"] == nil {
+                    complaints.add(
+                        at: layer.node?.place, layer.subject, key: "from", "kind = \"keyset\" needs from",
+                        "write from = \"$.id\", where each record holds what the listing is sorted by")
+                }
+                return .none
+            }
+            var keyset = PaginationConfiguration.Keyset(from: from)
+            keyset.place = place
+            keyset.parameter = param ?? keyset.parameter
+            complainOfHeader(keyset.parameter, in: keyset.place, layer, table, complaints)
+            return .keyset(keyset)
         }
+    }
+
+    /// Complains if what carries a token in a header is no name of one.
+    private func complainOfHeader(
+        _ parameter: String, in place: PaginationConfiguration.Cursor.Place, _ layer: Layer, _ table: [String: DocumentNode],
+        _ complaints: Complaints
+    ) {
+        guard place == .header, !RequestName.isToken(parameter) else { return }
+        complaints.add(
+            at: table["param"]?.place, layer.subject.key("param"), "\"\(parameter)\" is not the name of a header",
+            "use letters, digits and \"-\"")
     }
 
     /// Complains if a page and its size have the same parameter.

@@ -16,7 +16,8 @@ public struct PageFacts: Sendable, Hashable {
     public var refusedLink: String?
     /// Whether the `Link` header names several different next pages.
     public var hasConflictingLinks: Bool
-    /// The token of the next page; where a link in the body leads on, its address, absolute and without credentials. Nil if the page has none.
+    /// The token of the next page: where a link in the body leads on, its address, absolute and without credentials; where the last record does, its
+    /// value. Nil if the page has none.
     public var cursor: String?
     /// What the body says about whether there is more.
     public var hasMore: Bool?
@@ -65,7 +66,8 @@ public struct PageFacts: Sendable, Hashable {
     ///   - pagination: how the listing goes on.
     ///   - settings: the rules for next links.
     ///   - records: the number of records the parser found.
-    ///   - cursor: the text at the path of the cursor or of the next link, if that is in the body; nil, or empty, at the end.
+    ///   - cursor: the text at the path of the cursor or of the next link, if that is in the body, or the value of the last record; nil, or empty, if
+    ///     there is none.
     ///   - hasMore: the truth value at `stop.has_more`.
     ///   - total: the number at `stop.total`.
     ///   - totalPages: the number at `stop.total_pages`.

@@ -19,7 +19,8 @@ public struct Pagination: Sendable {
 
     /// What came twice.
     public enum Repetition: String, Sendable, Hashable {
-        /// What leads on leads to a page that was already requested: a link, or an offset after a page without records. Cursors may repeat.
+        /// What leads on leads to a page that was already requested: a link, an offset after a page without records, or a last record that was that
+        /// of an earlier page, too. Cursors may repeat.
         case token = "the same next page twice"
         /// Two pages hold the same; empty ones count only at the same address.
         case body = "the same body twice"
@@ -66,7 +67,7 @@ public struct Pagination: Sendable {
         case .offset(let offset):
             pageSize = offset.limitParameter == nil ? nil : offset.limit
             request = Self.beginning(first, offset, after: 0)
-        case .none, .cursor, .linkHeader, .bodyLink:
+        case .none, .cursor, .keyset, .linkHeader, .bodyLink:
             pageSize = nil
             request = PageRequest(address: first)
         }
@@ -153,6 +154,7 @@ public struct Pagination: Sendable {
 
     private func end(_ rules: [PaginationEnd.Rule], _ facts: PageFacts) -> PaginationEnd {
         var doubts = doubts
+        if rules.contains(.noLastValue), let path = kind.lastRecordPath { doubts.append(.noLastValue(page: pages, path: "\(path)")) }
         if facts.hasMore == true { doubts.append(.moreWasPromised) }
         if let total = facts.total ?? total {
             if records < total { doubts.append(.recordsMissing(seen: records, total: total)) }
@@ -208,14 +210,22 @@ public struct Pagination: Sendable {
             return .next(PageRequest(address: address))
         case .cursor(let rule):
             guard let cursor = facts.cursor, !cursor.isEmpty else { return .end(.noCursor) }
-            guard cursor.utf8.count <= Self.longestToken else { return .unusable }
-            switch rule.place {
-            case .query:
-                return .next(PageRequest(address: first.setting([(rule.parameter, cursor)])))
-            case .header:
-                guard cursor.utf8.allSatisfy({ $0 > 0x1F && $0 != 0x7F }) else { return .unusable }
-                return .next(PageRequest(address: first, headers: [HeaderField(name: rule.parameter, value: cursor)]))
-            }
+            return nextPage(with: cursor, in: rule.place, rule.parameter)
+        case .keyset(let keyset):
+            guard let value = facts.cursor, !value.isEmpty else { return .end(.noLastValue) }
+            return nextPage(with: value, in: keyset.place, keyset.parameter)
+        }
+    }
+
+    /// The first request with a token in it.
+    private func nextPage(with token: String, in place: PaginationConfiguration.Cursor.Place, _ parameter: String) -> NextPage {
+        guard token.utf8.count <= Self.longestToken else { return .unusable }
+        switch place {
+        case .query:
+            return .next(PageRequest(address: first.setting([(parameter, token)])))
+        case .header:
+            guard token.utf8.allSatisfy({ $0 > 0x1F && $0 != 0x7F }) else { return .unusable }
+            return .next(PageRequest(address: first, headers: [HeaderField(name: parameter, value: token)]))
         }
     }
 

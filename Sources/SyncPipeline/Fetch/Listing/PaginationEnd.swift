@@ -8,6 +8,8 @@ public struct PaginationEnd: Sendable, Hashable {
         case noNextLink = "no next link"
         /// No token for a next page.
         case noCursor = "no cursor"
+        /// No last record with a value that the next page could begin after. Unlike the other rules it is no end: what follows is not known.
+        case noLastValue = "no last value"
         /// `empty_page`
         case emptyPage = "empty_page"
         /// `short_page`
@@ -46,6 +48,8 @@ public struct PaginationEnd: Sendable, Hashable {
         case linkRefused(String)
         /// There was a token for a next page.
         case cursorNotFollowed
+        /// The page does not end with a record that has what the next page would begin after.
+        case noLastValue(page: Int, path: String)
         /// `max_pages` cut the listing.
         case cut(pages: Int)
         /// `max_records` cut the listing.
@@ -74,6 +78,8 @@ public struct PaginationEnd: Sendable, Hashable {
             case .conflictingLinks: "the Link header names several next pages"
             case .linkRefused(let why): "next link: \(why)"
             case .cursorNotFollowed: "there was a token for a next page"
+            case .noLastValue(let page, let path):
+                "page \(page) does not end with a record that has a text or a number at \(path), after which the next page would begin"
             case .cut(let pages): "cut after \(pages) pages (max_pages)"
             case .cutAtRecords(let records): "cut after \(records) records (max_records)"
             case .linkUnreadable: "the Link header cannot be read"

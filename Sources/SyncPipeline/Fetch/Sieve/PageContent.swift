@@ -7,11 +7,14 @@ public struct PageContent: Sendable {
     /// The page's records, of which those that the page's last reading had are not read.
     let records: PageRecords
     private let spooled: [RecordSpool.Place]
+    private let lastRecord: [UInt8]
     private let envelope: Result<PageEnvelope, JSONReaderError>
 
-    init(records: PageRecords, spooled: [RecordSpool.Place], envelope: Result<PageEnvelope, JSONReaderError>) throws {
+    /// - Parameter lastRecord: the text of the last record that was cut; empty if there is none, or nobody wants it.
+    init(records: PageRecords, spooled: [RecordSpool.Place], lastRecord: [UInt8], envelope: Result<PageEnvelope, JSONReaderError>) throws {
         self.records = records
         self.spooled = spooled
+        self.lastRecord = lastRecord
         self.envelope = envelope
         digest = BodyDigest(records: try records.hash(), around: (try? envelope.get())?.hash ?? JSONHash(high: 0, low: 0))
     }
@@ -62,5 +65,35 @@ public struct PageContent: Sendable {
         let envelope = try envelope.get()
         guard envelope.isCut else { return nil }
         return try envelope.read(JSONRecordReader(), plan: JSONFieldPlan([]), policies: policies) { _ in }
+    }
+
+    /// Reads a text or a number of the page's last record, also where that one was left out. If the page was not cut, it is read once more.
+    ///
+    /// - Parameter plan: that of the sieve's plan: of one field.
+    /// - Returns: a number in its own digits; nil: there is neither, or the record is not good, or there is none.
+    /// - Throws: `JSONReaderError`; not if the page's records were read without one.
+    func readLast(_ plan: JSONFieldPlan, policies: JSONReaderPolicies) throws -> String? {
+        let envelope = try envelope.get(), reader = JSONRecordReader()
+        var token: String?
+        if !envelope.isCut {
+            _ = try envelope.read(reader, plan: plan, policies: policies) { token = $0.token }
+        } else if !lastRecord.isEmpty {
+            let list = [UInt8(ascii: "[")] + lastRecord + [UInt8(ascii: "]")]
+            _ = try reader.read(body: list, plan: plan, limits: envelope.recordLimits, policies: policies) { token = $0.token }
+        }
+        return token
+    }
+}
+
+extension JSONRecord {
+    /// The text or number of its first field.
+    fileprivate var token: String? {
+        // What a record holds that is not good is only known in part.
+        guard problem == nil else { return nil }
+        switch self[0] {
+        case .string(let text): return String(text)
+        case .int64, .double, .bigNumber: return rawValue(of: 0).map { String($0) }
+        case .missing, .null, .bool, .raw, .object, .array: return nil
+        }
     }
 }

@@ -9,6 +9,9 @@ struct PageSieve {
     private let cutter: RecordCutter
     private var records: PageRecords
     private var spool: RecordSpool
+    /// Whether the last record's text is wanted, also where the record is left out.
+    private let keepsLast: Bool
+    private var lastRecord: [UInt8] = []
     private var failure: JSONReaderError?
     private let arrival: (any PageArrival)?
 
@@ -20,6 +23,7 @@ struct PageSieve {
         cutter = RecordCutter(records: plan.records, envelope: plan.envelope.plan, limits: plan.limits)
         records = PageRecords(known, in: place.recordSpill)
         spool = RecordSpool(place)
+        keepsLast = plan.lastRecord != nil
         self.arrival = arrival
         arrival?.began(under: cutter.recordLimits)
     }
@@ -30,6 +34,10 @@ struct PageSieve {
         if failure != nil { return }
         do {
             try cutter.cut(bytes) { record in
+                if keepsLast {
+                    lastRecord.removeAll(keepingCapacity: true)
+                    lastRecord.append(contentsOf: record.bytes)
+                }
                 guard let place = records.take(record.hash), let list = try spool.append(record, at: place) else { return }
                 arrival?.arrived(list)
             }
@@ -48,7 +56,7 @@ struct PageSieve {
         }
         records.finish()
         let spooled = try spool.finish()
-        do { return try PageContent(records: records, spooled: spooled, envelope: envelope) } catch {
+        do { return try PageContent(records: records, spooled: spooled, lastRecord: lastRecord, envelope: envelope) } catch {
             throw FetchError(.spool, detail: error.localizedDescription)
         }
     }

@@ -7,11 +7,14 @@ struct SievePlan: Sendable {
     let records: JSONPath
     /// What is read of what is around them.
     let envelope: EnvelopePlan
+    /// What is read of the last of them besides, one field: what the next page begins after; nil: nothing.
+    let lastRecord: JSONFieldPlan?
     let limits: JSONReaderLimits
 
     init(_ resource: ResourceConfiguration) {
         records = resource.records ?? .root
         envelope = EnvelopePlan(resource.pagination)
+        lastRecord = resource.pagination.kind.lastRecordPath.map { JSONFieldPlan([JSONField("\($0)", path: $0)]) }
         limits = JSONReaderLimits(resource.limits)
     }
 }

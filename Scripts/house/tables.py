@@ -117,6 +117,7 @@ FORBIDDEN_NAMES = {"Utils", "Utilities", "Helpers", "Helper", "Common", "Misc"}
 
 # type: the names that its values go by where they are read.
 CONFIGURATION_VALUES = {
+    "AssignedProperty": {"assigned", "property"},
     "APIKey": {"key"},
     "AttributeConfiguration": {"attribute", "configuration"},
     "Basic": {"basic"},
@@ -136,6 +137,8 @@ CONFIGURATION_VALUES = {
     "Offset": {"offset"},
     "PageNumber": {"numbers", "rule"},
     "PaginationConfiguration": {"configuration", "pagination"},
+    "Parents": {"parents"},
+    "PartitionConfiguration": {"configuration", "partitions"},
     "ParsePolicy": {"parse"},
     "RelationshipConfiguration": {"relationship"},
     "ResourceConfiguration": {"resource"},

@@ -46,9 +46,12 @@ extension SyncPipeline {
     public func acceptDeletes(_ scope: String) async throws {
         for scope in try scopes(scope) {
             try await document.withWorker { worker in
-                var row = try ResourceTable.row(of: scope, in: worker)
-                row.mayDelete = true
-                row.write(in: worker)
+                // Of parts those whose deletions are held: what another loses later is another matter.
+                let parts = try ResourceTable.parts(of: scope, in: worker)
+                for var row in try parts.isEmpty ? [ResourceTable.row(of: scope, in: worker)] : parts.filter({ $0.heldDeletes > 0 }) {
+                    row.mayDelete = true
+                    row.write(in: worker)
+                }
                 try worker.save()
             }
             try await document.save()

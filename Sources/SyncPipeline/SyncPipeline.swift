@@ -109,6 +109,9 @@ public final class SyncPipeline: Sendable {
             guard resource.key.isEmpty || resource.key == entity.key else {
                 throw SyncError.keyOfResource(scope: resource.scope, entity: entity.name, expected: entity.key)
             }
+            do { _ = try resource.partitions?.parents.map { try ParentList.predicate(of: $0) } } catch {
+                throw SyncError.page("\(resource.scope): \(error)")
+            }
         }
     }
 
@@ -147,14 +150,14 @@ public final class SyncPipeline: Sendable {
         slots.resize(max(1, configuration.daemon.maxParallelRequests))
         parseQueue.maxConcurrentOperationCount = max(1, configuration.daemon.maxParallelParses)
         if savesOtherwise { document.autosavePolicy = AutosavePolicy(configuration.document) }
-        trust.keep(only: configuration.scopes)
+        trust.keep(only: configuration.scopes())
         // Files that a configuration names may have changed as well, such as a file of certificate authorities.
         await transports.renew()
     }
 
-    /// What records were is known only while their resource is there: whoever else writes the rows meanwhile does not ask for one that is not.
+    /// What records were is known only while their resource is there, as one list: whoever else writes the rows meanwhile does not ask for one that is not.
     private func forgetManifests(ofAllOf stored: [ResourceScope: StoredSchedule], but configuration: CisternConfiguration) async throws {
-        let known = state.withLock { $0.configuration }.scopes.intersection(configuration.scopes)
+        let known = state.withLock { $0.configuration }.scopes(where: \.isOneList).intersection(configuration.scopes(where: \.isOneList))
         let absent = stored.filter { $0.value.isRemoved || !known.contains($0.key) }.keys.sorted()
         let hadAny = try await document.withWorker { worker in
             let forgotten = try absent.filter { try StoredManifest.forget($0, in: worker) }
@@ -195,7 +198,8 @@ public final class SyncPipeline: Sendable {
             return []
         }
         return await withTaskGroup(of: RunReport?.self) { group in
-            for scope in scopes { group.addTask { await self.ask(scope, cause, isFull: full) } }
+            // In this order: who has parts for what another lists waits for it, if it was asked for before.
+            for scope in scopes { group.addImmediateTask { await self.ask(scope, cause, isFull: full) } }
             var reports: [RunReport] = []
             for await report in group {
                 if let report { reports.append(report) }
@@ -215,8 +219,12 @@ public final class SyncPipeline: Sendable {
         }
     }
 
+    /// The resources that a text means, those that list parents first.
     func scopes(_ text: String?) throws -> [ResourceScope] {
-        let statuses = state.withLock { $0.machine.statuses(at: clock.moment) }
+        let statuses = state.withLock { state in
+            let machine = state.machine
+            return machine.statuses(at: clock.moment).map { ($0, depth: machine.ancestors(of: $0.scope)) }
+        }.sorted { ($0.depth, $0.0.scope) < ($1.depth, $1.0.scope) }.map(\.0)
         guard let text else { return statuses.filter(\.isEnabled).map(\.scope) }
         let matches = statuses.map(\.scope).filter { "\($0)" == text || $0.source == text }
         guard !matches.isEmpty else { throw SyncError.unknownScope(text, known: statuses.map(\.scope.description)) }
@@ -344,14 +352,14 @@ public final class SyncPipeline: Sendable {
             random: random, secrets: secrets, version: version, fetchQueue: fetchQueue, parseQueue: parseQueue,
             trust: trust, parseProbe: parseProbe.withLock { $0 }, observe: observe
         ) { [weak self] scope in
-            self.flatMap { pipeline in pipeline.state.withLock { $0.machine.pacingEnd(of: scope, at: pipeline.clock.moment) } }
+            self.flatMap { pipeline in pipeline.state.withLock { $0.machine.pacingEnd(of: scope.whole, at: pipeline.clock.moment) } }
         } asks: { [weak self] scope in
             guard let self else { return }
-            openRuns.begin(scope, at: clock.wallTime)
-            handle(.asking(scope))
+            openRuns.begin(scope.whole, at: clock.wallTime)
+            handle(.asking(scope.whole))
         } willWait: { [weak self] scope, until in
             guard let self else { return }
-            handle(.told(scope, until: until))
+            handle(.told(scope.whole, until: until))
             try? await writer.written()
         }
     }
@@ -382,5 +390,11 @@ extension AutosavePolicy {
 }
 
 extension CisternConfiguration {
-    fileprivate var scopes: Set<ResourceScope> { Set(sources.flatMap(\.resources).map { ResourceScope(source: $0.source, resource: $0.name) }) }
+    fileprivate func scopes(where isMeant: (ResourceConfiguration) -> Bool = { _ in true }) -> Set<ResourceScope> {
+        Set(sources.flatMap(\.resources).filter(isMeant).map { ResourceScope(source: $0.source, resource: $0.name) })
+    }
+}
+
+extension ResourceConfiguration {
+    fileprivate var isOneList: Bool { partitions == nil }
 }

@@ -30,7 +30,8 @@ public struct ResourceConfiguration: Sendable, Hashable {
     public var source: String
     /// Whether both the resource and its source are enabled.
     public var isEnabled = true
-    /// The absolute URL of the first request, `http` or `https`, without user information and fragment. ``parameters`` are not in it.
+    /// The absolute URL of the first request, `http` or `https`, without user information and fragment. ``parameters`` are not in it. A ``Template``, as
+    /// the values of parameters and headers are.
     public var url: String
     /// The entity its records become; it exists in the model.
     public var entity: String
@@ -42,6 +43,10 @@ public struct ResourceConfiguration: Sendable, Hashable {
     public var parameters: [QueryParameter] = []
     /// Further headers of the request, on top of ``HTTPConfiguration/headers`` (a name that stands in both is taken from here).
     public var headers: [HeaderField] = []
+    /// `for_each`: the parts that it consists of; `nil`: it is one list.
+    public var partitions: PartitionConfiguration?
+    /// `set`, sorted by name: properties of its objects that do not come from the records.
+    public var assigned: [AssignedProperty] = []
     /// The statuses whose body is taken. 304 is understood besides.
     public var success: [Int] = [200]
     /// `auth`, default none.

@@ -149,21 +149,24 @@ private final class SyncTally: Sendable {
             records.withLock { $0[scope] = 0 }
             return .runStarted(scope: scope)
         case .pageSaved(let page):
-            let scope = page.scope.description
+            let scope = page.scope.whole.description
             guard scopes.contains(scope) else { return nil }
             let count = records.withLock { records in
                 records[scope, default: 0] += page.counts.records
                 return records[scope] ?? 0
             }
             return .page(scope: scope, page: page.page, records: count, notModified: false)
-        case .pageNotModified(let scope, _, let page):
-            guard scopes.contains(scope.description) else { return nil }
-            return .page(scope: scope.description, page: page, records: records.withLock { $0[scope.description] ?? 0 }, notModified: true)
-        case .retrying(let scope, _, let page, let attempt, let delay, let reason):
-            guard scopes.contains(scope.description) else { return nil }
-            return .retrying(scope: scope.description, page: page, attempt: attempt, delaySeconds: delay.inSeconds, reason: RemoteText.line(reason))
-        case .parked(let scope, let until):
-            return scopes.contains(scope.description) ? .parked(scope: scope.description, until: until) : nil
+        case .pageNotModified(let part, _, let page):
+            let scope = part.whole.description
+            guard scopes.contains(scope) else { return nil }
+            return .page(scope: scope, page: page, records: records.withLock { $0[scope] ?? 0 }, notModified: true)
+        case .retrying(let part, _, let page, let attempt, let delay, let reason):
+            let scope = part.whole.description
+            guard scopes.contains(scope) else { return nil }
+            return .retrying(scope: scope, page: page, attempt: attempt, delaySeconds: delay.inSeconds, reason: RemoteText.line(reason))
+        case .parked(let part, let until):
+            let scope = part.whole.description
+            return scopes.contains(scope) ? .parked(scope: scope, until: until) : nil
         case .runFinished(let report):
             return scopes.contains(report.scope.description) ? .runFinished(report.onTheWire) : nil
         default: return nil

@@ -9,6 +9,7 @@ extension JournalFormatter {
 
     static func fields(_ scope: ResourceScope, _ run: UUID?, _ more: [(String, String)] = []) -> [JournalField] {
         var pairs = [("CISTERN_SOURCE", scope.source), ("CISTERN_RESOURCE", scope.resource)]
+        if let partition = scope.partition { pairs.append(("CISTERN_PARTITION", partition)) }
         // An id128 has no dashes.
         if let run { pairs.append(("CISTERN_RUN", run.uuidString.replacing("-", with: "").lowercased())) }
         return make(pairs + more)

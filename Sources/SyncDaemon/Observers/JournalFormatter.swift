@@ -54,7 +54,7 @@ struct JournalFormatter: Sendable {
                 JournalEntry(
                     .deletesBlocked,
                     "\(scope): \(count) of \(known) objects are gone from the listing; nothing was removed because of \(guardName). "
-                        + "If the loss is real: cisternctl accept-deletes \(scope)",
+                        + "If the loss is real: cisternctl accept-deletes \(scope.whole)",
                     fields: Self.fields(scope, run, [("CISTERN_DELETED", "\(count)"), ("CISTERN_GUARD", guardName)])))
         case .authenticationRejected(let scope, let url, let status):
             return complain(
@@ -192,7 +192,8 @@ struct JournalFormatter: Sendable {
     /// - Parameter what: what kind of complaint it is, and after that what about.
     private mutating func complain(_ scope: ResourceScope, _ what: String, _ entry: JournalEntry) -> JournalEntry? {
         var kind = "\(scope) \(what)"
-        let known = complaints[scope] ?? []
+        // A resource may have any number of parts.
+        let scope = scope.whole, known = complaints[scope] ?? []
         if known.count >= Self.mostComplaints && !known.contains(kind) { kind = "\(scope) \(what.prefix { $0 != " " })" }
         complaints[scope, default: []].insert(kind)
         return say(kind, entry)
@@ -201,7 +202,7 @@ struct JournalFormatter: Sendable {
     /// - Parameter stillSetsAside: complaints of records that were set aside go on.
     private mutating func forget(_ scope: ResourceScope, stillSetsAside: Bool) {
         let kept = (complaints.removeValue(forKey: scope) ?? []).filter { kind in
-            if stillSetsAside && kind.hasPrefix("\(scope) quarantined") { return true }
+            if stillSetsAside && kind.split(separator: " ").contains("quarantined") { return true }
             collapser.reset(kind)
             return false
         }

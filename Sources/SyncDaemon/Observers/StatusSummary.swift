@@ -128,6 +128,7 @@ struct StatusSummary: Sendable {
     }
 
     private mutating func change(_ scope: ResourceScope, _ body: (inout Resource) -> Void) {
+        let scope = scope.whole
         guard var resource = resources[scope] else { return }
         body(&resource)
         resources[scope] = resource

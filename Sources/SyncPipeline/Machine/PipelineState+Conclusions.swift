@@ -97,6 +97,7 @@ extension PipelineState {
             times.append(resources.deadlines.entries.isEmpty ? stopTime.advanced(by: Self.patience) : stopTime)
         } else {
             nextPatienceEnd(after: now).map { times.append($0) }
+            nextParentPatienceEnd(at: now).map { times.append($0) }
             if let earliest = earliestDue(at: now) {
                 // The latest that may still be met together with the earliest.
                 times.append(latestDue(until: earliest.advanced(by: Self.leeway), at: now) ?? earliest)

@@ -73,7 +73,11 @@ extension PipelineState {
         resource.interval = resource.schedule.interval(pacing: conclusion.pacing, random: chance.next())
         resource.status.take(
             report, heldDeletes: conclusion.heldDeletes, guardName: conclusion.guardName, parkedUntil: conclusion.parkedUntil)
-        if report.outcome == .succeeded { resource.freshSince = now.instant }
+        resource.lacksParents = conclusion.lacksParents
+        if report.outcome == .succeeded {
+            resource.freshSince = now.instant
+            wakeChildren(of: scope, now)
+        }
         let next = nextPoll(resource, run, report.outcome, now)
         if resource.isPollable { resource.due = next }
         resources[scope] = resource
@@ -139,22 +143,27 @@ extension PipelineState {
     /// Those whose time counts now, the longest overdue first, as far as they are due at `limit`.
     func counted(until limit: SyncInstant, at now: Moment) -> [ResourceScope] {
         let givingWay = givingWay(at: now)
-        return resources.due.until(limit).map(\.scope).filter { counts($0, givingWay) }
+        return resources.due.until(limit).map(\.scope).filter { counts($0, givingWay, now) }
     }
 
     /// When the first is due whose time counts now.
     func earliestDue(at now: Moment) -> SyncInstant? {
         let givingWay = givingWay(at: now)
-        return resources.due.entries.first { counts($0.scope, givingWay) }?.time
+        return resources.due.entries.first { counts($0.scope, givingWay, now) }?.time
     }
 
     /// When the last of those is due that are due at `limit`. Looked for from there: any number may be due before it.
     func latestDue(until limit: SyncInstant, at now: Moment) -> SyncInstant? {
         let givingWay = givingWay(at: now)
-        return resources.due.until(limit).last { counts($0.scope, givingWay) }?.time
+        return resources.due.until(limit).last { counts($0.scope, givingWay, now) }?.time
     }
 
-    private func counts(_ scope: ResourceScope, _ givingWay: GivingWay) -> Bool {
+    private func counts(_ scope: ResourceScope, _ givingWay: GivingWay, _ now: Moment) -> Bool {
+        guard let resource = resources[scope], mayBegin(scope, givingWay) else { return false }
+        return !waitsForParents(resource, givingWay, at: now)
+    }
+
+    private func mayBegin(_ scope: ResourceScope, _ givingWay: GivingWay) -> Bool {
         guard givingWay != .everybody, let resource = resources[scope], isAwake(resource) else { return false }
         return givingWay == .nobody || suspects[scope] == nil
     }
@@ -163,5 +172,43 @@ extension PipelineState {
     func suspicionDelay(_ scope: ResourceScope) -> Duration {
         guard let count = suspects[scope]?.ends, count > 1 else { return .zero }
         return min(.seconds(60 << min(count - 1, 20)), Self.longestDelay)
+    }
+}
+
+/// A resource that has parts for what another one lists is polled after that one if both are due, so that it knows the newest.
+extension PipelineState {
+    /// How long a due resource waits for the run that lists its parents.
+    static let parentPatience = Duration.seconds(300)
+
+    private func waitsForParents(_ resource: Resource, _ givingWay: GivingWay, at now: Moment) -> Bool {
+        guard let scope = resource.parents, let parents = resources[scope], let due = resource.due else { return false }
+        if let run = parents.run { return run.started.advanced(by: Self.parentPatience) > now.instant }
+        return mayBegin(scope, givingWay) && (parents.due ?? .never) <= max(now.instant, due)
+    }
+
+    /// When those that wait for a run have waited long enough, whatever becomes of it.
+    func nextParentPatienceEnd(at now: Moment) -> SyncInstant? {
+        guard phase == .running else { return nil }
+        return resources.runningParents.entries.lazy.map { $0.time.advanced(by: Self.parentPatience) }.first { $0 > now.instant }
+    }
+
+    /// How many resources list what a resource has parts for, and what these have parts for.
+    func ancestors(of scope: ResourceScope) -> Int {
+        var count = 0, next = resources[scope]?.parents
+        // A configuration has no circles.
+        while let parents = next, count < resources.keys.count {
+            count += 1
+            next = resources[parents]?.parents
+        }
+        return count
+    }
+
+    /// What could not be polled for want of parents has them now.
+    private mutating func wakeChildren(of scope: ResourceScope, _ now: Moment) {
+        for child in resources.children[scope, default: []].sorted() {
+            guard var resource = resources[child], resource.lacksParents, suspects[child] == nil, let due = resource.due else { continue }
+            resource.due = max(min(due, resource.soonest(at: now)), notBefore(resource, now))
+            resources[child] = resource
+        }
     }
 }

@@ -15,6 +15,10 @@ extension PipelineState {
         private(set) var deadlines = Timeline()
         /// Those with a run that nobody has noticed yet, with the time from which on it is noticeable.
         private(set) var notices = Timeline()
+        /// Those that have parts for what a resource lists, by that resource.
+        private(set) var children: [ResourceScope: Set<ResourceScope>] = [:]
+        /// Those that run and have children, with the time when they began.
+        private(set) var runningParents = Timeline()
         /// Those that were set since `changes` was asked last.
         private var changed: Set<ResourceScope> = []
 
@@ -24,7 +28,14 @@ extension PipelineState {
         subscript(scope: ResourceScope) -> Resource? {
             get { all[scope] }
             set {
+                let parents = all[scope]?.parents
                 all[scope] = newValue
+                if parents != newValue?.parents {
+                    if let parents { children[parents]?.remove(scope) }
+                    if let parents = newValue?.parents { children[parents, default: []].insert(scope) }
+                    for changed in [parents, newValue?.parents].compactMap(\.self) { runningParents.set(changed, parentsStart(changed)) }
+                }
+                runningParents.set(scope, parentsStart(scope))
                 due.set(scope, newValue?.due)
                 current.set(scope, newValue.flatMap(Self.end))
                 let run = newValue?.run
@@ -41,6 +52,8 @@ extension PipelineState {
             return changed.union(current.until(now).map(\.scope)).sorted()
         }
 
+        private func parentsStart(_ scope: ResourceScope) -> SyncInstant? { children[scope]?.isEmpty == false ? all[scope]?.run?.started : nil }
+
         private static func end(of resource: Resource) -> SyncInstant? { resource.isPollable && !resource.isStale ? resource.staleTime : nil }
 
         private static func deadline(of run: Run) -> SyncInstant? { run.isCancelled ? nil : run.deadline }
@@ -54,9 +67,10 @@ extension PipelineState {
                 if current.times[scope] != Self.end(of: resource) { return "\(scope) is current for another time" }
                 if running.contains(scope) != (resource.run != nil) { return "\(scope) has another run" }
                 if deadlines.times[scope] != resource.run.flatMap(Self.deadline) { return "\(scope) has another deadline" }
+                if runningParents.times[scope] != parentsStart(scope) { return "\(scope) lists parents since another time" }
                 if notices.times[scope] != resource.run.flatMap(Self.notice) { return "\(scope) is noticeable at another time" }
             }
-            let timelines = [due, current, deadlines, notices], known = timelines.reduce(running) { $0.union($1.times.keys) }
+            let timelines = [due, current, deadlines, notices, runningParents], known = timelines.reduce(running) { $0.union($1.times.keys) }
             return timelines.allSatisfy(\.isSorted) && known.isSubset(of: all.keys) ? nil : "\(known.count) entries are out of order"
         }
     }
@@ -125,7 +139,11 @@ extension PipelineState {
 
     /// One resource: what it was configured to, how it stands, and when it is due.
     struct Resource: Sendable {
-        var plan: ResourceConfiguration
+        var plan: ResourceConfiguration {
+            didSet { parents = Self.parents(of: plan) }
+        }
+        /// What lists the objects that it has parts for.
+        private(set) var parents: ResourceScope?
         var place: PacingPlace
         var status: ResourceStatus
         /// When it is polled next; nil while it runs, is paused or disabled.
@@ -143,6 +161,8 @@ extension PipelineState {
         var isStale = false
         /// It is no longer in the configuration. It stays known: if it comes back, the limits count from its last run.
         var isRemoved = false
+        /// Its last run had nothing to ask for, since what lists its parents was never read.
+        var lacksParents = false
         /// Who asked for the next run, and who waits for it.
         var asked: RunCause?
         var waiters: [Int] = []
@@ -152,11 +172,16 @@ extension PipelineState {
 
         init(_ plan: ResourceConfiguration, _ status: ResourceStatus, at now: Moment) {
             self.plan = plan
+            parents = Self.parents(of: plan)
             self.status = status
             self.status.isEnabled = plan.isEnabled
             place = PacingPlace(plan)
             freshSince = status.lastSuccess.map { min(now.instant(of: $0), now.instant) } ?? now.instant
             interval = plan.schedule.every.duration
+        }
+
+        private static func parents(of plan: ResourceConfiguration) -> ResourceScope? {
+            plan.partitions?.parents.flatMap { ResourceScope($0.resource) }
         }
 
         var schedule: Schedule { Schedule(plan.schedule) }

@@ -64,8 +64,12 @@ final class EntityMapping: @unchecked Sendable {
     let plan: JSONFieldPlan
     let attributes: [AttributeField]
     private(set) var relationships: [RelationshipField] = []
-    /// The fields of the key, in the order of the constraint.
+    /// The fields of the key, in the order of the constraint, as far as records have them.
     let keys: [AttributeField]
+    /// The field of the key, if one value is all of it: then that names an object.
+    let onlyKey: AttributeField?
+    /// The key, in the order of the constraint: a slot, and the record's field; nil where it is set and not read.
+    let keyParts: [(slot: Int, field: AttributeField?)]
     let bookkeeping: Bookkeeping
     /// What a new record's row is, slot by slot.
     private(set) var steps: [Step] = []
@@ -73,7 +77,7 @@ final class EntityMapping: @unchecked Sendable {
     private(set) var lists: [Int] = []
     /// The slots that a new record says something about.
     private(set) var said = SlotSet()
-    private let configuration: EntityConfiguration
+    let configuration: EntityConfiguration
 
     /// The slots of the bookkeeping attributes.
     struct Bookkeeping: Sendable {
@@ -106,7 +110,9 @@ final class EntityMapping: @unchecked Sendable {
                     isKey: layout.constraints[0].slots.contains(slot)))
         }
         self.attributes = attributes
-        keys = configuration.key.compactMap { key in attributes.first { $0.conversion.attribute.name == key } }
+        keyParts = layout.constraints[0].slots.map { slot in (slot, attributes.first { $0.slot == slot }) }
+        keys = keyParts.compactMap(\.field)
+        onlyKey = keyParts.count == 1 ? keys.first : nil
         func slot(_ item: ModelBuilder.Bookkeeping) -> Int { layout.slot(of: item.rawValue) ?? 0 }
         let bookkeeping = Bookkeeping(
             hash: slot(.hash), firstSeen: slot(.firstSeen), lastChanged: slot(.lastChanged), run: slot(.run),
@@ -226,14 +232,41 @@ package struct ModelMapping: Sendable {
         fingerprint = digest.description
         salt = digest.bytes.prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
     }
+    private init(_ entities: [String: EntityMapping], like other: ModelMapping) {
+        for mapping in entities.values { mapping.connect(entities) }
+        self.entities = entities
+        held = entities.mapValues { Self.held(by: $0, among: entities) }
+        comparable = Self.comparable(among: entities, held: held)
+        fingerprint = other.fingerprint
+        salt = other.salt
+    }
+
+    /// The same, but records say nothing of properties that are set.
+    func setting(_ assigned: [AssignedProperty], of entity: String) -> ModelMapping {
+        guard !assigned.isEmpty, let found = entities[entity] else { return self }
+        let names = Set(assigned.map(\.name))
+        var configuration = found.configuration
+        for index in configuration.attributes.indices where names.contains(configuration.attributes[index].name) {
+            configuration.attributes[index].isRead = false
+        }
+        for index in configuration.relationships.indices where names.contains(configuration.relationships[index].name) {
+            configuration.relationships[index].isRead = false
+        }
+        return ModelMapping(
+            entities.mapValues { EntityMapping($0.name == entity ? configuration : $0.configuration, entity: $0.entity) }, like: self)
+    }
+
     /// Changes when anything does that decides what a body of this resource becomes: what was read otherwise is read again. It begins with the name
     /// of the entity, since the rows that a page vouches for are known by primary key, which each entity counts for itself.
-    func fingerprint(of resource: ResourceConfiguration) -> String {
+    ///
+    /// - Parameter constants: what is set of its objects.
+    func fingerprint(of resource: ResourceConfiguration, constants: RecordConstants = RecordConstants()) -> String {
         let limits = resource.limits
-        let parts: [Any?] = [
-            fingerprint, resource.records, resource.pagination, resource.parse, resource.http.headers, resource.headers,
-            limits.maxRecordsPerPage, limits.maxDepth, limits.maxString, limits.maxKey, limits.maxNumberDigits, limits.maxMembers,
-        ]
+        let parts: [Any?] =
+            [
+                fingerprint, resource.records, resource.pagination, resource.parse, resource.http.headers, resource.headers,
+                limits.maxRecordsPerPage, limits.maxDepth, limits.maxString, limits.maxKey, limits.maxNumberDigits, limits.maxMembers,
+            ] + (resource.assigned.isEmpty ? [] : [resource.assigned, constants.description])
         let text = parts.map { $0.map { String(describing: $0) } ?? "" }.joined(separator: "\n")
         return "\(resource.entity) \(BodyDigest(of: text))"
     }

@@ -4,8 +4,11 @@ import SyncConfiguration
 
 /// What a record says, as drafts: its own, and those of the objects that it holds or names.
 extension RecordMapper {
-    func draft(of record: JSONRecord, _ mapping: EntityMapping, knowledge: Draft.Knowledge) throws -> Draft {
-        let draft = try mapping.draft(of: record, knowledge: knowledge)
+    func draft(
+        of record: JSONRecord, _ mapping: EntityMapping, knowledge: Draft.Knowledge, constants: RecordConstants = RecordConstants()
+    ) throws -> Draft {
+        let draft = try mapping.draft(of: record, knowledge: knowledge, constants: constants)
+        for (slot, target) in constants.targets { draft.targets[slot] = .some(try gather(Draft(target))) }
         for (index, field) in mapping.relationships.enumerated() {
             let cell = record[field.field]
             var token: JSONRawValue?
@@ -85,13 +88,15 @@ extension RecordMapper {
             guard field.match != .embedded else {
                 throw ConversionProblem(path: field.path, message: "expected a \(destination.name) object, found \(cell.brief)")
             }
-            guard destination.keys.count == 1 else {
+            guard let key = destination.onlyKey else {
                 throw ConversionProblem(
-                    path: field.path, message: "\(destination.name) has a key of \(destination.keys.count) attributes; one value can't name it")
+                    path: field.path,
+                    message:
+                        "\(destination.name) has a key of \(destination.keyParts.count) attributes, or of one that is set; one value can't name it")
             }
             let value: AttributeValue
             do {
-                value = try destination.keys[0].conversion.value(cell, token: token)
+                value = try key.conversion.value(cell, token: token)
             } catch {
                 throw ConversionProblem(path: field.path, message: "key of \(destination.name): \(error.message)")
             }
@@ -122,9 +127,16 @@ extension RecordMapper {
 }
 
 extension EntityMapping {
-    func key(of record: JSONRecord) throws -> UniqueKey {
+    func key(of record: JSONRecord, constants: RecordConstants = RecordConstants()) throws -> UniqueKey {
         var key: [AttributeValue] = []
-        for field in keys {
+        for part in keyParts {
+            guard let field = part.field else {
+                guard let value = constants.values[part.slot] else {
+                    throw ConversionProblem(path: "$", message: "\(name) has no \(layout.names[part.slot]), which is of its key and is set elsewhere")
+                }
+                key.append(value)
+                continue
+            }
             let value = try field.conversion.value(record[field.field], token: record.rawValue(of: field.field))
             if value.isNull {
                 throw ConversionProblem(path: field.conversion.path, message: "\(name) has no \(field.conversion.attribute.name), which is its key")
@@ -135,8 +147,12 @@ extension EntityMapping {
     }
 
     /// What a record says of its own values.
-    func draft(of record: JSONRecord, knowledge: Draft.Knowledge) throws -> Draft {
-        let draft = Draft(mapping: self, key: try key(of: record), knowledge: knowledge)
+    func draft(of record: JSONRecord, knowledge: Draft.Knowledge, constants: RecordConstants = RecordConstants()) throws -> Draft {
+        let draft = Draft(mapping: self, key: try key(of: record, constants: constants), knowledge: knowledge)
+        for (slot, value) in constants.values {
+            draft.row.update(slot, to: value)
+            draft.present.insert(slot)
+        }
         for field in attributes {
             let cell = record[field.field]
             let isMissing = cell.isMissing

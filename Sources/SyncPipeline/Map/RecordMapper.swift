@@ -27,6 +27,7 @@ final class RecordMapper {
     let mapping: ModelMapping
     private let entity: EntityMapping
     private let isComparable: Bool
+    private let constants: RecordConstants
     private let context: NSManagedObjectContext
     private let now: AttributeValue
     private let run: AttributeValue
@@ -67,18 +68,20 @@ final class RecordMapper {
 
     /// - Parameters:
     ///   - maxRejected: how many records may be set aside.
+    ///   - constants: what each record's object has beside what the record says.
     ///   - records: what is known of the page's records: nothing is made of those that are the same as when it was read last.
     ///   - probe: for tests.
     ///   - isCancelled: asked every now and then; then `add` and `flush` throw `SyncError.cancelled`.
     init(
         mapping: ModelMapping, entity: String, context: NSManagedObjectContext, now: Date, run: Int64, limits: LimitsConfiguration,
-        maxRejected: Int, records: PageRecords, probe: Probe?,
+        maxRejected: Int, constants: RecordConstants, records: PageRecords, probe: Probe?,
         isCancelled: @escaping () -> Bool = { false }
     ) throws {
         guard let found = mapping.entities[entity] else { throw SyncError.unknownEntity(entity) }
         self.mapping = mapping
         self.entity = found
         isComparable = mapping.comparable.contains(entity)
+        self.constants = constants
         self.context = context
         self.now = .date(now.timeIntervalSinceReferenceDate)
         self.run = .int64(run)
@@ -88,8 +91,10 @@ final class RecordMapper {
         self.isCancelled = isCancelled
         batchSize = probe?.batchSize ?? 1000
         self.probe = probe
-        packer = probe?.isPacking == false ? nil : RecordPacker(found, among: mapping, limits: limits, now: now, run: run)
-        packed = packer.map { PackedImport($0, said: found.said, in: context, batchSize: probe?.batchSize ?? RowBlockBuilder.rowLimit) }
+        packer = probe?.isPacking == false ? nil : RecordPacker(found, among: mapping, constants: constants, limits: limits, now: now, run: run)
+        var said = found.said
+        said.formUnion(constants.slots)
+        packed = packer.map { PackedImport($0, said: said, in: context, batchSize: probe?.batchSize ?? RowBlockBuilder.rowLimit) }
         seen.add(records.unread)
         counts.unchanged = records.unreadCount
         try countObjects(records.unreadCount)
@@ -114,7 +119,7 @@ final class RecordMapper {
             try reject(record, key: nil, ConversionProblem(path: "$", message: "\(found)"))
             return
         }
-        let hash = Int64(bitPattern: try records.hash(at: place) ^ mapping.salt)
+        let hash = Int64(bitPattern: try records.hash(at: place) ^ mapping.salt ^ constants.salt)
         if let packer, let packed, order.isEmpty, packer.add(record, at: place, hash: hash) {
             try checkCancellation(packer.places.count)
             if packed.isFull { try flush() }
@@ -123,11 +128,11 @@ final class RecordMapper {
         // In the order of the page: of two records of one row, or that hold one object, the later one counts.
         if packer?.places.isEmpty == false { try flush() }
         do {
-            let draft = try draft(of: record, entity, knowledge: .record)
+            let draft = try draft(of: record, entity, knowledge: .record, constants: constants)
             draft.hash = hash
             try gather(draft).place = place
         } catch let problem as ConversionProblem {
-            try reject(record, key: try? entity.key(of: record), problem)
+            try reject(record, key: try? entity.key(of: record, constants: constants), problem)
         }
         if order.count >= batchSize { try flush() }
     }

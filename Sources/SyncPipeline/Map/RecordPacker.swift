@@ -11,6 +11,9 @@ import SyncConfiguration
 final class RecordPacker {
     let builder: RowBlockBuilder
     private let mapping: EntityMapping
+    private let constants: RecordConstants
+    /// What a row is, slot by slot.
+    private let steps: [EntityMapping.Step]
     private let longestList: Int
     private let now: Double
     private let run: Int64
@@ -45,6 +48,16 @@ final class RecordPacker {
         /// Whether it was said in several ways, and whether these can't be true at once.
         fileprivate var isComposed = false
         fileprivate(set) var isTwoThings = false
+
+        fileprivate init(mapping: EntityMapping, key: UniqueKey, said: (row: RowSnapshot, present: SlotSet)?, hash: UInt64) {
+            self.mapping = mapping
+            self.key = key
+            self.said = said
+            self.hash = hash
+        }
+
+        /// One that is only named.
+        init(mapping: EntityMapping, key: UniqueKey) { self.init(mapping: mapping, key: key, said: nil, hash: 0) }
     }
 
     private struct Reading {
@@ -62,8 +75,15 @@ final class RecordPacker {
     }
 
     /// Nil for an entity whose records are not packed.
-    init?(_ mapping: EntityMapping, among all: ModelMapping, limits: LimitsConfiguration, now: Date, run: Int64) {
-        guard mapping.isPacked else { return nil }
+    init?(
+        _ mapping: EntityMapping, among all: ModelMapping, constants: RecordConstants = RecordConstants(), limits: LimitsConfiguration, now: Date,
+        run: Int64
+    ) {
+        guard mapping.isPacked, !constants.targets.values.contains(where: { $0.mapping.name == mapping.name }) else { return nil }
+        self.constants = constants
+        steps = mapping.steps.enumerated().map { slot, step in
+            constants.values[slot].map { .fixed($0) } ?? constants.targets[slot].map { .object($0) } ?? step
+        }
         destinations = mapping.relationships.compactMap { all.entities[$0.destination] }
         recent = Array(repeating: nil, count: destinations.count)
         longestList = limits.maxMembers
@@ -78,7 +98,7 @@ final class RecordPacker {
     func add(_ record: JSONRecord, at place: Int, hash: Int64) -> Bool {
         let known = targets.count, silent = silences.count
         replaced.removeAll(keepingCapacity: true)
-        for step in mapping.steps {
+        for step in steps {
             let fits =
                 switch step {
                 case .value(let cell): put(record, cell)
@@ -88,6 +108,7 @@ final class RecordPacker {
                 case .hash: builder.put(integer: hash)
                 case .no: builder.put(bool: false)
                 case .fixed(let value): builder.put(value)
+                case .object(let target): builder.put(target: number(of: target))
                 }
             if !fits { return forget(known, silent) }
         }
@@ -154,8 +175,8 @@ final class RecordPacker {
             if let recent = recent[index], recent.cell == integer { return recent.number }
         default: break
         }
-        guard field.match != .embedded, destination.keys.count == 1,
-            let value = try? destination.keys[0].conversion.value(cell, token: token), !value.isNull
+        guard field.match != .embedded, let key = destination.onlyKey,
+            let value = try? key.conversion.value(cell, token: token), !value.isNull
         else { return nil }
         let number = number(of: Target(mapping: destination, key: .one(value)))
         if case .int64(let integer) = cell { recent[index] = (integer, number) }
@@ -273,7 +294,7 @@ final class RecordPacker {
 
     /// What was added, in order.
     func drafts() -> [PackedDraft] {
-        let slots = mapping.relationships.compactMap(\.slot)
+        let slots = mapping.relationships.compactMap(\.slot) + constants.targets.keys
         var silences = silences[...]
         return places.enumerated().compactMap { number, place in
             var silent: Set<Int> = []
@@ -287,8 +308,10 @@ final class RecordPacker {
                 guard !silent.contains(index), case .toMany(let toMany) = mapping.relationships[index].place else { return nil }
                 return (index, (listed[toMany] ?? []).map { targets[$0] })
             }
+            let draft = Draft(mapping: mapping, key: key, row: row.copy(), at: place)
+            draft.present.formUnion(constants.slots)
             return PackedDraft(
-                draft: Draft(mapping: mapping, key: key, row: row.copy(), at: place), targets: slots.map { ($0, named[$0].map { targets[$0] }) },
+                draft: draft, targets: slots.map { ($0, named[$0].map { targets[$0] }) },
                 lists: lists)
         }
     }
@@ -336,5 +359,7 @@ extension EntityMapping {
         case hash
         case no
         case fixed(AttributeValue)
+        /// The object that is set for all records of the listing.
+        case object(RecordPacker.Target)
     }
 }

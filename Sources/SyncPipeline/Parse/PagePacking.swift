@@ -203,7 +203,10 @@ private final class ListPacker: @unchecked Sendable {
 
     /// Nil if one of them is not packed, or cannot be read.
     func records(of place: RecordSpool.Place, under limits: JSONReaderLimits, now: Date, in spill: BlockSpill) -> [PackedRecords]? {
-        guard let packer = RecordPacker(mapping, among: recipe.mapping, limits: recipe.resource.limits, now: now, run: run) else { return nil }
+        guard
+            let packer = RecordPacker(
+                mapping, among: recipe.mapping, constants: recipe.constants, limits: recipe.resource.limits, now: now, run: run)
+        else { return nil }
         var result: [PackedRecords] = []
         func close() throws {
             guard let records = packer.records(in: spill) else { throw Unusual() }
@@ -215,7 +218,7 @@ private final class ListPacker: @unchecked Sendable {
             let records = list.records
             _ = try list.bytes.withUnsafeBytes { bytes in
                 try reader.read(bytes: bytes, plan: mapping.plan, limits: limits, policies: recipe.policies) { record in
-                    let known = records[record.index], hash = Int64(bitPattern: known.hash ^ recipe.mapping.salt)
+                    let known = records[record.index], hash = Int64(bitPattern: known.hash ^ recipe.mapping.salt ^ recipe.constants.salt)
                     guard record.problem == nil, packer.add(record, at: known.place, hash: hash) else { throw Unusual() }
                     if packer.builder.isFull { try close() }
                 }

@@ -22,7 +22,8 @@ struct EntitySharing: Sendable {
     func comparison(of resource: ResourceConfiguration, in scope: ResourceScope) -> RecordComparison {
         let entity = resource.entity, held = mapping.held[entity] ?? []
         let isAlone = scopes[entity]?.isSubset(of: [scope]) ?? true
-        var comparison = RecordComparison(isAlone: isAlone)
+        // Parts may have records of one object.
+        var comparison = RecordComparison(isAlone: isAlone && resource.partitions == nil)
         // Objects that records hold are written by these records alone, or they may be other than what was said.
         comparison.isComparable =
             mapping.comparable.contains(entity) && held.allSatisfy { scopes[$0] == nil && holders[$0]?.isSubset(of: [entity]) != false }

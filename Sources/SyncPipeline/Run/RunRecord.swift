@@ -18,9 +18,9 @@ struct RunRecord: Sendable {
     let acceptsDeletes: Bool
     /// What decided what the run's bodies became.
     let fingerprint: String
+    /// It is a part of a run, which has a row of its own.
+    let isPart: Bool
 
-    /// How many runs of a resource are remembered.
-    private static let history: Int64 = 500
     /// For how many runs that did not reach the end of the listing pages are remembered.
     private static let unfinished: Int64 = 3
     /// How many things that were set aside are kept of a resource.
@@ -56,7 +56,16 @@ struct RunRecord: Sendable {
         var tally = tally
         tally.see(try vouched(stored))
         let seen = tally.seen
-        let members = try RunState.members(among: stored, scope: scope, entity: entity.name, in: worker)
+        // What it had parts for it lists itself now: what they vouched for is its own to judge.
+        let former = try isPart ? [] : ResourceTable.parts(of: scope, in: worker)
+        var collected = KeyCollector(), inherited: [MissingKeys] = []
+        collected.add(try RunState.members(among: stored, scope: scope, entity: entity.name, in: worker))
+        for part in former {
+            let theirs = try StoredKeys.entries(of: part.scope, in: worker)
+            collected.add(try RunState.members(among: theirs, scope: part.scope, entity: entity.name, in: worker))
+            if mayRemove { inherited += try forget(part, theirs, in: worker) }
+        }
+        let members = collected.keys
         let absent = members.subtracting(seen)
         let isLive = try entity.rows(absent, in: worker).filter { $1[entity.bookkeeping.deletedAt].isNull }
         let live = members.subtracting(absent).union(KeyRuns(isLive.keys.lazy.map(\.key)))
@@ -67,11 +76,12 @@ struct RunRecord: Sendable {
                 live: live, others: others, denials: mayRemove ? try denials(isLive, in: worker) : [:], isAccepted: acceptsDeletes,
                 endedAt: endedAt))
         var missing = conclusion.verdict.missing
+        for theirs in inherited { missing.inheritTombstones(of: theirs) }
         let (deleted, gone) = conclusion.isListing ? try sweep(conclusion.verdict, &missing, in: worker) : ([], [:])
         try writeResource(conclusion, missing, count: seen.count, in: worker)
         let forgotten = try forgetRequests(stored, isListing: conclusion.isListing, in: worker)
         try tidyQuarantine(isListing: conclusion.isListing, in: worker)
-        try writeRun(deleted: deleted.count, in: worker)
+        if !isPart { try writeRun(deleted: deleted.count, in: worker) }
         let removed = goneRows(gone, in: worker)
         let erased = Set(worker.deletedObjects.compactMap { $0.entity.name }.filter { mapping.entities[$0] != nil })
         try forgetPages(naming: erased, in: worker)
@@ -79,6 +89,16 @@ struct RunRecord: Sendable {
         try worker.save()
         return Outcome(
             verdict: conclusion.verdict, known: members.count, deleted: deleted.count, removed: removed, erased: erased, forgotten: forgotten)
+    }
+
+    /// Forgets a part that is none any more.
+    ///
+    /// - Returns: what it had that was missing.
+    private func forget(_ part: StateRow<ResourceTable>, _ keys: [StoredKeys.Entry], in worker: NSManagedObjectContext) throws -> [MissingKeys] {
+        defer { for entry in keys { entry.delete(in: worker) } }
+        for row in try StateRow<RequestTable>.all(where: [.isEqual(\.scope, "\(part.scope)")], in: worker) { row.delete(in: worker) }
+        part.delete(in: worker)
+        return keys.filter { $0.kind == .missing }.map { MissingKeys($0.data) }
     }
 
     /// Forgets what the pages said whose records name rows of these entities: a record that names a row which is gone brings it back when it is read.
@@ -101,7 +121,7 @@ struct RunRecord: Sendable {
         _ verdict: Sweep.Verdict, _ missing: inout MissingKeys, in worker: NSManagedObjectContext
     ) throws -> (deleted: Set<Int64>, gone: [String: Set<Int64>]) {
         let removal = Removal(mapping: mapping, entity: entity, action: deletion.action, now: endedAt, run: state.number)
-        if state.fingerprint == nil, deletion.detect == .snapshot {
+        if state.fingerprint == nil, !isPart, deletion.detect == .snapshot {
             // Tombstones from before their owners were recorded.
             let taken = try RunState.tombstones(of: entity.name, byOthersThan: scope, in: worker)
             for (second, keys) in try removal.tombstones(in: worker) {
@@ -196,7 +216,8 @@ struct RunRecord: Sendable {
     private func tidyQuarantine(isListing: Bool, in worker: NSManagedObjectContext) throws {
         guard tally.wroteAnything else { return }
         let rows = try StateRow<QuarantineTable>.all(
-            where: [.isEqual(\.source, scope.source), .isEqual(\.resource, scope.resource)], sortedBy: [.down(\.seenAt), .up(\.record)], in: worker)
+            where: [.isEqual(\.source, scope.source), .isEqual(\.resource, scope.resource), .isEqual(\.partition, scope.partition ?? "")],
+            sortedBy: [.down(\.seenAt), .up(\.record)], in: worker)
         var kept = 0
         for row in rows {
             let isGone = row.run < state.number && (tally.readPages.contains(row.page) || (isListing && row.page > tally.pages))
@@ -206,23 +227,38 @@ struct RunRecord: Sendable {
     }
 
     private func writeRun(deleted: Int, in worker: NSManagedObjectContext) throws {
-        var row = try RunTable.row(of: scope, state.number, in: worker), counts = tally.counts
+        var counts = tally.counts
         counts.deleted = deleted
-        row.uuid = run
-        row.cause = cause
-        row.startedAt = startedAt
-        row.endedAt = endedAt
-        row.outcome = tally.outcome
-        row.isComplete = tally.isComplete
-        row.pages = tally.pages
-        row.bytes = tally.bytes
-        row.take(counts)
-        row.httpStatus = tally.status
-        row.error = tally.error.map { RemoteText.line($0) }
-        row.write(in: worker)
-        let old = try StateRow<RunTable>.all(
-            where: [.isEqual(\.source, scope.source), .isEqual(\.resource, scope.resource), .isAtMost(\.number, state.number - Self.history)],
+        try StateRow<RunTable>.write(
+            RunReport(
+                run: run, scope: scope, cause: cause, startedAt: startedAt, endedAt: endedAt, outcome: tally.outcome, isComplete: tally.isComplete,
+                pages: tally.pages, bytes: tally.bytes, counts: counts, httpStatus: tally.status, error: tally.error), number: state.number,
             in: worker)
+    }
+}
+
+extension StateRow<RunTable> {
+    /// How many runs of a resource are remembered.
+    private static var history: Int64 { 500 }
+
+    /// Writes how a run went, and forgets the oldest of its resource.
+    static func write(_ report: RunReport, number: Int64, in worker: NSManagedObjectContext) throws {
+        let scope = report.scope
+        var row = try RunTable.row(of: scope, number, in: worker)
+        row.uuid = report.run
+        row.cause = report.cause
+        row.startedAt = report.startedAt
+        row.endedAt = report.endedAt
+        row.outcome = report.outcome
+        row.isComplete = report.isComplete
+        row.pages = report.pages
+        row.bytes = report.bytes
+        row.take(report.counts)
+        row.httpStatus = report.httpStatus
+        row.error = report.error.map { RemoteText.line($0) }
+        row.write(in: worker)
+        let old = try all(
+            where: [.isEqual(\.source, scope.source), .isEqual(\.resource, scope.resource), .isAtMost(\.number, number - history)], in: worker)
         for row in old { row.delete(in: worker) }
     }
 }

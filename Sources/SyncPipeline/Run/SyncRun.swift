@@ -3,7 +3,7 @@ import OpenCoreData
 import SyncConfiguration
 import Synchronization
 
-/// One run of one resource: page after page, fetched, parsed and saved; then the conclusions.
+/// One run of one resource: its listing, or one after the other those that it has parts for.
 final class SyncRun: Sendable {
     /// What a run works with.
     struct Environment: Sendable {
@@ -30,6 +30,20 @@ final class SyncRun: Sendable {
         let asks: @Sendable (ResourceScope) -> Void
         /// Called, and awaited, before a wait that a server asked for.
         let willWait: @Sendable (ResourceScope, Date) async -> Void
+
+        /// Tells that a run begins.
+        func begin(_ start: RunStart) {
+            observe(.runStarted(start))
+            if trust.asksForOthers(at: clock.instant, isDue: start.cause == .schedule) {
+                // Rows may have changed if another program has written to the store: they are checked again, page by page.
+                document.root.persistentStoreCoordinator?.askForOthers { [trust] in trust.forgetAll() }
+            }
+        }
+
+        /// Returns when what a run has found is in the file. Somebody who is in a hurry does not wait for the document's own save.
+        func commit(isHurried: Bool) async throws {
+            if isHurried { try await document.save() } else { try await document.committed() }
+        }
     }
 
     /// Where a run is, for status and liveness.
@@ -50,42 +64,6 @@ final class SyncRun: Sendable {
         var waitsForDisk = false
     }
 
-    let id: UUID
-    let resource: ResourceConfiguration
-    let scope: ResourceScope
-    let cause: RunCause
-    let isFull: Bool
-    let environment: Environment
-    private let prepared: PreparedResource
-    private let progressState: Mutex<Progress>
-    let knowledge = Mutex(Knowledge())
-
-    /// - Parameter isFull: requests every page without conditions.
-    init(_ prepared: PreparedResource, cause: RunCause, environment: Environment, isFull: Bool = false) {
-        self.prepared = prepared
-        resource = prepared.resource
-        self.scope = ResourceScope(source: resource.source, resource: resource.name)
-        // Foundation's own generator opens a file for each.
-        var random = SystemRandomNumberGenerator()
-        id = UUID.random(using: &random)
-        self.cause = cause
-        self.isFull = isFull
-        self.environment = environment
-        progressState = Mutex(Progress(startedAt: environment.clock.instant))
-    }
-
-    /// What decides what a body becomes.
-    var fingerprint: String { prepared.fingerprint }
-    var comparison: RecordComparison { prepared.comparison }
-
-    var progress: Progress { progressState.withLock { $0 } }
-
-    /// Ends the run when the open page is done.
-    func stopAfterPage() { progressState.withLock { $0.mustStop = true } }
-
-    /// What the run found is saved at once when it ends, not with the document's own next save.
-    func hurry() { progressState.withLock { $0.isHurried = true } }
-
     /// The report, and what the schedule needs to know beside it.
     struct Conclusion: Sendable {
         var report: RunReport
@@ -93,302 +71,209 @@ final class SyncRun: Sendable {
         var pacing: ServerPacing?
         var heldDeletes: Int
         var guardName: String?
+        /// There was nothing to ask for, since what lists its parents was never read.
+        var lacksParents = false
+    }
+
+    /// What changes while it runs.
+    private struct State {
+        /// Of what it reads now, or read last.
+        var listing: ListingRun?
+        /// Of what it has read before.
+        var records = 0
+        var steps = 0
+        var mustStop = false
+        var isHurried = false
+        /// All is read, and what was found is being saved.
+        var isSaving = false
+    }
+
+    let resource: ResourceConfiguration
+    let environment: Environment
+    private let scope: ResourceScope
+    private let id: UUID
+    private let cause: RunCause
+    private let isFull: Bool
+    private let prepared: PreparedResource
+    private let start: SyncInstant
+    private let state: Mutex<State>
+
+    /// - Parameter isFull: requests every page without conditions.
+    init(_ prepared: PreparedResource, cause: RunCause, environment: Environment, isFull: Bool = false) {
+        self.prepared = prepared
+        resource = prepared.resource
+        scope = ResourceScope(source: resource.source, resource: resource.name)
+        // Foundation's own generator opens a file for each.
+        var random = SystemRandomNumberGenerator()
+        id = UUID.random(using: &random)
+        self.cause = cause
+        self.isFull = isFull
+        self.environment = environment
+        start = environment.clock.instant
+        state = Mutex(State())
+        if resource.partitions == nil {
+            let listing = ListingRun(prepared, of: scope, id: id, cause: cause, environment: environment, isFull: isFull)
+            state.withLock { $0.listing = listing }
+        }
+    }
+
+    var progress: Progress {
+        state.withLock { state in
+            var progress = state.listing?.progress ?? Progress(startedAt: start)
+            progress.startedAt = start
+            progress.records += state.records
+            progress.steps += state.steps
+            progress.mustStop = progress.mustStop || state.mustStop
+            progress.waitsForDisk = progress.waitsForDisk || state.isSaving
+            return progress
+        }
+    }
+
+    /// Ends the run when the open page is done.
+    func stopAfterPage() {
+        state.withLock { state in
+            state.mustStop = true
+            state.listing?.stopAfterPage()
+        }
+    }
+
+    /// What the run found is saved at once when it ends, not with the document's own next save.
+    func hurry() {
+        state.withLock { state in
+            state.isHurried = true
+            state.listing?.hurry()
+        }
     }
 
     /// Runs to the end, whatever it is; never throws. With `isWaitedFor` the document is saved at once, else the report waits for the
     /// document's own save.
     func run(isWaitedFor: Bool, acceptsDeletes: Bool) async -> Conclusion {
+        if resource.partitions == nil, let listing = state.withLock({ $0.listing }) {
+            return await listing.run(isWaitedFor: isWaitedFor, acceptsDeletes: acceptsDeletes)
+        }
         let startedAt = environment.clock.wallTime
-        environment.observe(.runStarted(RunStart(run: id, scope: scope, cause: cause, startedAt: startedAt)))
-        if environment.trust.asksForOthers(at: environment.clock.instant, isDue: cause == .schedule) {
-            // Rows may have changed if another program has written to the store: they are checked again, page by page.
-            environment.document.root.persistentStoreCoordinator?.askForOthers { [trust = environment.trust] in trust.forgetAll() }
-        }
-        var tally = RunTally()
-        var state: RunState?
+        environment.begin(RunStart(run: id, scope: scope, cause: cause, startedAt: startedAt))
+        var summary = PartitionSummary()
         do {
-            let (loaded, firstPage, mayCompare, mustRead) = try await loadBegin()
-            state = loaded
-            tally.mayCompare = mayCompare
-            tally.isReadAnew =
-                mustRead
-                || resource.deletion.detect == .snapshot
-                    && loaded.missing.waitsForAnotherListing(confirmRuns: resource.deletion.confirmRuns, now: startedAt)
-            try await readPages(&tally, number: loaded.number, first: firstPage)
+            try await readPartitions(&summary, acceptsDeletes: acceptsDeletes)
         } catch is CancellationError {
-            tally.outcome = .cancelled
+            summary.outcome = .cancelled
         } catch SyncError.cancelled {
-            tally.outcome = .cancelled
+            summary.outcome = .cancelled
         } catch {
-            tally.fail(error)
+            summary.lacksParents = error is LackOfParents
+            summary.fail(error.inWords, summary.lacksParents ? .page : RunFailure(error))
         }
-        return await conclude(tally, state: state, startedAt: startedAt, isWaitedFor: isWaitedFor, acceptsDeletes: acceptsDeletes)
-    }
-
-    // MARK: Pages
-
-    /// What is known of the first page, read in one go with the resource's own state.
-    private typealias KnownPage = (key: String, request: StoredRequest?)
-
-    private func loadBegin() async throws -> (state: RunState, stored: KnownPage?, mayCompare: Bool, mustRead: Bool) {
-        let key = prepared.pagination?.request.key
-        return try await environment.workers.run { [self] worker in
-            let (mayCompare, mustRead) = try mayCompare(in: worker)
-            let state = try RunState.load(scope: scope, entity: resource.entity, in: worker)
-            return (state, try key.map { ($0, try storedRequest($0, in: worker)) }, mayCompare, mustRead)
-        }
-    }
-
-    private func readPages(_ tally: inout RunTally, number: Int64, first: KnownPage?) async throws {
-        var ahead: PageAhead?
+        summary.judge()
+        let start = RunStart(run: id, scope: scope, cause: cause, startedAt: startedAt)
         do {
-            try await readPages(&tally, number: number, first: first, ahead: &ahead)
-            await ahead?.giveUp()
+            let record = PartitionedRunRecord(
+                report: summary.conclusion(start, endedAt: environment.clock.wallTime).report, resume: summary.resume,
+                heldDeletes: summary.heldDeletes, names: summary.names, fingerprint: prepared.fingerprint)
+            let wrote = try await environment.workers.run { worker in try record.write(in: worker) }
+            if wrote, summary.outcome != .cancelled, !progress.mustStop {
+                state.withLock { $0.isSaving = true }
+                try await environment.commit(isHurried: isWaitedFor || state.withLock { $0.isHurried })
+            }
         } catch {
-            await ahead?.giveUp()
-            throw error
+            summary.fail(error.inWords, RunFailure(error))
         }
+        return summary.conclusion(start, endedAt: environment.clock.wallTime)
     }
 
-    private func readPages(_ tally: inout RunTally, number: Int64, first: KnownPage?, ahead: inout PageAhead?) async throws {
-        let settings = try prepared.settings.get().anew()
-        let options = TransportOptions(resource: resource, settings: settings, daemon: environment.daemon)
-        if let coordinator = environment.document.root.persistentStoreCoordinator {
-            // Rows that wait take no room that the bodies of pages may need: without it they cost memory, and these the run.
-            coordinator.blockSpillLimits.leavesFree = max(BlockSpill.Limits().leavesFree, environment.store.minFreeDisk.bytes * 2)
-        }
-        let surroundings = Surroundings(
-            number: number, recipe: PageRecipe(resource: resource, mapping: environment.mapping, settings: settings), settings: settings,
-            transport: try await environment.transports.transport(for: options))
-        var pagination = prepared.pagination ?? Pagination(resource.pagination, limits: resource.limits, first: settings.first)
-        var first = first
-        let deadline = environment.clock.instant.advanced(by: resource.limits.maxRunTime.duration)
-        var mustRead = false
-        while true {
+    // MARK: Parts
+
+    private func readPartitions(_ summary: inout PartitionSummary, acceptsDeletes: Bool) async throws {
+        let deadline = start.advanced(by: resource.limits.maxRunTime.duration)
+        let (found, first, runNumber) = try await partitions(), partitions = Array(found[first...] + found[..<first])
+        summary.names = found.map(\.name)
+        // The last run may have ended before it came to all of them.
+        for (number, partition) in partitions.enumerated() {
+            summary.resume = partition.name
             try Task.checkCancellation()
             if progress.mustStop { throw SyncError.cancelled }
-            if environment.clock.instant >= deadline {
-                throw SyncError.page("\(scope): the run took longer than limits.max_run_time = \(resource.limits.maxRunTime)")
+            if number > 0, number % Self.partsBetweenNotes == 0 { try await note(partition) }
+            var isLate = environment.clock.instant >= deadline
+            if !isLate {
+                let part = ListingRun.Part(number: runNumber, isFirst: number == 0, deadline: deadline)
+                guard let conclusion = await read(partition, as: part, acceptsDeletes: acceptsDeletes, &summary) else { continue }
+                summary.take(conclusion, of: partition)
+                if conclusion.report.outcome == .cancelled { throw SyncError.cancelled }
+                isLate = environment.clock.instant >= deadline && conclusion.report.outcome == .failed
+                // Whatever ended this run must not end the next one before that has read anything else.
+                if number == 0, isLate || summary.isOver { summary.resume = partitions.dropFirst().first?.name ?? "" }
             }
-            // After a wait, what was read before may be out of date.
-            if try await waitForRoom(until: deadline) { first = nil }
-            if ahead == nil, let until = environment.notBefore(scope) {
-                first = nil
-                if try await !mayWait(until: until, &tally) { return }
+            if isLate {
+                throw SyncError.page(
+                    "\(scope): the run took longer than limits.max_run_time = \(resource.limits.maxRunTime); it came to \(number) of \(partitions.count) "
+                        + "parts, and the next one begins with those that are left")
             }
-            let request = pagination.request
-            let page = pagination.pages + 1
-            step { $0.page = page }
-            // A request that is made twice, as in scrolling, does not say which page it is for.
-            let isRepeated = tally.requestKeys.contains(request.key)
-            // Even if the page is read regardless of what is known of it: rows that are not as they were written must not count as unchanged.
-            let known = if let first, first.key == request.key { first.request } else { try await storedRequest(request.key, after: tally) }
-            first = nil
-            let stored = mustRead || isFull || isRepeated || tally.isReadAnew ? nil : known
-            // What a page said that was asked for before in this run is nobody's any more.
-            if isRepeated { tally.mayCompare = false }
-            let outcome: FetchOutcome, packing: PagePacking?, fetched = ahead
-            ahead = nil
-            if let fetched, !mustRead, fetched.request.key == request.key {
-                // The previous page may have cast doubt on its rows: then nothing is known of it any longer, and a 304 is not believed.
-                outcome = await fetched.outcome
-                packing = fetched.packing
-            } else {
-                await fetched?.giveUp()
-                let fetching = fetch(
-                    request, page: page, stored: stored, isCompared: tally.mayCompare, isNew: known == nil && tally.isNew, surroundings)
-                outcome = await environment.fetchQueue.run(fetching.operation)
-                packing = fetching.packing
-            }
-            defer { packing?.end() }
-            step { $0.waits[page] = nil }
-            let facts: PageFacts
-            switch outcome {
-            case .page(let fetched):
-                // The page before may have cast doubt on what was left out.
-                if fetched.content.isCompared, stored == nil || !tally.mayCompare {
-                    tally.bytes += fetched.received
-                    mustRead = true
-                    continue
-                }
-                if !isRepeated { ahead = try await pageAhead(of: fetched, pagination, tally, surroundings) }
-                var comparison = prepared.comparison
-                comparison.mayBeKept = tally.mayCompare || !comparison.isPossible
-                if fetched.content.isCompared { comparison.written = tally.written }
-                do {
-                    facts = try await parse(
-                        fetched, packing, request: request, isRepeated: isRepeated, comparison, surroundings, page: page, tally: &tally)
-                } catch is UnsoundComparison {
-                    // What the next pages would be compared with may have been forgotten, too.
-                    knowledge.withLock { $0.manifests = [:] }
-                    mustRead = true
-                    continue
-                }
-            case .notModified(let unmodified):
-                guard let stored, let known = stored.facts?.renewed(by: unmodified, pagination: resource.pagination, settings: settings) else {
-                    mustRead = true
-                    continue
-                }
-                facts = known
-                tally.take(unmodified, request: request.key, facts: known, stored: stored)
-                try await renew(stored, by: unmodified, request: request)
-                environment.observe(.pageNotModified(scope: scope, run: id, page: page))
-            case .leftAlone:
-                continue
-            default:
-                stop(&tally, after: outcome)
-                return
-            }
-            mustRead = false
-            tally.requestKeys.insert(request.key)
-            switch pagination.advance(facts) {
-            case .next: continue
-            case .end(let end):
-                tally.end(end, limits: resource.limits)
-                return
-            case .repetition(let repetition):
-                throw SyncError.page("\(scope): \(repetition.rawValue) (pages.repeat_guard): page \(page) leads to nothing new")
-            }
+            if summary.isOver { return }
+        }
+        summary.resume = ""
+    }
+
+    /// After so many parts it is remembered how far the run has come.
+    private static let partsBetweenNotes = 50
+
+    /// Remembers with which part a run begins if the process ends before this one does.
+    private func note(_ partition: Partition) async throws {
+        let scope = scope
+        try await environment.workers.run { worker in
+            var row = try ResourceTable.row(of: scope, in: worker)
+            row.resumeAt = partition.name
+            row.write(in: worker)
+            try worker.save()
         }
     }
 
-    private func parse(
-        _ fetched: FetchedPage, _ packing: PagePacking?, request: PageRequest, isRepeated: Bool, _ comparison: RecordComparison,
-        _ surroundings: Surroundings, page: Int, tally: inout RunTally
-    ) async throws -> PageFacts {
-        let recipe = surroundings.recipe, number = surroundings.number
-        tally.status = fetched.status
-        tally.bytes += fetched.received
-        tally.pacing = fetched.pacing
-        let operation = ParseOperation(
-            ParseOperation.Input(
-                document: environment.document, recipe: recipe, scope: scope, run: number, pageNumber: page, requestKey: request.key,
-                fingerprint: fingerprint, isUnstored: !isRepeated && knowledge.withLock { $0.requests?.isBlank == true }, isRemembered: !isRepeated,
-                comparison: comparison, page: fetched, packing: packing,
-                badRecords: tally.badRecords, now: environment.clock.wallTime,
-                probe: environment.parseProbe))
-        let parsed: ParsedPage, url = recipe.settings.redactor.redact(fetched.address)
+    /// What there is to read, with which it begins, and the number of the run.
+    private func partitions() async throws -> (partitions: [Partition], first: Int, number: Int64) {
+        guard let configuration = resource.partitions else { return ([], 0, 0) }
+        let scope = scope, mapping = environment.mapping, list = ParentList(of: resource)
+        let (found, resume, number) = try await environment.workers.run { worker in
+            let state = try RunState.load(scope: scope, in: worker)
+            return (try list?.load(mapping, in: worker), state.resumeAt, state.number)
+        }
+        var partitions = found?.partitions ?? []
+        if case .values(let values) = configuration.kind { partitions = values.map { Partition(value: $0, as: configuration.alias) } }
+        if let found, found.partitions.isEmpty, !found.isListed, let parents = configuration.parents {
+            throw LackOfParents(scope: scope, parents: parents.resource)
+        }
+        return (partitions, partitions.firstIndex { $0.name == resume } ?? 0, number)
+    }
+
+    /// Reads one part; nil: it cannot be asked for.
+    private func read(
+        _ partition: Partition, as part: ListingRun.Part, acceptsDeletes: Bool, _ summary: inout PartitionSummary
+    ) async -> Conclusion? {
+        let listing: ListingRun
         do {
-            parsed = try await environment.parseQueue.run(operation)
-        } catch let error where error is SyncError || error is FetchError || error is UnsoundComparison {
-            throw error
+            let resource = try PreparedResource(prepared, for: partition, environment)
+            let scope = ResourceScope(source: scope.source, resource: scope.resource, partition: partition.name)
+            listing = ListingRun(
+                resource, of: scope, id: id, cause: cause, environment: environment, isFull: isFull,
+                part: part)
         } catch {
-            throw SyncError.page("\(scope): page \(page), \(url): \(error.inWords)")
+            summary.miss(error.inWords, partition)
+            return nil
         }
-        environment.trust.note(parsed.overwritten, readingPage: request.key, of: scope, comparing: fetched.content.isCompared)
-        step { $0.records += parsed.facts.records }
-        tally.take(parsed, of: fetched, request: request.key, run: number)
-        if let first = parsed.rejected.first {
-            environment.observe(
-                .quarantined(scope: scope, run: id, page: page, count: parsed.counts.quarantined, first: "record \(first.record): \(first.reason)"))
-        }
-        environment.observe(
-            .pageSaved(
-                PageReport(
-                    scope: scope, run: id, page: page, url: url, status: fetched.status,
-                    bytes: fetched.received, counts: parsed.counts, duration: fetched.duration)))
-        var facts = parsed.facts
-        // Some services send null for an empty list. If rows were listed before, it does not prove that they are gone.
-        if facts.isNull, try await !hasListedRows() { facts.isNull = false }
-        return facts
-    }
-
-    private func stop(_ tally: inout RunTally, after outcome: FetchOutcome) {
-        // The status of an earlier page says nothing about a request that got no response.
-        if let error = outcome.error { tally.status = error.status }
-        tally.error = outcome.error.map { "\($0)" }
-        tally.failure = outcome.error.map { RunFailure($0) }
-        tally.outcome = .failed
-        switch outcome {
-        case .parked(let until, _):
-            tally.outcome = .parked
-            tally.parkedUntil = until
-            environment.observe(.parked(scope: scope, until: until))
-        case .authenticationRejected(let error):
-            environment.observe(.authenticationRejected(scope: scope, url: error.url, status: error.status ?? 401))
-        case .refused(let error):
-            var isAddress = false
-            if case .refused = error.kind { isAddress = true }
-            environment.observe(.refused(scope: scope, url: error.url, reason: "\(error)", isAddress: isAddress))
-        case .cancelled: tally.outcome = .cancelled
-        case .page, .notModified, .leftAlone, .failed: break
-        }
-        tally.parkedUntil = outcome.notBefore ?? tally.parkedUntil
-    }
-
-    func step(_ change: (inout Progress) -> Void) {
-        progressState.withLock { progress in
-            progress.steps += 1
-            change(&progress)
-        }
-    }
-
-    // MARK: Conclusions
-
-    private func conclude(
-        _ tally: RunTally, state: RunState?, startedAt: Date, isWaitedFor: Bool, acceptsDeletes: Bool
-    ) async -> Conclusion {
-        var tally = tally
-        var verdict = Sweep.Verdict(), known = 0
-        if let state, let entity = environment.mapping.entities[resource.entity] {
-            let record = RunRecord(
-                run: id, scope: scope, cause: cause, mapping: environment.mapping, entity: entity, deletion: resource.deletion, tally: tally,
-                state: state,
-                startedAt: startedAt, endedAt: environment.clock.wallTime, acceptsDeletes: acceptsDeletes,
-                fingerprint: fingerprint)
-            do {
-                if record.isNeeded {
-                    let written = try await write(record)
-                    verdict = written.verdict
-                    known = written.known
-                    tally.counts.deleted += written.deleted
-                    // Once more: a page that names what is gone may have been saved meanwhile.
-                    if !written.erased.isEmpty {
-                        try await environment.workers.run { worker in
-                            try record.forgetPages(naming: written.erased, in: worker)
-                            try worker.save()
-                        }
-                    }
-                    let isStopping = tally.outcome == .cancelled || progress.mustStop
-                    if isStopping { return conclusion(tally, verdict, startedAt) }
-                    step { $0.waitsForDisk = true }
-                    if isWaitedFor || progress.isHurried {
-                        try await environment.document.save()
-                    } else {
-                        try await environment.document.committed()
-                    }
-                }
-            } catch let unreadable as RunRecord.UnreadableKeys {
-                environment.trust.forget([unreadable.request], of: scope)
-                tally.fail(unreadable)
-                tally.error = "the store cannot tell which rows the page \(unreadable.request) holds; the next run reads the page again"
-            } catch {
-                tally.fail(error)
+        state.withLock { state in
+            if let before = state.listing?.progress {
+                state.records += before.records
+                state.steps += before.steps
             }
+            state.listing = listing
+            if state.mustStop { listing.stopAfterPage() }
         }
-        if let guardName = verdict.guardName {
-            environment.observe(
-                .deletesHeld(scope: scope, run: id, count: verdict.held, known: known, guardName: guardName))
-        }
-        return conclusion(tally, verdict, startedAt)
+        return await listing.run(isWaitedFor: false, acceptsDeletes: acceptsDeletes)
     }
+}
 
-    private func write(_ record: RunRecord) async throws -> RunRecord.Outcome {
-        let write = { @Sendable [environment, scope] in
-            try await environment.workers.run { worker in try record.write(in: worker) { environment.parseProbe?.concludes(scope) } }
-        }
-        let written = record.mayRemove ? try await environment.trust.conclusions.run(write) : try await write()
-        environment.trust.doubt(written.removed)
-        environment.trust.forget(written.forgotten, of: scope)
-        return written
-    }
+/// What lists the objects that a resource has parts for was never read.
+private struct LackOfParents: Error, CustomStringConvertible {
+    let scope: ResourceScope
+    let parents: String
 
-    private func conclusion(_ tally: RunTally, _ verdict: Sweep.Verdict, _ startedAt: Date) -> Conclusion {
-        let report = RunReport(
-            run: id, scope: scope, cause: cause, startedAt: startedAt, endedAt: environment.clock.wallTime, outcome: tally.outcome,
-            isComplete: tally.isComplete, pages: tally.pages, notModifiedPages: tally.notModified, bytes: tally.bytes, counts: tally.counts,
-            httpStatus: tally.status, error: tally.error, failure: tally.failure)
-        return Conclusion(
-            report: report, parkedUntil: tally.parkedUntil, pacing: tally.pacing, heldDeletes: verdict.held, guardName: verdict.guardName)
-    }
+    var description: String { "\(scope): \(parents) has not been listed yet, and its objects are what there are parts for" }
 }

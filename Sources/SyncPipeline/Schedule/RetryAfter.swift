@@ -96,6 +96,13 @@ public struct ServerPacing: Sendable, Hashable {
         self.pollInterval = pollInterval
     }
 
+    /// What two servers, or one server of two things, say together: the longer times.
+    func slower(_ other: ServerPacing?) -> ServerPacing {
+        func longer(_ mine: Duration?, _ theirs: Duration?) -> Duration? { [mine, theirs].compactMap(\.self).max() }
+        return ServerPacing(
+            cacheLifetime: longer(cacheLifetime, other?.cacheLifetime), pollInterval: longer(pollInterval, other?.pollInterval))
+    }
+
     /// What the headers of a response say; what cannot be read counts as not said.
     /// - Parameter now: stands in for a missing `Date` header.
     public init(headers: HTTPHeaders, now: Date) {

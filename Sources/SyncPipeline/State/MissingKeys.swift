@@ -43,6 +43,11 @@ struct MissingKeys: Hashable, Sendable {
         if !keys.isEmpty { counts[min(count, Self.mostOften), default: []].formUnion(keys) }
     }
 
+    /// Takes over the tombstones that somebody else has made.
+    mutating func inheritTombstones(of other: MissingKeys) {
+        for (second, keys) in other.tombstones { tombstones[second, default: []].formUnion(keys) }
+    }
+
     /// These rows are not missing any more.
     mutating func forget(_ keys: KeyRuns) {
         counts = counts.mapValues { $0.subtracting(keys) }.filter { !$0.value.isEmpty }

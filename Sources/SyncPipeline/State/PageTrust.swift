@@ -79,8 +79,8 @@ final class PageTrust: Sendable {
     /// Forgets the pages of all resources but these.
     func keep(only scopes: Set<ResourceScope>) {
         state.withLock { state in
-            state.known = state.known.filter { scopes.contains($0.key.scope) }
-            state.apart.formIntersection(scopes)
+            state.known = state.known.filter { scopes.contains($0.key.scope.whole) }
+            state.apart = state.apart.filter { scopes.contains($0.whole) }
             state.held = state.held.filter { scopes.contains($0.key) }
         }
     }

@@ -25,6 +25,8 @@ struct RunState: Sendable, Hashable {
     var lastError: String?
     /// What decided what bodies became then; nil: before that was recorded.
     var fingerprint: String?
+    /// With which of its parts the run begins; empty: with the first.
+    var resumeAt = ""
 
     /// - Parameter entity: what records become now. Rows of another entity are none of the resource's any more. Nil: whatever it was.
     static func load(scope: ResourceScope, entity: String? = nil, in worker: NSManagedObjectContext) throws -> RunState {
@@ -37,7 +39,7 @@ struct RunState: Sendable, Hashable {
     static func loadAll(document: UIManagedDocument) async throws -> ([ResourceScope: ResourceStatus], [ResourceScope: StoredSchedule]) {
         try await document.withWorker { worker in
             var statuses: [ResourceScope: ResourceStatus] = [:], schedules: [ResourceScope: StoredSchedule] = [:]
-            for row in try StateRow<ResourceTable>.all(in: worker) where !row.source.isEmpty {
+            for row in try StateRow<ResourceTable>.all(in: worker) where !row.source.isEmpty && row.partition.isEmpty {
                 statuses[row.scope] = ResourceStatus(row.scope, row.state())
                 schedules[row.scope] = row.schedule
             }
@@ -94,16 +96,21 @@ struct RunState: Sendable, Hashable {
     }
 
     /// Those of these rows of an entity for which resources other than this one vouch. A resource that is no longer polled still vouches for what it
-    /// did.
+    /// did; a part that is none any more does not, since another part may have taken its place.
     static func vouched(
         among keys: KeyRuns, of entity: String, byOthersThan scope: ResourceScope, in worker: NSManagedObjectContext
     ) throws -> KeyRuns {
         guard !keys.isEmpty else { return [] }
-        let resources = try mappings(in: worker), pages = try mappings(of: [], in: worker)
+        let resources = try mappings(in: worker), pages = try mappings(of: [], in: worker), former = try formerParts(in: worker)
         return try StoredKeys.entries([.members, .previous], ofOthersThan: scope, in: worker).reduce(into: KeyCollector()) { vouched, entry in
+            if former.contains(entry.scope) { return }
             let mapping = entry.request.isEmpty ? resources[entry.scope] : pages[Page(scope: entry.scope, request: entry.request)]
             if ModelMapping.entity(ofFingerprint: mapping) == entity, let theirs = entry.keys { vouched.add(keys.intersection(theirs)) }
         }.keys
+    }
+
+    private static func formerParts(in worker: NSManagedObjectContext) throws -> Set<String> {
+        Set(try StateRow<ResourceTable>.all(where: [.isNot(\.partition, ""), .isEqual(\.isRemoved, true)], in: worker).map { "\($0.scope)" })
     }
 
     private struct Page: Hashable {

@@ -25,11 +25,11 @@ enum StatusViews {
         func sql<Value>(_ column: KeyPath<ResourceTable, Column<Value>>) -> String { ResourceTable.columns[keyPath: column].sql }
         func day(_ column: KeyPath<ResourceTable, Column<Date?>>) -> String { "julianday(\(sql(column)))" }
         return """
-            SELECT \(sql(\.source)) AS source, \(sql(\.resource)) AS resource, '' AS partition, \
+            SELECT \(sql(\.source)) AS source, \(sql(\.resource)) AS resource, \(sql(\.partition)) AS partition, \
             CASE WHEN \(sql(\.isRemoved)) THEN 'removed' WHEN NOT \(sql(\.isEnabled)) THEN 'disabled' WHEN \(sql(\.isPaused)) THEN 'paused' \
             WHEN \(day(\.runsUntil)) > julianday('now') THEN 'running' \
             WHEN \(sql(\.consecutiveFailures)) > 0 OR \(sql(\.heldDeletes)) > 0 OR \(day(\.staleAt)) <= julianday('now') THEN 'degraded' \
-            WHEN \(sql(\.lastSuccess)) IS NULL THEN 'pending' ELSE 'ok' END AS state, \
+            WHEN \(sql(\.lastSuccess)) IS NULL AND (\(sql(\.partition)) = '' OR \(sql(\.completeAt)) IS NULL) THEN 'pending' ELSE 'ok' END AS state, \
             \(sql(\.lastSuccess)) AS last_success, CAST((julianday('now') - \(day(\.lastSuccess))) * 86400 AS INTEGER) AS age_s, \
             CASE WHEN NOT \(sql(\.isRemoved)) THEN \(sql(\.nextPollAt)) END AS next_poll_at, NULL AS cursor, \
             \(sql(\.pages)) AS pages, \(sql(\.rows)) AS rows, \(sql(\.httpStatus)) AS http_status, \

@@ -320,3 +320,79 @@ import Testing
         #expect(bench.state.overdue(at: bench.now) == .hours(2))
     }
 }
+
+/// Resources that have parts for what another one lists.
+@Suite struct ParentScheduleTests {
+    private static let children = MachineBench.teams
+
+    private static func plans() -> [ResourceConfiguration] {
+        [
+            MachineBench.plan(MachineBench.people),
+            MachineBench.plan(children) {
+                $0.partitions = PartitionConfiguration(as: "p", .parents(.init(resource: "api/people", entity: "Person")))
+            },
+        ]
+    }
+
+    private static func bench() -> MachineBench {
+        var bench = MachineBench()
+        bench.configure(plans())
+        return bench
+    }
+
+    @Test func parentsThatAreDueTooArePolledFirst() {
+        var bench = Self.bench()
+        #expect(bench.tell(.started(isArmed: true)).started == [MachineBench.people])
+        #expect(bench.pass(.seconds(20)).started == [])
+        #expect(bench.end(MachineBench.people).started == [Self.children])
+    }
+
+    @Test(arguments: [RunOutcome.failed, .incomplete, .cancelled]) func howTheirRunEndedDoesNotMatter(outcome: RunOutcome) {
+        var bench = Self.bench()
+        bench.tell(.started(isArmed: true))
+        #expect(bench.end(MachineBench.people, outcome).started.contains(Self.children))
+    }
+
+    @Test func nobodyWaitsForParentsForEver() {
+        var bench = Self.bench()
+        bench.tell(.started(isArmed: true))
+        // That the run takes long was noticed before.
+        bench.pass(.seconds(3))
+        #expect(bench.state.wakeTime.map { bench.now.instant.duration(to: $0) } == PipelineState.parentPatience - .seconds(3))
+        #expect(bench.pass(PipelineState.parentPatience).started == [Self.children])
+    }
+
+    @Test func parentsThatAreNotPolledAreNotWaitedFor() {
+        var bench = Self.bench()
+        bench.tell(.paused(MachineBench.people))
+        #expect(bench.tell(.started(isArmed: true)).started == [Self.children])
+    }
+
+    // It had none to ask for. What failed otherwise waits for its own time.
+    @Test(arguments: [true, false]) func whatLackedParentsIsPolledOnceTheseAreListed(lacksParents: Bool) {
+        var bench = Self.bench()
+        bench.tell(.started(isArmed: true))
+        bench.end(MachineBench.people, .failed)
+        let run = bench.run(Self.children) ?? 0
+        var conclusion = bench.conclusion(Self.children, run, .failed)
+        conclusion.lacksParents = lacksParents
+        bench.tell(.ended(Self.children, run: run, conclusion))
+        let due = bench.due(Self.children) ?? .zero
+        bench.tell(.asked(MachineBench.people, .control))
+        bench.pass(.seconds(10))
+        bench.end(MachineBench.people)
+        #expect(due > .minutes(10))
+        #expect((bench.run(Self.children) != nil || (bench.due(Self.children) ?? .hours(1)) <= .seconds(10)) == lacksParents)
+    }
+
+    // It may have ended the process before: that its parents are there does not bring it forward.
+    @Test func whatMayHaveEndedTheProcessWaitsLonger() {
+        var bench = MachineBench()
+        bench.tell(.leftOpen([Self.children: Suspicion(ends: 5, began: bench.now.wall)]))
+        bench.configure(Self.plans())
+        bench.state.resources[Self.children]?.lacksParents = true
+        bench.tell(.started(isArmed: true))
+        bench.end(MachineBench.people)
+        #expect(bench.run(Self.children) == nil && (bench.due(Self.children) ?? .zero) >= .minutes(10))
+    }
+}

@@ -114,11 +114,16 @@ struct PipelineWalk {
 
     private mutating func plan(_ scope: ResourceScope) -> ResourceConfiguration {
         let every = [0.2, 1, 3][random.next(upTo: 3)], isEnabled = random.next(upTo: 6) > 0
+        // Some have parts for what another lists, some of these for what a third does.
+        let number = Self.scopes.firstIndex(of: scope) ?? 0, hasParents = number > 0 && random.next(upTo: 3) > 0
         return MachineBench.plan(scope) {
             $0.schedule.every = .minutes(Int64(every * 60))
             $0.schedule.minInterval = .seconds(30)
             $0.isEnabled = isEnabled
             $0.limits.maxRunTime = .minutes(20)
+            if hasParents {
+                $0.partitions = PartitionConfiguration(as: "p", .parents(.init(resource: "\(Self.scopes[number - 1])", entity: "Person")))
+            }
         }
     }
 
@@ -154,7 +159,15 @@ struct PipelineWalk {
         let wait: Duration? = outcome == .parked ? [.minutes(10), .hours(6), .hours(9000)][random.next(upTo: 3)] : nil
         if let wait { park(run.scope, wait) }
         forgive(run.scope)
-        tell(.ended(run.scope, run: run.id, bench.conclusion(run.scope, run.id, outcome, parkedFor: wait)), "end \(run.scope) \(run.id) \(outcome)")
+        if outcome == .succeeded { listParents(run.scope) }
+        var conclusion = bench.conclusion(run.scope, run.id, outcome, parkedFor: wait)
+        conclusion.lacksParents = outcome == .failed && bench.state.resources[run.scope]?.parents != nil && random.next(upTo: 2) == 0
+        tell(.ended(run.scope, run: run.id, conclusion), "end \(run.scope) \(run.id) \(outcome)")
+    }
+
+    /// What was never polled with success may be polled as soon as its parents are listed.
+    private mutating func listParents(_ scope: ResourceScope) {
+        for (child, resource) in bench.state.resources where resource.parents == scope && resource.lacksParents { expected[child] = nil }
     }
 
     private mutating func askServer() {
@@ -250,6 +263,7 @@ struct PipelineWalk {
             while let run = open.first, failure == nil {
                 open.removeFirst()
                 forgive(run.scope)
+                listParents(run.scope)
                 tell(.ended(run.scope, run: run.id, bench.conclusion(run.scope, run.id)), "end \(run.scope) \(run.id)")
                 polled.formUnion(open.map(\.scope))
             }
@@ -301,6 +315,10 @@ struct PipelineWalk {
             fail("\(scope) was polled before the time that was known before the restart")
         }
         checkSuspicion(scope, now)
+        let parents = order.resource.partitions?.parents?.resource, isLong = now.advanced(by: .zero - PipelineState.parentPatience)
+        if let beside = open.first(where: { "\($0.scope)" == parents && $0.started > isLong }) {
+            fail("\(scope) began beside \(beside.scope), which lists its parents")
+        }
         lastStarted[scope] = now
         lastRun = order.id
         open.append(OpenRun(id: order.id, scope: scope, started: now))

@@ -10,6 +10,7 @@ extension Assembly {
             checkName("source", name, node, subject, among: &names)
             if let source = assembleSource(Layer(node: node, subject: subject), defaults: defaults, model: model) { sources.append(source) }
         }
+        checkTemplates(&sources, model: model)
         return sources
     }
 
@@ -47,7 +48,7 @@ extension Assembly {
                 var inherited = values
                 (inherited.name, inherited.path, inherited.entity, inherited.key, inherited.url) = (nil, nil, nil, nil, nil)
                 inherited.isEnabled = true
-                var origins = origins.filter { ["records", "params", "headers", "success"].contains($0.key) }
+                var origins = origins.filter { ["records", "params", "headers", "success", "set"].contains($0.key) }
                 inherited.apply(inner, to: complaints, origins: &origins)
                 if let resource = assembleResource(inherited, origins, result, [defaults, layer, inner], model) {
                     result.resources.append(resource)
@@ -78,11 +79,18 @@ extension Assembly {
         resource.parameters = values.parameters
         resource.headers = values.headers
         resource.success = values.success
+        resource.assigned = values.assigned
+        let partitions = partitions(source.name, layers)
+        resource.partitions = partitions.value
+        templated.append(TemplatedResource(scope: resource.scope, partitions: partitions.layer, own: own, origins: origins))
 
         let path = own.subject.keyPath
         var settings = resourceSettings(values, origins, source, isShort: isShort, path: path)
         if values.key == nil, !key.isEmpty {
             settings.append(setting("key", path: path, "[" + key.map(tomlQuoted).joined(separator: ", ") + "]", .derived))
+        }
+        if resource.partitions != nil {
+            settings += self.settings(of: partitions.table, partitions.origins, path: path, prefix: "for_each.")
         }
         func inherit<T: ConfigurationTable>(_ type: T.Type, _ name: String) -> (value: T, origins: [String: DocumentNode.Place]) {
             let result = resolve(type, layers.map { $0.table(name) })

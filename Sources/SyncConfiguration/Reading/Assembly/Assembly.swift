@@ -8,6 +8,8 @@ struct Assembly {
     var resolved = ResolvedConfiguration()
     /// Names in the model, which the sources refer to.
     var modelIndex = ModelIndex(ModelConfiguration())
+    /// What is checked when all resources are known.
+    var templated: [TemplatedResource] = []
 
     init(document: DocumentNode, environment: [String: String], files: any ConfigurationFiles, complaints: Complaints) {
         self.document = document

@@ -51,7 +51,6 @@ extension Codec where Value == [QueryParameter] {
                 if let complaint = RequestName.complaint(parameter: name) { return .wrong(complaint.message, complaint.suggestion) }
                 for element in value.array ?? [value] {
                     switch element.value {
-                    case .string(let text) where text.contains("{") && text.contains("}"): return .later("a template such as \"\(text)\"")
                     case .string(let text): parameters.append(QueryParameter(name: name, value: text))
                     case .integer(let integer): parameters.append(QueryParameter(name: name, value: "\(integer)"))
                     case .number(let number) where number.isFinite: parameters.append(QueryParameter(name: name, value: "\(number)"))

@@ -12,6 +12,7 @@ struct ResourceTable: ConfigurationTable {
     var records: JSONPath?
     var parameters: [QueryParameter] = []
     var headers: [HeaderField] = []
+    var assigned: [AssignedProperty] = []
     var success = [200]
 
     static var shared: [Key<Self>] {
@@ -24,12 +25,13 @@ struct ResourceTable: ConfigurationTable {
             Key("records", Codec<JSONPath>.jsonPath.optional(), \.records),
             Key("params", .parameters, \.parameters) { $1.parameters = $1.parameters.overlaid(with: $0) },
             Key("headers", .headers, \.headers) { $1.headers = $1.headers.overlaid(with: $0) },
+            Key("set", .assignments, \.assigned) { $1.assigned = $1.assigned.overlaid(with: $0) },
             Key("success", .statuses(200...299), \.success),
             .inForce("method", "GET"),
             .inForce("format", "json"),
         ]
-            + Key.structural("schedule", "http", "tls", "retry", "limits", "parse", "schema", "deletion", "auth", "pages")
-            + Key.later("json", "idempotent", "for_each", "set", "filter", "incremental", "rate", "breaker")
+            + Key.structural("schedule", "http", "tls", "retry", "limits", "parse", "schema", "deletion", "auth", "pages", "for_each")
+            + Key.later("json", "idempotent", "filter", "incremental", "rate", "breaker")
     }
 
     static var keys: [Key<Self>] { shared }
@@ -75,30 +77,33 @@ extension Codec where Value == String {
     static var url: Codec {
         let wrong = [
             "\"api.example.com\"", "\"ftp://example.com/\"", "\"https://\"", "\"https://user:secret@example.com/\"", "\"https://a b/\"",
-            "\"https://example.com/#x\"", "\"https://example.com/{id}\"", "\"https://example.com:99999/\"",
+            "\"https://example.com/#x\"", "\"https://{id}.example.com/\"", "\"https://example.com:99999/\"",
         ]
-        let text = Codec.text("an http or https URL", wrong: wrong) { RequestURL.complaint($0) }
-        return text.refusingTemplates()
+        return Codec.text("an http or https URL", wrong: wrong) { url in
+            if url.isTemplatedHost { return ("a template cannot decide which host is asked", "write one source for each host") }
+            return RequestURL.complaint(url.withTemplatesFilled)
+        }
     }
 
     /// What follows a base URL.
     static var urlPath: Codec {
-        let wrong = ["\"items\"", "\"/a b\"", "\"/a#b\"", "\"/items/{id}\""]
+        let wrong = ["\"items\"", "\"/a b\"", "\"/a#b\"", "\"/items/{\\\"id\\\"}\""]
         return Codec.text("a path such as \"/items\"", isEmptyAllowed: true, wrong: wrong) { path in
             if !path.isEmpty, !path.hasPrefix("/"), !path.hasPrefix("?") {
                 return ("\"\(path)\" does not begin with \"/\"", "did you mean \"/\(path)\"?")
             }
-            return RequestURL.complaint(characters: path)
-        }.refusingTemplates()
-    }
-
-    private func refusingTemplates() -> Codec {
-        var result = self
-        let plain = read
-        result.read = { node in
-            if let text = node.string, text.contains("{"), text.contains("}") { return .later("a template such as \"\(text)\"") }
-            return plain(node)
+            return RequestURL.complaint(characters: path.withTemplatesFilled)
         }
-        return result
+    }
+}
+
+extension String {
+    /// The text as it may be once its places are filled.
+    fileprivate var withTemplatesFilled: String { Template(self).filled { _ in "x" } }
+
+    /// Whether a place stands before the path of a URL: what there is a part for does not decide who is asked.
+    fileprivate var isTemplatedHost: Bool {
+        guard let separator = firstRange(of: "://") else { return false }
+        return self[separator.upperBound...].prefix { $0 != "/" && $0 != "?" }.contains("{")
     }
 }

@@ -114,6 +114,7 @@ struct QuarantineTable: StateTable {
     let digest = Column.key("digest")
     let source = Column<String>("source", or: "")
     let resource = Column<String>("resource", or: "")
+    let partition = Column<String>("partition", or: "")
     let run = Column<Int64>.count("run")
     let page = Column<Int>.count("page")
     let record = Column<Int>.count("record")
@@ -133,6 +134,7 @@ extension StateRow<QuarantineTable> {
     mutating func take(_ record: RejectedRecord, reason: String, of scope: ResourceScope, run: Int64, page: Int, now: Date) {
         self.source = scope.source
         self.resource = scope.resource
+        self.partition = scope.partition ?? ""
         self.run = run
         self.page = page
         self.record = record.record
@@ -145,7 +147,9 @@ extension StateRow<QuarantineTable> {
 
     var entry: QuarantineEntry {
         QuarantineEntry(
-            digest: self.digest, scope: ResourceScope(source: self.source, resource: self.resource), run: Int(self.run), page: self.page,
+            digest: self.digest,
+            scope: ResourceScope(source: self.source, resource: self.resource, partition: self.partition.isEmpty ? nil : self.partition),
+            run: Int(self.run), page: self.page,
             record: self.record, reason: self.reason,
             path: self.path, raw: self.raw, seenAt: self.seenAt ?? .distantPast, count: self.count)
     }

@@ -9,6 +9,8 @@ struct ResourceTable: StateTable {
 
     let source = Column.key("source")
     let resource = Column.key("resource")
+    /// Which of its parts it is; empty: the resource itself.
+    let partition = Column.key("partition")
 
     // What runs conclude.
     let completeAt = Column<Date?>("completeAt")
@@ -25,6 +27,8 @@ struct ResourceTable: StateTable {
     let mapping = Column<String?>("mapping")
     /// The run that read the last complete listing.
     let completeRun = Column<Int64>.count("completeRun")
+    /// With which of its parts the next run begins; empty: with the first.
+    let resumeAt = Column<String>("resumeAt", isShown: false, or: "")
 
     // The schedule.
     let lastSuccess = Column<Date?>("lastSuccess")
@@ -38,12 +42,14 @@ struct ResourceTable: StateTable {
     let runsUntil = Column<Date?>("runsUntil")
 
     static func row(of scope: ResourceScope, in worker: NSManagedObjectContext) throws -> StateRow<ResourceTable> {
-        try StateRow.find(key: scope.source, scope.resource, in: worker)
+        try StateRow.find(key: scope.source, scope.resource, scope.partition ?? "", in: worker)
     }
 }
 
 extension StateRow<ResourceTable> {
-    var scope: ResourceScope { ResourceScope(source: self.source, resource: self.resource) }
+    var scope: ResourceScope {
+        ResourceScope(source: self.source, resource: self.resource, partition: self.partition.isEmpty ? nil : self.partition)
+    }
 
     /// What of the schedule is stored.
     var schedule: StoredSchedule {
@@ -78,7 +84,7 @@ extension StateRow<ResourceTable> {
             completeRun: self.completeRun,
             parkedUntil: self.parkedUntil, nextPollAt: self.nextPollAt, isPaused: self.isPaused, heldDeletes: self.heldDeletes,
             httpStatus: self.httpStatus,
-            lastError: self.lastError, fingerprint: self.mapping)
+            lastError: self.lastError, fingerprint: self.mapping, resumeAt: self.resumeAt)
     }
 }
 

@@ -184,6 +184,8 @@ extension StateTable {
         description.name = entity
         description.properties = columns.map { column in
             let attribute = NSAttributeDescription(name: column.name, type: column.type)
+            // What is added to a store is what it reads as: rows are found by it.
+            if case .string(let text) = column.unwritten { attribute.defaultValue = text }
             attribute.userInfo = [ViewAnnotation.column: column.isShown ? column.sql : ""]
             return attribute
         }

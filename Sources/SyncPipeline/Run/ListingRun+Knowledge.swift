@@ -3,7 +3,7 @@ import SyncConfiguration
 import Synchronization
 
 /// What a run knows of pages before it asks for them.
-extension SyncRun {
+extension ListingRun {
     /// What is known of its pages, from the third on.
     struct Knowledge: Sendable {
         /// Nil: nobody has asked yet.

@@ -3,7 +3,7 @@ import OpenCoreData
 import SyncConfiguration
 
 /// What is requested and when: requests, the page ahead, and what a run waits for before it makes them.
-extension SyncRun {
+extension ListingRun {
     /// What all requests of a run have in common.
     struct Surroundings {
         let number: Int64
@@ -27,7 +27,7 @@ extension SyncRun {
         ) { [self] event in
             switch event {
             case .attempt: step { $0.waits[page] = nil }
-            case .asking: if page == 1 { environment.asks(scope) }
+            case .asking: if page == 1, beginsPoll { environment.asks(scope) }
             case .retrying(let error, let delay):
                 step { $0.waits[page] = environment.clock.instant.advanced(by: delay) }
                 observe(.retrying(scope: scope, run: id, page: page, attempt: error.attempts, delay: delay, reason: "\(error)"))
@@ -214,6 +214,10 @@ struct PageAhead: Sendable {
 /// What follows from the configuration of a resource: worked out once and the same for all its runs.
 struct PreparedResource: Sendable {
     let resource: ResourceConfiguration
+    /// How its records become objects.
+    let mapping: ModelMapping
+    /// What its objects have beside what records say; a failure if that is no value of theirs.
+    let constants: Result<RecordConstants, SyncError>
     /// What decides what a body becomes.
     let fingerprint: String
     /// What its requests have in common, but for what a run learns; a failure if its first address cannot be requested.
@@ -224,8 +228,30 @@ struct PreparedResource: Sendable {
     let comparison: RecordComparison
 
     init(_ resource: ResourceConfiguration, comparison: RecordComparison, _ environment: SyncRun.Environment) {
+        let mapping = environment.mapping.setting(resource.assigned, of: resource.entity)
+        var constants: Result<RecordConstants, SyncError> = .success(RecordConstants())
+        if resource.partitions == nil, let entity = mapping.entities[resource.entity] {
+            constants = Result { () throws(SyncError) in try Partition(value: "", as: "").constants(resource.assigned, of: entity, among: mapping) }
+        }
+        self.init(resource, mapping, constants, comparison: comparison, environment)
+    }
+
+    /// One part of a resource.
+    /// - Throws: `SyncError` where it cannot be asked for.
+    init(_ whole: PreparedResource, for partition: Partition, _ environment: SyncRun.Environment) throws {
+        guard let entity = whole.mapping.entities[whole.resource.entity] else { throw SyncError.unknownEntity(whole.resource.entity) }
+        let constants = try partition.constants(whole.resource.assigned, of: entity, among: whole.mapping)
+        self.init(try whole.resource.filled(for: partition), whole.mapping, .success(constants), comparison: whole.comparison, environment)
+    }
+
+    private init(
+        _ resource: ResourceConfiguration, _ mapping: ModelMapping, _ constants: Result<RecordConstants, SyncError>, comparison: RecordComparison,
+        _ environment: SyncRun.Environment
+    ) {
         self.resource = resource
-        fingerprint = environment.mapping.fingerprint(of: resource)
+        self.mapping = mapping
+        self.constants = constants
+        fingerprint = environment.mapping.fingerprint(of: resource, constants: (try? constants.get()) ?? RecordConstants())
         settings = Result { () throws(FetchError) in
             try FetchSettings(resource: resource, daemon: environment.daemon, version: environment.version, secrets: environment.secrets)
         }

@@ -1,0 +1,49 @@
+import Foundation
+import JSONReader
+import OpenCoreData
+import SyncConfiguration
+
+/// What the objects of all records of a listing have, whatever the records say: what `set` says of the part that the listing is.
+struct RecordConstants: Sendable {
+    /// Values of attributes, by slot.
+    private(set) var values: [Int: AttributeValue] = [:]
+    /// The objects that to-ones lead to, by slot.
+    private(set) var targets: [Int: RecordPacker.Target] = [:]
+    /// The slots of both.
+    private(set) var slots = SlotSet()
+    /// Goes into every record's hash: the same record of another part is another row. 0: there are none.
+    private(set) var salt: UInt64 = 0
+    /// All of it as text, for fingerprints; empty: there is none.
+    private(set) var description = ""
+
+    mutating func set(_ slot: Int, to value: AttributeValue) {
+        values[slot] = value
+        note(slot, "\(value.plain.map { "\($0)" } ?? "nothing")")
+    }
+
+    mutating func set(_ slot: Int, to target: RecordPacker.Target) {
+        targets[slot] = target
+        note(slot, "\(target.mapping.name) \(target.key.values.map { "\($0.plain.map { "\($0)" } ?? "nothing")" })")
+    }
+
+    private mutating func note(_ slot: Int, _ what: String) {
+        slots.insert(slot)
+        description += "\(slot) \(what)\n"
+        salt = BodyDigest(of: description).bytes.prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
+    }
+}
+
+extension AttributeConfiguration {
+    /// The value that a text is, as a record's text would be.
+    func value(of text: String) throws -> AttributeValue {
+        let plan = JSONFieldPlan([JSONField(name, path: JSONPath(keys: ["value"]))]), conversion = ValueConversion(attribute: self, path: name)
+        var result: Result<AttributeValue, ConversionProblem>?
+        _ = try JSONRecordReader().read(
+            body: Array(JSONEncoder().encode([["value": text]])), plan: plan
+        ) { record in
+            result = Result { () throws(ConversionProblem) in try conversion.value(record[0]) }
+        }
+        guard let value = try result?.get() else { throw ConversionProblem(path: name, message: "\(name) cannot be set to \(text)") }
+        return value
+    }
+}

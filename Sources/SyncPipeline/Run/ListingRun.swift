@@ -1,0 +1,363 @@
+import Foundation
+import OpenCoreData
+import SyncConfiguration
+import Synchronization
+
+/// One reading of one listing: page after page, fetched, parsed and saved; then the conclusions. It is a run of a resource, or a part of one.
+final class ListingRun: Sendable {
+    typealias Environment = SyncRun.Environment
+    typealias Progress = SyncRun.Progress
+    typealias Conclusion = SyncRun.Conclusion
+
+    let id: UUID
+    let resource: ResourceConfiguration
+    let scope: ResourceScope
+    let cause: RunCause
+    let isFull: Bool
+    let environment: Environment
+    /// Nil: it is a run by itself.
+    private let part: Part?
+    private let prepared: PreparedResource
+    private let progressState: Mutex<Progress>
+    let knowledge = Mutex(Knowledge())
+
+    /// - Parameters:
+    ///   - id: that of its run.
+    ///   - isFull: requests every page without conditions.
+    ///   - part: what it is of its run; nil: it is a run by itself.
+    init(
+        _ prepared: PreparedResource, of scope: ResourceScope, id: UUID, cause: RunCause, environment: Environment, isFull: Bool = false,
+        part: Part? = nil
+    ) {
+        self.prepared = prepared
+        resource = prepared.resource
+        self.scope = scope
+        self.id = id
+        self.cause = cause
+        self.isFull = isFull
+        self.environment = environment
+        self.part = part
+        progressState = Mutex(Progress(startedAt: environment.clock.instant))
+    }
+
+    /// What a listing is of a run that has several.
+    struct Part {
+        /// The number of the run.
+        let number: Int64
+        /// Whether the limits between polls count from its first request.
+        let isFirst: Bool
+        /// When the run has to end.
+        let deadline: SyncInstant
+    }
+
+    /// Nobody is told that a part begins, and it waits for no save: its run does.
+    private var isPart: Bool { part != nil }
+    /// Whether the limits between polls count from its first request.
+    var beginsPoll: Bool { part?.isFirst != false }
+
+    /// What decides what a body becomes.
+    var fingerprint: String { prepared.fingerprint }
+    var comparison: RecordComparison { prepared.comparison }
+
+    var progress: Progress { progressState.withLock { $0 } }
+
+    /// Ends the run when the open page is done.
+    func stopAfterPage() { progressState.withLock { $0.mustStop = true } }
+
+    /// What the run found is saved at once when it ends, not with the document's own next save.
+    func hurry() { progressState.withLock { $0.isHurried = true } }
+
+    /// Runs to the end, whatever it is; never throws. With `isWaitedFor` the document is saved at once, else the report waits for the
+    /// document's own save.
+    func run(isWaitedFor: Bool, acceptsDeletes: Bool) async -> Conclusion {
+        let startedAt = environment.clock.wallTime
+        if !isPart { environment.begin(RunStart(run: id, scope: scope, cause: cause, startedAt: startedAt)) }
+        var tally = RunTally()
+        var state: RunState?
+        do {
+            var (loaded, firstPage, mayCompare, mustRead) = try await loadBegin()
+            if let part { loaded.number = part.number }
+            state = loaded
+            tally.mayCompare = mayCompare
+            tally.isReadAnew =
+                mustRead
+                || resource.deletion.detect == .snapshot
+                    && loaded.missing.waitsForAnotherListing(confirmRuns: resource.deletion.confirmRuns, now: startedAt)
+            try await readPages(&tally, number: loaded.number, first: firstPage)
+        } catch is CancellationError {
+            tally.outcome = .cancelled
+        } catch SyncError.cancelled {
+            tally.outcome = .cancelled
+        } catch {
+            tally.fail(error)
+        }
+        return await conclude(tally, state: state, startedAt: startedAt, isWaitedFor: isWaitedFor, acceptsDeletes: acceptsDeletes)
+    }
+
+    // MARK: Pages
+
+    /// What is known of the first page, read in one go with the resource's own state.
+    private typealias KnownPage = (key: String, request: StoredRequest?)
+
+    private func loadBegin() async throws -> (state: RunState, stored: KnownPage?, mayCompare: Bool, mustRead: Bool) {
+        let key = prepared.pagination?.request.key
+        return try await environment.workers.run { [self] worker in
+            let (mayCompare, mustRead) = try mayCompare(in: worker)
+            let state = try RunState.load(scope: scope, entity: resource.entity, in: worker)
+            return (state, try key.map { ($0, try storedRequest($0, in: worker)) }, mayCompare, mustRead)
+        }
+    }
+
+    private func readPages(_ tally: inout RunTally, number: Int64, first: KnownPage?) async throws {
+        var ahead: PageAhead?
+        do {
+            try await readPages(&tally, number: number, first: first, ahead: &ahead)
+            await ahead?.giveUp()
+        } catch {
+            await ahead?.giveUp()
+            throw error
+        }
+    }
+
+    private func readPages(_ tally: inout RunTally, number: Int64, first: KnownPage?, ahead: inout PageAhead?) async throws {
+        let settings = try prepared.settings.get().anew()
+        let options = TransportOptions(resource: resource, settings: settings, daemon: environment.daemon)
+        if let coordinator = environment.document.root.persistentStoreCoordinator {
+            // Rows that wait take no room that the bodies of pages may need: without it they cost memory, and these the run.
+            coordinator.blockSpillLimits.leavesFree = max(BlockSpill.Limits().leavesFree, environment.store.minFreeDisk.bytes * 2)
+        }
+        let surroundings = Surroundings(
+            number: number,
+            recipe: PageRecipe(
+                resource: resource, mapping: prepared.mapping, settings: settings, constants: try prepared.constants.get()), settings: settings,
+            transport: try await environment.transports.transport(for: options))
+        var pagination = prepared.pagination ?? Pagination(resource.pagination, limits: resource.limits, first: settings.first)
+        var first = first
+        let deadline = part?.deadline ?? environment.clock.instant.advanced(by: resource.limits.maxRunTime.duration)
+        var mustRead = false
+        while true {
+            try Task.checkCancellation()
+            if progress.mustStop { throw SyncError.cancelled }
+            if environment.clock.instant >= deadline {
+                throw SyncError.page("\(scope): the run took longer than limits.max_run_time = \(resource.limits.maxRunTime)")
+            }
+            // After a wait, what was read before may be out of date.
+            if try await waitForRoom(until: deadline) { first = nil }
+            if ahead == nil, let until = environment.notBefore(scope) {
+                first = nil
+                if try await !mayWait(until: until, &tally) { return }
+            }
+            let request = pagination.request
+            let page = pagination.pages + 1
+            step { $0.page = page }
+            // A request that is made twice, as in scrolling, does not say which page it is for.
+            let isRepeated = tally.requestKeys.contains(request.key)
+            // Even if the page is read regardless of what is known of it: rows that are not as they were written must not count as unchanged.
+            let known = if let first, first.key == request.key { first.request } else { try await storedRequest(request.key, after: tally) }
+            first = nil
+            let stored = mustRead || isFull || isRepeated || tally.isReadAnew ? nil : known
+            // What a page said that was asked for before in this run is nobody's any more.
+            if isRepeated { tally.mayCompare = false }
+            let outcome: FetchOutcome, packing: PagePacking?, fetched = ahead
+            ahead = nil
+            if let fetched, !mustRead, fetched.request.key == request.key {
+                // The previous page may have cast doubt on its rows: then nothing is known of it any longer, and a 304 is not believed.
+                outcome = await fetched.outcome
+                packing = fetched.packing
+            } else {
+                await fetched?.giveUp()
+                let fetching = fetch(
+                    request, page: page, stored: stored, isCompared: tally.mayCompare, isNew: known == nil && tally.isNew, surroundings)
+                outcome = await environment.fetchQueue.run(fetching.operation)
+                packing = fetching.packing
+            }
+            defer { packing?.end() }
+            step { $0.waits[page] = nil }
+            let facts: PageFacts
+            switch outcome {
+            case .page(let fetched):
+                // The page before may have cast doubt on what was left out.
+                if fetched.content.isCompared, stored == nil || !tally.mayCompare {
+                    tally.bytes += fetched.received
+                    mustRead = true
+                    continue
+                }
+                if !isRepeated { ahead = try await pageAhead(of: fetched, pagination, tally, surroundings) }
+                var comparison = prepared.comparison
+                comparison.mayBeKept = tally.mayCompare || !comparison.isPossible
+                if fetched.content.isCompared { comparison.written = tally.written }
+                do {
+                    facts = try await parse(
+                        fetched, packing, request: request, isRepeated: isRepeated, comparison, surroundings, page: page, tally: &tally)
+                } catch is UnsoundComparison {
+                    // What the next pages would be compared with may have been forgotten, too.
+                    knowledge.withLock { $0.manifests = [:] }
+                    mustRead = true
+                    continue
+                }
+            case .notModified(let unmodified):
+                guard let stored, let known = stored.facts?.renewed(by: unmodified, pagination: resource.pagination, settings: settings) else {
+                    mustRead = true
+                    continue
+                }
+                facts = known
+                tally.take(unmodified, request: request.key, facts: known, stored: stored)
+                try await renew(stored, by: unmodified, request: request)
+                environment.observe(.pageNotModified(scope: scope, run: id, page: page))
+            case .leftAlone:
+                continue
+            default:
+                stop(&tally, after: outcome)
+                return
+            }
+            mustRead = false
+            tally.requestKeys.insert(request.key)
+            switch pagination.advance(facts) {
+            case .next: continue
+            case .end(let end):
+                tally.end(end, limits: resource.limits)
+                return
+            case .repetition(let repetition):
+                throw SyncError.page("\(scope): \(repetition.rawValue) (pages.repeat_guard): page \(page) leads to nothing new")
+            }
+        }
+    }
+
+    private func parse(
+        _ fetched: FetchedPage, _ packing: PagePacking?, request: PageRequest, isRepeated: Bool, _ comparison: RecordComparison,
+        _ surroundings: Surroundings, page: Int, tally: inout RunTally
+    ) async throws -> PageFacts {
+        let recipe = surroundings.recipe, number = surroundings.number
+        tally.status = fetched.status
+        tally.bytes += fetched.received
+        tally.pacing = fetched.pacing
+        let operation = ParseOperation(
+            ParseOperation.Input(
+                document: environment.document, recipe: recipe, scope: scope, run: number, pageNumber: page, requestKey: request.key,
+                fingerprint: fingerprint, isUnstored: !isRepeated && knowledge.withLock { $0.requests?.isBlank == true }, isRemembered: !isRepeated,
+                comparison: comparison, page: fetched, packing: packing,
+                badRecords: tally.badRecords, now: environment.clock.wallTime,
+                probe: environment.parseProbe))
+        let parsed: ParsedPage, url = recipe.settings.redactor.redact(fetched.address)
+        do {
+            parsed = try await environment.parseQueue.run(operation)
+        } catch let error where error is SyncError || error is FetchError || error is UnsoundComparison {
+            throw error
+        } catch {
+            throw SyncError.page("\(scope): page \(page), \(url): \(error.inWords)")
+        }
+        environment.trust.note(parsed.overwritten, readingPage: request.key, of: scope, comparing: fetched.content.isCompared)
+        step { $0.records += parsed.facts.records }
+        tally.take(parsed, of: fetched, request: request.key, run: number)
+        if let first = parsed.rejected.first {
+            environment.observe(
+                .quarantined(scope: scope, run: id, page: page, count: parsed.counts.quarantined, first: "record \(first.record): \(first.reason)"))
+        }
+        environment.observe(
+            .pageSaved(
+                PageReport(
+                    scope: scope, run: id, page: page, url: url, status: fetched.status,
+                    bytes: fetched.received, counts: parsed.counts, duration: fetched.duration)))
+        var facts = parsed.facts
+        // Some services send null for an empty list. If rows were listed before, it does not prove that they are gone.
+        if facts.isNull, try await !hasListedRows() { facts.isNull = false }
+        return facts
+    }
+
+    private func stop(_ tally: inout RunTally, after outcome: FetchOutcome) {
+        // The status of an earlier page says nothing about a request that got no response.
+        if let error = outcome.error { tally.status = error.status }
+        tally.error = outcome.error.map { "\($0)" }
+        tally.failure = outcome.error.map { RunFailure($0) }
+        tally.outcome = .failed
+        switch outcome {
+        case .parked(let until, _):
+            tally.outcome = .parked
+            tally.parkedUntil = until
+            environment.observe(.parked(scope: scope, until: until))
+        case .authenticationRejected(let error):
+            environment.observe(.authenticationRejected(scope: scope, url: error.url, status: error.status ?? 401))
+        case .refused(let error):
+            var isAddress = false
+            if case .refused = error.kind { isAddress = true }
+            environment.observe(.refused(scope: scope, url: error.url, reason: "\(error)", isAddress: isAddress))
+        case .cancelled: tally.outcome = .cancelled
+        case .page, .notModified, .leftAlone, .failed: break
+        }
+        tally.parkedUntil = outcome.notBefore ?? tally.parkedUntil
+    }
+
+    func step(_ change: (inout Progress) -> Void) {
+        progressState.withLock { progress in
+            progress.steps += 1
+            change(&progress)
+        }
+    }
+
+    // MARK: Conclusions
+
+    private func conclude(
+        _ tally: RunTally, state: RunState?, startedAt: Date, isWaitedFor: Bool, acceptsDeletes: Bool
+    ) async -> Conclusion {
+        var tally = tally
+        var verdict = Sweep.Verdict(), known = 0
+        if let state, let entity = prepared.mapping.entities[resource.entity] {
+            let record = RunRecord(
+                run: id, scope: scope, cause: cause, mapping: environment.mapping, entity: entity, deletion: resource.deletion, tally: tally,
+                state: state,
+                startedAt: startedAt, endedAt: environment.clock.wallTime, acceptsDeletes: acceptsDeletes,
+                fingerprint: fingerprint, isPart: isPart)
+            do {
+                if record.isNeeded {
+                    let written = try await write(record)
+                    verdict = written.verdict
+                    known = written.known
+                    tally.counts.deleted += written.deleted
+                    // Once more: a page that names what is gone may have been saved meanwhile.
+                    if !written.erased.isEmpty {
+                        try await environment.workers.run { worker in
+                            try record.forgetPages(naming: written.erased, in: worker)
+                            try worker.save()
+                        }
+                    }
+                    let isStopping = tally.outcome == .cancelled || progress.mustStop
+                    if isStopping { return conclusion(tally, verdict, startedAt) }
+                    if !isPart {
+                        step { $0.waitsForDisk = true }
+                        try await environment.commit(isHurried: isWaitedFor || progress.isHurried)
+                    }
+                }
+            } catch let unreadable as RunRecord.UnreadableKeys {
+                environment.trust.forget([unreadable.request], of: scope)
+                tally.fail(unreadable)
+                tally.error = "the store cannot tell which rows the page \(unreadable.request) holds; the next run reads the page again"
+            } catch {
+                tally.fail(error)
+            }
+        }
+        if let guardName = verdict.guardName {
+            environment.observe(
+                .deletesHeld(scope: scope, run: id, count: verdict.held, known: known, guardName: guardName))
+        }
+        return conclusion(tally, verdict, startedAt)
+    }
+
+    private func write(_ record: RunRecord) async throws -> RunRecord.Outcome {
+        let write = { @Sendable [environment, scope] in
+            try await environment.workers.run { worker in try record.write(in: worker) { environment.parseProbe?.concludes(scope) } }
+        }
+        let written = record.mayRemove ? try await environment.trust.conclusions.run(write) : try await write()
+        environment.trust.doubt(written.removed)
+        environment.trust.forget(written.forgotten, of: scope)
+        return written
+    }
+
+    private func conclusion(_ tally: RunTally, _ verdict: Sweep.Verdict, _ startedAt: Date) -> Conclusion {
+        let report = RunReport(
+            run: id, scope: scope, cause: cause, startedAt: startedAt, endedAt: environment.clock.wallTime, outcome: tally.outcome,
+            isComplete: tally.isComplete, pages: tally.pages, notModifiedPages: tally.notModified, bytes: tally.bytes, counts: tally.counts,
+            httpStatus: tally.status, error: tally.error, failure: tally.failure)
+        return Conclusion(
+            report: report, parkedUntil: tally.parkedUntil, pacing: tally.pacing, heldDeletes: verdict.held, guardName: verdict.guardName)
+    }
+}

@@ -1,0 +1,246 @@
+import Foundation
+import OpenCoreData
+import SyncConfiguration
+
+/// A part of a resource with `for_each`: a list of its own.
+struct Partition: Sendable {
+    /// What it is called: the value, or the key of the object.
+    let name: String
+    /// What the places of templates are.
+    fileprivate(set) var values: [Template.Reference: Value] = [:]
+
+    enum Value: Sendable, Hashable {
+        case text(String)
+        case attribute(AttributeValue)
+        case object(entity: String, key: UniqueKey)
+
+        /// Nil where there is nothing.
+        var text: String? {
+            switch self {
+            case .text(let text): text
+            case .attribute(let value): value.text
+            case .object: nil
+            }
+        }
+    }
+
+    /// A part by itself.
+    init(value: String, as alias: String) {
+        name = value
+        values[Template.Reference(alias: alias)] = .text(value)
+    }
+
+    fileprivate init(name: String) { self.name = name }
+
+    /// What stands at a place.
+    /// - Throws: `SyncError` where there is nothing.
+    fileprivate func text(_ reference: Template.Reference) throws(SyncError) -> String {
+        guard let text = value(reference)?.text, !text.isEmpty else {
+            throw SyncError.page("there is nothing at {\(reference)}: \(reference.path.last ?? reference.alias) has no value")
+        }
+        return text
+    }
+
+    private func value(_ reference: Template.Reference) -> Value? {
+        var plain = reference
+        plain.isSegment = false
+        return values[plain]
+    }
+}
+
+extension ResourceConfiguration {
+    /// The resource of one part: with all places filled.
+    /// - Throws: `SyncError` where a place would be empty, or make another address than the one that was meant.
+    func filled(for partition: Partition) throws -> ResourceConfiguration {
+        var result = self
+        result.partitions = nil
+        result.url = try Template(url).filled { try partition.pathText($0) }
+        for index in parameters.indices { result.parameters[index].value = try Template(parameters[index].value).filled { try partition.text($0) } }
+        for index in headers.indices { result.headers[index].value = try Template(headers[index].value).filled { try partition.headerText($0) } }
+        return result
+    }
+}
+
+extension Partition {
+    /// The text as it stands in the path or the query of an address: what has a meaning there is escaped, but for `/` in what is more than a segment.
+    fileprivate func pathText(_ reference: Template.Reference) throws -> String {
+        let text = try text(reference)
+        let segments = text.split(separator: "/", omittingEmptySubsequences: false)
+        // An address with fewer segments, or other ones, is that of something else.
+        if segments.contains(where: { $0 == "." || $0 == ".." }) || !reference.isSegment && segments.contains("") {
+            throw SyncError.page("\"\(RemoteText.line(text))\", at {\(reference)}, cannot be part of an address")
+        }
+        return segments.map { HTTPAddress.encode(String($0)) }.joined(separator: reference.isSegment ? "%2F" : "/")
+    }
+
+    fileprivate func headerText(_ reference: Template.Reference) throws -> String {
+        let text = try text(reference)
+        guard text.utf8.allSatisfy({ (0x20...0x7E).contains($0) }), text.utf8.count <= 4096 else {
+            throw SyncError.page("what is at {\(reference)} cannot be part of a header")
+        }
+        return text
+    }
+
+    /// What the objects of its records have, whatever these say.
+    /// - Throws: `SyncError` where a property would have no value, or none of its type.
+    func constants(_ assigned: [AssignedProperty], of entity: EntityMapping, among mapping: ModelMapping) throws(SyncError) -> RecordConstants {
+        var constants = RecordConstants()
+        for property in assigned {
+            guard let slot = entity.layout.slot(of: property.name) else { continue }
+            if case .object(let name, let key)? = property.template.only.flatMap(value), let target = mapping.entities[name] {
+                constants.set(slot, to: RecordPacker.Target(mapping: target, key: key))
+                continue
+            }
+            let only = property.template.only.flatMap(value)
+            guard let attribute = entity.configuration.attribute(named: property.name) else {
+                // A parent that leads to nothing there.
+                constants.set(slot, to: .null)
+                continue
+            }
+            if case .attribute(.null)? = only, attribute.isOptional, !entity.keyParts.contains(where: { $0.slot == slot }) {
+                constants.set(slot, to: .null)
+                continue
+            }
+            // A value of the same kind needs no text in between.
+            if case .attribute(let value)? = only, value.isOf(attribute.type) {
+                constants.set(slot, to: value)
+            } else {
+                do {
+                    constants.set(slot, to: try attribute.value(of: try property.template.filled { try text($0) }))
+                } catch {
+                    throw SyncError.page("set.\(property.name): \((error as? ConversionProblem)?.message ?? error.inWords)")
+                }
+            }
+        }
+        return constants
+    }
+}
+
+extension AttributeValue {
+    /// As a template shows it; nil where there is no value.
+    fileprivate var text: String? {
+        switch self {
+        case .null, .data, .objectID: nil
+        case .int64(let value): "\(value)"
+        case .double(let value): "\(value)"
+        case .bool(let value): "\(value)"
+        case .date(let seconds):
+            Date(timeIntervalSinceReferenceDate: seconds).formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: seconds != seconds.rounded()))
+        case .string(let text): text
+        case .uuid(let uuid): uuid.uuidString.lowercased()
+        case .decimal(let value): "\(value)"
+        case .object: (plain as? URL)?.absoluteString
+        }
+    }
+
+    /// Whether it is what an attribute of this type holds.
+    fileprivate func isOf(_ type: AttributeType) -> Bool {
+        switch (self, type) {
+        case (.date, .date), (.string, .string), (.uuid, .uuid), (.decimal, .decimal), (.bool, .bool), (.double, .double), (.int64, .int64): true
+        default: false
+        }
+    }
+}
+
+/// The objects that a resource has parts for.
+struct ParentList {
+    let parents: PartitionConfiguration.Parents
+    let alias: String
+    /// What the templates want of them.
+    let references: Set<Template.Reference>
+
+    /// The parts of a resource that is one list for each object of another one; nil: it is none.
+    init?(of resource: ResourceConfiguration) {
+        guard let partitions = resource.partitions, let parents = partitions.parents else { return nil }
+        self.parents = parents
+        alias = partitions.alias
+        let texts = [resource.url] + resource.parameters.map(\.value) + resource.headers.map(\.value)
+        references = Set(
+            (texts.map { Template($0) } + resource.assigned.map(\.template)).flatMap(\.references).map {
+                Template.Reference(alias: $0.alias, path: $0.path)
+            })
+    }
+
+    /// What is in the store.
+    struct Found: Sendable {
+        var partitions: [Partition]
+        /// Whether the other resource was ever listed to its end.
+        var isListed: Bool
+    }
+
+    /// The objects that the other resource lists and that are what the predicate says, in the order in which they came. On the context's queue.
+    func load(_ mapping: ModelMapping, in worker: NSManagedObjectContext) throws -> Found {
+        guard let entity = mapping.entities[parents.entity], let scope = ResourceScope(parents.resource) else {
+            throw SyncError.unknownEntity(parents.entity)
+        }
+        let (listed, isListed) = try listed(scope, entity, in: worker)
+        return Found(partitions: try objects(entity, mapping, in: worker, where: listed.contains), isListed: isListed)
+    }
+
+    /// The objects that the resource lists, and whether it ever did so to its end.
+    private func listed(_ scope: ResourceScope, _ entity: EntityMapping, in worker: NSManagedObjectContext) throws -> (KeyRuns, Bool) {
+        var members = KeyCollector(), isListed = false
+        for row in try StateRow<ResourceTable>.all(where: [.isEqual(\.source, scope.source), .isEqual(\.resource, scope.resource)], in: worker) {
+            if row.scope == scope { isListed = row.completeAt != nil }
+            // What a part had that is none any more is listed no longer.
+            if row.isRemoved, row.scope != scope { continue }
+            members.add(try RunState.members(among: StoredKeys.entries(of: row.scope, in: worker), scope: row.scope, entity: entity.name, in: worker))
+        }
+        return (members.keys, isListed)
+    }
+
+    /// The objects with certain primary keys that are what the predicate says.
+    func objects(
+        _ entity: EntityMapping, _ mapping: ModelMapping, in worker: NSManagedObjectContext, where isListed: (Int64) -> Bool
+    ) throws -> [Partition] {
+        var plan = FetchPlan(entity: entity.entity)
+        plan.includesSubentities = false
+        plan.predicate = try Self.predicate(of: parents)?.node
+        let rows = try worker.fetch(plan).compactMap { found in found.row.map { (id: found.id, row: $0) } }.filter { id, row in
+            isListed(id.key) && row[entity.bookkeeping.deletedAt].isNull && row[entity.bookkeeping.stub] != .bool(true)
+        }.sorted { $0.id.key < $1.id.key }
+        return try partitions(rows, entity, mapping, in: worker)
+    }
+
+    private func partitions(
+        _ rows: [(id: NSManagedObjectID, row: RowSnapshot)], _ entity: EntityMapping, _ mapping: ModelMapping, in worker: NSManagedObjectContext
+    ) throws -> [Partition] {
+        var result = rows.map { Partition(name: Self.name($0.row, entity)) }
+        for reference in references {
+            var current: [RowSnapshot?] = rows.map(\.row), place = entity, isValue = false
+            for name in reference.path {
+                guard let slot = place.layout.slot(of: name) else { break }
+                if place.configuration.relationship(named: name) == nil {
+                    for (index, row) in current.enumerated() { result[index].values[reference] = .attribute(row?[slot] ?? .null) }
+                    isValue = true
+                    break
+                }
+                let targets = current.map { $0?[slot].objectID }
+                let found = try worker.currentRows(targets.compactMap { $0 })
+                current = targets.map { $0.flatMap { found[$0] } }
+                guard let next = place.configuration.relationship(named: name).flatMap({ mapping.entities[$0.destination] }) else { break }
+                place = next
+            }
+            if isValue { continue }
+            for (index, row) in current.enumerated() {
+                result[index].values[reference] = row.flatMap { place.layout.constraints[0].key(of: $0) }.map { .object(entity: place.name, key: $0) }
+            }
+        }
+        return result
+    }
+
+    /// The object's key, as people know it.
+    private static func name(_ row: RowSnapshot, _ entity: EntityMapping) -> String {
+        let parts = (entity.layout.constraints[0].key(of: row)?.values ?? []).map { $0.text ?? "" }
+        let text = parts.count == 1 ? parts[0] : parts.map { HTTPAddress.encode($0) }.joined(separator: ",")
+        let isShown = !text.isEmpty && text.utf8.count <= 256 && text.unicodeScalars.allSatisfy { $0.value >= 0x20 && $0.value != 0x7F }
+        return isShown ? text : BodyDigest(of: text).description
+    }
+
+    /// What objects have to be; nil: all are meant.
+    /// - Throws: `SyncError` if it is no predicate.
+    static func predicate(of parents: PartitionConfiguration.Parents) throws(SyncError) -> NSPredicate? {
+        guard let filter = parents.filter else { return nil }
+        do { return try NSPredicate.parse(filter) } catch { throw SyncError.page("for_each.where: \(error)") }
+    }
+}

@@ -167,9 +167,9 @@ private struct Trial {
     /// How pages become objects: of a resource with parts, those of the first.
     func recipe(of resource: ResourceConfiguration) async throws -> PageRecipe {
         let mapping = mapping.setting(resource.assigned, of: resource.entity)
-        let partition = try await firstPart(of: resource), filled = try partition.map { try resource.filled(for: $0) } ?? resource
+        let partition = try await firstPart(of: resource) ?? .none, filled = try resource.filled(for: partition)
         guard let entity = mapping.entities[resource.entity] else { throw SyncError.unknownEntity(resource.entity) }
-        let constants = try (partition ?? Partition(value: "", as: "")).constants(resource.assigned, of: entity, among: mapping)
+        let constants = try partition.constants(resource.assigned, of: entity, among: mapping)
         let settings = try FetchSettings(resource: filled, daemon: configuration.daemon, version: version, secrets: secrets)
         return PageRecipe(resource: filled, mapping: mapping, settings: settings, constants: constants)
     }

@@ -229,9 +229,11 @@ struct PreparedResource: Sendable {
 
     init(_ resource: ResourceConfiguration, comparison: RecordComparison, _ environment: SyncRun.Environment) {
         let mapping = environment.mapping.setting(resource.assigned, of: resource.entity)
-        var constants: Result<RecordConstants, SyncError> = .success(RecordConstants())
+        var constants: Result<RecordConstants, SyncError> = .success(RecordConstants()), resource = resource
         if resource.partitions == nil, let entity = mapping.entities[resource.entity] {
-            constants = Result { () throws(SyncError) in try Partition(value: "", as: "").constants(resource.assigned, of: entity, among: mapping) }
+            // There are no places, but there may be braces.
+            resource = (try? resource.filled(for: .none)) ?? resource
+            constants = Result { [resource] () throws(SyncError) in try Partition.none.constants(resource.assigned, of: entity, among: mapping) }
         }
         self.init(resource, mapping, constants, comparison: comparison, environment)
     }

@@ -56,12 +56,18 @@ extension ResourceConfiguration {
         result.partitions = nil
         result.url = try Template(url).filled { try partition.pathText($0) }
         for index in parameters.indices { result.parameters[index].value = try Template(parameters[index].value).filled { try partition.text($0) } }
+        for index in http.headers.indices {
+            result.http.headers[index].value = try Template(http.headers[index].value).filled { try partition.headerText($0) }
+        }
         for index in headers.indices { result.headers[index].value = try Template(headers[index].value).filled { try partition.headerText($0) } }
         return result
     }
 }
 
 extension Partition {
+    /// What a resource without parts has: nothing for a place to be filled with.
+    static let none = Partition(name: "")
+
     /// The text as it stands in the path or the query of an address: what has a meaning there is escaped, but for `/` in what is more than a segment.
     fileprivate func pathText(_ reference: Template.Reference) throws -> String {
         let text = try text(reference)
@@ -154,7 +160,7 @@ struct ParentList {
         guard let partitions = resource.partitions, let parents = partitions.parents else { return nil }
         self.parents = parents
         alias = partitions.alias
-        let texts = [resource.url] + resource.parameters.map(\.value) + resource.headers.map(\.value)
+        let texts = [resource.url] + resource.parameters.map(\.value) + (resource.headers + resource.http.headers).map(\.value)
         references = Set(
             (texts.map { Template($0) } + resource.assigned.map(\.template)).flatMap(\.references).map {
                 Template.Reference(alias: $0.alias, path: $0.path)

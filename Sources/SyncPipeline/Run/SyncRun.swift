@@ -187,12 +187,16 @@ final class SyncRun: Sendable {
         let deadline = start.advanced(by: resource.limits.maxRunTime.duration)
         let (found, first, runNumber) = try await partitions(), partitions = Array(found[first...] + found[..<first])
         summary.names = found.map(\.name)
+        var lastNote = start
         // The last run may have ended before it came to all of them.
         for (number, partition) in partitions.enumerated() {
             summary.resume = partition.name
             try Task.checkCancellation()
             if progress.mustStop { throw SyncError.cancelled }
-            if number > 0, number % Self.partsBetweenNotes == 0 { try await note(partition) }
+            if lastNote.duration(to: environment.clock.instant) >= Self.timeBetweenNotes {
+                try await note(partition)
+                lastNote = environment.clock.instant
+            }
             var isLate = environment.clock.instant >= deadline
             if !isLate {
                 let part = ListingRun.Part(number: runNumber, isFirst: number == 0, deadline: deadline)
@@ -213,8 +217,8 @@ final class SyncRun: Sendable {
         summary.resume = ""
     }
 
-    /// After so many parts it is remembered how far the run has come.
-    private static let partsBetweenNotes = 50
+    /// How often it is remembered how far a long run has come.
+    private static let timeBetweenNotes = Duration.seconds(60)
 
     /// Remembers with which part a run begins if the process ends before this one does.
     private func note(_ partition: Partition) async throws {

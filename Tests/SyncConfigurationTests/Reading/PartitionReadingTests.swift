@@ -117,6 +117,7 @@ import Testing
         ({ $0.text("/x", "set = { repo = \"{repo.owner}\" }") }, "repo leads to one Repo, and {repo.owner} is one Owner"),
         ({ $0.text("/x", "set = { repo = \"{repo.id}\" }") }, "and {repo.id} is a value; write repo = \"{repo}\""),
         ({ $0.text("/x", "params = { q = \"{repos.id}\" }") }, "nothing is called \"repos\""),
+        ({ $0.text("/x", "http.headers = { X-A = \"{repos.id}\" }") }, "nothing is called \"repos\""),
         ({ $0.text("/x", "headers = { X-A = \"{repos.id}\" }") }, "nothing is called \"repos\""),
     ]
 

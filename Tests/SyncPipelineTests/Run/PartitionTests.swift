@@ -252,14 +252,18 @@ import Testing
 
     // The process may end at any moment.
     @Test func howFarARunHasComeIsRemembered() async throws {
-        let fixture = try await PipelineFixture(Self.many(120)) { [api] request, _ in
-            request.address.url.path == "/r110/people" ? .silence : api.answer(request)
+        let clock = Mutex<ManualClock?>(nil)
+        let fixture = try await PipelineFixture(Self.many(8)) { [api] request, _ in
+            clock.withLock { $0 }?.advance(by: .seconds(25))
+            return request.address.url.path == "/r7/people" ? .silence : api.answer(request)
         }
-        for number in 0..<120 { api.set("/r\(number)/people", "[]") }
+        clock.withLock { $0 = fixture.clock }
+        for number in 0..<8 { api.set("/r\(number)/people", "[]") }
         fixture.pipeline.handle(.asked(ResourceScope(source: "api", resource: "people"), .control))
         for await _ in fixture.transport.silences { break }
         let state = try await fixture.document.withWorker { try RunState.load(scope: ResourceScope(source: "api", resource: "people"), in: $0) }
-        #expect(state.resumeAt == "r100")
+        // Each takes 25 seconds: it was remembered before the fourth and before the seventh.
+        #expect(state.resumeAt == "r6")
         try await fixture.end()
     }
 
@@ -359,6 +363,24 @@ import Testing
         api.set("/people", #"[{"id": 1}]"#)
         let report = try await fixture.sync("api/people")
         #expect(report.outcome == .failed && report.error?.hasPrefix("set.age: ") == true, "\(report)")
+        try await fixture.end()
+    }
+
+    @Test func doubledBracesAreSentAsText() async throws {
+        let fixture = try await api.fixture(
+            ScriptedAPI.configuration(ScriptedAPI.resource("people", of: "Person", "params = { q = \"{{id}}\", j = \"{\\\"a\\\": 1}\" }")))
+        api.set("/people?j=%7B%22a%22%3A%201%7D&q=%7Bid%7D", #"[{"id": 1}]"#)
+        #expect(try await fixture.sync("api/people").outcome == .succeeded)
+        try await fixture.end()
+    }
+
+    @Test func everyHeaderIsATemplate() async throws {
+        let fixture = try await api.fixture(
+            Self.regions.replacing("set = {", with: "headers = { X-Region = \"r-{region}\" }\nhttp.headers = { X-Own = \"{region}\" }\nset = {"))
+        api.set("/eu/people", "[]")
+        api.set("/us/people", "[]")
+        try await fixture.sync("api/people")
+        #expect(fixture.transport.requests.map { $0.headers["X-Region"] + $0.headers["X-Own"] } == [["r-eu", "eu"], ["r-us", "us"]])
         try await fixture.end()
     }
 }

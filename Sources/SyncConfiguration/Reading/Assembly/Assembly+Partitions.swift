@@ -88,6 +88,7 @@ extension Assembly {
         check(resource.url, place.own.node?.table?["url"] != nil ? "url" : "path")
         for parameter in resource.parameters { check(parameter.value, "params") }
         for field in resource.headers { check(field.value, "headers") }
+        for field in resource.http.headers { check(field.value, "http") }
         guard let entity = model.entity(named: resource.entity) else { return }
         for assigned in resource.assigned {
             if let problem = lookup.problem(with: assigned, of: entity) { complain("set", problem) }

@@ -155,6 +155,8 @@ public struct JSONPageSummary: Sendable, Hashable {
         case null
         /// The body was empty, and the policy allows that.
         case emptyBody
+        /// There was no list, and the policy allows that.
+        case absent
     }
 
     /// Records handed out, bad ones included.

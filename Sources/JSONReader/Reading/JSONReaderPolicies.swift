@@ -69,6 +69,14 @@ public struct JSONReaderPolicies: Sendable, Hashable {
         case noRecords
     }
 
+    /// A document that is good JSON and has nothing where its records should be.
+    public enum AbsentRecords: Sendable, Hashable {
+        /// The page fails with ``JSONReaderError/Kind/recordsMissing``.
+        case error
+        /// A page without records.
+        case noRecords
+    }
+
     /// `parse.duplicate_keys`, default `rejectRecord`.
     public var duplicateKeys = DuplicateKeys.rejectRecord
     /// `parse.invalid_utf8`, default `rejectPage`.
@@ -86,6 +94,8 @@ public struct JSONReaderPolicies: Sendable, Hashable {
     public var byteOrderMark = ByteOrderMark.skip
     /// `parse.empty_body`, default `error`: ``JSONReaderError/Kind/emptyBody`` is thrown.
     public var emptyBody = EmptyBody.error
+    /// `parse.records_absent`, default `error`: ``JSONReaderError/Kind/recordsMissing`` is thrown.
+    public var absentRecords = AbsentRecords.error
 
     /// The defaults of `[defaults.parse]`.
     public init() {}

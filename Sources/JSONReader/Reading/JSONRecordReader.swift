@@ -166,7 +166,9 @@ public final class JSONRecordReader {
         case CSJ_FOUND_NULL: return .null
         case CSJ_FOUND_SCALAR:
             throw page.error(.recordsNotAList, "expected an array or an object of records at \(path)", offset: offset)
-        default: throw page.error(.recordsMissing, "the document has nothing at \(path), where the records should be", offset: 0)
+        default:
+            if page.policies.absentRecords == .noRecords { return .absent }
+            throw page.error(.recordsMissing, "the document has nothing at \(path), where the records should be", offset: 0)
         }
     }
 }

@@ -62,6 +62,14 @@ public struct ParsePolicy: Sendable, Hashable {
         case noRecords = "no-records"
     }
 
+    /// A body that is good JSON and has nothing at `records`.
+    public enum AbsentRecords: String, Sendable, Hashable, CaseIterable {
+        /// The page is not used and the run fails; the default.
+        case error
+        /// An empty list: some services leave an empty list out.
+        case noRecords = "no-records"
+    }
+
     /// `parse.duplicate_keys`, default `reject-record`.
     public var duplicateKeys = DuplicateKeys.rejectRecord
     /// `parse.invalid_utf8`, default `reject-page`: the run fails.
@@ -78,8 +86,10 @@ public struct ParsePolicy: Sendable, Hashable {
     public var byteOrderMark = ByteOrderMark.skip
     /// `parse.empty_body`, default `error`: the run fails.
     public var emptyBody = EmptyBody.error
-    /// Media types that are taken; `*` stands for a part of a name. In force; not to be set in this version.
-    public private(set) var contentTypes = ["application/json", "application/*+json", "text/json"]
+    /// `parse.records_absent`, default `error`: the run fails.
+    public var recordsAbsent = AbsentRecords.error
+    /// `parse.content_types`: media types that are taken as JSON; `*` stands for a part of a name. A body that says no type is taken, too.
+    public var contentTypes = ["application/json", "application/*+json", "text/json"]
 
     /// The built-in values.
     public init() {}

@@ -49,6 +49,8 @@ public struct ResourceConfiguration: Sendable, Hashable {
     public var assigned: [AssignedProperty] = []
     /// The statuses whose body is taken. 304 is understood besides.
     public var success: [Int] = [200]
+    /// `empty_statuses`, default none: statuses that mean a list without records, whatever the body is.
+    public var emptyStatuses: [Int] = []
     /// `auth`, default none.
     public var authentication = AuthenticationConfiguration.none
     /// `pages`, default one request.

@@ -98,5 +98,6 @@ extension JSONReaderPolicies {
         numberOverflow = parse.numberOverflow == .decimal ? .keep : .rejectRecord
         byteOrderMark = parse.byteOrderMark == .skip ? .skip : .rejectPage
         emptyBody = parse.emptyBody == .error ? .error : .noRecords
+        absentRecords = parse.recordsAbsent == .error ? .error : .noRecords
     }
 }

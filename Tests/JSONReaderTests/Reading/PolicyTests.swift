@@ -152,4 +152,18 @@ struct PolicyTests {
     func whatFollowsTheDocumentRefusesThePage(body: String) {
         #expect(pageError(body)?.kind == .trailingData)
     }
+
+    @Test(arguments: ["{}", #"{"data": {}}"#, #"{"other": [1]}"#])
+    func aListThatIsNotThereIsAnErrorUnlessItStandsForNoRecords(body: String) throws {
+        let path = JSONPath(keys: ["data", "items"])
+        #expect {
+            try JSONRecordReader().read(body: Array(body.utf8), records: path, plan: JSONFieldPlan([])) { _ in }
+        } throws: { error in
+            (error as? JSONReaderError)?.kind == .recordsMissing
+        }
+        let summary = try JSONRecordReader().read(
+            body: Array(body.utf8), records: path, plan: JSONFieldPlan([]), policies: policies { $0.absentRecords = .noRecords }
+        ) { _ in Issue.record("a record") }
+        #expect(summary.recordList == .absent && summary.recordCount == 0)
+    }
 }

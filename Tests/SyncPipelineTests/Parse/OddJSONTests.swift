@@ -80,6 +80,59 @@ import Testing
         try await fixture.end()
     }
 
+    // A server that leaves an empty list out.
+    @Test(arguments: [true, false]) func aListThatIsNotThereIsEmptyWhereThatIsSaid(isSaid: Bool) async throws {
+        let api = ScriptedAPI(), parse = isSaid ? "parse.records_absent = \"no-records\"" : ""
+        api.set("/people", #"{"items": [{"id": 1, "name": "a"}], "more": true}"#)
+        let fixture = try await api.fixture(ScriptedAPI.people("records = \"$.items\"\n\(parse)"))
+        try await fixture.sync()
+        api.set("/people", #"{"more": false}"#)
+        let report = try #require(try await fixture.sync().first)
+        #expect(report.outcome == (isSaid ? .succeeded : .failed), "\(report)")
+        // It is not believed while there are rows.
+        #expect(try await fixture.live() == ["1"])
+        // What is broken is no list that was left out.
+        api.set("/people", #"{"more": false"#)
+        #expect(try await fixture.sync().first?.outcome == .failed)
+        try await fixture.end()
+    }
+
+    // A status that says that there is nothing.
+    @Test(arguments: [204, 404]) func aStatusThatMeansNothingIsAnEmptyListWhereThatIsSaid(status: Int) async throws {
+        let api = ScriptedAPI()
+        for (said, outcome) in [("", RunOutcome.failed), ("empty_statuses = [204, 404]", .succeeded)] {
+            let fixture = try await api.fixture(ScriptedAPI.people("pages = { kind = \"page\" }\n\(said)"))
+            api.set("/people?page=1&per_page=100", #"[{"id": 1}]"#)
+            api.set("/people?page=2&per_page=100", "no such page", status: status, headers: ["Content-Type": "text/html"])
+            var report = try #require(try await fixture.sync().first)
+            #expect(report.outcome == outcome && report.isComplete == (outcome == .succeeded), "\(report)")
+            #expect(try await fixture.live() == ["1"])
+            // As a whole it is not believed while there are rows.
+            api.set("/people?page=1&per_page=100", "", status: status)
+            report = try #require(try await fixture.sync().first)
+            #expect(report.outcome == outcome, "\(report)")
+            #expect(try await fixture.live() == ["1"])
+            try await fixture.end()
+        }
+    }
+
+    // JSON under another name.
+    @Test(arguments: [nil, "[\"text/html\", \"application/*\"]"] as [String?]) func otherMediaTypesAreTakenWhereThatIsSaid(types: String?)
+        async throws
+    {
+        let parse = types.map { "[defaults.parse]\ncontent_types = \($0)" } ?? ""
+        for type in ["text/html; charset=utf-8", "application/octet-stream"] {
+            let fixture = try await PipelineFixture(ScriptedAPI.people(defaults: parse)) { request, _ in
+                #expect(
+                    request.headers["Accept"].joined()
+                        == (types == nil ? "application/json, application/*+json, text/json" : "text/html, application/*"))
+                return .response(status: 200, headers: ["Content-Type": type], body: Array(#"[{"id": 1}]"#.utf8))
+            }
+            #expect(try await fixture.sync().first?.outcome == (types == nil ? .failed : .succeeded))
+            try await fixture.end()
+        }
+    }
+
     // Nothing is deleted because a server sent nothing.
     @Test func aBodyOfNothingDeletesNothing() async throws {
         let api = ScriptedAPI()

@@ -48,7 +48,7 @@ extension Assembly {
                 var inherited = values
                 (inherited.name, inherited.path, inherited.entity, inherited.key, inherited.url) = (nil, nil, nil, nil, nil)
                 inherited.isEnabled = true
-                var origins = origins.filter { ["records", "params", "headers", "success", "set"].contains($0.key) }
+                var origins = origins.filter { ["records", "params", "headers", "success", "empty_statuses", "set"].contains($0.key) }
                 inherited.apply(inner, to: complaints, origins: &origins)
                 if let resource = assembleResource(inherited, origins, result, [defaults, layer, inner], model) {
                     result.resources.append(resource)
@@ -79,6 +79,7 @@ extension Assembly {
         resource.parameters = values.parameters
         resource.headers = values.headers
         resource.success = values.success
+        resource.emptyStatuses = values.emptyStatuses
         resource.assigned = values.assigned
         let partitions = partitions(source.name, layers)
         resource.partitions = partitions.value

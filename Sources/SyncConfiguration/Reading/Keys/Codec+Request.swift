@@ -83,6 +83,22 @@ extension [QueryParameter] {
     }
 }
 
+extension Codec where Value == [String] {
+    /// Media types, with `*` for a part of a name.
+    static var mediaTypes: Codec {
+        let one = Codec<String>.text(
+            "a media type such as \"application/json\"", maxLength: 128, wrong: ["\"json\"", "\"a/b/c\"", "\"a/\"", "\"a/b; c=d\""]
+        ) { text in
+            let parts = text.split(separator: "/", omittingEmptySubsequences: false)
+            if parts.count == 2, parts.allSatisfy({ RequestName.isToken(String($0)) && $0.count { $0 == "*" } < 2 }) { return nil }
+            return (
+                "\"\(text)\" is not a media type", "write it without parameters, as in \"text/html\"; \"*\" may stand for a part once on each side"
+            )
+        }
+        return .list(of: one, expected: "a list of media types, as in [\"application/json\", \"text/html\"]", isEmptyAllowed: false)
+    }
+}
+
 /// Which names are allowed in a request.
 enum RequestName {
     private static let secretHeaders: Set<String> = [

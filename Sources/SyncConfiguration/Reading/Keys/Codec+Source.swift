@@ -57,6 +57,20 @@ extension Codec where Value == [Int] {
             of: .integer(range), expected: "a list of statuses from \(range.lowerBound) to \(range.upperBound)",
             isEmptyAllowed: isEmptyAllowed)
     }
+
+    /// Statuses that may stand for a list without records.
+    static var emptyStatuses: Codec {
+        let plain = statuses(200...499, isEmptyAllowed: true)
+        return Codec(expected: plain.expected, wrong: plain.wrong + ["[304]", "[401]", "[429]"]) { node in
+            let outcome = plain.read(node)
+            if case .value(let statuses) = outcome, let meant = statuses.first(where: { [304, 401, 429].contains($0) }) {
+                return .wrong("\(meant) says something else than that there are no records", "remove it")
+            }
+            return outcome
+        } toml: {
+            plain.toml($0)
+        }
+    }
 }
 
 extension Codec where Value == HTTPConfiguration.PrivateNetworks {

@@ -14,6 +14,7 @@ struct ResourceTable: ConfigurationTable {
     var headers: [HeaderField] = []
     var assigned: [AssignedProperty] = []
     var success = [200]
+    var emptyStatuses: [Int] = []
 
     static var shared: [Key<Self>] {
         [
@@ -27,6 +28,7 @@ struct ResourceTable: ConfigurationTable {
             Key("headers", .headers, \.headers) { $1.headers = $1.headers.overlaid(with: $0) },
             Key("set", .assignments, \.assigned) { $1.assigned = $1.assigned.overlaid(with: $0) },
             Key("success", .statuses(200...299), \.success),
+            Key("empty_statuses", .emptyStatuses, \.emptyStatuses),
             .inForce("method", "GET"),
             .inForce("format", "json"),
         ]

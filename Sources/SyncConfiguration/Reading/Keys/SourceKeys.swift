@@ -108,8 +108,9 @@ extension ParsePolicy: ConfigurationTable {
             Key("number_overflow", .choice(LargeNumbers.self), \.numberOverflow),
             Key("bom", .choice(ByteOrderMark.self), \.byteOrderMark),
             .inForce("trailing_data", "reject-page"),
-            .inForce("content_types") { "[" + $0.contentTypes.map(tomlQuoted).joined(separator: ", ") + "]" },
+            Key("content_types", .mediaTypes, \.contentTypes),
             Key("empty_body", .choice(EmptyBody.self), \.emptyBody),
+            Key("records_absent", .choice(AbsentRecords.self), \.recordsAbsent),
         ]
     }
 }

@@ -128,6 +128,14 @@ struct Exchange: Sendable {
     private func read(
         _ head: HTTPResponse, from address: HTTPAddress, watch: ExchangeWatch, known: KnownResponse
     ) async throws -> Response {
+        if settings.empty.contains(head.status) {
+            _ = await readExcerpt(head, watch: watch)
+            try Task.checkCancellation()
+            watch.ended()
+            var sieve = PageSieve(settings.sieve, known: nil, place: spool)
+            return Response(
+                address: address, status: head.status, headers: head.headers, content: try sieve.finish().withoutRecords(), received: 0)
+        }
         guard settings.success.contains(head.status) else {
             // The body of anything else only serves the message.
             known.response = Response(address: address, status: head.status, headers: head.headers, content: nil, received: 0)

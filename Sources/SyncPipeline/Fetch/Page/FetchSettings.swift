@@ -11,6 +11,8 @@ public struct FetchSettings: Sendable {
     public let retry: RetryConfiguration
     /// The statuses whose body is taken.
     public let success: Set<Int>
+    /// The statuses that mean a list without records.
+    let empty: Set<Int>
     /// The types a body may have.
     public let mediaTypes: [MediaType]
     /// How pages are taken apart.
@@ -39,6 +41,7 @@ public struct FetchSettings: Sendable {
         http = resource.http
         retry = resource.retry
         success = Set(resource.success)
+        empty = Set(resource.emptyStatuses)
         mediaTypes = resource.parse.contentTypes.compactMap(MediaType.init)
         sieve = SievePlan(resource)
         accept = mediaTypes.map(\.description).joined(separator: ", ")

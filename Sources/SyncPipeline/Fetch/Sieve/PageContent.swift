@@ -9,6 +9,8 @@ public struct PageContent: Sendable {
     private let spooled: [RecordSpool.Place]
     private let lastRecord: [UInt8]
     private let envelope: Result<PageEnvelope, JSONReaderError>
+    /// The response said that there are no records: a body that is empty is none then.
+    private var isNothing = false
 
     /// - Parameter lastRecord: the text of the last record that was cut; empty if there is none, or nobody wants it.
     init(records: PageRecords, spooled: [RecordSpool.Place], lastRecord: [UInt8], envelope: Result<PageEnvelope, JSONReaderError>) throws {
@@ -17,6 +19,20 @@ public struct PageContent: Sendable {
         self.lastRecord = lastRecord
         self.envelope = envelope
         digest = BodyDigest(records: try records.hash(), around: (try? envelope.get())?.hash ?? JSONHash(high: 0, low: 0))
+    }
+
+    /// The content of a response that said that there are no records, and whose body nobody has read.
+    func withoutRecords() -> PageContent {
+        var content = self
+        content.isNothing = true
+        return content
+    }
+
+    private func adapted(_ policies: JSONReaderPolicies) -> JSONReaderPolicies {
+        guard isNothing else { return policies }
+        var policies = policies
+        policies.emptyBody = .noRecords
+        return policies
     }
 
     /// Whether records were left out that are the same as when the page was read last.
@@ -57,7 +73,7 @@ public struct PageContent: Sendable {
                 throw error.moved(by: record.offset - record.start)
             }
         }
-        return try envelope.read(reader, plan: plan, policies: policies) { try each($0, nil) }
+        return try envelope.read(reader, plan: plan, policies: adapted(policies)) { try each($0, nil) }
     }
 
     /// Reads what is around the records, of a page that was cut; nil: it is not known until all of the page is read.
@@ -76,7 +92,7 @@ public struct PageContent: Sendable {
         let envelope = try envelope.get(), reader = JSONRecordReader()
         var token: String?
         if !envelope.isCut {
-            _ = try envelope.read(reader, plan: plan, policies: policies) { token = $0.token }
+            _ = try envelope.read(reader, plan: plan, policies: adapted(policies)) { token = $0.token }
         } else if !lastRecord.isEmpty {
             let list = [UInt8(ascii: "[")] + lastRecord + [UInt8(ascii: "]")]
             _ = try reader.read(body: list, plan: plan, limits: envelope.recordLimits, policies: policies) { token = $0.token }

@@ -64,8 +64,6 @@ final class EntityMapping: @unchecked Sendable {
     let plan: JSONFieldPlan
     let attributes: [AttributeField]
     private(set) var relationships: [RelationshipField] = []
-    /// The fields of the key, in the order of the constraint, as far as records have them.
-    let keys: [AttributeField]
     /// The field of the key, if one value is all of it: then that names an object.
     let onlyKey: AttributeField?
     /// The key, in the order of the constraint: a slot, and the record's field; nil where it is set and not read.
@@ -111,8 +109,7 @@ final class EntityMapping: @unchecked Sendable {
         }
         self.attributes = attributes
         keyParts = layout.constraints[0].slots.map { slot in (slot, attributes.first { $0.slot == slot }) }
-        keys = keyParts.compactMap(\.field)
-        onlyKey = keyParts.count == 1 ? keys.first : nil
+        onlyKey = keyParts.count == 1 ? keyParts[0].field : nil
         func slot(_ item: ModelBuilder.Bookkeeping) -> Int { layout.slot(of: item.rawValue) ?? 0 }
         let bookkeeping = Bookkeeping(
             hash: slot(.hash), firstSeen: slot(.firstSeen), lastChanged: slot(.lastChanged), run: slot(.run),
@@ -232,6 +229,7 @@ package struct ModelMapping: Sendable {
         fingerprint = digest.description
         salt = digest.bytes.prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
     }
+
     private init(_ entities: [String: EntityMapping], like other: ModelMapping) {
         for mapping in entities.values { mapping.connect(entities) }
         self.entities = entities

@@ -151,15 +151,13 @@ extension AttributeValue {
 /// The objects that a resource has parts for.
 struct ParentList {
     let parents: PartitionConfiguration.Parents
-    let alias: String
     /// What the templates want of them.
     let references: Set<Template.Reference>
 
     /// The parts of a resource that is one list for each object of another one; nil: it is none.
     init?(of resource: ResourceConfiguration) {
-        guard let partitions = resource.partitions, let parents = partitions.parents else { return nil }
+        guard let parents = resource.partitions?.parents else { return nil }
         self.parents = parents
-        alias = partitions.alias
         let texts = [resource.url] + resource.parameters.map(\.value) + (resource.headers + resource.http.headers).map(\.value)
         references = Set(
             (texts.map { Template($0) } + resource.assigned.map(\.template)).flatMap(\.references).map {

@@ -63,6 +63,24 @@ import Testing
         try await fixture.end()
     }
 
+    // Who has tombstones to purge then: what was buried before goes in time.
+    @Test(arguments: [true, false]) func whatWasBuriedBeforeIsPurgedAfterwards(isDivided: Bool) async throws {
+        let one = Self.people(), parts = Self.people("eu", "us")
+        let fixture = try await api.fixture(isDivided ? one : parts)
+        api.set("/people?region=us", "[]")
+        for path in ["/people", "/people?region=eu"] { api.set(path, #"[{"id": 1}, {"id": 2}]"#) }
+        try await fixture.sync("api/people")
+        for path in ["/people", "/people?region=eu"] { api.set(path, #"[{"id": 1}]"#) }
+        try await fixture.sync("api/people")
+        #expect(try await fixture.values("id", of: "Person", where: "cisternDeletedAt != nil") == ["2"])
+        try await reload(fixture, isDivided ? parts : one)
+        try await fixture.sync("api/people")
+        fixture.clock.advance(by: .seconds(31 * 86_400))
+        try await fixture.sync("api/people")
+        #expect(try await fixture.values("id", of: "Person") == ["1"])
+        try await fixture.end()
+    }
+
     // What a part had stays when it is none any more, and is its own again when it comes back.
     @Test func aPartThatIsNoneAnyMoreLosesNothing() async throws {
         let fixture = try await api.fixture(Self.people("eu", "us"))

@@ -207,6 +207,26 @@ import Testing
         try await fixture.end()
     }
 
+    // The last part is cut off by the time of the run: the next one begins with it.
+    @Test func thePartThatTimeCutOffIsFirstTheNextTime() async throws {
+        let clock = Mutex<ManualClock?>(nil)
+        let fixture = try await PipelineFixture(Self.regions.replacing("for_each", with: "pages = { kind = \"link-header\" }\nfor_each")) {
+            [api] request, _ in
+            // The page that is fetched ahead comes at any time, and takes none.
+            if request.address.url.path != "/us/more" { clock.withLock { $0 }?.advance(by: .seconds(1805)) }
+            return api.answer(request)
+        }
+        clock.withLock { $0 = fixture.clock }
+        api.set("/eu/people", #"[{"id": 1}]"#)
+        api.set("/us/people", #"[{"id": 2}]"#, headers: ["Link": "</us/more>; rel=next"])
+        api.set("/us/more", #"[{"id": 3}]"#)
+        #expect(try await fixture.sync("api/people").outcome == .failed)
+        #expect(try await fixture.live() == ["1", "2"])
+        try await fixture.sync("api/people")
+        #expect(try await fixture.live() == ["1", "2", "3"])
+        try await fixture.end()
+    }
+
     // A part that ends each run leaves the others their turn.
     @Test func aPartThatAsksToWaitStarvesNoOther() async throws {
         let fixture = try await api.fixture(Self.many(3))

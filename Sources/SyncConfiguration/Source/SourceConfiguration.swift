@@ -55,6 +55,8 @@ public struct ResourceConfiguration: Sendable, Hashable {
     public var authentication = AuthenticationConfiguration.none
     /// `pages`, default one request.
     public var pagination = PaginationConfiguration()
+    /// `incremental`; `nil`: every run asks for everything.
+    public var incremental: IncrementalConfiguration?
     /// `schedule`: how often it is polled.
     public var schedule = ScheduleConfiguration()
     /// `http`: time limits, sizes, redirects and headers of each exchange.
@@ -81,6 +83,14 @@ public struct ResourceConfiguration: Sendable, Hashable {
 
     /// What verbs and messages call it: `github/repos`.
     public var scope: String { "\(source)/\(name)" }
+
+    /// Whether its requests differ from run to run: they say times, or a part of what there is.
+    public var isTimed: Bool { incremental != nil || templates.contains(where: \.isTimed) }
+
+    /// The texts of its requests in which places may be.
+    public var templates: [Template] {
+        ([url] + parameters.map(\.value) + (headers + http.headers).map(\.value)).map { Template($0) }
+    }
 }
 
 /// `schedule`: when a resource is polled.

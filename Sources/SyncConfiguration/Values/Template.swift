@@ -1,27 +1,66 @@
-/// A text with places that each part of a resource fills: `/repos/{repo.fullName}/issues`.
+/// A text with places that each run of a resource, or each of its parts, fills: `/repos/{repo.fullName}/issues?since={since}`.
 ///
-/// A place is `{NAME}`, `{NAME.PROPERTY}` or `{NAME.TO_ONE.PROPERTY}`, and `{NAME.PROPERTY:segment}` where `/` may not stand for itself. All other braces
-/// are text; `{{NAME}}` is the text `{NAME}`.
+/// A place is `{NAME}`, `{NAME.PROPERTY}` or `{NAME.TO_ONE.PROPERTY}`, and may say in what form its value stands there: `{NAME.PROPERTY:FORM}`. All
+/// other braces are text; `{{NAME}}` is the text `{NAME}`.
 public struct Template: Sendable, Hashable, CustomStringConvertible {
     /// A place: what stands there.
     public struct Reference: Sendable, Hashable, CustomStringConvertible {
-        /// What it begins with: the `as` of `for_each`.
+        /// What it begins with: the `as` of `for_each`, or one of ``Template/times``.
         public var alias: String
         /// The properties that lead on from there: to-ones, then the value. Empty: the thing itself.
         public var path: [String]
-        /// Whether it is to be one segment of a path, `/` escaped.
-        public var isSegment: Bool
+        /// The form of its value; `nil`: its own.
+        public var form: Form?
 
         /// A place, nothing checked.
-        public init(alias: String, path: [String] = [], isSegment: Bool = false) {
+        public init(alias: String, path: [String] = [], form: Form? = nil) {
             self.alias = alias
             self.path = path
-            self.isSegment = isSegment
+            self.form = form
         }
 
         /// As it is written, without braces.
-        public var description: String { ([alias] + path).joined(separator: ".") + (isSegment ? ":segment" : "") }
+        public var description: String { ([alias] + path).joined(separator: ".") + (form.map { ":\($0)" } ?? "") }
     }
+
+    /// The form in which a value stands in a text.
+    public enum Form: Sendable, Hashable, CustomStringConvertible {
+        /// `segment`: one segment of a path, `/` escaped.
+        case segment
+        /// A word or a pattern of ``DateFormat``: so a time is written.
+        case date(DateFormat)
+        /// `split(SEPARATOR,NUMBER)`: of the pieces between separators the one of this number, from 0; from the end, the last being -1.
+        case piece(separator: String, number: Int)
+
+        /// Reads what stands behind a colon; `nil` if that is no form.
+        init?(_ text: some StringProtocol) {
+            if text == "segment" {
+                self = .segment
+            } else if text.hasPrefix("split("), text.hasSuffix(")") {
+                let arguments = text.dropFirst("split(".count).dropLast()
+                guard let comma = arguments.lastIndex(of: ","), comma > arguments.startIndex,
+                    let number = Int(arguments[arguments.index(after: comma)...])
+                else { return nil }
+                self = .piece(separator: String(arguments[..<comma]), number: number)
+            } else if let format = DateFormat(String(text)) {
+                self = .date(format)
+            } else {
+                return nil
+            }
+        }
+
+        /// As it is written.
+        public var description: String {
+            switch self {
+            case .segment: "segment"
+            case .date(let format): "\(format)"
+            case .piece(let separator, let number): "split(\(separator),\(number))"
+            }
+        }
+    }
+
+    /// The names of times: from where on a run asks and up to where, as `incremental` has it, and when it began.
+    public static let times: Set<String> = ["since", "until", "now"]
 
     /// A piece of it.
     public enum Part: Sendable, Hashable {
@@ -65,12 +104,15 @@ public struct Template: Sendable, Hashable, CustomStringConvertible {
     /// A place, after its opening brace, and where the text goes on after the closing one.
     private static func reference(in text: Substring) -> (Reference, Substring.Index)? {
         guard let end = text.firstIndex(of: "}") else { return nil }
-        var words = text[..<end]
-        let isSegment = words.hasSuffix(":segment")
-        if isSegment { words = words.dropLast(":segment".count) }
+        var words = text[..<end], form: Form?
+        if let colon = words.firstIndex(of: ":") {
+            form = Form(words[words.index(after: colon)...])
+            if form == nil { return nil }
+            words = words[..<colon]
+        }
         let names = words.split(separator: ".", omittingEmptySubsequences: false)
         guard names.allSatisfy(isName) else { return nil }
-        return (Reference(alias: String(names[0]), path: names.dropFirst().map(String.init), isSegment: isSegment), text.index(after: end))
+        return (Reference(alias: String(names[0]), path: names.dropFirst().map(String.init), form: form), text.index(after: end))
     }
 
     private static func isName(_ text: Substring) -> Bool {
@@ -79,6 +121,23 @@ public struct Template: Sendable, Hashable, CustomStringConvertible {
             (0x30...0x39).contains(byte) || (0x41...0x5A).contains(byte) || (0x61...0x7A).contains(byte) || byte == UInt8(ascii: "_")
         }
     }
+
+    /// The first text that looks like a place with one of these names and is none, since no form stands behind its colon.
+    public func malformedPlace(named names: some Collection<String>) -> String? {
+        for case .text(let text) in parts {
+            for name in names {
+                guard let start = text.firstRange(of: "{\(name)"), let next = text[start.upperBound...].first, next == ":" || next == "." else {
+                    continue
+                }
+                let rest = text[start.lowerBound...].prefix { $0 != "}" }
+                if rest.contains(":") { return "\(rest)}" }
+            }
+        }
+        return nil
+    }
+
+    /// Whether it says a time of a run.
+    public var isTimed: Bool { references.contains { Self.times.contains($0.alias) } }
 
     /// Its places, in order.
     public var references: [Reference] {

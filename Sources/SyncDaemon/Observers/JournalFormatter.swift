@@ -76,6 +76,18 @@ struct JournalFormatter: Sendable {
                 "\(scope): \(rows) not as cisternd wrote \(count == 1 ? "it" : "them"); another program or the disk changed \(count == 1 ? "it" : "them"), "
                     + "and the page is read again; let nothing but cisternd write to the store", priority: .warning,
                 fields: Self.fields(scope, nil, []))
+        case .cursorRejected(let scope, let run, let cursor, let status):
+            return JournalEntry(
+                "\(scope): the server does not take \(cursor) to ask from (\(status)); everything is asked for", priority: .notice,
+                fields: Self.fields(scope, run, [("CISTERN_CURSOR", cursor)]))
+        case .sinceIgnored(let scope, let run, let since, let oldest):
+            return JournalEntry(
+                "\(scope): asked for what is new since \(since), the server also sent what is of \(oldest); look up how it calls incremental.since",
+                priority: .warning, fields: Self.fields(scope, run, [("CISTERN_CURSOR", since)]))
+        case .cursorMissing(let scope, let run, let page, let field):
+            return JournalEntry(
+                "\(scope): no record of page \(page) has a \(field) that could be read (incremental.field, incremental.format), so every run asks from "
+                    + "the same place", priority: .warning, fields: Self.fields(scope, run, [("CISTERN_PAGE", "\(page)")]))
         case .saveFailed(let reason, let cause): return saveFailed(reason, cause)
         case .saveRecovered:
             collapser.reset("save")

@@ -52,6 +52,7 @@ struct PageRecipe: Sendable {
         var facts = try facts(of: page, summary)
         facts.rejected = mapper.rejectedRecords
         facts.unidentified = mapper.unidentified
+        facts.span = try span(of: page)
         return Reading(facts: facts, mapper: mapper)
     }
 
@@ -60,6 +61,16 @@ struct PageRecipe: Sendable {
         // What is wrong is said when the page is read.
         guard let summary = try? page.content.readEnvelope(policies: policies) else { return nil }
         return try? facts(of: page, summary)
+    }
+
+    /// How new the page's records are; nil: the resource does not ask for it.
+    private func span(of page: FetchedPage) throws -> CursorSpan? {
+        guard let incremental = resource.incremental, let plan = incremental.plan else { return nil }
+        var span = CursorSpan()
+        _ = try page.content.read(plan: plan, policies: policies) { record, _ in
+            span.add(record.problem == nil ? incremental.cursor(record[0]) : nil)
+        }
+        return span
     }
 
     private func facts(of page: FetchedPage, _ summary: JSONPageSummary) throws -> PageFacts {

@@ -167,7 +167,10 @@ private struct Trial {
     /// How pages become objects: of a resource with parts, those of the first.
     func recipe(of resource: ResourceConfiguration) async throws -> PageRecipe {
         let mapping = mapping.setting(resource.assigned, of: resource.entity)
-        let partition = try await firstPart(of: resource) ?? .none, filled = try resource.filled(for: partition)
+        let partition = try await firstPart(of: resource) ?? .none, now = clock.wallTime
+        let increment = resource.incremental.map { Increment($0, before: nil, isFull: true, now: now) }
+        let times = resource.isTimed ? RunTimes(increment?.slice(after: nil), now: now) : nil
+        let filled = try resource.filled(for: partition, at: times)
         guard let entity = mapping.entities[resource.entity] else { throw SyncError.unknownEntity(resource.entity) }
         let constants = try partition.constants(resource.assigned, of: entity, among: mapping)
         let settings = try FetchSettings(resource: filled, daemon: configuration.daemon, version: version, secrets: secrets)

@@ -11,6 +11,8 @@ extension ListingRun {
         let settings: FetchSettings
         let transport: any HTTPTransport
         let cookies = RunCookies()
+        /// How many pages the steps before have read.
+        let pagesBefore: Int
     }
 
     /// - Parameters:
@@ -67,7 +69,7 @@ extension ListingRun {
         return PageAhead(
             next,
             fetch: fetch(
-                next, page: pagination.pages + 2, stored: stored, isCompared: tally.mayCompare,
+                next, page: surroundings.pagesBefore + pagination.pages + 2, stored: stored, isCompared: tally.mayCompare,
                 isNew: known == nil && tally.isNew, surroundings),
             on: environment.fetchQueue)
     }
@@ -208,56 +210,5 @@ struct PageAhead: Sendable {
         task.cancel()
         packing?.end()
         _ = await task.value
-    }
-}
-
-/// What follows from the configuration of a resource: worked out once and the same for all its runs.
-struct PreparedResource: Sendable {
-    let resource: ResourceConfiguration
-    /// How its records become objects.
-    let mapping: ModelMapping
-    /// What its objects have beside what records say; a failure if that is no value of theirs.
-    let constants: Result<RecordConstants, SyncError>
-    /// What decides what a body becomes.
-    let fingerprint: String
-    /// What its requests have in common, but for what a run learns; a failure if its first address cannot be requested.
-    let settings: Result<FetchSettings, FetchError>
-    /// Before the first page; nil where there is none.
-    let pagination: Pagination?
-    /// How its records may be compared.
-    let comparison: RecordComparison
-
-    init(_ resource: ResourceConfiguration, comparison: RecordComparison, _ environment: SyncRun.Environment) {
-        let mapping = environment.mapping.setting(resource.assigned, of: resource.entity)
-        var constants: Result<RecordConstants, SyncError> = .success(RecordConstants()), resource = resource
-        if resource.partitions == nil, let entity = mapping.entities[resource.entity] {
-            // There are no places, but there may be braces.
-            resource = (try? resource.filled(for: .none)) ?? resource
-            constants = Result { [resource] () throws(SyncError) in try Partition.none.constants(resource.assigned, of: entity, among: mapping) }
-        }
-        self.init(resource, mapping, constants, comparison: comparison, environment)
-    }
-
-    /// One part of a resource.
-    /// - Throws: `SyncError` where it cannot be asked for.
-    init(_ whole: PreparedResource, for partition: Partition, _ environment: SyncRun.Environment) throws {
-        guard let entity = whole.mapping.entities[whole.resource.entity] else { throw SyncError.unknownEntity(whole.resource.entity) }
-        let constants = try partition.constants(whole.resource.assigned, of: entity, among: whole.mapping)
-        self.init(try whole.resource.filled(for: partition), whole.mapping, .success(constants), comparison: whole.comparison, environment)
-    }
-
-    private init(
-        _ resource: ResourceConfiguration, _ mapping: ModelMapping, _ constants: Result<RecordConstants, SyncError>, comparison: RecordComparison,
-        _ environment: SyncRun.Environment
-    ) {
-        self.resource = resource
-        self.mapping = mapping
-        self.constants = constants
-        fingerprint = environment.mapping.fingerprint(of: resource, constants: (try? constants.get()) ?? RecordConstants())
-        settings = Result { () throws(FetchError) in
-            try FetchSettings(resource: resource, daemon: environment.daemon, version: environment.version, secrets: environment.secrets)
-        }
-        self.comparison = comparison
-        pagination = (try? settings.get()).map { Pagination(resource.pagination, limits: resource.limits, first: $0.first) }
     }
 }

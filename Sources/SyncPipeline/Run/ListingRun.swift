@@ -17,7 +17,7 @@ final class ListingRun: Sendable {
     let environment: Environment
     /// Nil: it is a run by itself.
     private let part: Part?
-    private let prepared: PreparedResource
+    let prepared: PreparedResource
     private let progressState: Mutex<Progress>
     let knowledge = Mutex(Knowledge())
 
@@ -75,15 +75,15 @@ final class ListingRun: Sendable {
         var tally = RunTally()
         var state: RunState?
         do {
-            var (loaded, firstPage, mayCompare, mustRead) = try await loadBegin()
-            if let part { loaded.number = part.number }
-            state = loaded
-            tally.mayCompare = mayCompare
+            var begin = try await loadBegin(startedAt, acceptsDeletes: acceptsDeletes)
+            if let part { begin.state.number = part.number }
+            state = begin.state
+            tally.mayCompare = begin.mayCompare
             tally.isReadAnew =
-                mustRead
+                begin.mustRead
                 || resource.deletion.detect == .snapshot
-                    && loaded.missing.waitsForAnotherListing(confirmRuns: resource.deletion.confirmRuns, now: startedAt)
-            try await readPages(&tally, number: loaded.number, first: firstPage)
+                    && begin.state.missing.waitsForAnotherListing(confirmRuns: resource.deletion.confirmRuns, now: startedAt)
+            try await readSteps(&tally, begin)
         } catch is CancellationError {
             tally.outcome = .cancelled
         } catch SyncError.cancelled {
@@ -97,30 +97,56 @@ final class ListingRun: Sendable {
     // MARK: Pages
 
     /// What is known of the first page, read in one go with the resource's own state.
-    private typealias KnownPage = (key: String, request: StoredRequest?)
+    typealias KnownPage = (key: String, request: StoredRequest?)
 
-    private func loadBegin() async throws -> (state: RunState, stored: KnownPage?, mayCompare: Bool, mustRead: Bool) {
-        let key = prepared.pagination?.request.key
-        return try await environment.workers.run { [self] worker in
+    /// What a run begins with.
+    struct Beginning {
+        var state: RunState
+        let mayCompare: Bool
+        let mustRead: Bool
+        /// What it asks for first.
+        let step: Step
+        /// What is known of that; nil: nobody has looked.
+        let stored: KnownPage?
+    }
+
+    /// What a run asks for at once.
+    struct Step {
+        let listing: PreparedResource
+        /// Of what it is a step; nil: the resource asks for everything each time.
+        let increment: Increment?
+        let slice: Increment.Slice?
+    }
+
+    private func loadBegin(_ now: Date, acceptsDeletes: Bool) async throws -> Beginning {
+        try await environment.workers.run { [self] worker in
             let (mayCompare, mustRead) = try mayCompare(in: worker)
             let state = try RunState.load(scope: scope, entity: resource.entity, in: worker)
-            return (state, try key.map { ($0, try storedRequest($0, in: worker)) }, mayCompare, mustRead)
+            let step = try firstStep(increment(state, now, acceptsDeletes: acceptsDeletes), now)
+            let stored = try (step.listing.pagination?.request.key).map { ($0, try storedRequest($0, in: worker)) }
+            return Beginning(state: state, mayCompare: mayCompare, mustRead: mustRead, step: step, stored: stored)
         }
     }
 
-    private func readPages(_ tally: inout RunTally, number: Int64, first: KnownPage?) async throws {
+    /// Reads the pages of a step.
+    ///
+    /// - Returns: how they ended; nil: the run is over, and the tally says why.
+    func readPages(_ tally: inout RunTally, number: Int64, _ step: Step, first: KnownPage?) async throws -> PaginationEnd? {
         var ahead: PageAhead?
         do {
-            try await readPages(&tally, number: number, first: first, ahead: &ahead)
+            let end = try await readPages(&tally, number: number, step, first: first, ahead: &ahead)
             await ahead?.giveUp()
+            return end
         } catch {
             await ahead?.giveUp()
             throw error
         }
     }
 
-    private func readPages(_ tally: inout RunTally, number: Int64, first: KnownPage?, ahead: inout PageAhead?) async throws {
-        let settings = try prepared.settings.get().anew()
+    private func readPages(
+        _ tally: inout RunTally, number: Int64, _ step: Step, first: KnownPage?, ahead: inout PageAhead?
+    ) async throws -> PaginationEnd? {
+        let listing = step.listing, resource = listing.resource, settings = try listing.settings.get().anew()
         let options = TransportOptions(resource: resource, settings: settings, daemon: environment.daemon)
         if let coordinator = environment.document.root.persistentStoreCoordinator {
             // Rows that wait take no room that the bodies of pages may need: without it they cost memory, and these the run.
@@ -130,8 +156,8 @@ final class ListingRun: Sendable {
             number: number,
             recipe: PageRecipe(
                 resource: resource, mapping: prepared.mapping, settings: settings, constants: try prepared.constants.get()), settings: settings,
-            transport: try await environment.transports.transport(for: options))
-        var pagination = prepared.pagination ?? Pagination(resource.pagination, limits: resource.limits, first: settings.first)
+            transport: try await environment.transports.transport(for: options), pagesBefore: tally.pages)
+        var pagination = listing.pagination ?? Pagination(resource.pagination, limits: resource.limits, first: settings.first)
         var first = first
         let deadline = part?.deadline ?? environment.clock.instant.advanced(by: resource.limits.maxRunTime.duration)
         var mustRead = false
@@ -145,11 +171,11 @@ final class ListingRun: Sendable {
             if try await waitForRoom(until: deadline) { first = nil }
             if ahead == nil, let until = environment.notBefore(scope) {
                 first = nil
-                if try await !mayWait(until: until, &tally) { return }
+                if try await !mayWait(until: until, &tally) { return nil }
             }
             let request = pagination.request
-            let page = pagination.pages + 1
-            step { $0.page = page }
+            let page = surroundings.pagesBefore + pagination.pages + 1
+            self.step { $0.page = page }
             // A request that is made twice, as in scrolling, does not say which page it is for.
             let isRepeated = tally.requestKeys.contains(request.key)
             // Even if the page is read regardless of what is known of it: rows that are not as they were written must not count as unchanged.
@@ -172,7 +198,7 @@ final class ListingRun: Sendable {
                 packing = fetching.packing
             }
             defer { packing?.end() }
-            step { $0.waits[page] = nil }
+            self.step { $0.waits[page] = nil }
             let facts: PageFacts
             switch outcome {
             case .page(let fetched):
@@ -207,16 +233,17 @@ final class ListingRun: Sendable {
             case .leftAlone:
                 continue
             default:
+                if rejectsCursor(outcome, step, tally) { throw CursorRejection(status: outcome.error?.status) }
                 stop(&tally, after: outcome)
-                return
+                return nil
             }
             mustRead = false
             tally.requestKeys.insert(request.key)
+            let isBehind = try await follow(facts, step, page: page, &tally)
             switch pagination.advance(facts) {
-            case .next: continue
-            case .end(let end):
-                tally.end(end, limits: resource.limits)
-                return
+            case .next:
+                if isBehind { return PaginationEnd(rules: [.known], doubts: []) }
+            case .end(let end): return end
             case .repetition(let repetition):
                 throw SyncError.page("\(scope): \(repetition.rawValue) (pages.repeat_guard): page \(page) leads to nothing new")
             }
@@ -321,7 +348,7 @@ final class ListingRun: Sendable {
                         }
                     }
                     let isStopping = tally.outcome == .cancelled || progress.mustStop
-                    if isStopping { return conclusion(tally, verdict, startedAt) }
+                    if isStopping { return conclusion(tally, verdict, startedAt, heldBefore: state.heldDeletes) }
                     if !isPart {
                         step { $0.waitsForDisk = true }
                         try await environment.commit(isHurried: isWaitedFor || progress.isHurried)
@@ -339,7 +366,7 @@ final class ListingRun: Sendable {
             environment.observe(
                 .deletesHeld(scope: scope, run: id, count: verdict.held, known: known, guardName: guardName))
         }
-        return conclusion(tally, verdict, startedAt)
+        return conclusion(tally, verdict, startedAt, heldBefore: state?.heldDeletes ?? 0)
     }
 
     private func write(_ record: RunRecord) async throws -> RunRecord.Outcome {
@@ -352,12 +379,13 @@ final class ListingRun: Sendable {
         return written
     }
 
-    private func conclusion(_ tally: RunTally, _ verdict: Sweep.Verdict, _ startedAt: Date) -> Conclusion {
+    private func conclusion(_ tally: RunTally, _ verdict: Sweep.Verdict, _ startedAt: Date, heldBefore: Int) -> Conclusion {
         let report = RunReport(
             run: id, scope: scope, cause: cause, startedAt: startedAt, endedAt: environment.clock.wallTime, outcome: tally.outcome,
-            isComplete: tally.isComplete, pages: tally.pages, notModifiedPages: tally.notModified, bytes: tally.bytes, counts: tally.counts,
-            httpStatus: tally.status, error: tally.error, failure: tally.failure)
+            isComplete: tally.isComplete && !tally.isIncrement, pages: tally.pages, notModifiedPages: tally.notModified, bytes: tally.bytes,
+            counts: tally.counts, httpStatus: tally.status, error: tally.error, failure: tally.failure)
         return Conclusion(
-            report: report, parkedUntil: tally.parkedUntil, pacing: tally.pacing, heldDeletes: verdict.held, guardName: verdict.guardName)
+            report: report, parkedUntil: tally.parkedUntil, pacing: tally.pacing, heldDeletes: tally.isIncrement ? heldBefore : verdict.held,
+            guardName: verdict.guardName, isCaughtUp: tally.isCaughtUp)
     }
 }

@@ -13,14 +13,31 @@ struct Partition: Sendable {
         case text(String)
         case attribute(AttributeValue)
         case object(entity: String, key: UniqueKey)
+        /// Seconds since 2001, and how they are written where nothing else is said.
+        case time(Double, DateFormat)
 
-        /// Nil where there is nothing.
-        var text: String? {
+        /// As it stands in a text; nil where there is nothing.
+        func text(in form: Template.Form?) -> String? {
+            switch (self, form) {
+            case (.time(let seconds, _), .date(let format)?), (.attribute(.date(let seconds)), .date(let format)?):
+                DateWriting.text(seconds, format: format)
+            case (_, .piece(let separator, let number)?): text.flatMap { Self.piece(number, of: $0, between: separator) }
+            case (_, nil), (_, .segment?), (_, .date?): text
+            }
+        }
+
+        private var text: String? {
             switch self {
             case .text(let text): text
             case .attribute(let value): value.text
             case .object: nil
+            case .time(let seconds, let format): DateWriting.text(seconds, format: format)
             }
+        }
+
+        private static func piece(_ number: Int, of text: String, between separator: String) -> String? {
+            let pieces = text.split(separator: separator, omittingEmptySubsequences: false), index = number < 0 ? pieces.count + number : number
+            return pieces.indices.contains(index) ? String(pieces[index]) : nil
         }
     }
 
@@ -32,10 +49,25 @@ struct Partition: Sendable {
 
     fileprivate init(name: String) { self.name = name }
 
+    /// The same at a time: with what the times of a run are.
+    fileprivate func at(_ times: RunTimes?, _ incremental: IncrementalConfiguration?) -> Partition {
+        guard let times else { return self }
+        var result = self, format = incremental?.requestFormat ?? .rfc3339
+        if incremental?.requestFormat == nil, case .time(let own)? = incremental?.kind { format = own }
+        result.values[Template.Reference(alias: "now")] = .time(times.now.timeIntervalSinceReferenceDate, format)
+        switch times.since {
+        case nil: break
+        case .time(let seconds)?: result.values[Template.Reference(alias: "since")] = .time(seconds, format)
+        case .integer(let value)?: result.values[Template.Reference(alias: "since")] = .text("\(value)")
+        }
+        if let until = times.until { result.values[Template.Reference(alias: "until")] = .time(until, format) }
+        return result
+    }
+
     /// What stands at a place.
     /// - Throws: `SyncError` where there is nothing.
     fileprivate func text(_ reference: Template.Reference) throws(SyncError) -> String {
-        guard let text = value(reference)?.text, !text.isEmpty else {
+        guard let text = value(reference)?.text(in: reference.form), !text.isEmpty else {
             throw SyncError.page("there is nothing at {\(reference)}: \(reference.path.last ?? reference.alias) has no value")
         }
         return text
@@ -43,19 +75,31 @@ struct Partition: Sendable {
 
     private func value(_ reference: Template.Reference) -> Value? {
         var plain = reference
-        plain.isSegment = false
+        plain.form = nil
         return values[plain]
     }
 }
 
 extension ResourceConfiguration {
-    /// The resource of one part: with all places filled.
+    /// The resource of one part, at a time: with all places filled. A parameter that would say from where on is left out where nobody knows.
+    ///
+    /// - Parameter times: nil: it has no places for times.
     /// - Throws: `SyncError` where a place would be empty, or make another address than the one that was meant.
-    func filled(for partition: Partition) throws -> ResourceConfiguration {
+    func filled(for partition: Partition, at times: RunTimes? = nil) throws -> ResourceConfiguration {
         var result = self
+        let partition = partition.at(times, incremental)
         result.partitions = nil
         result.url = try Template(url).filled { try partition.pathText($0) }
-        for index in parameters.indices { result.parameters[index].value = try Template(parameters[index].value).filled { try partition.text($0) } }
+        result.parameters = try parameters.compactMap { parameter in
+            let template = Template(parameter.value)
+            if times?.since == nil, template.references.contains(where: { $0.alias == "since" }) { return nil }
+            return QueryParameter(name: parameter.name, value: try template.filled { try partition.text($0) })
+        }
+        for (name, place) in [(incremental?.since, "since"), (incremental?.until, "until")] {
+            guard let name, let value = partition.values[Template.Reference(alias: place)]?.text(in: nil) else { continue }
+            result.parameters.removeAll { $0.name == name }
+            result.parameters.append(QueryParameter(name: name, value: value))
+        }
         for index in http.headers.indices {
             result.http.headers[index].value = try Template(http.headers[index].value).filled { try partition.headerText($0) }
         }
@@ -71,12 +115,12 @@ extension Partition {
     /// The text as it stands in the path or the query of an address: what has a meaning there is escaped, but for `/` in what is more than a segment.
     fileprivate func pathText(_ reference: Template.Reference) throws -> String {
         let text = try text(reference)
-        let segments = text.split(separator: "/", omittingEmptySubsequences: false)
+        let segments = text.split(separator: "/", omittingEmptySubsequences: false), isSegment = reference.form == .segment
         // An address with fewer segments, or other ones, is that of something else.
-        if segments.contains(where: { $0 == "." || $0 == ".." }) || !reference.isSegment && segments.contains("") {
+        if segments.contains(where: { $0 == "." || $0 == ".." }) || !isSegment && segments.contains("") {
             throw SyncError.page("\"\(RemoteText.line(text))\", at {\(reference)}, cannot be part of an address")
         }
-        return segments.map { HTTPAddress.encode(String($0)) }.joined(separator: reference.isSegment ? "%2F" : "/")
+        return segments.map { HTTPAddress.encode(String($0)) }.joined(separator: isSegment ? "%2F" : "/")
     }
 
     fileprivate func headerText(_ reference: Template.Reference) throws -> String {
@@ -158,11 +202,11 @@ struct ParentList {
     init?(of resource: ResourceConfiguration) {
         guard let parents = resource.partitions?.parents else { return nil }
         self.parents = parents
-        let texts = [resource.url] + resource.parameters.map(\.value) + (resource.headers + resource.http.headers).map(\.value)
         references = Set(
-            (texts.map { Template($0) } + resource.assigned.map(\.template)).flatMap(\.references).map {
+            (resource.templates + resource.assigned.map(\.template)).flatMap(\.references).map {
                 Template.Reference(alias: $0.alias, path: $0.path)
-            })
+            }
+        ).filter { !Template.times.contains($0.alias) }
     }
 
     /// What is in the store.

@@ -15,6 +15,8 @@ struct PartitionSummary: Sendable {
     var resume = ""
     var lacksParents = false
     private(set) var isComplete = false
+    /// All of them have read what they asked for: everything, or what had changed.
+    private(set) var isCaughtUp = false
     private(set) var pages = 0
     private(set) var notModified = 0
     private(set) var bytes = 0
@@ -27,6 +29,7 @@ struct PartitionSummary: Sendable {
     private(set) var error: String?
     private var failure: RunFailure?
     private var completeParts = 0
+    private var partsCaughtUp = 0
     /// How many were tried, those that cannot be asked for included.
     private var tried = 0
     /// What went wrong with parts: how many, and the first of it.
@@ -71,6 +74,7 @@ struct PartitionSummary: Sendable {
         switch report.outcome {
         case .succeeded:
             if report.isComplete { completeParts += 1 }
+            if conclusion.isCaughtUp { partsCaughtUp += 1 }
             failuresInARow = 0
         case .incomplete:
             incomplete.add(partition, report.error, report.failure)
@@ -124,6 +128,7 @@ struct PartitionSummary: Sendable {
             error = "\(incomplete.count) of \(expected) parts are not complete; \(incomplete.first ?? "")"
         } else {
             isComplete = completeParts + absent.count == expected
+            isCaughtUp = partsCaughtUp + absent.count == expected
         }
     }
 
@@ -133,13 +138,16 @@ struct PartitionSummary: Sendable {
                 run: start.run, scope: start.scope, cause: start.cause, startedAt: start.startedAt, endedAt: endedAt, outcome: outcome,
                 isComplete: isComplete, pages: pages, notModifiedPages: notModified, bytes: bytes, counts: counts, httpStatus: status, error: error,
                 failure: failure),
-            parkedUntil: parkedUntil, pacing: pacing, heldDeletes: heldDeletes, guardName: guardName, lacksParents: lacksParents)
+            parkedUntil: parkedUntil, pacing: pacing, heldDeletes: heldDeletes, guardName: guardName, isCaughtUp: isCaughtUp,
+            lacksParents: lacksParents)
     }
 }
 
 /// What is recorded when a run of parts has ended: its own row, and the state of its resource. Each part has recorded its own.
 struct PartitionedRunRecord: Sendable {
     let report: RunReport
+    /// All parts have read what they asked for, so that what they say together is up to date.
+    let isCaughtUp: Bool
     /// With which part the next run begins.
     let resume: String
     let heldDeletes: Int
@@ -153,9 +161,9 @@ struct PartitionedRunRecord: Sendable {
     func write(in worker: NSManagedObjectContext) throws -> Bool {
         var row = try ResourceTable.row(of: report.scope, in: worker)
         let wrote = report.pages > report.notModifiedPages || report.counts.deleted > 0
-        let parts = report.isComplete ? BodyDigest(of: names.joined(separator: "\n")) : row.listing
+        let parts = isCaughtUp ? BodyDigest(of: names.joined(separator: "\n")) : row.listing
         let isDue =
-            row.listing != parts || row.resumeAt != resume || report.isComplete && row.heldDeletes != heldDeletes || row.mapping != fingerprint
+            row.listing != parts || row.resumeAt != resume || isCaughtUp && row.heldDeletes != heldDeletes || row.mapping != fingerprint
             || row.state().mustWrite(report.outcome)
         guard wrote || isDue else { return false }
         row.runNumber += 1
@@ -163,7 +171,7 @@ struct PartitionedRunRecord: Sendable {
         row.resumeAt = resume
         row.pages = report.pages
         row.httpStatus = report.httpStatus
-        if report.isComplete {
+        if isCaughtUp {
             row.heldDeletes = heldDeletes
             row.completeAt = report.endedAt
             row.completeRun = row.runNumber

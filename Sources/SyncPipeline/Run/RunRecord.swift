@@ -28,7 +28,8 @@ struct RunRecord: Sendable {
 
     /// A run that found everything unchanged records nothing: what it learnt is in memory, and losing it costs one conditional request.
     var isNeeded: Bool {
-        tally.wroteAnything || state.mustWrite(tally.outcome) || RunConclusion.isDue(tally, state: state, deletion: deletion, endedAt: endedAt)
+        tally.wroteAnything || movesCursor || state.mustWrite(tally.outcome)
+            || RunConclusion.isDue(tally, state: state, deletion: deletion, endedAt: endedAt)
     }
 
     /// What was written.
@@ -47,7 +48,24 @@ struct RunRecord: Sendable {
     }
 
     /// Whether rows may go: then what other resources vouch for must not change meanwhile.
-    var mayRemove: Bool { tally.isComplete && tally.outcome == .succeeded }
+    var mayRemove: Bool { tally.isListing || mayPurge }
+
+    /// Whether tombstones that are old enough go, although nothing is missing for certain.
+    private var mayPurge: Bool {
+        tally.isIncrement && tally.isCaughtUp && state.missing.hasTombstones(until: deletion.purgeCutoff(endedAt))
+    }
+
+    /// How far runs have come from now on, as it is stored.
+    private var cursor: String? {
+        switch tally.cursor {
+        case .none:
+            // Records that became something else, and were not all read, are read once more.
+            state.cursor != nil && state.fingerprint != fingerprint && !tally.isListing ? nil : state.cursor
+        case .set(let cursor): cursor?.text
+        }
+    }
+
+    private var movesCursor: Bool { if case .set(let cursor) = tally.cursor { cursor?.text != state.cursor } else { false } }
 
     /// Writes and saves. On the context's queue.
     /// - Parameter willSave: called in between.
@@ -63,22 +81,23 @@ struct RunRecord: Sendable {
         for part in former {
             let theirs = try StoredKeys.entries(of: part.scope, in: worker)
             collected.add(try RunState.members(among: theirs, scope: part.scope, entity: entity.name, in: worker))
-            if mayRemove { inherited += try forget(part, theirs, in: worker) }
+            if tally.isListing { inherited += try forget(part, theirs, in: worker) }
         }
         let members = collected.keys
-        let absent = members.subtracting(seen)
+        // What has not changed is not listed by a run that asks for what has.
+        let absent = tally.isIncrement ? [] : members.subtracting(seen)
         let isLive = try entity.rows(absent, in: worker).filter { $1[entity.bookkeeping.deletedAt].isNull }
         let live = members.subtracting(absent).union(KeyRuns(isLive.keys.lazy.map(\.key)))
-        let others = mayRemove ? try RunState.vouched(among: absent, of: entity.name, byOthersThan: scope, in: worker) : []
+        let others = tally.isListing ? try RunState.vouched(among: absent, of: entity.name, byOthersThan: scope, in: worker) : []
         let conclusion = RunConclusion(
             tally, state: state, deletion: deletion,
             RunConclusion.Circumstances(
-                live: live, others: others, denials: mayRemove ? try denials(isLive, in: worker) : [:], isAccepted: acceptsDeletes,
+                live: live, others: others, denials: tally.isListing ? try denials(isLive, in: worker) : [:], isAccepted: acceptsDeletes,
                 endedAt: endedAt))
         var missing = conclusion.verdict.missing
         for theirs in inherited { missing.inheritTombstones(of: theirs) }
-        let (deleted, gone) = conclusion.isListing ? try sweep(conclusion.verdict, &missing, in: worker) : ([], [:])
-        try writeResource(conclusion, missing, count: seen.count, in: worker)
+        let (deleted, gone) = conclusion.isListing || mayPurge ? try sweep(conclusion.verdict, &missing, in: worker) : ([], [:])
+        try writeResource(conclusion, missing, count: tally.isIncrement ? conclusion.members.count : seen.count, in: worker)
         let forgotten = try forgetRequests(stored, isListing: conclusion.isListing, in: worker)
         try tidyQuarantine(isListing: conclusion.isListing, in: worker)
         if !isPart { try writeRun(deleted: deleted.count, in: worker) }
@@ -183,8 +202,10 @@ struct RunRecord: Sendable {
             if verdict.guardName == nil || verdict.isDenied { row.mayDelete = false }
             row.completeAt = endedAt
             row.completeRun = state.number
-            row.rows = count
         }
+        if conclusion.isListing || tally.isIncrement { row.rows = count }
+        // A run of steps, or in order, has noted how far it came, and may have been cut off.
+        if case .none = tally.cursor, cursor == state.cursor {} else { row.cursor = cursor }
         row.runNumber = state.number
         row.pages = tally.pages
         row.httpStatus = tally.status
@@ -231,7 +252,8 @@ struct RunRecord: Sendable {
         counts.deleted = deleted
         try StateRow<RunTable>.write(
             RunReport(
-                run: run, scope: scope, cause: cause, startedAt: startedAt, endedAt: endedAt, outcome: tally.outcome, isComplete: tally.isComplete,
+                run: run, scope: scope, cause: cause, startedAt: startedAt, endedAt: endedAt, outcome: tally.outcome,
+                isComplete: tally.isComplete && !tally.isIncrement,
                 pages: tally.pages, bytes: tally.bytes, counts: counts, httpStatus: tally.status, error: tally.error), number: state.number,
             in: worker)
     }

@@ -45,6 +45,30 @@ struct RunTally: Sendable {
     var mayCompare = false
     /// Of each page that was read it seemed to the end that its records had no rows.
     private(set) var isNew = true
+    /// It asks for what has changed, and not for everything: what it does not list may be there all the same.
+    var isIncrement = false
+    /// The newest of its records.
+    private(set) var newest: SyncCursor?
+    /// The last of its records that says how new it is.
+    var lastCursor: SyncCursor?
+    /// It was said that the server sends what it was not asked for.
+    var isIgnoranceTold = false
+    /// How far runs have come with it.
+    var cursor = CursorChange.none
+
+    /// What becomes of how far runs have come.
+    enum CursorChange: Sendable, Hashable {
+        /// It stays.
+        case none
+        /// It is this from now on; nil: nobody knows, and everything is asked for.
+        case set(SyncCursor?)
+    }
+
+    /// It was read to the end, and what it does not list is not there.
+    var isListing: Bool { isCaughtUp && !isIncrement }
+
+    /// All that it asked for was read.
+    var isCaughtUp: Bool { isComplete && outcome == .succeeded }
 
     var wroteAnything: Bool { pages > notModified || counts.deleted > 0 }
 
@@ -89,6 +113,7 @@ struct RunTally: Sendable {
         rejected += facts.rejected
         unidentified += facts.unidentified
         oldestReading = min(oldestReading, run)
+        newest = [newest, facts.span?.newest].compactMap { $0 }.max()
     }
 
     /// What made the run fail.
@@ -141,7 +166,7 @@ struct RunConclusion: Sendable, Hashable {
     }
 
     init(_ tally: RunTally, state: RunState, deletion: DeletionConfiguration, _ known: Circumstances) {
-        isListing = tally.isComplete && tally.outcome == .succeeded
+        isListing = tally.isListing
         let seen = tally.seen, before = state.missing.whole
         guard isListing else {
             members = known.live.union(seen)
@@ -181,7 +206,7 @@ struct RunConclusion: Sendable, Hashable {
     static func isDue(_ tally: RunTally, state: RunState, deletion: DeletionConfiguration, endedAt: Date) -> Bool {
         guard tally.isComplete else { return false }
         if state.missing.hasTombstones(until: deletion.purgeCutoff(endedAt)) { return true }
-        guard deletion.detect == .snapshot else { return false }
+        guard deletion.detect == .snapshot, !tally.isIncrement else { return false }
         return state.missing.fewest != nil || state.listing != tally.listing
     }
 }

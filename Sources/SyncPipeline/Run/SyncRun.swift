@@ -71,6 +71,8 @@ final class SyncRun: Sendable {
         var pacing: ServerPacing?
         var heldDeletes: Int
         var guardName: String?
+        /// All that was asked for was read: everything, or what had changed.
+        var isCaughtUp = false
         /// There was nothing to ask for, since what lists its parents was never read.
         var lacksParents = false
     }
@@ -168,7 +170,7 @@ final class SyncRun: Sendable {
         let start = RunStart(run: id, scope: scope, cause: cause, startedAt: startedAt)
         do {
             let record = PartitionedRunRecord(
-                report: summary.conclusion(start, endedAt: environment.clock.wallTime).report, resume: summary.resume,
+                report: summary.conclusion(start, endedAt: environment.clock.wallTime).report, isCaughtUp: summary.isCaughtUp, resume: summary.resume,
                 heldDeletes: summary.heldDeletes, names: summary.names, fingerprint: prepared.fingerprint)
             let wrote = try await environment.workers.run { worker in try record.write(in: worker) }
             if wrote, summary.outcome != .cancelled, !progress.mustStop {

@@ -27,6 +27,8 @@ struct RunState: Sendable, Hashable {
     var fingerprint: String?
     /// With which of its parts the run begins; empty: with the first.
     var resumeAt = ""
+    /// How far runs have come in what grows; nil: nobody knows.
+    var cursor: String?
 
     /// - Parameter entity: what records become now. Rows of another entity are none of the resource's any more. Nil: whatever it was.
     static func load(scope: ResourceScope, entity: String? = nil, in worker: NSManagedObjectContext) throws -> RunState {

@@ -31,7 +31,7 @@ enum StatusViews {
             WHEN \(sql(\.consecutiveFailures)) > 0 OR \(sql(\.heldDeletes)) > 0 OR \(day(\.staleAt)) <= julianday('now') THEN 'degraded' \
             WHEN \(sql(\.lastSuccess)) IS NULL AND (\(sql(\.partition)) = '' OR \(sql(\.completeAt)) IS NULL) THEN 'pending' ELSE 'ok' END AS state, \
             \(sql(\.lastSuccess)) AS last_success, CAST((julianday('now') - \(day(\.lastSuccess))) * 86400 AS INTEGER) AS age_s, \
-            CASE WHEN NOT \(sql(\.isRemoved)) THEN \(sql(\.nextPollAt)) END AS next_poll_at, NULL AS cursor, \
+            CASE WHEN NOT \(sql(\.isRemoved)) THEN \(sql(\.nextPollAt)) END AS next_poll_at, \(sql(\.cursor)) AS cursor, \
             \(sql(\.pages)) AS pages, \(sql(\.rows)) AS rows, \(sql(\.httpStatus)) AS http_status, \
             \(sql(\.consecutiveFailures)) AS consecutive_failures, NULL AS breaker, \(sql(\.completeAt)) AS complete_at, \
             \(sql(\.lastError)) AS error, \(sql(\.heldDeletes)) AS held_deletes \

@@ -29,6 +29,12 @@ public enum SyncEvent: Sendable, Hashable {
     case scheduled(next: ResourceScope?, at: Date?)
     /// Rows that a resource lists were not as they had been written: another program, or the disk, changed them. They are read anew.
     case rowsChangedElsewhere(scope: ResourceScope, count: Int)
+    /// A server did not take where a run began to ask: the run asks for everything.
+    case cursorRejected(scope: ResourceScope, run: UUID, cursor: String, status: Int)
+    /// A server sent what is much older than what it was asked for: it does not seem to know the parameter.
+    case sinceIgnored(scope: ResourceScope, run: UUID, since: String, oldest: String)
+    /// No record of a page says how new it is, so that runs cannot come further.
+    case cursorMissing(scope: ResourceScope, run: UUID, page: Int, field: String)
     /// A save of the document failed.
     case saveFailed(reason: String, cause: SaveFailureCause)
     /// A save of the document succeeded after failures.

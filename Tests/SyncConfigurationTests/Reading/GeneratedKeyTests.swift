@@ -60,6 +60,7 @@ import Testing
         table(
             PaginationConfiguration.StopRules.self, "source.items.pages.stop", itemSource + "pages.kind = \"page\"\n[source.pages.stop]\n"),
         table(PartitionTable.self, "source.items.for_each", itemSource + "[source.for_each]\n"),
+        table(IncrementalTable.self, "source.items.incremental", itemSource + "[source.incremental]\n"),
         table(EntityTable.self, "entity.Thing", "[entity.Thing]\n"),
         table(AttributeTable.self, "entity.Thing.attributes.id", "[entity.Thing.attributes.id]\n"),
         table(RelationshipTable.self, "entity.Item.relationships.rel", itemModel + "[entity.Item.relationships.rel]\n"),
@@ -164,7 +165,7 @@ import Testing
     @Test(arguments: [
         "method = \"POST\"", "json = {}", "idempotent = true", "format = \"ndjson\"", "for_each.order = \"id\"", "for_each.changed_only = true",
         "filter = \"x\"",
-        "incremental.kind = \"time\"", "rate.requests = 1", "breaker.failures = 1", "records = \"$.items[*]\"", "records = \"$..items\"",
+        "rate.requests = 1", "breaker.failures = 1", "records = \"$.items[*]\"", "records = \"$..items\"",
         "auth.kind = \"oauth2\"", "auth.kind = \"jwt\"", "auth.kind = \"session\"", "auth.kind = \"hmac\"", "auth.kind = \"tls\"",
         "auth.kind = \"aws-sigv4\"", "auth.pool = {}", "pages.kind = \"graphql\"",
     ])

@@ -18,7 +18,19 @@ import Testing
         #expect(pieces("{region}") == ["<region>"])
         #expect(pieces("{event.organizer.slug}-{event.id}") == ["<event.organizer.slug>", "-", "<event.id>"])
         #expect(pieces("{project.path:segment}") == ["<project.path:segment>"])
-        #expect(Template("{project.path:segment}").only?.isSegment == true && Template("a{b}").only == nil)
+        #expect(Template("{project.path:segment}").only?.form == .segment && Template("a{b}").only == nil)
+    }
+
+    @Test func aPlaceMaySayInWhatFormItsValueStandsThere() {
+        func form(_ text: String) -> Template.Form? { Template(text).only?.form }
+        #expect(form("{since:%Y-%m-%dT%H:%M:%SZ}") == .date(.pattern("%Y-%m-%dT%H:%M:%SZ")))
+        #expect(form("{since:unix-ms}") == .date(.unixMilliseconds) && form("{a.b:rfc3339}") == .date(.rfc3339))
+        #expect(form("{item.id:split(-,2)}") == .piece(separator: "-", number: 2))
+        #expect(form("{item.id:split(,,-1)}") == .piece(separator: ",", number: -1))
+        for text in ["{a:split(-,x)}", "{a:split(,1)}", "{a:split(-)}", "{a:%Q}", "{a:segment }", "{a:}"] {
+            #expect(Template(text).references.isEmpty)
+        }
+        for text in ["{since:%F}", "{a.b:split(::,-3)}", "{a:http-date}"] { #expect(Template(text).only.map { "{\($0)}" } == text) }
     }
 
     @Test(arguments: [

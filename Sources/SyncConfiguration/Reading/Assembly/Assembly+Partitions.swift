@@ -5,6 +5,8 @@ extension Assembly {
         let scope: String
         /// The table `for_each`; without a node where there is none.
         let partitions: Layer
+        /// The table `incremental`; without a node where there is none.
+        let incremental: Layer
         let own: Layer
         let origins: [String: DocumentNode.Place]
     }
@@ -43,6 +45,11 @@ extension Assembly {
             complaints.add(at: node.place, layer.subject, key: "as", "\"as\" is missing", "write as = \"…\", the name that templates use")
         }
         guard let alias = table.alias else { return nil }
+        if Template.times.contains(alias) {
+            complaints.add(
+                at: keys["as"]?.place ?? node.place, layer.subject, key: "as", "{\(alias)} is a time of a run in every template",
+                "choose another name")
+        }
         if let values = table.values { return PartitionConfiguration(as: alias, .values(values)) }
         guard let resource = table.resource else { return nil }
         var parents = PartitionConfiguration.Parents(resource: resource.contains("/") ? resource : "\(source)/\(resource)", entity: "")
@@ -77,21 +84,53 @@ extension Assembly {
             partitions.kind = .parents(parents)
             resource.partitions = partitions
         }
-        let lookup = TemplateLookup(partitions: resource.partitions, model: model)
+        let lookup = TemplateLookup(partitions: resource.partitions, incremental: resource.incremental, model: model)
         func complain(_ key: String, _ problem: TemplateLookup.Problem) {
             complaints.add(
                 at: place.origins[key] ?? place.own.node?.table?[key]?.place, place.own.subject, key: key, problem.message, problem.suggestion)
         }
         func check(_ text: String, _ key: String) {
-            for reference in Template(text).references { if let problem = lookup.problem(inText: reference) { complain(key, problem) } }
+            let template = Template(text)
+            for reference in template.references { if let problem = lookup.problem(inText: reference) { complain(key, problem) } }
+            if let problem = lookup.problem(withPlacesOf: template) { complain(key, problem) }
         }
         check(resource.url, place.own.node?.table?["url"] != nil ? "url" : "path")
         for parameter in resource.parameters { check(parameter.value, "params") }
         for field in resource.headers { check(field.value, "headers") }
         for field in resource.http.headers { check(field.value, "http") }
+        checkIncremental(resource, place.incremental)
         guard let entity = model.entity(named: resource.entity) else { return }
         for assigned in resource.assigned {
             if let problem = lookup.problem(with: assigned, of: entity) { complain("set", problem) }
+        }
+    }
+
+    /// Whether requests say what `incremental` is about, and can do so in the first run.
+    private func checkIncremental(_ resource: ResourceConfiguration, _ layer: Layer) {
+        guard let incremental = resource.incremental, let node = layer.node else { return }
+        func complain(_ key: String, _ message: String, _ suggestion: String) {
+            complaints.add(at: node.table?[key]?.place ?? node.place, layer.subject, key: key, message, suggestion)
+        }
+        let places = Set(resource.templates.flatMap(\.references).map(\.alias))
+        let saysSince = incremental.since != nil || places.contains("since"), saysUntil = incremental.until != nil || places.contains("until")
+        if !saysSince, incremental.order != .descending {
+            complain(
+                "since", "no request says from where on",
+                "write since = \"…\", the service's parameter, or {since} in params, path or a header; or order = \"desc\"")
+        }
+        if incremental.window != nil, !saysUntil {
+            complain("window", "no request says up to where, so steps cannot be asked for", "write until = \"…\", or {until} where it belongs")
+        }
+        if incremental.field == nil, !saysUntil {
+            complain("field", "\"field\" is missing", "write field = \"$.updated_at\", where a record holds how new it is")
+        }
+        guard incremental.start == nil else { return }
+        let needed = Set(
+            (resource.url.isEmpty ? [] : [Template(resource.url)] + (resource.headers + resource.http.headers).map { Template($0.value) })
+                .flatMap(\.references).map(\.alias))
+        if saysUntil || needed.contains("since") {
+            let reason = saysUntil ? "a range has two ends" : "{since} is more than a parameter that may be left out"
+            complain("start", "\"start\" is missing: \(reason), and the first run has to say from where on", "write start = \"2020-01-01T00:00:00Z\"")
         }
     }
 
@@ -118,6 +157,7 @@ extension Assembly {
 /// What the places of templates mean in a resource.
 struct TemplateLookup {
     let partitions: PartitionConfiguration?
+    let incremental: IncrementalConfiguration?
     let model: ModelConfiguration
 
     struct Problem {
@@ -128,11 +168,27 @@ struct TemplateLookup {
     /// What a place stands for.
     private enum Meaning {
         case text
+        case time
         case attribute(AttributeConfiguration)
         case object(EntityConfiguration)
     }
 
     private func meaning(_ reference: Template.Reference) -> Result<Meaning, Refusal> {
+        if Template.times.contains(reference.alias) {
+            guard reference.path.isEmpty else {
+                return .failure(Refusal("{\(reference)}: a time has no properties", "write {\(reference.alias)}"))
+            }
+            guard reference.alias != "now" else { return .success(.time) }
+            guard let incremental else {
+                return .failure(
+                    Refusal(
+                        "{\(reference)}: the resource has no \"incremental\", and asks for everything each time",
+                        "write incremental = { field = \"$.updated_at\", … }; if the text is meant: {{\(reference)}}"))
+            }
+            guard incremental.kind == .integer else { return .success(.time) }
+            return reference.alias == "since"
+                ? .success(.text) : .failure(Refusal("{\(reference)}: kind = \"integer\" has no end", "remove it, or use kind = \"time\""))
+        }
         guard let partitions, partitions.alias == reference.alias else {
             let known = partitions.map { SyncConfiguration.suggestion(for: reference.alias, among: [$0.alias], kind: "known names") }
             return .failure(
@@ -177,13 +233,14 @@ struct TemplateLookup {
     func problem(inText reference: Template.Reference) -> Problem? {
         switch meaning(reference) {
         case .failure(let refusal): return refusal.problem
-        case .success(.text): return nil
+        case .success(.text): return problem(withFormOf: reference, isTime: false)
+        case .success(.time): return problem(withFormOf: reference, isTime: true)
         case .success(.attribute(let attribute)):
             guard attribute.type.mayBeText else {
                 return Problem(
                     message: "{\(reference)}: a value of type \(attribute.type) cannot be part of a text", suggestion: "use another attribute")
             }
-            return nil
+            return problem(withFormOf: reference, isTime: attribute.type == .date)
         case .success(.object(let entity)):
             return Problem(
                 message: "{\(reference)} is an object of \(entity.name), and no text",
@@ -191,8 +248,34 @@ struct TemplateLookup {
         }
     }
 
+    private func problem(withFormOf reference: Template.Reference, isTime: Bool) -> Problem? {
+        switch reference.form {
+        case .date where !isTime:
+            Problem(
+                message: "{\(reference)}: only a time can be written in a format of times",
+                suggestion: "write {\(([reference.alias] + reference.path).joined(separator: "."))}")
+        case .piece where isTime:
+            Problem(message: "{\(reference)}: a time is not split", suggestion: "write the part that is meant as a format, such as %Y")
+        case nil, .segment, .date, .piece: nil
+        }
+    }
+
+    /// What is wrong with something that was meant as a place and is none; nil: nothing.
+    func problem(withPlacesOf template: Template) -> Problem? {
+        let names = Template.times.union(partitions.map { [$0.alias] } ?? [])
+        return template.malformedPlace(named: names.sorted()).map { place in
+            Problem(
+                message: "\(place): what follows the colon is no form",
+                suggestion: "write segment, split(-,0), rfc3339, unix, unix-ms, http-date or a pattern such as %Y-%m-%d")
+        }
+    }
+
     /// What is wrong with a property that is set; nil: nothing.
     func problem(with assigned: AssignedProperty, of entity: EntityConfiguration) -> Problem? {
+        if let time = assigned.template.references.first(where: { Template.times.contains($0.alias) }) {
+            return Problem(
+                message: "{\(time)}: a property that changes with every run would change every object", suggestion: "set another property")
+        }
         if let attribute = entity.attribute(named: assigned.name) {
             guard attribute.type.mayBeText else {
                 return Problem(message: "\(assigned.name) has the type \(attribute.type), which cannot be set", suggestion: "set another attribute")
@@ -223,7 +306,7 @@ struct TemplateLookup {
             return Problem(
                 message: "\(assigned.name) leads to one \(relationship.destination), and {\(reference)} is one \(found.name)",
                 suggestion: "set a to-one to \(found.name)")
-        case .success:
+        case .success(.text), .success(.time), .success(.attribute):
             return Problem(
                 message: "\(assigned.name) leads to one \(relationship.destination), and {\(reference)} is a value",
                 suggestion: "write \(assigned.name) = \"{\(reference.alias)}\"")

@@ -83,7 +83,6 @@ extension Assembly {
         resource.assigned = values.assigned
         let partitions = partitions(source.name, layers)
         resource.partitions = partitions.value
-        templated.append(TemplatedResource(scope: resource.scope, partitions: partitions.layer, own: own, origins: origins))
 
         let path = own.subject.keyPath
         var settings = resourceSettings(values, origins, source, isShort: isShort, path: path)
@@ -124,6 +123,18 @@ extension Assembly {
                 of: pagesTable, pagesOrigins, path: path, prefix: "pages.", only: ["kind", "repeat_guard"] + kind.keys)
             settings += self.settings(of: stop, stopOrigins, path: path, prefix: "pages.stop.")
         }
+
+        let incremental = overlay("incremental", layers.dropFirst())
+        let (incrementalTable, incrementalOrigins) = resolve(IncrementalTable.self, [incremental])
+        resource.incremental = incrementalTable.configuration(incremental, incrementalOrigins, detect: resource.deletion.detect, complaints)
+        if resource.incremental != nil {
+            settings += self.settings(
+                of: incrementalTable, incrementalOrigins, path: path, prefix: "incremental.",
+                only: IncrementalTable.shared.union(incrementalTable.kind.keys).sorted())
+        }
+        templated.append(
+            TemplatedResource(
+                scope: resource.scope, partitions: partitions.layer, incremental: incremental, own: own, origins: origins))
         resolved.sections.append(.init(header: isShort ? "[[source]]" : "[[source.resource]]", settings: settings))
 
         checkSchedule(schedule.value, schedule.origins, own)
@@ -199,6 +210,7 @@ extension Assembly {
                 // What is replaced is checked all the same.
                 if name == "auth" { _ = resolve(AuthenticationTable.self, [result]) }
                 if name == "pages" { _ = resolve(PaginationTable.self, [result]) }
+                if name == "incremental" { _ = resolve(IncrementalTable.self, [result]) }
                 result = table
             }
         }

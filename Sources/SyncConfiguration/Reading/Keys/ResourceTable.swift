@@ -32,8 +32,8 @@ struct ResourceTable: ConfigurationTable {
             .inForce("method", "GET"),
             .inForce("format", "json"),
         ]
-            + Key.structural("schedule", "http", "tls", "retry", "limits", "parse", "schema", "deletion", "auth", "pages", "for_each")
-            + Key.later("json", "idempotent", "filter", "incremental", "rate", "breaker")
+            + Key.structural("schedule", "http", "tls", "retry", "limits", "parse", "schema", "deletion", "auth", "pages", "for_each", "incremental")
+            + Key.later("json", "idempotent", "filter", "rate", "breaker")
     }
 
     static var keys: [Key<Self>] { shared }

@@ -37,6 +37,8 @@ public struct PageFacts: Sendable, Hashable {
     public var isLoneObject = false
     /// Whether `null` was there: no records, and not an empty list either.
     public var isNull = false
+    /// How new its records are; nil where nobody asks, or the page was not read. Not stored.
+    var span: CursorSpan?
 
     /// Whether the page belongs to a listing, and says how it continues. A page that does not – an error with status 200 – may come with the
     /// validators of the page it replaces, and a "not modified" response would then refer to the error.

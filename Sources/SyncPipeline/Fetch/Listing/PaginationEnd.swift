@@ -20,6 +20,8 @@ public struct PaginationEnd: Sendable, Hashable {
         case total = "total"
         /// `total_pages` pages were seen.
         case totalPages = "total_pages"
+        /// `incremental.order = "desc"`: what follows is older than what was asked for.
+        case known = "known"
         /// `max_pages`
         case maxPages = "max_pages"
         /// `max_records`

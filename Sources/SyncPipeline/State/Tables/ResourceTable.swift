@@ -27,6 +27,8 @@ struct ResourceTable: StateTable {
     let mapping = Column<String?>("mapping")
     /// The run that read the last complete listing.
     let completeRun = Column<Int64>.count("completeRun")
+    /// How far runs have come, a value of `incremental.field`; nil: everything is asked for.
+    let cursor = Column<String?>("cursor")
     /// With which of its parts the next run begins; empty: with the first.
     let resumeAt = Column<String>("resumeAt", isShown: false, or: "")
 
@@ -84,7 +86,7 @@ extension StateRow<ResourceTable> {
             completeRun: self.completeRun,
             parkedUntil: self.parkedUntil, nextPollAt: self.nextPollAt, isPaused: self.isPaused, heldDeletes: self.heldDeletes,
             httpStatus: self.httpStatus,
-            lastError: self.lastError, fingerprint: self.mapping, resumeAt: self.resumeAt)
+            lastError: self.lastError, fingerprint: self.mapping, resumeAt: self.resumeAt, cursor: isSame ? self.cursor : nil)
     }
 }
 

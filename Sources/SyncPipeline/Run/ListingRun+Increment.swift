@@ -1,0 +1,116 @@
+import Foundation
+import OpenCoreData
+import SyncConfiguration
+
+/// What a run asks for, step by step, and how far it has come.
+extension ListingRun {
+    /// What there is to ask for; nil: the resource asks for everything each time.
+    func increment(_ state: RunState, _ now: Date, acceptsDeletes: Bool) -> Increment? {
+        guard let configuration = resource.incremental else { return nil }
+        // Only a listing of everything shows what is gone, and only a reading of everything what records are under other rules.
+        let isDue =
+            switch (state.completeAt, configuration.fullEvery) {
+            case (nil, _): resource.deletion.detect == .snapshot
+            case (_, nil): false
+            case (let last?, let interval?): now >= last.advanced(by: interval.duration)
+            }
+        let isFull = isFull || acceptsDeletes || isDue || state.fingerprint != fingerprint
+        return Increment(configuration, before: state.cursor, isFull: isFull, now: now)
+    }
+
+    /// What the run asks for first.
+    func firstStep(_ increment: Increment?, _ now: Date) throws -> Step { try step(increment, increment?.slice(after: nil), now) }
+
+    private func step(_ increment: Increment?, _ slice: Increment.Slice?, _ now: Date) throws -> Step {
+        Step(listing: try prepared.at(RunTimes(slice, now: now), environment), increment: increment, slice: slice)
+    }
+
+    /// Reads step after step.
+    func readSteps(_ tally: inout RunTally, _ begin: Beginning) async throws {
+        do throws(any Error) {
+            try await readSteps(&tally, begin, begin.step, stored: begin.stored)
+        } catch let rejection as CursorRejection {
+            guard let increment = begin.step.increment else { throw rejection }
+            environment.observe(.cursorRejected(scope: scope, run: id, cursor: increment.before?.text ?? "", status: rejection.status ?? 0))
+            try await readSteps(&tally, begin, firstStep(increment.full, increment.now), stored: nil)
+        }
+    }
+
+    private func readSteps(_ tally: inout RunTally, _ begin: Beginning, _ first: Step, stored: KnownPage?) async throws {
+        var step = first, stored = stored
+        tally.isIncrement = first.increment?.isFull == false
+        while true {
+            guard let end = try await readPages(&tally, number: begin.state.number, step, first: stored) else { return }
+            stored = nil
+            guard let increment = step.increment, let slice = step.slice, end.isComplete else { return tally.end(end, limits: resource.limits) }
+            if let next = increment.slice(after: slice) {
+                if let until = slice.until { try await note(.time(until), increment) }
+                step = try self.step(increment, next, increment.now)
+                continue
+            }
+            tally.end(end, limits: resource.limits)
+            if tally.isCaughtUp {
+                tally.cursor = .set(increment.cursor(newest: tally.newest, isWhole: tally.notModified == 0, last: slice))
+            }
+            return
+        }
+    }
+
+    /// Whether a server does not take where a run begins to ask.
+    func rejectsCursor(_ outcome: FetchOutcome, _ step: Step, _ tally: RunTally) -> Bool {
+        guard let increment = step.increment, !increment.isFull, increment.configuration.onRejection == .full, tally.pages == 0,
+            let status = outcome.error?.status
+        else { return false }
+        return Self.rejections.contains(status)
+    }
+
+    private static let rejections: Set<Int> = [400, 410, 422]
+
+    /// Takes in how new a page's records are.
+    ///
+    /// - Returns: whether the pages that follow are known.
+    /// - Throws: `SyncError` where the records are not what `incremental` says.
+    func follow(_ facts: PageFacts, _ step: Step, page: Int, _ tally: inout RunTally) async throws -> Bool {
+        guard let increment = step.increment, let slice = step.slice, let span = facts.span else { return false }
+        let configuration = increment.configuration, field = configuration.field.map { "\($0)" } ?? ""
+        if span.missing > 0, configuration.onMissing == .fail {
+            throw SyncError.page(
+                "\(scope): page \(page): \(span.missing) of \(facts.records) records have no \(field) (incremental.on_missing = \"fail\")")
+        }
+        if facts.records > 0, span.newest == nil { environment.observe(.cursorMissing(scope: scope, run: id, page: page, field: field)) }
+        if let disorder = increment.disorder(span, after: tally.lastCursor) {
+            // What was noted on the way relied on the order.
+            tally.cursor = .set(increment.before)
+            throw SyncError.page("\(scope): page \(page): \(disorder); write order = \"unsorted\", or ask for the records in order")
+        }
+        tally.lastCursor = span.last ?? tally.lastCursor
+        if increment.isIgnored(span, slice), !tally.isIgnoranceTold, let oldest = span.oldest {
+            tally.isIgnoranceTold = true
+            environment.observe(.sinceIgnored(scope: scope, run: id, since: slice.since?.text ?? "", oldest: oldest.text))
+        }
+        if configuration.order == .ascending, configuration.window == nil, let newest = span.newest { try await note(newest, increment) }
+        return increment.isBehind(span, slice)
+    }
+
+    /// Remembers how far the run has come, so that it goes on from there if it ends early. Not where it asks for everything although it need not: until
+    /// it is through, what it has not read may be out of date.
+    private func note(_ cursor: SyncCursor, _ increment: Increment) async throws {
+        guard !increment.isFull || increment.before == nil, let cursor = increment.capped(cursor) else { return }
+        let scope = scope, fingerprint = fingerprint
+        try await environment.workers.run { worker in
+            var row = try ResourceTable.row(of: scope, in: worker)
+            // What is remembered of another entity's rows is not ours to rename.
+            if let stored = ModelMapping.entity(ofFingerprint: row.mapping), stored != ModelMapping.entity(ofFingerprint: fingerprint) { return }
+            if let known = row.cursor.flatMap({ SyncCursor($0, of: increment.configuration.kind) }), known >= cursor { return }
+            row.cursor = cursor.text
+            row.mapping = fingerprint
+            row.write(in: worker)
+            try worker.save()
+        }
+    }
+}
+
+/// A server does not take where a run began to ask.
+struct CursorRejection: Error {
+    let status: Int?
+}

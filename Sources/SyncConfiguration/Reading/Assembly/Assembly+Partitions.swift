@@ -7,6 +7,9 @@ extension Assembly {
         let partitions: Layer
         let own: Layer
         let origins: [String: DocumentNode.Place]
+
+        /// Where its body has templates.
+        var bodyKey: String { ["json", "form"].first { own.node?.table?[$0] != nil || origins[$0] != nil } ?? "variables" }
     }
 
     /// What `for_each` says; the entity of parents is filled in by `checkTemplates`.
@@ -89,6 +92,7 @@ extension Assembly {
         for parameter in resource.parameters { check(parameter.value, "params") }
         for field in resource.headers { check(field.value, "headers") }
         for field in resource.http.headers { check(field.value, "http") }
+        for template in resource.body?.templates ?? [] { check(template.description, place.bodyKey) }
         guard let entity = model.entity(named: resource.entity) else { return }
         for assigned in resource.assigned {
             if let problem = lookup.problem(with: assigned, of: entity) { complain("set", problem) }

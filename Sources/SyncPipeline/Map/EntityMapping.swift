@@ -264,7 +264,7 @@ package struct ModelMapping: Sendable {
             [
                 fingerprint, resource.records, resource.pagination, resource.parse, resource.http.headers, resource.headers,
                 limits.maxRecordsPerPage, limits.maxDepth, limits.maxString, limits.maxKey, limits.maxNumberDigits, limits.maxMembers,
-            ] + (resource.assigned.isEmpty ? [] : [resource.assigned, constants.description])
+            ] + (resource.assigned.isEmpty ? [] : [resource.assigned, constants.description]) + (resource.isGraphQL ? ["GraphQL"] : [])
         let text = parts.map { $0.map { String(describing: $0) } ?? "" }.joined(separator: "\n")
         return "\(resource.entity) \(BodyDigest(of: text))"
     }

@@ -258,6 +258,6 @@ struct PreparedResource: Sendable {
             try FetchSettings(resource: resource, daemon: environment.daemon, version: environment.version, secrets: environment.secrets)
         }
         self.comparison = comparison
-        pagination = (try? settings.get()).map { Pagination(resource.pagination, limits: resource.limits, first: $0.first) }
+        pagination = (try? settings.get()).map { Pagination(resource, first: $0.first) }
     }
 }

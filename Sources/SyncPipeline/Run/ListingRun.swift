@@ -131,7 +131,7 @@ final class ListingRun: Sendable {
             recipe: PageRecipe(
                 resource: resource, mapping: prepared.mapping, settings: settings, constants: try prepared.constants.get()), settings: settings,
             transport: try await environment.transports.transport(for: options))
-        var pagination = prepared.pagination ?? Pagination(resource.pagination, limits: resource.limits, first: settings.first)
+        var pagination = prepared.pagination ?? Pagination(resource, first: settings.first)
         var first = first
         let deadline = part?.deadline ?? environment.clock.instant.advanced(by: resource.limits.maxRunTime.duration)
         var mustRead = false

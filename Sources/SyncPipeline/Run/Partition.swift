@@ -59,6 +59,7 @@ extension ResourceConfiguration {
         for index in http.headers.indices {
             result.http.headers[index].value = try Template(http.headers[index].value).filled { try partition.headerText($0) }
         }
+        result.body = try body?.filled { try $0.filled { try partition.text($0) } }
         for index in headers.indices { result.headers[index].value = try Template(headers[index].value).filled { try partition.headerText($0) } }
         return result
     }
@@ -159,6 +160,7 @@ struct ParentList {
         guard let parents = resource.partitions?.parents else { return nil }
         self.parents = parents
         let texts = [resource.url] + resource.parameters.map(\.value) + (resource.headers + resource.http.headers).map(\.value)
+            + (resource.body?.templates ?? []).map(\.description)
         references = Set(
             (texts.map { Template($0) } + resource.assigned.map(\.template)).flatMap(\.references).map {
                 Template.Reference(alias: $0.alias, path: $0.path)

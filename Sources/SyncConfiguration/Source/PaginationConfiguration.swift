@@ -200,8 +200,8 @@ extension PaginationConfiguration.Kind {
     }
 
     /// Whether one next page may be named twice: servers that scroll send one token for all pages, and the number of a page never comes again.
-    /// An offset does, after a page without records, which leads to itself; and the last record of a sorted listing, or a connection's cursor, only where
-    /// a server does not heed what it is asked for.
+    /// An offset does, after a page without records, which leads to itself; and the last record of a sorted listing, or a connection's cursor, only
+    /// where a server does not heed what it is asked for.
     package var mayRepeat: Bool {
         switch self {
         case .none, .page, .cursor: true

@@ -77,7 +77,8 @@ public enum PageTrial {
     }
 
     private static func read(
-        _ page: FetchedPage, _ request: PageRequest, by recipe: PageRecipe, badRecords: Int, document: UIManagedDocument, besides known: Set<NSManagedObjectID>, limit: Int,
+        _ page: FetchedPage, _ request: PageRequest, by recipe: PageRecipe, badRecords: Int, document: UIManagedDocument,
+        besides known: Set<NSManagedObjectID>, limit: Int,
         now: Date
     ) throws -> ((String) -> Page, PageFacts) {
         let redactor = recipe.settings.redactor
@@ -89,7 +90,8 @@ public enum PageTrial {
             let objects = try objects(mapping: recipe.mapping, resource: recipe.resource, besides: known, in: worker, limit: limit)
             let make = { (next: String) in
                 Page(
-                    method: request.method, sent: redactor.redact(request.content.description), url: redactor.redact(page.address), status: page.status,
+                    method: request.method, sent: redactor.redact(request.content.description), url: redactor.redact(page.address),
+                    status: page.status,
                     headers: page.headers.map { ($0.name, redactor.redact($0.value)) }, bytes: page.received, duration: page.duration,
                     counts: mapper.counts,
                     rejected: mapper.rejected.map { ($0.record, $0.reason, $0.path) }, objects: objects, next: next, facts: reading.facts)

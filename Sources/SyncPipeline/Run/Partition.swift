@@ -159,7 +159,8 @@ struct ParentList {
     init?(of resource: ResourceConfiguration) {
         guard let parents = resource.partitions?.parents else { return nil }
         self.parents = parents
-        let texts = [resource.url] + resource.parameters.map(\.value) + (resource.headers + resource.http.headers).map(\.value)
+        let texts =
+            [resource.url] + resource.parameters.map(\.value) + (resource.headers + resource.http.headers).map(\.value)
             + (resource.body?.templates ?? []).map(\.description)
         references = Set(
             (texts.map { Template($0) } + resource.assigned.map(\.template)).flatMap(\.references).map {

@@ -3,7 +3,9 @@ extension Codec where Value == BodyValue {
     static var json: Codec { body("a table or an array", wrong: ["{ a = [1, nan] }"]) { $0.table != nil || $0.array != nil } }
 
     /// The variables of a query.
-    static var variables: Codec { body("a table of variables and values", wrong: ["[1]", "{ \"$first\" = 1 }"], isVariables: true) { $0.table != nil } }
+    static var variables: Codec {
+        body("a table of variables and values", wrong: ["[1]", "{ \"$first\" = 1 }"], isVariables: true) { $0.table != nil }
+    }
 
     private static func body(
         _ expected: String, wrong: [String], isVariables: Bool = false, isMeant: @escaping (DocumentNode) -> Bool

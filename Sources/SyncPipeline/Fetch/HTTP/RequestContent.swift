@@ -11,8 +11,8 @@ public struct RequestContent: Sendable, Hashable, CustomStringConvertible {
 
     /// The content of a body whose templates have been filled; nil: there is nothing to send.
     ///
-    /// Members of objects come in their order, so that equal bodies are equal bytes. In a form everything but unreserved characters is escaped, so that
-    /// no server can read a value in two ways.
+    /// Members of objects come in their order, so that equal bodies are equal bytes. In a form everything but unreserved characters is escaped, so
+    /// that no server can read a value in two ways.
     init(_ body: RequestBody?) {
         let text: String
         switch body {

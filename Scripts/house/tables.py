@@ -129,10 +129,13 @@ CONFIGURATION_VALUES = {
     "DeletionConfiguration": {"configuration", "deletion"},
     "DocumentConfiguration": {"document", "documentLimits"},
     "EntityConfiguration": {"configuration", "entity"},
+    "FormField": {"field"},
+    "GraphQL": {"graphQL"},
     "HTTPConfiguration": {"http", "limits"},
     "Keyset": {"keyset"},
     "LimitsConfiguration": {"limits"},
     "LogConfiguration": {"log"},
+    "Member": {"member"},
     "ModelConfiguration": {"configuration", "model"},
     "Offset": {"offset"},
     "PageNumber": {"numbers", "rule"},
@@ -154,6 +157,8 @@ CONFIGURATION_VALUES = {
 CONFIGURATION_EXCEPTIONS = {
     "ModelConfiguration.file": "its entities are in `entities`",
     "Cursor.origin": "the pipeline asks the kind for it (`tokenOrigin`)",
+    "GraphQL.pageInfo": "the pipeline asks the kind for what is in it (`tokenOrigin`, `hasMorePath`)",
+    "GraphQL.variable": "the pipeline asks for its place in the body (`parameter`)",
     "Keyset.path": "the pipeline asks the kind for it (`lastRecordPath`)",
     "TLSConfiguration.insecureReason": "the reader acts on it: without one certificates are checked, and with one every reading warns in its words",
 }

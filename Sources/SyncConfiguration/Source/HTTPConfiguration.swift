@@ -93,7 +93,7 @@ public struct RetryConfiguration: Sendable, Hashable {
         case none
     }
 
-    /// Methods that a request may be repeated with. cisternd itself sends GET only.
+    /// Methods that a request may be repeated with. Whether a POST may is for its resource to say (``ResourceConfiguration/isIdempotent``).
     public enum Method: String, Sendable, Hashable, CaseIterable {
         case get = "GET"
         case head = "HEAD"
@@ -105,7 +105,7 @@ public struct RetryConfiguration: Sendable, Hashable {
     public var statuses = [408, 425, 429, 500, 502, 503, 504]
     /// `retry.errors`: failures below HTTP after which the request is repeated. Empty: none; default: all of ``Failure``.
     public var errors: [Failure] = [.connect, .timeout, .reset, .shortBody, .dnsTemporary]
-    /// `retry.methods`, default `GET` and `HEAD`. Without `GET` nothing is repeated.
+    /// `retry.methods`, default `GET` and `HEAD`. Without `GET` nothing is repeated, no POST either.
     public var methods: [Method] = [.get, .head]
     /// The delay before the second attempt.
     public var base = TimeSpan.seconds(1)

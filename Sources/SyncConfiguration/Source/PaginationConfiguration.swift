@@ -7,9 +7,9 @@ public struct PaginationConfiguration: Sendable, Hashable {
     public enum Kind: Sendable, Hashable {
         /// One request. A `Link` header that offers a next page makes the run incomplete.
         case none
-        /// A number in the query, counted up from page to page.
+        /// A number in the request, counted up from page to page.
         case page(PageNumber)
-        /// The number of records that come before the page, in the query.
+        /// The number of records that come before the page, in the request.
         case offset(Offset)
         /// A token from each answer that goes into the next request.
         case cursor(Cursor)
@@ -19,11 +19,25 @@ public struct PaginationConfiguration: Sendable, Hashable {
         case linkHeader(relation: String)
         /// The link at this path in the body (`pages.path`). Absent, null and empty mean the end.
         case bodyLink(path: JSONPath)
+        /// A connection of GraphQL: the cursor of each answer goes into a variable of the next request.
+        case graphQL(GraphQL)
+    }
+
+    /// Where a request carries what says which page is meant.
+    public enum Place: String, Sendable, Hashable, CaseIterable {
+        /// As query parameters; the default.
+        case query
+        /// As request headers.
+        case header
+        /// In the body of a POST: `param` is a place in JSON or the name of a form's field. Until there is something to say, it is left as it is.
+        case body
     }
 
     /// Numbered pages.
     public struct PageNumber: Sendable, Hashable {
-        /// `pages.param`: the query parameter with the page's number. Default `page`.
+        /// `pages.in`: `query` (the default), `header` or `body`.
+        public var place = Place.query
+        /// `pages.param`: the parameter with the page's number. Default `page`.
         public var parameter = "page"
         /// The number of the first page.
         public var start = 1
@@ -38,7 +52,9 @@ public struct PaginationConfiguration: Sendable, Hashable {
 
     /// Pages that begin at an offset: each where the one before it has ended.
     public struct Offset: Sendable, Hashable {
-        /// `pages.param`: the query parameter with the offset. Default `offset`.
+        /// `pages.in`: `query` (the default), `header` or `body`.
+        public var place = Place.query
+        /// `pages.param`: the parameter with the offset. Default `offset`.
         public var parameter = "offset"
         /// `pages.start`: the offset of the first page. Default 0.
         public var start = 0
@@ -61,19 +77,11 @@ public struct PaginationConfiguration: Sendable, Hashable {
             case header(String)
         }
 
-        /// Where the request carries it.
-        public enum Place: String, Sendable, Hashable, CaseIterable {
-            /// As a query parameter; the default.
-            case query
-            /// As a request header.
-            case header
-        }
-
         /// `pages.path` or `pages.header`: where each answer holds the token.
         public var origin: Origin
-        /// `pages.in`: `query` (the default) or `header`.
+        /// `pages.in`: `query` (the default), `header` or `body`. A token that the answer holds as a number is a number in a JSON body, too.
         public var place = Place.query
-        /// The query parameter or the header.
+        /// `pages.param`: the query parameter, the header, or the place in the body. Default `cursor`.
         public var parameter = "cursor"
 
         /// The token goes into the query parameter `cursor`, unless changed.
@@ -87,15 +95,31 @@ public struct PaginationConfiguration: Sendable, Hashable {
     public struct Keyset: Sendable, Hashable {
         /// `pages.from`: where each record holds what the listing is sorted by, a text or a number.
         public var path: JSONPath
-        /// `pages.in`: `query` (the default) or `header`.
-        public var place = Cursor.Place.query
-        /// `pages.param`: the query parameter or the header that carries the last record's value. Default `after`.
+        /// `pages.in`: `query` (the default), `header` or `body`.
+        public var place = Place.query
+        /// `pages.param`: the query parameter, the header, or the place in the body that carries the last record's value. Default `after`.
         public var parameter = "after"
 
         /// The value goes into the query parameter `after`, unless changed.
         public init(from path: JSONPath) {
             self.path = path
         }
+    }
+
+    /// A connection as Relay defines it: `pageInfo` says whether there is more (`hasNextPage`), and after what it begins (`endCursor`).
+    public struct GraphQL: Sendable, Hashable {
+        /// `pages.page_info`: where the answer holds `pageInfo`. An answer without `hasNextPage` there leaves the listing incomplete.
+        public var pageInfo: JSONPath
+        /// `pages.variable`: the variable of the query that gets the cursor. Default `after`; the first request leaves it out.
+        public var variable = "after"
+
+        /// The cursor goes into the variable `after`, unless changed.
+        public init(pageInfo: JSONPath) {
+            self.pageInfo = pageInfo
+        }
+
+        /// Where the body has the variable: a JSON Pointer.
+        package var parameter: String { "/variables/\(variable)" }
     }
 
     /// `stop`: the rules that end a listing.
@@ -138,6 +162,7 @@ extension PaginationConfiguration.Kind {
         switch self {
         case .cursor(let cursor): cursor.origin
         case .bodyLink(let path): .path(path)
+        case .graphQL(let graphQL): .path(graphQL.pageInfo.appending(.key("endCursor")))
         case .none, .page, .offset, .keyset, .linkHeader: nil
         }
     }
@@ -146,7 +171,15 @@ extension PaginationConfiguration.Kind {
     package var lastRecordPath: JSONPath? {
         switch self {
         case .keyset(let keyset): keyset.path
-        case .none, .page, .offset, .cursor, .linkHeader, .bodyLink: nil
+        case .none, .page, .offset, .cursor, .linkHeader, .bodyLink, .graphQL: nil
+        }
+    }
+
+    /// Where each page has to say whether there is more; nil: it need not.
+    package var hasMorePath: JSONPath? {
+        switch self {
+        case .graphQL(let graphQL): graphQL.pageInfo.appending(.key("hasNextPage"))
+        case .none, .page, .offset, .cursor, .keyset, .linkHeader, .bodyLink: nil
         }
     }
 
@@ -154,7 +187,7 @@ extension PaginationConfiguration.Kind {
     package var tokenIsLink: Bool {
         switch self {
         case .bodyLink: true
-        case .none, .page, .offset, .cursor, .keyset, .linkHeader: false
+        case .none, .page, .offset, .cursor, .keyset, .linkHeader, .graphQL: false
         }
     }
 
@@ -162,17 +195,17 @@ extension PaginationConfiguration.Kind {
     package var linkRelation: String? {
         switch self {
         case .linkHeader(let relation): relation
-        case .none, .page, .offset, .cursor, .keyset, .bodyLink: nil
+        case .none, .page, .offset, .cursor, .keyset, .bodyLink, .graphQL: nil
         }
     }
 
     /// Whether one next page may be named twice: servers that scroll send one token for all pages, and the number of a page never comes again.
-    /// An offset does, after a page without records, which leads to itself; and the last record of a sorted listing only where a server does not heed
-    /// what it is asked for.
+    /// An offset does, after a page without records, which leads to itself; and the last record of a sorted listing, or a connection's cursor, only
+    /// where a server does not heed what it is asked for.
     package var mayRepeat: Bool {
         switch self {
         case .none, .page, .cursor: true
-        case .offset, .keyset, .linkHeader, .bodyLink: false
+        case .offset, .keyset, .linkHeader, .bodyLink, .graphQL: false
         }
     }
 }

@@ -43,6 +43,14 @@ public struct ResourceConfiguration: Sendable, Hashable {
     public var parameters: [QueryParameter] = []
     /// Further headers of the request, on top of ``HTTPConfiguration/headers`` (a name that stands in both is taken from here).
     public var headers: [HeaderField] = []
+    /// `method`, default `GET`; `POST` where there is a `query`.
+    public var method = RequestMethod.get
+    /// `json`, `form`, or what `query` and `variables` make: what a POST sends; `nil`: nothing.
+    public var body: RequestBody?
+    /// `idempotent`, default false: whether a POST may be made again although the first one may have reached the server.
+    public var isIdempotent = false
+    /// Whether answers are those of GraphQL, where a success may hold errors: it has a `query`, or `pages.kind` is `graphql`.
+    public var isGraphQL = false
     /// `for_each`: the parts that it consists of; `nil`: it is one list.
     public var partitions: PartitionConfiguration?
     /// `set`, sorted by name: properties of its objects that do not come from the records.
@@ -89,7 +97,7 @@ public struct ResourceConfiguration: Sendable, Hashable {
 
     /// The texts of its requests in which places may be.
     public var templates: [Template] {
-        ([url] + parameters.map(\.value) + (headers + http.headers).map(\.value)).map { Template($0) }
+        ([url] + parameters.map(\.value) + (headers + http.headers).map(\.value)).map { Template($0) } + (body?.templates ?? [])
     }
 }
 

@@ -264,8 +264,8 @@ package struct ModelMapping: Sendable {
             [
                 fingerprint, resource.records, resource.pagination, resource.parse, resource.http.headers, resource.headers,
                 limits.maxRecordsPerPage, limits.maxDepth, limits.maxString, limits.maxKey, limits.maxNumberDigits, limits.maxMembers,
-            ] + (resource.assigned.isEmpty ? [] : [resource.assigned, constants.description])
-            + (resource.incremental.map { [$0.kind, $0.field, $0.start, resource.url, resource.parameters] } ?? [])
+            ] + (resource.assigned.isEmpty ? [] : [resource.assigned, constants.description]) + (resource.isGraphQL ? ["GraphQL"] : [])
+            + (resource.incremental.map { [$0.kind, $0.field, $0.start, resource.url, resource.parameters, resource.body] } ?? [])
         let text = parts.map { $0.map { String(describing: $0) } ?? "" }.joined(separator: "\n")
         return "\(resource.entity) \(BodyDigest(of: text))"
     }

@@ -31,6 +31,7 @@ struct PageRecipe: Sendable {
         _ page: FetchedPage, into context: NSManagedObjectContext, run: Int64, now: Date, badRecords: Int,
         packing: PagePacking? = nil, probe: RecordMapper.Probe? = nil, isCancelled: @escaping () -> Bool = { false }
     ) throws -> Reading {
+        if resource.isGraphQL { try refuseErrors(of: page) }
         let mapper = try RecordMapper(
             mapping: mapping, entity: resource.entity, context: context, now: now, run: run, limits: resource.limits,
             maxRejected: resource.limits.maxBadRecords - badRecords, constants: constants, records: page.content.records, probe: probe,
@@ -59,7 +60,9 @@ struct PageRecipe: Sendable {
     /// What a page says of its listing, before its records are read; nil where that depends on more of them than the last, or it cannot be read.
     func outlook(of page: FetchedPage) -> PageFacts? {
         // What is wrong is said when the page is read.
-        guard let summary = try? page.content.readEnvelope(policies: policies) else { return nil }
+        guard let summary = try? page.content.readEnvelope(policies: policies), settings.sieve.envelope.values(summary).firstError == nil else {
+            return nil
+        }
         return try? facts(of: page, summary)
     }
 
@@ -73,13 +76,31 @@ struct PageRecipe: Sendable {
         return span
     }
 
+    /// A success of GraphQL that holds errors is no page, whatever data came with them: what is not among them need not be gone.
+    /// - Throws: `SyncError` with what the first error says; also what reading the page throws.
+    private func refuseErrors(of page: FetchedPage) throws {
+        var policies = policies
+        // Where there are errors there often are no data.
+        policies.absentRecords = .noRecords
+        guard let message = settings.sieve.envelope.values(try page.content.readAround(policies: policies)).firstError else { return }
+        let address = settings.redactor.redact(page.address), text = RemoteText.line(settings.redactor.redact(message), limit: Self.longestMessage)
+        throw SyncError.page("\(resource.scope): \(address): the answer holds errors, the first: \(text)")
+    }
+
+    /// How much is shown of what an error says.
+    private static let longestMessage = 300
+
     private func facts(of page: FetchedPage, _ summary: JSONPageSummary) throws -> PageFacts {
         let said = settings.sieve.envelope.values(summary)
-        var cursor = said.cursor
-        if let plan = settings.sieve.lastRecord { cursor = try page.content.readLast(plan, policies: policies) }
+        var cursor = said.cursor, isCursorNumber = said.isCursorNumber
+        if let plan = settings.sieve.lastRecord {
+            let token = try page.content.readLast(plan, policies: policies)
+            (cursor, isCursorNumber) = (token?.text, token?.isNumber == true)
+        }
         var facts = PageFacts(
             page: page, pagination: resource.pagination, settings: settings, records: summary.recordCount, cursor: cursor,
             hasMore: said.hasMore, total: said.total, totalPages: said.totalPages)
+        if facts.cursor != nil, facts.cursor == cursor { facts.isCursorNumber = isCursorNumber }
         facts.unreadable = said.unreadable
         facts.isLoneObject = resource.records == nil && summary.recordList == .singleObject
         facts.isNull = summary.recordList == .null

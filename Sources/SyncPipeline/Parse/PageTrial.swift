@@ -17,6 +17,10 @@ public enum PageTrial {
 
     /// One page.
     public struct Page: Sendable {
+        /// How it was asked for.
+        public let method: RequestMethod
+        /// What was sent, with secrets masked; empty with a GET.
+        public let sent: String
         /// The address that answered, after redirects, with secrets masked.
         public let url: String
         /// The status of the response, a success: 206 if only a part came.
@@ -62,7 +66,7 @@ public enum PageTrial {
         var result: [Page] = [], badRecords = 0
         try await trial.fetch(count, recipe) { page, pagination in
             let (make, facts) = try read(
-                page, by: recipe, badRecords: badRecords, document: document, besides: known, limit: limit, now: clock.wallTime)
+                page, pagination.request, by: recipe, badRecords: badRecords, document: document, besides: known, limit: limit, now: clock.wallTime)
             badRecords += facts.rejected
             let step = pagination.advance(facts)
             result.append(make(step.words))
@@ -73,7 +77,8 @@ public enum PageTrial {
     }
 
     private static func read(
-        _ page: FetchedPage, by recipe: PageRecipe, badRecords: Int, document: UIManagedDocument, besides known: Set<NSManagedObjectID>, limit: Int,
+        _ page: FetchedPage, _ request: PageRequest, by recipe: PageRecipe, badRecords: Int, document: UIManagedDocument,
+        besides known: Set<NSManagedObjectID>, limit: Int,
         now: Date
     ) throws -> ((String) -> Page, PageFacts) {
         let redactor = recipe.settings.redactor
@@ -85,7 +90,8 @@ public enum PageTrial {
             let objects = try objects(mapping: recipe.mapping, resource: recipe.resource, besides: known, in: worker, limit: limit)
             let make = { (next: String) in
                 Page(
-                    url: redactor.redact(page.address), status: page.status,
+                    method: request.method, sent: redactor.redact(request.content.description), url: redactor.redact(page.address),
+                    status: page.status,
                     headers: page.headers.map { ($0.name, redactor.redact($0.value)) }, bytes: page.received, duration: page.duration,
                     counts: mapper.counts,
                     rejected: mapper.rejected.map { ($0.record, $0.reason, $0.path) }, objects: objects, next: next, facts: reading.facts)
@@ -152,7 +158,7 @@ private struct Trial {
         let settings = recipe.settings
         let transport = try await transports.transport(
             for: TransportOptions(resource: recipe.resource, settings: settings, daemon: configuration.daemon))
-        var pagination = Pagination(recipe.resource.pagination, limits: recipe.resource.limits, first: settings.first)
+        var pagination = Pagination(recipe.resource, first: settings.first)
         let environment = FetchEnvironment(settings: settings, transport: transport, clock: clock)
         for _ in 0..<max(1, count) {
             let outcome = await PageFetch(pagination.request, environment: environment).run()

@@ -157,7 +157,7 @@ final class ListingRun: Sendable {
             recipe: PageRecipe(
                 resource: resource, mapping: prepared.mapping, settings: settings, constants: try prepared.constants.get()), settings: settings,
             transport: try await environment.transports.transport(for: options), pagesBefore: tally.pages)
-        var pagination = listing.pagination ?? Pagination(resource.pagination, limits: resource.limits, first: settings.first)
+        var pagination = listing.pagination ?? Pagination(resource, first: settings.first)
         var first = first
         let deadline = part?.deadline ?? environment.clock.instant.advanced(by: resource.limits.maxRunTime.duration)
         var mustRead = false

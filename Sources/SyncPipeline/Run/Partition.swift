@@ -103,6 +103,7 @@ extension ResourceConfiguration {
         for index in http.headers.indices {
             result.http.headers[index].value = try Template(http.headers[index].value).filled { try partition.headerText($0) }
         }
+        result.body = try body?.filled { try $0.filled { try partition.text($0) } }
         for index in headers.indices { result.headers[index].value = try Template(headers[index].value).filled { try partition.headerText($0) } }
         return result
     }

@@ -67,7 +67,7 @@ struct PreparedResource: Sendable {
         // A run that asks for what has changed gets records that other pages have, too, and each page once.
         if resource.incremental != nil { comparison.isComparable = false }
         self.comparison = comparison
-        pagination = timed != nil ? nil : (try? settings.get()).map { Pagination(resource.pagination, limits: resource.limits, first: $0.first) }
+        pagination = timed != nil ? nil : (try? settings.get()).map { Pagination(resource, first: $0.first) }
     }
 
     /// As it is for one step of a run: with the times that its requests say.
@@ -85,7 +85,7 @@ struct PreparedResource: Sendable {
         comparison = other.comparison
         timed = nil
         settings = FetchSettings.result(resource, environment)
-        pagination = (try? settings.get()).map { Pagination(resource.pagination, limits: resource.limits, first: $0.first) }
+        pagination = (try? settings.get()).map { Pagination(resource, first: $0.first) }
     }
 }
 

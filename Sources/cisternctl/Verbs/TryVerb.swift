@@ -62,6 +62,9 @@ struct TryVerb: Verb {
             var reason: String
             var path: String
         }
+        var method: String
+        /// What was sent; empty with a GET.
+        var sent: String
         var url: String
         var status: Int
         var headers: [[String]]
@@ -72,6 +75,8 @@ struct TryVerb: Verb {
         var next: String
 
         init(_ page: PageTrial.Page) {
+            method = page.method.rawValue
+            sent = page.sent
             url = page.url
             status = page.status
             headers = page.headers.filter { !TryVerb.isSecret($0.name) }.map { [$0.name, $0.value] }
@@ -91,7 +96,8 @@ struct TryVerb: Verb {
             return
         }
         for page in pages {
-            console.out("GET \(page.url)")
+            console.out("\(page.method.rawValue) \(page.url)")
+            if !page.sent.isEmpty { console.out("  \(RemoteText.line(page.sent))") }
             console.out("\(page.status), \(page.bytes) bytes, \(RelativeTime.text(page.duration))")
             for header in page.headers where !Self.isSecret(header.name) { console.out("  \(header.name): \(header.value)") }
             console.out("\(page.counts.inserted) objects, \(page.rejected.count) records set aside")

@@ -163,11 +163,11 @@ import Testing
     }
 
     @Test(arguments: [
-        "method = \"POST\"", "json = {}", "idempotent = true", "format = \"ndjson\"", "for_each.order = \"id\"", "for_each.changed_only = true",
+        "format = \"ndjson\"", "for_each.order = \"id\"", "for_each.changed_only = true",
         "filter = \"x\"",
         "rate.requests = 1", "breaker.failures = 1", "records = \"$.items[*]\"", "records = \"$..items\"",
         "auth.kind = \"oauth2\"", "auth.kind = \"jwt\"", "auth.kind = \"session\"", "auth.kind = \"hmac\"", "auth.kind = \"tls\"",
-        "auth.kind = \"aws-sigv4\"", "auth.pool = {}", "pages.kind = \"graphql\"",
+        "auth.kind = \"aws-sigv4\"", "auth.pool = {}",
     ])
     func everythingOfLaterMilestonesIsRefusedAtASource(line: String) {
         let found = errors(itemSource + line).filter {

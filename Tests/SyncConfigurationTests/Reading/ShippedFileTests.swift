@@ -44,6 +44,18 @@ import Testing
         #expect(Set(full.settings.filter(\.isSettable).map(\.keyPath)) == known)
     }
 
+    @Test func theExampleOfGraphQLIsAConfiguration() throws {
+        let reading = ConfigurationReader(path: "\(Self.etc)/../../Examples/graphql/cisternd.toml").read()
+        #expect(reading.errors.map(\.description) == [])
+        let issues = try #require(reading.configuration?.resource(scope: "hub/issues"))
+        #expect(issues.method == .post && issues.isGraphQL && issues.isIdempotent && issues.partitions?.parents?.entity == "Repository")
+        #expect(issues.body?.templates.map(\.description) == ["apple", "{repo.name}"])
+        guard case .graphQL = issues.pagination.kind else {
+            Issue.record("no connection")
+            return
+        }
+    }
+
     @Test func theExampleIsAConfigurationWhenItsCommentSignsAreTakenAway() throws {
         let result = try configuration(uncommented(try text("conf.d/10-example.toml")))
         let resource = try #require(result.resource(scope: "countries/countries"))

@@ -142,7 +142,6 @@ import Testing
         #expect(problem("pages = { kind = \"offset\", size = 10 }").contains("\"size\" belongs to kind = \"page\""))
         #expect(problem("pages = { kind = \"cursor\" }").contains("needs path or header"))
         #expect(problem("pages = { kind = \"cursor\", path = \"$.a\", header = \"X\" }").contains("cannot be used together"))
-        #expect(problem("pages = { kind = \"cursor\", path = \"$.a\", in = \"body\" }").contains("\"body\" is not in this version"))
         let linked = problem("pages = { kind = \"body-link\" }")
         #expect(linked.contains("kind = \"body-link\" needs path; write path = \"$.paging.next\", where the answer holds the address"), "\(linked)")
         #expect(!problem("pages = { kind = \"body-link\", path = \"$.a b\" }").contains("needs path"))
@@ -152,7 +151,6 @@ import Testing
         #expect(!problem("pages = { kind = \"keyset\", from = \"$.a b\" }").contains("needs from"))
         #expect(problem("pages = { from = \"$.id\" }").contains("kind is missing; write kind = \"keyset\""))
         #expect(problem("pages = { kind = \"cursor\", from = \"$.id\", path = \"$.a\" }").contains("\"from\" belongs to kind = \"keyset\""))
-        #expect(problem("pages = { kind = \"keyset\", from = \"$.id\", in = \"body\" }").contains("\"body\" is not in this version"))
         let header = "pages = { kind = \"keyset\", from = \"$.id\", in = \"header\", param = \"a b\" }"
         #expect(problem(header).contains("\"a b\" is not the name of a header; use letters, digits and \"-\""))
         #expect(problem("pages = { kind = \"none\", stop = { empty_page = true } }").contains("stop rules need a kind"))

@@ -127,7 +127,7 @@ import Testing
     }
 
     private static func last(_ content: PageContent, _ plan: SievePlan) throws -> String? {
-        try content.readLast(try #require(plan.lastRecord), policies: JSONReaderPolicies())
+        try content.readLast(try #require(plan.lastRecord), policies: JSONReaderPolicies())?.text
     }
 
     @Test(arguments: [1, 2, 7, Int.max]) func theLastRecordIsReadHoweverThePageArrives(chunk: Int) throws {
@@ -136,6 +136,13 @@ import Testing
         #expect(try content.digest == Self.content(Self.page, Self.listed).digest)
         let none = try Self.content(#"{"data": []}"#, plan, chunk: chunk)
         #expect(try Self.last(none, plan) == nil)
+    }
+
+    @Test(arguments: [("3", true), (#""3""#, false), ("3.50", true), ("12345678901234567890", true)])
+    func aValueOfTheLastRecordKnowsWhetherItIsANumber(value: String, isNumber: Bool) throws {
+        let plan = Self.keyset(), content = try Self.content(#"{"data": [{"id": \#(value)}]}"#, plan)
+        let token = try content.readLast(try #require(plan.lastRecord), policies: JSONReaderPolicies())
+        #expect(token == PageContent.Token(text: value.replacing("\"", with: ""), isNumber: isNumber))
     }
 
     @Test(arguments: [[3], [1, 2, 3], [1, 2]]) func theLastRecordIsReadAlsoWhereItIsLeftOut(ids: [Int]) throws {

@@ -6,7 +6,7 @@ import Testing
 extension PaginationTests {
     // MARK: Keysets
 
-    private func keyset(_ place: PaginationConfiguration.Cursor.Place = .query) -> PaginationConfiguration.Kind {
+    private func keyset(_ place: PaginationConfiguration.Place = .query) -> PaginationConfiguration.Kind {
         var keyset = PaginationConfiguration.Keyset(from: "$.id")
         keyset.place = place
         return .keyset(keyset)

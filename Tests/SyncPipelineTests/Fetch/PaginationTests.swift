@@ -38,7 +38,7 @@ import Testing
 
     private var numbers: PaginationConfiguration.Kind { .page(.init()) }
     private var links: PaginationConfiguration.Kind { .linkHeader(relation: "next") }
-    private func cursor(_ place: PaginationConfiguration.Cursor.Place = .query) -> PaginationConfiguration.Kind {
+    private func cursor(_ place: PaginationConfiguration.Place = .query) -> PaginationConfiguration.Kind {
         var cursor = PaginationConfiguration.Cursor(from: .header("X-Next"))
         cursor.place = place
         return .cursor(cursor)

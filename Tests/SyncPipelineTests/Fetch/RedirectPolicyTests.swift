@@ -6,11 +6,12 @@ import Testing
 // N4
 @Suite struct RedirectPolicyTests {
     private func follow(
-        _ location: String..., from: String = "https://a.example/start", reach: HTTPConfiguration.Reach = .any, method: String = "GET"
+        _ location: String..., from: String = "https://a.example/start", reach: HTTPConfiguration.Reach = .any, status: Int = 302,
+        method: RequestMethod = .get
     ) throws -> String {
         let address = try HTTPAddress(from)
         var policy = RedirectPolicy(reach: reach, limit: 3, first: address)
-        return try policy.follow(locations: location, from: address, method: method).description
+        return try policy.follow(locations: location, from: address, status: status, method: method).description
     }
 
     @Test func redirectsWithinTheOriginAreFollowed() throws {
@@ -40,22 +41,33 @@ import Testing
         #expect(throws: Refusal.missingLocation) { try follow() }
         #expect(throws: Refusal.emptyAddress) { try follow("") }
         #expect(throws: Refusal.self) { try follow("/a", "/b") }
-        #expect(throws: Refusal.redirectNotAllowed) { try follow("/a", method: "POST") }
+    }
+
+    @Test(arguments: [301, 302, 303]) func aPOSTIsNeverMadeAGET(status: Int) throws {
+        #expect(throws: Refusal.redirectOfPOST(status)) { try follow("/a", status: status, method: .post) }
+        #expect(
+            "\(Refusal.redirectOfPOST(status))".contains("status \(status) would make a GET of a POST; if the service has moved, write the address"))
+        #expect(throws: Refusal.redirectNotAllowed) { try follow("/a", reach: .none, status: status, method: .post) }
+    }
+
+    @Test(arguments: [307, 308]) func aPOSTIsSentAgainWhereItsRedirectSaysSo(status: Int) throws {
+        #expect(try follow("/a", status: status, method: .post) == "https://a.example/a")
+        #expect(throws: Refusal.downgrade) { try follow("http://a.example/a", status: status, method: .post) }
     }
 
     @Test func theNumberOfHopsIsLimited() throws {
         var address = try HTTPAddress("https://a.example/0")
         var policy = RedirectPolicy(reach: .any, limit: 3, first: address)
-        for hop in 1...3 { address = try policy.follow(locations: ["/\(hop)"], from: address) }
-        #expect(throws: Refusal.tooManyRedirects(3)) { try policy.follow(locations: ["/4"], from: address) }
+        for hop in 1...3 { address = try policy.follow(locations: ["/\(hop)"], from: address, status: 302) }
+        #expect(throws: Refusal.tooManyRedirects(3)) { try policy.follow(locations: ["/4"], from: address, status: 302) }
     }
 
     @Test func circlesAreNoticed() throws {
         let first = try HTTPAddress("https://a.example/0")
         var policy = RedirectPolicy(reach: .any, limit: 10, first: first)
-        let second = try policy.follow(locations: ["/1"], from: first)
-        #expect(throws: Refusal.redirectLoop) { try policy.follow(locations: ["/0"], from: second) }
-        #expect(throws: Refusal.redirectLoop) { try policy.follow(locations: ["/1#x"], from: second) }
+        let second = try policy.follow(locations: ["/1"], from: first, status: 302)
+        #expect(throws: Refusal.redirectLoop) { try policy.follow(locations: ["/0"], from: second, status: 302) }
+        #expect(throws: Refusal.redirectLoop) { try policy.follow(locations: ["/1#x"], from: second, status: 302) }
     }
 
     @Test func onlyFiveStatusesAreRedirects() {

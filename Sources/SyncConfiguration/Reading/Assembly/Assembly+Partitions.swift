@@ -9,6 +9,9 @@ extension Assembly {
         let incremental: Layer
         let own: Layer
         let origins: [String: DocumentNode.Place]
+
+        /// Where its body has templates.
+        var bodyKey: String { ["json", "form"].first { own.node?.table?[$0] != nil || origins[$0] != nil } ?? "variables" }
     }
 
     /// What `for_each` says; the entity of parents is filled in by `checkTemplates`.
@@ -98,6 +101,7 @@ extension Assembly {
         for parameter in resource.parameters { check(parameter.value, "params") }
         for field in resource.headers { check(field.value, "headers") }
         for field in resource.http.headers { check(field.value, "http") }
+        for template in resource.body?.templates ?? [] { check(template.description, place.bodyKey) }
         checkIncremental(resource, place.incremental)
         guard let entity = model.entity(named: resource.entity) else { return }
         for assigned in resource.assigned {
@@ -125,9 +129,8 @@ extension Assembly {
             complain("field", "\"field\" is missing", "write field = \"$.updated_at\", where a record holds how new it is")
         }
         guard incremental.start == nil else { return }
-        let needed = Set(
-            (resource.url.isEmpty ? [] : [Template(resource.url)] + (resource.headers + resource.http.headers).map { Template($0.value) })
-                .flatMap(\.references).map(\.alias))
+        let fixed = [Template(resource.url)] + (resource.headers + resource.http.headers).map { Template($0.value) } + (resource.body?.templates ?? [])
+        let needed = Set(fixed.flatMap(\.references).map(\.alias))
         if saysUntil || needed.contains("since") {
             let reason = saysUntil ? "a range has two ends" : "{since} is more than a parameter that may be left out"
             complain("start", "\"start\" is missing: \(reason), and the first run has to say from where on", "write start = \"2020-01-01T00:00:00Z\"")

@@ -48,7 +48,8 @@ extension Assembly {
                 var inherited = values
                 (inherited.name, inherited.path, inherited.entity, inherited.key, inherited.url) = (nil, nil, nil, nil, nil)
                 inherited.isEnabled = true
-                var origins = origins.filter { ["records", "params", "headers", "success", "empty_statuses", "set"].contains($0.key) }
+                inherited.dropBodies(besides: node.table ?? [:])
+                var origins = origins.filter { Self.inheritedKeys.contains($0.key) }
                 inherited.apply(inner, to: complaints, origins: &origins)
                 if let resource = assembleResource(inherited, origins, result, [defaults, layer, inner], model) {
                     result.resources.append(resource)
@@ -59,6 +60,12 @@ extension Assembly {
         }
         return result
     }
+
+    /// What of a source's own table its resources have, too.
+    private static let inheritedKeys: Set<String> = [
+        "records", "params", "headers", "success", "empty_statuses", "set", "method", "json", "form", "query", "query_file", "variables",
+        "idempotent",
+    ]
 
     /// One resource. The layers are the defaults, the source and, in the long form, the resource.
     private mutating func assembleResource(
@@ -81,6 +88,7 @@ extension Assembly {
         resource.success = values.success
         resource.emptyStatuses = values.emptyStatuses
         resource.assigned = values.assigned
+        assembleRequest(of: &resource, values, origins, own)
         let partitions = partitions(source.name, layers)
         resource.partitions = partitions.value
 
@@ -88,6 +96,9 @@ extension Assembly {
         var settings = resourceSettings(values, origins, source, isShort: isShort, path: path)
         if values.key == nil, !key.isEmpty {
             settings.append(setting("key", path: path, "[" + key.map(tomlQuoted).joined(separator: ", ") + "]", .derived))
+        }
+        if values.method == nil {
+            settings.append(setting("method", path: path, tomlQuoted(resource.method.rawValue), resource.method == .get ? .builtIn : .derived))
         }
         if resource.partitions != nil {
             settings += self.settings(of: partitions.table, partitions.origins, path: path, prefix: "for_each.")
@@ -117,7 +128,8 @@ extension Assembly {
         let pages = overlay("pages", layers.dropFirst())
         let (pagesTable, pagesOrigins) = resolve(PaginationTable.self, [pages])
         let (stop, stopOrigins) = resolve(PaginationConfiguration.StopRules.self, [pages.table("stop")])
-        resource.pagination = pagesTable.configuration(pages, pagesOrigins, stop: stop, complaints)
+        resource.pagination = pagesTable.configuration(pages, pagesOrigins, stop: stop, of: resource, complaints)
+        if case .graphQL = resource.pagination.kind { resource.isGraphQL = true }
         if let kind = pagesTable.kind, kind != .none {
             settings += self.settings(
                 of: pagesTable, pagesOrigins, path: path, prefix: "pages.", only: ["kind", "repeat_guard"] + kind.keys)

@@ -113,6 +113,11 @@ enum RequestName {
         "access_token", "api_key", "apikey", "api-key", "auth_token", "client_secret", "password", "secret", "token",
     ]
 
+    /// Whether a field of a body with this name likely carries a secret.
+    static func isSecret(field name: String) -> Bool {
+        secretParameters.contains(name.lowercased()) || secretHeaders.contains(name.lowercased())
+    }
+
     static func isToken(_ name: String) -> Bool {
         !name.isEmpty
             && name.utf8.allSatisfy { byte in

@@ -3,19 +3,20 @@ import JSONPaths
 /// `pages` as it stands in the files.
 struct PaginationTable: ConfigurationTable {
     enum Kind: String, TableKind {
-        case none, page, offset, cursor, keyset
+        case none, page, offset, cursor, keyset, graphql
         case linkHeader = "link-header"
         case bodyLink = "body-link"
 
         var keys: [String] {
             switch self {
             case .none: []
-            case .page: ["param", "start", "size_param", "size"]
-            case .offset: ["param", "start", "limit_param", "limit"]
+            case .page: ["in", "param", "start", "size_param", "size"]
+            case .offset: ["in", "param", "start", "limit_param", "limit"]
             case .cursor: ["path", "header", "in", "param"]
             case .keyset: ["from", "in", "param"]
             case .linkHeader: ["rel"]
             case .bodyLink: ["path"]
+            case .graphql: ["page_info", "variable"]
             }
         }
 
@@ -24,7 +25,7 @@ struct PaginationTable: ConfigurationTable {
             switch self {
             case .page: PaginationConfiguration.PageNumber().start
             case .offset: PaginationConfiguration.Offset().start
-            case .none, .cursor, .keyset, .linkHeader, .bodyLink: nil
+            case .none, .cursor, .keyset, .linkHeader, .bodyLink, .graphql: nil
             }
         }
     }
@@ -51,7 +52,9 @@ struct PaginationTable: ConfigurationTable {
     var path: JSONPath?
     var header: String?
     var from: JSONPath?
-    var place = PaginationConfiguration.Cursor.Place.query
+    var place = PaginationConfiguration.Place.query
+    var pageInfo: JSONPath?
+    var variable = "after"
 
     static var keys: [Key<Self>] {
         let token = Codec<String>.text("a name", maxLength: 128)
@@ -62,8 +65,12 @@ struct PaginationTable: ConfigurationTable {
         let header = Codec<String>.text("the name of a header", maxLength: 128, wrong: ["\"A B\""]) { name in
             RequestName.isToken(name) ? nil : ("\"\(name)\" is not the name of a header", "use letters, digits and \"-\"")
         }
+        let variable = Codec<String>.text("the name of a variable", maxLength: 128, wrong: ["\"$after\"", "\"a b\"", "\"1a\""]) { name in
+            if GraphQLQuery.isName(name) { return nil }
+            return ("\"\(name)\" is not the name of a variable", "use letters, digits and \"_\", without \"$\"")
+        }
         return [
-            Key("kind", Codec<Kind>.choice(Kind.self, later: ["graphql"]).optional(), \.kind),
+            Key("kind", Codec<Kind>.choice(Kind.self).optional(), \.kind),
             Key("rel", relation, \.rel),
             Key("param", token.optional(), \.param),
             Key("start", Codec<Int>.integer(0...1_000_000_000).optional(), \.start),
@@ -74,14 +81,19 @@ struct PaginationTable: ConfigurationTable {
             Key("path", Codec<JSONPath>.jsonPath.optional(), \.path),
             Key("header", header.optional(), \.header),
             Key("from", Codec<JSONPath>.jsonPath.optional(), \.from),
-            Key("in", .choice(PaginationConfiguration.Cursor.Place.self, later: ["body"]), \.place),
+            Key("in", .choice(PaginationConfiguration.Place.self), \.place),
+            Key("page_info", Codec<JSONPath>.jsonPath.optional(), \.pageInfo),
+            Key("variable", variable, \.variable),
             Key("repeat_guard", .choice(RepeatGuard.self), always: .fail),
-        ] + Key.structural("stop") + Key.later("query_file", "page_info", "variable")
+        ] + Key.structural("stop")
     }
 
     /// The value the table stands for.
+    ///
+    /// - Parameter resource: what else is known of the resource; its body, if it has one, above all.
     func configuration(
-        _ layer: Layer, _ origins: [String: DocumentNode.Place], stop: PaginationConfiguration.StopRules, _ complaints: Complaints
+        _ layer: Layer, _ origins: [String: DocumentNode.Place], stop: PaginationConfiguration.StopRules, of resource: ResourceConfiguration,
+        _ complaints: Complaints
     ) -> PaginationConfiguration {
         guard let node = layer.node, let table = node.table else { return PaginationConfiguration() }
         guard let kind else {
@@ -95,97 +107,64 @@ struct PaginationTable: ConfigurationTable {
             complaints.add(
                 at: node.place, layer.subject, key: "stop", "stop rules need a kind other than \"none\"", "remove them, or change the kind")
         }
-        var result = PaginationConfiguration(value(of: kind, layer, table, complaints))
+        let check = PaginationCheck(layer: layer, table: table, resource: resource, complaints: complaints)
+        var result = PaginationConfiguration(value(of: kind, check) ?? PaginationConfiguration.Kind.none)
         result.stop = stop
         return result
     }
 
-    private func value(
-        of kind: Kind, _ layer: Layer, _ table: [String: DocumentNode], _ complaints: Complaints
-    ) -> PaginationConfiguration.Kind {
+    /// Nil where something is missing.
+    private func value(of kind: Kind, _ check: PaginationCheck) -> PaginationConfiguration.Kind? {
         switch kind {
-        case .none: return .none
+        case .none: return PaginationConfiguration.Kind.none
         case .linkHeader: return .linkHeader(relation: rel)
         case .bodyLink:
-            if table["path"] == nil {
-                complaints.add(
-                    at: layer.node?.place, layer.subject, key: "path", "kind = \"body-link\" needs path",
-                    "write path = \"$.paging.next\", where the answer holds the address of the next page")
-            }
-            return path.map { .bodyLink(path: $0) } ?? .none
+            check.need("path", of: kind, "write path = \"$.paging.next\", where the answer holds the address of the next page")
+            return path.map { .bodyLink(path: $0) }
         case .page:
             var page = PaginationConfiguration.PageNumber()
+            page.place = place
             page.parameter = param ?? page.parameter
             page.start = start ?? page.start
             page.sizeParameter = sizeParam.isEmpty ? nil : sizeParam
             page.size = size
-            complainOfOneName(page.parameter, page.sizeParameter, key: "size_param", layer, table, complaints)
+            check.names(page.parameter, page.sizeParameter, key: "size_param", in: place)
             return .page(page)
         case .offset:
             var offset = PaginationConfiguration.Offset()
+            offset.place = place
             offset.parameter = param ?? offset.parameter
             offset.start = start ?? offset.start
             offset.limitParameter = limitParam.isEmpty ? nil : limitParam
             offset.limit = limit
-            complainOfOneName(offset.parameter, offset.limitParameter, key: "limit_param", layer, table, complaints)
+            check.names(offset.parameter, offset.limitParameter, key: "limit_param", in: place)
             return .offset(offset)
         case .cursor:
             var origin = path.map(PaginationConfiguration.Cursor.Origin.path)
             if let header { origin = origin ?? .header(header) }
-            if table["path"] != nil, let both = table["header"] {
-                complaints.add(at: both.place, layer.subject, key: "header", "path and header cannot be used together", "remove one of them")
-            }
-            guard let origin else {
-                if table["path"] == nil, table["header"] == nil {
-                    complaints.add(
-                        at: layer.node?.place, layer.subject, key: "path", "kind = \"cursor\" needs path or header",
-                        "write path = \"$.next_cursor\", where the answer holds the token")
-                }
-                return .none
-            }
+            check.one("path", "header", of: kind, "write path = \"$.next_cursor\", where the answer holds the token")
+            guard let origin else { return nil }
             var cursor = PaginationConfiguration.Cursor(from: origin)
             cursor.place = place
             cursor.parameter = param ?? cursor.parameter
-            complainOfHeader(cursor.parameter, in: cursor.place, layer, table, complaints)
+            check.name(cursor.parameter, key: "param", in: place)
             return .cursor(cursor)
         case .keyset:
-            guard let from else {
-                if table["from"] == nil {
-                    complaints.add(
-                        at: layer.node?.place, layer.subject, key: "from", "kind = \"keyset\" needs from",
-                        "write from = \"$.id\", where each record holds what the listing is sorted by")
-                }
-                return .none
-            }
+            check.need("from", of: kind, "write from = \"$.id\", where each record holds what the listing is sorted by")
+            guard let from else { return nil }
             var keyset = PaginationConfiguration.Keyset(from: from)
             keyset.place = place
             keyset.parameter = param ?? keyset.parameter
-            complainOfHeader(keyset.parameter, in: keyset.place, layer, table, complaints)
+            check.name(keyset.parameter, key: "param", in: place)
             return .keyset(keyset)
+        case .graphql:
+            check.need("page_info", of: kind, "write page_info = \"\(check.suggestedPageInfo)\", where the answer holds hasNextPage and endCursor")
+            guard let pageInfo else { return nil }
+            var graphQL = PaginationConfiguration.GraphQL(pageInfo: pageInfo)
+            graphQL.variable = variable
+            check.variable(of: graphQL)
+            return .graphQL(graphQL)
         }
-    }
-
-    /// Complains if what carries a token in a header is no name of one.
-    private func complainOfHeader(
-        _ parameter: String, in place: PaginationConfiguration.Cursor.Place, _ layer: Layer, _ table: [String: DocumentNode],
-        _ complaints: Complaints
-    ) {
-        guard place == .header, !RequestName.isToken(parameter) else { return }
-        complaints.add(
-            at: table["param"]?.place, layer.subject.key("param"), "\"\(parameter)\" is not the name of a header",
-            "use letters, digits and \"-\"")
-    }
-
-    /// Complains if a page and its size have the same parameter.
-    ///
-    /// - Parameter key: where the parameter of the size is set.
-    private func complainOfOneName(
-        _ parameter: String, _ size: String?, key: String, _ layer: Layer, _ table: [String: DocumentNode], _ complaints: Complaints
-    ) {
-        guard parameter == size else { return }
-        complaints.add(
-            at: table[key]?.place ?? table["param"]?.place, layer.subject, key: key, "param and \(key) are both \"\(parameter)\"",
-            "use the names the service expects")
     }
 }
 

@@ -15,6 +15,14 @@ struct ResourceTable: ConfigurationTable {
     var assigned: [AssignedProperty] = []
     var success = [200]
     var emptyStatuses: [Int] = []
+    /// `nil`: as the body has it.
+    var method: RequestMethod?
+    var json: BodyValue?
+    var form: [FormField]?
+    var query: String?
+    var queryFile: String?
+    var variables: BodyValue?
+    var isIdempotent = false
 
     static var shared: [Key<Self>] {
         [
@@ -29,14 +37,39 @@ struct ResourceTable: ConfigurationTable {
             Key("set", .assignments, \.assigned) { $1.assigned = $1.assigned.overlaid(with: $0) },
             Key("success", .statuses(200...299), \.success),
             Key("empty_statuses", .emptyStatuses, \.emptyStatuses),
-            .inForce("method", "GET"),
+            Key("method", Codec<RequestMethod>.choice(RequestMethod.self).optional(), \.method),
+            Key("json", Codec<BodyValue>.json.optional(), \.json) { $1.json = overlaid($1.json, with: $0) },
+            Key("form", Codec<[FormField]>.form.optional(), \.form) { $1.form = ($1.form ?? []).overlaid(with: $0 ?? []) },
+            Key("query", Codec<String>.graphQLQuery.optional(), \.query),
+            Key("query_file", Codec<String>.text("the name of a file").optional(), \.queryFile),
+            Key("variables", Codec<BodyValue>.variables.optional(), \.variables) { $1.variables = overlaid($1.variables, with: $0) },
+            Key("idempotent", .bool, \.isIdempotent),
             .inForce("format", "json"),
         ]
             + Key.structural("schedule", "http", "tls", "retry", "limits", "parse", "schema", "deletion", "auth", "pages", "for_each", "incremental")
-            + Key.later("json", "idempotent", "filter", "rate", "breaker")
+            + Key.later("filter", "rate", "breaker")
     }
 
     static var keys: [Key<Self>] { shared }
+
+    private static func overlaid(_ value: BodyValue?, with later: BodyValue?) -> BodyValue? {
+        guard let value, let later else { return later ?? value }
+        return value.overlaid(with: later)
+    }
+
+    /// Lets go of a body of another kind than the one that a more specific table has, and of any where that table makes the request a GET.
+    mutating func dropBodies(besides table: [String: DocumentNode]) {
+        let kinds = [["json"], ["form"], ["query", "query_file", "variables"]]
+        let isGET = table["method"]?.string == RequestMethod.get.rawValue
+        guard isGET || kinds.contains(where: { $0.contains { table[$0] != nil } }) else { return }
+        if table["json"] == nil { json = nil }
+        if table["form"] == nil { form = nil }
+        // Variables alone are laid over those of the query that is there.
+        let isQuery = kinds[2].contains { table[$0] != nil }
+        if !isQuery { variables = nil }
+        if !isQuery || table["query"] != nil || table["query_file"] != nil { (query, queryFile) = (nil, nil) }
+        if isGET { isIdempotent = false }
+    }
 }
 
 /// The same at a source, with the keys only a source has.

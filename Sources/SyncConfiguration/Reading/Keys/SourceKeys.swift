@@ -65,7 +65,7 @@ extension RetryConfiguration: ConfigurationTable {
             Key("attempts", .integer(1...100), \.attempts),
             Key("statuses", .statuses(isEmptyAllowed: true), \.statuses),
             Key("errors", .choices(Failure.self, isEmptyAllowed: true), \.errors),
-            Key("methods", .choices(Method.self, isEmptyAllowed: true, later: ["POST"]), \.methods),
+            Key("methods", .retriedMethods, \.methods),
             Key("base", delay, \.base),
             Key("factor", .number(1...100), \.factor),
             Key("max_delay", delay, \.maxDelay),

@@ -52,8 +52,9 @@ public final class AsyncHTTPClientTransport: HTTPTransport {
         let origin = request.address.origin
         guard let lease = clients.lease(origin) else { throw CancellationError() }
         var outgoing = HTTPClientRequest(url: request.address.url.absoluteString)
-        outgoing.method = HTTPMethod(rawValue: request.method)
+        outgoing.method = HTTPMethod(rawValue: request.method.rawValue)
         outgoing.headers = request.headers
+        if !request.body.isEmpty { outgoing.body = .bytes(ByteBuffer(bytes: request.body)) }
         do {
             // The exchange above enforces the limits; this deadline is later than any limit that can be configured.
             let response = try await lease.client.execute(outgoing, deadline: .now() + .hours(24))

@@ -102,7 +102,8 @@ struct Exchange: Sendable {
                 }
                 _ = await readExcerpt(head, watch: watch)
                 watch.ended()
-                let target = settings.authentication.stripping(try redirects.follow(locations: head.headers["Location"], from: address))
+                let target = settings.authentication.stripping(
+                    try redirects.follow(locations: head.headers["Location"], from: address, status: head.status, method: page.method))
                 guard !settings.authentication.leaks(to: target) else { throw Refusal.credentialLeak }
                 address = target
             } catch {

@@ -1,26 +1,30 @@
 public import NIOCore
 public import NIOHTTP1
+public import SyncConfiguration
 
 /// One request as it goes on the wire: address and headers include the credentials.
 ///
 /// Printing it shows the method and the origin only.
 public struct HTTPRequest: Sendable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// `GET`, the only method of this version.
-    public let method: String
+    /// How it is asked.
+    public let method: RequestMethod
     /// Where it goes, credentials in the query included.
     public var address: HTTPAddress
-    /// All headers except those that the transport sets itself (`Host`, `Connection`).
+    /// All headers except those that the transport sets itself (`Host`, `Connection`, `Content-Length`).
     public var headers: HTTPHeaders
+    /// What is sent; empty with a GET.
+    public let body: [UInt8]
 
-    /// A GET request.
-    public init(address: HTTPAddress, headers: HTTPHeaders) {
-        method = "GET"
+    /// A request; a GET without a body unless said otherwise.
+    public init(method: RequestMethod = .get, address: HTTPAddress, headers: HTTPHeaders, body: [UInt8] = []) {
+        self.method = method
         self.address = address
         self.headers = headers
+        self.body = body
     }
 
     /// Method and origin.
-    public var description: String { "\(method) \(address.origin)" }
+    public var description: String { "\(method.rawValue) \(address.origin)" }
 
     /// Method and origin.
     public var debugDescription: String { description }

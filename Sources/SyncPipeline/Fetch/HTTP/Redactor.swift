@@ -115,7 +115,7 @@ extension Refusal {
         case .otherOrigin(let origin):
             .otherOrigin(Origin(scheme: redactor.redact(origin.scheme), host: redactor.redact(origin.host), port: origin.port))
         case .emptyAddress, .userInformation, .downgrade, .redirectNotAllowed, .nextLinksNotAllowed, .missingLocation, .tooManyRedirects,
-            .redirectLoop, .credentialLeak, .unexpectedStatus:
+            .redirectOfPOST, .redirectLoop, .credentialLeak, .unexpectedStatus:
             self
         }
     }

@@ -23,10 +23,15 @@ public struct RedirectPolicy: Sendable {
     /// - Parameters:
     ///   - locations: all values of the `Location` header.
     ///   - address: the address that answered with the redirect.
-    ///   - method: the request's method; only what has no body is sent again elsewhere.
+    ///   - status: that of the redirect. 307 and 308 keep method and body (RFC 9110, 15.4.8 and 15.4.9); after any other many programs ask with a
+    ///     GET, which would be another question.
+    ///   - method: the request's method.
     /// - Throws: why the redirect is not followed.
-    public mutating func follow(locations: [String], from address: HTTPAddress, method: String = "GET") throws(Refusal) -> HTTPAddress {
-        guard reach != .none, method == "GET" || method == "HEAD" else { throw .redirectNotAllowed }
+    public mutating func follow(
+        locations: [String], from address: HTTPAddress, status: Int, method: RequestMethod = .get
+    ) throws(Refusal) -> HTTPAddress {
+        guard reach != .none else { throw .redirectNotAllowed }
+        guard method == .get || status == 307 || status == 308 else { throw .redirectOfPOST(status) }
         guard let location = locations.first else { throw .missingLocation }
         guard locations.allSatisfy({ $0 == location }) else { throw .malformedAddress("several Locations") }
         guard !location.allSatisfy({ $0 == " " || $0 == "\t" }) else { throw .emptyAddress }
@@ -62,6 +67,8 @@ public enum Refusal: Error, Sendable, Hashable, CustomStringConvertible {
     case missingLocation
     /// More redirects than allowed.
     case tooManyRedirects(Int)
+    /// A redirect of a POST with a status that does not say that it stays one.
+    case redirectOfPOST(Int)
     /// A redirect to an address that was already requested in this exchange.
     case redirectLoop
     /// The address leads to this machine or a private network; the address actually used.
@@ -86,6 +93,8 @@ public enum Refusal: Error, Sendable, Hashable, CustomStringConvertible {
         case .nextLinksNotAllowed: "next links are not followed (next_links = \"none\")"
         case .missingLocation: "redirect without Location"
         case .tooManyRedirects(let limit): "more than \(limit) redirects (max_redirects)"
+        case .redirectOfPOST(let status):
+            "status \(status) would make a GET of a POST; if the service has moved, write the address it leads to in path or url"
         case .redirectLoop: "redirects form a loop"
         case .privateAddress(let address):
             "\(address) is not a public address; set allow_private_networks = true if you mean to ask it"

@@ -9,20 +9,30 @@ struct EnvelopePlan: Sendable {
     private let hasMoreField: Int?
     private let totalField: Int?
     private let totalPagesField: Int?
+    /// Of GraphQL: whether there are errors, and what the first one says.
+    private let errorsField: Int?
+    private let messageField: Int?
+    /// Whether a page has to say whether there is more.
+    private let needsHasMore: Bool
 
     /// What a page said.
     struct Values {
         var cursor: String?
+        /// Whether that is a number.
+        var isCursorNumber = false
         var hasMore: Bool?
         var total: Int?
         var totalPages: Int?
+        /// What GraphQL's first error says; nil: there is none.
+        var firstError: String?
         /// What is present but cannot be read: rule and path.
         var unreadable: [String] = []
     }
 
     private let names: [String]
 
-    init(_ pagination: PaginationConfiguration) {
+    /// - Parameter isGraphQL: whether a success may hold errors.
+    init(_ pagination: PaginationConfiguration, isGraphQL: Bool = false) {
         var fields: [JSONField] = [], names: [String] = []
         func field(_ path: JSONPath?, _ name: String) -> Int? {
             guard let path else { return nil }
@@ -34,9 +44,12 @@ struct EnvelopePlan: Sendable {
         if case .path(let path)? = pagination.kind.tokenOrigin { cursorPath = path }
         cursorIsLink = pagination.kind.tokenIsLink
         cursorField = field(cursorPath, cursorIsLink ? "the next link" : "the cursor")
-        hasMoreField = field(pagination.stop.hasMore, "has_more")
+        needsHasMore = pagination.kind.hasMorePath != nil
+        hasMoreField = field(pagination.kind.hasMorePath ?? pagination.stop.hasMore, needsHasMore ? "whether there is more" : "has_more")
         totalField = field(pagination.stop.total, "total")
         totalPagesField = field(pagination.stop.totalPages, "total_pages")
+        errorsField = field(isGraphQL ? "$.errors" : nil, "errors")
+        messageField = field(isGraphQL ? "$.errors[0].message" : nil, "the message")
         self.names = names
         if fields.isEmpty {
             plan = nil
@@ -58,9 +71,32 @@ struct EnvelopePlan: Sendable {
             if cursorIsLink { return value.stringValue }
             return value.boolValue == nil ? value.parameterText : nil
         }
+        values.isCursorNumber = values.cursor != nil && cursorField.map { summary.envelope[$0].stringValue == nil } == true
         values.hasMore = read(hasMoreField) { $0.parameterText.flatMap { Bool($0) } }
+        // A response that said that there is nothing has no body that would say anything.
+        if needsHasMore, values.hasMore == nil, values.unreadable.isEmpty, summary.recordList != .emptyBody, let hasMoreField {
+            values.unreadable.append(names[hasMoreField])
+        }
+        if let errorsField, let messageField, summary.envelope[errorsField].holdsErrors {
+            let message = summary.envelope[messageField].stringValue ?? ""
+            values.firstError = message.isEmpty ? summary.envelope[errorsField].parameterText ?? "an error without a message" : message
+        }
         values.total = read(totalField) { $0.parameterText.flatMap { Int($0) } }
         values.totalPages = read(totalPagesField) { $0.parameterText.flatMap { Int($0) } }
         return values
+    }
+}
+
+extension JSONValue {
+    /// Whether it is a list of errors that has any, or what some servers say in place of one.
+    fileprivate var holdsErrors: Bool {
+        switch self {
+        case .missing, .null: false
+        case .bool(let flag): flag
+        case .int64(let number): number != 0
+        case .double, .bigNumber: true
+        case .string(let text): !text.isEmpty
+        case .raw(let text): !text.utf8.allSatisfy { " \t\r\n[]{}".utf8.contains($0) }
+        }
     }
 }

@@ -19,6 +19,8 @@ public struct PageFacts: Sendable, Hashable {
     /// The token of the next page: where a link in the body leads on, its address, absolute and without credentials; where the last record does, its
     /// value. Nil if the page has none.
     public var cursor: String?
+    /// Whether that is a number in the body.
+    public var isCursorNumber = false
     /// What the body says about whether there is more.
     public var hasMore: Bool?
     /// The number of records of the whole listing.
@@ -107,7 +109,7 @@ public struct PageFacts: Sendable, Hashable {
     }
 
     private mutating func takeCursor(_ headers: HTTPHeaders, _ header: String) {
-        cursor = headers.first(name: header)
+        (cursor, isCursorNumber) = (headers.first(name: header), false)
         if cursor?.isEmpty == true { cursor = nil }
     }
 

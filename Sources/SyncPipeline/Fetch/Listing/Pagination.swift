@@ -35,7 +35,7 @@ public struct Pagination: Sendable {
     private let stop: PaginationConfiguration.StopRules
     private let maxPages: Int
     private let maxRecords: Int
-    private let first: HTTPAddress
+    private let start: ListingStart
     private let pageSize: Int?
 
     /// The page to be asked for now.
@@ -54,25 +54,37 @@ public struct Pagination: Sendable {
     ///   - configuration: the `pages` table.
     ///   - limits: its `max_pages` counts if it is the smaller one.
     ///   - first: the first address, without pagination parameters and credentials.
-    public init(_ configuration: PaginationConfiguration, limits: LimitsConfiguration, first: HTTPAddress) {
+    ///   - method: how pages are asked for.
+    ///   - body: what each request sends, but for what says which page is meant; nil: nothing.
+    public init(
+        _ configuration: PaginationConfiguration, limits: LimitsConfiguration, first: HTTPAddress, method: RequestMethod = .get,
+        body: RequestBody? = nil
+    ) {
         kind = configuration.kind
         stop = configuration.stop
         maxPages = max(1, min(configuration.stop.maxPages, limits.maxPages))
         maxRecords = limits.maxRecords
-        self.first = first
+        let start = ListingStart(address: first, method: method, body: body)
+        self.start = start
         switch configuration.kind {
         case .page(let numbers):
             pageSize = numbers.sizeParameter == nil ? nil : numbers.size
-            request = Self.numbered(first, numbers, index: 0)
+            // The configuration has made sure that there is a place for it.
+            request = Self.numbered(start, numbers, index: 0) ?? start.request
         case .offset(let offset):
             pageSize = offset.limitParameter == nil ? nil : offset.limit
-            request = Self.beginning(first, offset, after: 0)
-        case .none, .cursor, .keyset, .linkHeader, .bodyLink:
+            request = Self.beginning(start, offset, after: 0) ?? start.request
+        case .none, .cursor, .keyset, .linkHeader, .bodyLink, .graphQL:
             pageSize = nil
-            request = PageRequest(address: first)
+            request = start.request
         }
         // The first page counts as requested: a token that leads back to it is a circle.
         seenTokens.insert(BodyDigest(of: request.key))
+    }
+
+    /// The beginning of a resource's listing, its templates filled.
+    init(_ resource: ResourceConfiguration, first: HTTPAddress) {
+        self.init(resource.pagination, limits: resource.limits, first: first, method: resource.method, body: resource.body)
     }
 
     /// Takes a page in and says what comes after it.
@@ -144,7 +156,9 @@ public struct Pagination: Sendable {
     private func endingRules(_ facts: PageFacts) -> [PaginationEnd.Rule] {
         var rules: [PaginationEnd.Rule] = []
         if case .none = kind { rules.append(.singlePage) }
-        if stop.emptyPage, facts.records == 0 { rules.append(.emptyPage) }
+        // Where every page says whether there is more, one without records may be one whose records nobody here may see.
+        let goesOn = kind.hasMorePath != nil && facts.hasMore == true
+        if stop.emptyPage, facts.records == 0, !goesOn { rules.append(.emptyPage) }
         if stop.shortPage, let pageSize, facts.records < pageSize { rules.append(.shortPage) }
         if facts.hasMore == false { rules.append(.hasMore) }
         if let total = facts.total, records >= total { rules.append(.total) }
@@ -200,46 +214,47 @@ public struct Pagination: Sendable {
         case .none:
             return .end(.singlePage)
         case .page(let numbers):
-            return .next(Self.numbered(first, numbers, index: pages))
+            return Self.numbered(start, numbers, index: pages).map(NextPage.next) ?? .unusable
         case .offset(let offset):
-            return .next(Self.beginning(first, offset, after: records))
+            return Self.beginning(start, offset, after: records).map(NextPage.next) ?? .unusable
         case .linkHeader, .bodyLink:
             guard let link = kind.tokenIsLink ? facts.cursor : facts.nextLink else { return .end(.noNextLink) }
             // Stored links were made by this program; one that can no longer be read counts as refused.
             guard let address = try? HTTPAddress(link) else { return .unusable }
-            return .next(PageRequest(address: address))
+            return .next(start.request(at: address))
         case .cursor(let rule):
             guard let cursor = facts.cursor, !cursor.isEmpty else { return .end(.noCursor) }
-            return nextPage(with: cursor, in: rule.place, rule.parameter)
+            return nextPage(with: cursor, facts, in: rule.place, rule.parameter)
+        case .graphQL(let graphQL):
+            guard let cursor = facts.cursor, !cursor.isEmpty else { return .end(.noCursor) }
+            return nextPage(with: cursor, facts, in: .body, graphQL.parameter)
         case .keyset(let keyset):
             guard let value = facts.cursor, !value.isEmpty else { return .end(.noLastValue) }
-            return nextPage(with: value, in: keyset.place, keyset.parameter)
+            return nextPage(with: value, facts, in: keyset.place, keyset.parameter)
         }
     }
 
-    /// The first request with a token in it.
-    private func nextPage(with token: String, in place: PaginationConfiguration.Cursor.Place, _ parameter: String) -> NextPage {
+    /// The first request with a token in it: in a JSON body as what it is in the answer, a text or a number.
+    private func nextPage(
+        with token: String, _ facts: PageFacts, in place: PaginationConfiguration.Place, _ parameter: String
+    ) -> NextPage {
         guard token.utf8.count <= Self.longestToken else { return .unusable }
-        switch place {
-        case .query:
-            return .next(PageRequest(address: first.setting([(parameter, token)])))
-        case .header:
-            guard token.utf8.allSatisfy({ $0 > 0x1F && $0 != 0x7F }) else { return .unusable }
-            return .next(PageRequest(address: first, headers: [HeaderField(name: parameter, value: token)]))
-        }
+        if place == .header, !token.utf8.allSatisfy({ $0 > 0x1F && $0 != 0x7F }) { return .unusable }
+        let value = facts.isCursorNumber ? BodyValue.number(token) : BodyValue.text(token)
+        return start.request(with: [(parameter, value)], in: place).map(NextPage.next) ?? .unusable
     }
 
-    private static func numbered(_ first: HTTPAddress, _ numbers: PaginationConfiguration.PageNumber, index: Int) -> PageRequest {
-        var items = [(numbers.parameter, "\(numbers.start &+ index)")]
-        if let size = numbers.sizeParameter { items.append((size, "\(numbers.size)")) }
-        return PageRequest(address: first.setting(items))
+    private static func numbered(_ start: ListingStart, _ numbers: PaginationConfiguration.PageNumber, index: Int) -> PageRequest? {
+        var values = [(parameter: numbers.parameter, value: BodyValue.number("\(numbers.start &+ index)"))]
+        if let size = numbers.sizeParameter { values.append((size, .number("\(numbers.size)"))) }
+        return start.request(with: values, in: numbers.place)
     }
 
     /// The page that begins after so many records: as many as came, set aside or not. Counting by `limit` would leave records out, because a server
     /// that caps the size of its pages sends fewer than it is asked for.
-    private static func beginning(_ first: HTTPAddress, _ offset: PaginationConfiguration.Offset, after records: Int) -> PageRequest {
-        var items = [(offset.parameter, "\(offset.start &+ records)")]
-        if let limit = offset.limitParameter { items.append((limit, "\(offset.limit)")) }
-        return PageRequest(address: first.setting(items))
+    private static func beginning(_ start: ListingStart, _ offset: PaginationConfiguration.Offset, after records: Int) -> PageRequest? {
+        var values = [(parameter: offset.parameter, value: BodyValue.number("\(offset.start &+ records)"))]
+        if let limit = offset.limitParameter { values.append((limit, .number("\(offset.limit)"))) }
+        return start.request(with: values, in: offset.place)
     }
 }

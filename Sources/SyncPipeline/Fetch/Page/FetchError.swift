@@ -66,6 +66,14 @@ public struct FetchError: Error, Sendable, Hashable, CustomStringConvertible {
         case credential
         /// The fetch was cancelled.
         case cancelled
+
+        /// Whether it is certain that nothing of the request was sent: it was still to be connected to the server.
+        var isBeforeRequest: Bool {
+            switch self {
+            case .connect, .timeout(.connect), .dnsTemporary, .dnsNotFound, .tls, .credential: true
+            case .timeout, .reset, .shortBody, .malformed, .corruptBody, .status, .contentType, .tooLarge, .spool, .refused, .cancelled: false
+            }
+        }
     }
 
     /// The class.

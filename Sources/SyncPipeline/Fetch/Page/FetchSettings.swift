@@ -9,6 +9,8 @@ public struct FetchSettings: Sendable {
     public let http: HTTPConfiguration
     /// When a request is made again.
     public let retry: RetryConfiguration
+    /// Whether a POST may be made again although the first one may have reached the server.
+    let isIdempotent: Bool
     /// The statuses whose body is taken.
     public let success: Set<Int>
     /// The statuses that mean a list without records.
@@ -40,6 +42,7 @@ public struct FetchSettings: Sendable {
         first = try Self.firstAddress(of: resource)
         http = resource.http
         retry = resource.retry
+        isIdempotent = resource.isIdempotent
         success = Set(resource.success)
         empty = Set(resource.emptyStatuses)
         mediaTypes = resource.parse.contentTypes.compactMap(MediaType.init)
@@ -81,10 +84,11 @@ public struct FetchSettings: Sendable {
     func request(
         _ page: PageRequest, at address: HTTPAddress, credential: Credential, validators: ConditionalGET?, cookies: RunCookies?
     ) -> HTTPRequest {
-        var request = HTTPRequest(address: address, headers: [:])
+        var request = HTTPRequest(method: page.method, address: address, headers: [:], body: page.content.bytes)
         request.headers.add(name: "User-Agent", value: userAgent)
         request.headers.add(name: "Accept", value: accept)
         request.headers.add(name: "Accept-Encoding", value: http.acceptEncoding.joined(separator: ", "))
+        if !page.content.isEmpty { request.headers.add(name: "Content-Type", value: page.content.mediaType) }
         if address.origin == first.origin {
             for field in headers + page.headers { request.headers.replaceOrAdd(name: field.name, value: field.value) }
         }

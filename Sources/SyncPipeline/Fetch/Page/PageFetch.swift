@@ -1,6 +1,6 @@
 import Foundation
 import NIOHTTP1
-public import SyncConfiguration
+import SyncConfiguration
 
 /// Fetches one page: makes the request, judges the response, waits and tries again if that makes sense.
 public struct PageFetch: Sendable {
@@ -98,7 +98,8 @@ public struct PageFetch: Sendable {
         do {
             // Before the slot is taken: a fetch that waits for a token delays nobody else.
             let credential = try await environment.settings.authentication.credential()
-            let sent = environment.settings.http.conditional == .auto ? validators : nil
+            // What makes a GET conditional means something else to a POST (RFC 9110, 13.1).
+            let sent = environment.settings.http.conditional == .auto && request.method == .get ? validators : nil
             let ask = { () async throws -> Verdict in
                 // While this one waited for its slot another may have been told to wait.
                 if let until = environment.notBefore() { return .leftAlone(until: until) }
@@ -132,7 +133,7 @@ public struct PageFetch: Sendable {
         case .dnsTemporary: isRetried = retried.contains(.dnsTemporary)
         case .credential, .dnsNotFound, .tls, .malformed, .corruptBody, .contentType, .spool, .status: isRetried = false
         }
-        return isRetried && isMethodRetried ? .again(error) : .done(.failed(error))
+        return isRetried && (isMethodRetried || error.kind.isBeforeRequest && isAnyRetried) ? .again(error) : .done(.failed(error))
     }
 
     private func judge(_ response: Exchange.Response, validators: ConditionalGET?, attempt: Int, start: SyncInstant) -> Verdict {
@@ -153,7 +154,11 @@ public struct PageFetch: Sendable {
     }
 
     private func success(_ response: Exchange.Response, _ content: PageContent, attempt: Int, start: SyncInstant) -> FetchOutcome {
-        let fresh = ConditionalGET(headers: response.headers, bodyDigest: content.digest, receivedAt: environment.clock.wallTime)
+        // The tag of an answer to a POST need not be that of what it says (RFC 9110, 9.3.3): its content speaks for itself.
+        let fresh =
+            request.method == .get
+            ? ConditionalGET(headers: response.headers, bodyDigest: content.digest, receivedAt: environment.clock.wallTime)
+            : ConditionalGET(etag: nil, lastModified: nil, bodyDigest: content.digest)
         // A partial response has the ETag of the whole, and is still partial.
         if recognisesUnmodified, response.status != 206, let known = self.validators,
             let evidence = evidence(known: known, fresh: fresh, content)
@@ -188,7 +193,10 @@ public struct PageFetch: Sendable {
 
     // MARK: Patience
 
-    private var isMethodRetried: Bool { environment.settings.retry.methods.contains(.get) }
+    /// Whether a request that may have reached the server is made again.
+    private var isMethodRetried: Bool { isAnyRetried && (request.method == .get || environment.settings.isIdempotent) }
+
+    private var isAnyRetried: Bool { environment.settings.retry.methods.contains(.get) }
 
     /// When the server may be asked again, if it said so.
     private func notBefore(_ response: Exchange.Response) -> Date? {
@@ -212,26 +220,4 @@ public struct PageFetch: Sendable {
             contentType: response.headers.first(name: "Content-Type").map(redactor.redact),
             excerpt: String(redactor.redact(Exchange.text(response.excerpt)).prefix(Exchange.excerptLength)), attempts: attempt)
     }
-}
-
-/// One page to ask for, without credentials: what the paginator makes, and what is stored.
-public struct PageRequest: Sendable, Hashable, CustomStringConvertible {
-    /// The address, free of credentials.
-    public let address: HTTPAddress
-    /// Headers that only this page has, such as a cursor.
-    public let headers: [HeaderField]
-
-    /// A request for a page.
-    public init(address: HTTPAddress, headers: [HeaderField] = []) {
-        self.address = address
-        self.headers = headers
-    }
-
-    /// What validators are stored under: two requests with equal keys ask for the same page.
-    public var key: String {
-        headers.reduce("GET \(address.url.absoluteString)") { "\($0)\n\($1.name.lowercased()): \($1.value)" }
-    }
-
-    /// The address.
-    public var description: String { address.description }
 }

@@ -83,14 +83,25 @@ public struct PageContent: Sendable {
         return try envelope.read(JSONRecordReader(), plan: JSONFieldPlan([]), policies: policies) { _ in }
     }
 
+    /// Reads what is around the records of any page; of one that was not cut the records as well, for nobody.
+    func readAround(policies: JSONReaderPolicies) throws -> JSONPageSummary {
+        try envelope.get().read(JSONRecordReader(), plan: JSONFieldPlan([]), policies: adapted(policies)) { _ in }
+    }
+
+    /// A text or a number that a next page may begin after.
+    struct Token: Hashable {
+        let text: String
+        let isNumber: Bool
+    }
+
     /// Reads a text or a number of the page's last record, also where that one was left out. If the page was not cut, it is read once more.
     ///
     /// - Parameter plan: that of the sieve's plan: of one field.
     /// - Returns: a number in its own digits; nil: there is neither, or the record is not good, or there is none.
     /// - Throws: `JSONReaderError`; not if the page's records were read without one.
-    func readLast(_ plan: JSONFieldPlan, policies: JSONReaderPolicies) throws -> String? {
+    func readLast(_ plan: JSONFieldPlan, policies: JSONReaderPolicies) throws -> Token? {
         let envelope = try envelope.get(), reader = JSONRecordReader()
-        var token: String?
+        var token: Token?
         if !envelope.isCut {
             _ = try envelope.read(reader, plan: plan, policies: adapted(policies)) { token = $0.token }
         } else if !lastRecord.isEmpty {
@@ -103,12 +114,12 @@ public struct PageContent: Sendable {
 
 extension JSONRecord {
     /// The text or number of its first field.
-    fileprivate var token: String? {
+    fileprivate var token: PageContent.Token? {
         // What a record holds that is not good is only known in part.
         guard problem == nil else { return nil }
         switch self[0] {
-        case .string(let text): return String(text)
-        case .int64, .double, .bigNumber: return rawValue(of: 0).map { String($0) }
+        case .string(let text): return PageContent.Token(text: String(text), isNumber: false)
+        case .int64, .double, .bigNumber: return rawValue(of: 0).map { PageContent.Token(text: String($0), isNumber: true) }
         case .missing, .null, .bool, .raw, .object, .array: return nil
         }
     }

@@ -22,6 +22,7 @@ struct RequestTable: StateTable {
     let nextLink = Column<String?>("nextLink")
     let refusedLink = Column<String?>("refusedLink")
     let cursor = Column<String?>("cursor")
+    let isCursorNumber = Column.flag("isCursorNumber")
     let hasMore = Column<Bool?>("hasMore")
     let total = Column<Int?>("total")
     let totalPages = Column<Int?>("totalPages")
@@ -48,6 +49,7 @@ extension StateRow<RequestTable> {
             var facts = PageFacts(
                 records: self.recordCount, digest: digest, nextLink: self.nextLink, refusedLink: self.refusedLink,
                 cursor: self.cursor, hasMore: self.hasMore, total: self.total, totalPages: self.totalPages)
+            facts.isCursorNumber = self.isCursorNumber
             facts.rejected = self.rejected
             facts.unidentified = self.unidentified
             return facts
@@ -58,6 +60,7 @@ extension StateRow<RequestTable> {
             self.nextLink = newValue?.nextLink
             self.refusedLink = newValue?.refusedLink
             self.cursor = newValue?.cursor
+            self.isCursorNumber = newValue?.isCursorNumber ?? false
             self.hasMore = newValue?.hasMore
             self.total = newValue?.total
             self.totalPages = newValue?.totalPages

@@ -74,7 +74,7 @@ import Testing
             "cursors": """
             records = "$.items"
             pages = { kind = "cursor", path = "$.next", stop = { has_more = "$.more", total = "$.total", total_pages = "$.pages" } }
-            """,
+            """, "numbers": "records = \"$.items\"\npages = { kind = \"cursor\", path = \"$.next\" }",
         ]
         let resources = names.map { ScriptedAPI.resource($0, of: $0 == "things" ? "Thing" : "Person", more[$0] ?? "") }.joined()
         return ScriptedAPI.configuration(
@@ -106,13 +106,15 @@ import Testing
         api.set("/cursors", #"{"items": [{"id": 41}], "next": "x", "more": true, "total": 2, "pages": 2}"#)
         api.set("/cursors?cursor=x", #"{"items": [{"id": 42}], "more": false, "total": "many", "pages": 2}"#)
         api.set("/alone", #"{"id": 51}"#)
+        api.set("/numbers", #"{"items": [{"id": 71}], "next": 7}"#)
+        api.set("/numbers?cursor=7", #"{"items": []}"#)
         api.set("/parts?p=a", #"[{"id": 61}, {"id": "one"}]"#)
         api.set("/parts?p=b", #"[{"id": 62}]"#)
         api.set("/things", "[\((0...Manifest.pieceSize).map { #"{"id": \#($0)}"# }.joined(separator: ","))]")
     }
 
     @Test func somethingWritesEveryColumn() async throws {
-        let names = ["people", "links", "forks", "torn", "cursors", "things", "parts", "alone"]
+        let names = ["people", "links", "forks", "torn", "cursors", "numbers", "things", "parts", "alone"]
         let api = api
         let fixture = try await PipelineFixture(Self.toml(names), savesAtOnce: true) { request, _ in api.answer(request) }
         serve()

@@ -1,0 +1,63 @@
+/// How a resource's pages are asked for: method and body.
+extension Assembly {
+    /// Fills in method, body and what they mean, and complains of what does not fit together.
+    func assembleRequest(
+        of resource: inout ResourceConfiguration, _ values: ResourceTable, _ origins: [String: DocumentNode.Place], _ own: Layer
+    ) {
+        func complain(_ key: String, _ message: String, _ suggestion: String) {
+            complaints.add(at: origins[key] ?? own.node?.table?[key]?.place ?? own.node?.place, own.subject, key: key, message, suggestion)
+        }
+        let isQuery = values.query != nil || values.queryFile != nil
+        resource.isGraphQL = isQuery
+        resource.isIdempotent = values.isIdempotent
+        resource.method = values.method ?? (isQuery ? .post : .get)
+        let given: [(key: String, isThere: Bool)] = [
+            ("json", values.json != nil), ("form", values.form != nil), ("query", values.query != nil), ("query_file", values.queryFile != nil),
+        ]
+        let bodies = given.filter(\.isThere).map(\.key)
+        if bodies.count > 1 { complain(bodies[1], "\(bodies[0]) and \(bodies[1]) cannot be used together", "remove one of them") }
+        if values.variables != nil, !isQuery, own.node?.table?["query"] == nil, own.node?.table?["query_file"] == nil {
+            complain("variables", "there is no query that would have variables", "write query = \"…\", or put them into json")
+        }
+        if resource.method == .get {
+            for key in bodies {
+                complain(key, "a GET sends nothing", "write method = \"POST\", or move what is in it into params")
+            }
+            if values.isIdempotent { complain("idempotent", "a GET may always be made again", "remove it, or write method = \"POST\"") }
+        }
+        if let json = values.json { resource.body = .json(json) }
+        if let form = values.form { resource.body = .form(form) }
+        guard isQuery else { return }
+        if values.records == nil, own.node?.table?["records"] == nil {
+            complain("records", "the answer to a query is no list of records", "write records = \"$.data.items.nodes\", where the answer has them")
+        }
+        // A file that cannot be read has been complained about; the rest is checked as if it said nothing.
+        let text = values.query ?? values.queryFile.flatMap { queryText($0, at: origins["query_file"], own.subject.key("query_file")) }
+        guard let text else { return }
+        let query = [BodyValue.Member("query", .text(text))]
+        resource.body = .json(.object(query + (values.variables.map { [BodyValue.Member("variables", $0)] } ?? [])))
+    }
+
+    /// The text of a file with a query: relative to the main file's directory.
+    private func queryText(_ name: String, at place: DocumentNode.Place?, _ subject: Subject) -> String? {
+        let directory = complaints.mainFile.lastIndex(of: "/").map { complaints.mainFile[...$0] } ?? ""
+        let path = name.hasPrefix("/") ? name : directory + name
+        let bytes: [UInt8]
+        do {
+            bytes = try files.contents(of: path)
+        } catch {
+            complaints.add(
+                at: place, subject, "\(path) cannot be read: \(error)", "check the path, owner and mode; a relative path begins beside the main file")
+            return nil
+        }
+        guard let text = String(validating: bytes, as: UTF8.self) else {
+            complaints.add(at: place, subject, "\(path) is not valid UTF-8", "save it as UTF-8")
+            return nil
+        }
+        if let complaint = GraphQLQuery.complaint(text) {
+            complaints.add(at: place, subject, "\(path): \(complaint.message)", complaint.suggestion)
+            return nil
+        }
+        return text
+    }
+}

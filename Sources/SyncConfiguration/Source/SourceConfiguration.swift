@@ -43,6 +43,11 @@ public struct ResourceConfiguration: Sendable, Hashable {
     public var parameters: [QueryParameter] = []
     /// Further headers of the request, on top of ``HTTPConfiguration/headers`` (a name that stands in both is taken from here).
     public var headers: [HeaderField] = []
+    /// `secret_headers`, sorted by name: headers whose values are secrets. They go to the resource's own origin only.
+    public var secretHeaders: [SecretField] = []
+    /// `secret_params`, sorted by name: query parameters whose values are secrets. They go to the resource's own origin only, and are taken out of
+    /// addresses that are stored.
+    public var secretParameters: [SecretField] = []
     /// `for_each`: the parts that it consists of; `nil`: it is one list.
     public var partitions: PartitionConfiguration?
     /// `set`, sorted by name: properties of its objects that do not come from the records.

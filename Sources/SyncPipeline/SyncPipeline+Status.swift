@@ -89,3 +89,11 @@ extension RunReport {
         return report
     }
 }
+
+extension AutosavePolicy {
+    /// As a configuration says it.
+    package init(_ document: DocumentConfiguration) {
+        self.init(
+            interval: document.autosaveInterval.seconds, changes: document.autosaveChanges, bytes: document.autosaveBytes.bytes)
+    }
+}

@@ -103,7 +103,7 @@ struct StatusSummary: Sendable {
             lastSave = now
         case .held(let cause): held = cause
         case .resumed: held = nil
-        case .quarantined, .deletesHeld, .authenticationRejected, .refused, .rowsChangedElsewhere: break
+        case .quarantined, .deletesHeld, .authenticationRejected, .tokenFetched, .refused, .rowsChangedElsewhere: break
         }
     }
 

@@ -255,7 +255,9 @@ struct PreparedResource: Sendable {
         self.constants = constants
         fingerprint = environment.mapping.fingerprint(of: resource, constants: (try? constants.get()) ?? RecordConstants())
         settings = Result { () throws(FetchError) in
-            try FetchSettings(resource: resource, daemon: environment.daemon, version: environment.version, secrets: environment.secrets)
+            try FetchSettings(
+                resource: resource, daemon: environment.daemon, version: environment.version, secrets: environment.secrets,
+                tokens: environment.tokens)
         }
         self.comparison = comparison
         pagination = (try? settings.get()).map { Pagination(resource.pagination, limits: resource.limits, first: $0.first) }

@@ -1,22 +1,31 @@
 public import NIOCore
 public import NIOHTTP1
+public import Secrets
 
 /// One request as it goes on the wire: address and headers include the credentials.
 ///
 /// Printing it shows the method and the origin only.
 public struct HTTPRequest: Sendable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// `GET`, the only method of this version.
+    /// `GET` for pages; `POST` mostly for tokens.
     public let method: String
     /// Where it goes, credentials in the query included.
     public var address: HTTPAddress
     /// All headers except those that the transport sets itself (`Host`, `Connection`).
     public var headers: HTTPHeaders
+    /// What follows the head; it may hold secrets. Nil for nothing.
+    public let body: Secret?
 
     /// A GET request.
     public init(address: HTTPAddress, headers: HTTPHeaders) {
-        method = "GET"
+        self.init(method: "GET", address: address, headers: headers, body: nil)
+    }
+
+    /// A request of another kind.
+    public init(method: String, address: HTTPAddress, headers: HTTPHeaders, body: Secret?) {
+        self.method = method
         self.address = address
         self.headers = headers
+        self.body = body
     }
 
     /// Method and origin.

@@ -67,7 +67,7 @@ public struct TokenFiles: Sendable {
     ///
     /// - Throws: `Failure`
     public func prepare(_ name: String) throws(Failure) {
-        if mkdir(folder, 0o700) != 0, errno != EEXIST { throw Failure(path: folder, action: "made", code: errno) }
+        try makeFolder()
         let path = draft(name), descriptor = try openDraft(path)
         defer { close(descriptor) }
         let code = posix_fallocate(descriptor, 0, off_t(Self.largest))
@@ -78,7 +78,7 @@ public struct TokenFiles: Sendable {
     ///
     /// - Throws: `Failure`; then it is either the old entry or the new one that is there.
     public func write(_ name: String, _ entry: Secret) throws(Failure) {
-        if mkdir(folder, 0o700) != 0, errno != EEXIST { throw Failure(path: folder, action: "made", code: errno) }
+        try makeFolder()
         let path = path(name), draft = draft(name), descriptor = try openDraft(draft)
         var isOpen = true
         defer { if isOpen { close(descriptor) } }
@@ -96,10 +96,23 @@ public struct TokenFiles: Sendable {
         isOpen = false
         try check(close(descriptor) == 0, draft, "closed")
         try check(rename(draft, path) == 0, path, "replaced")
-        let directory = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        try check(directory >= 0, folder, "opened")
-        defer { close(directory) }
-        try check(fsync(directory) == 0, folder, "synchronised")
+        try synchronise(folder)
+    }
+
+    private func makeFolder() throws(Failure) {
+        if mkdir(folder, 0o700) == 0 {
+            // What is in a folder survives only where the folder does.
+            try synchronise(folder.lastIndex(of: "/").map { String(folder[..<$0]) + "/." } ?? ".")
+        } else if errno != EEXIST {
+            throw Failure(path: folder, action: "made", code: errno)
+        }
+    }
+
+    private func synchronise(_ folder: String) throws(Failure) {
+        let descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        try check(descriptor >= 0, folder, "opened")
+        defer { close(descriptor) }
+        try check(fsync(descriptor) == 0, folder, "synchronised")
     }
 
     private func openDraft(_ path: String) throws(Failure) -> Int32 {

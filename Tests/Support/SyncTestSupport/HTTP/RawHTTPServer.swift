@@ -6,8 +6,8 @@ import Synchronization
 
 /// A server on the loopback interface that sends exactly the bytes it is told to, with the pauses and breaks it is told to make.
 ///
-/// It reads requests up to their empty line and records them; what comes back is a script. It knows nothing of HTTP beyond that, so that
-/// it can break every rule of it.
+/// It reads requests up to their empty line, and as many bytes of a body as they announce, and records them; what comes back is a script. It knows
+/// nothing of HTTP beyond that, so that it can break every rule of it.
 public final class RawHTTPServer: Sendable {
     /// What is done with a connection, in order.
     public enum Step: Sendable {
@@ -37,8 +37,20 @@ public final class RawHTTPServer: Sendable {
         public let line: String
         /// Names in lower case; several values of one name joined by a comma.
         public let headers: [String: String]
+        /// What followed the head, if it announced a length.
+        public let body: [UInt8]
         /// Which connection it came on, counted from 0.
         public let connection: Int
+
+        /// The fields of a body that is a form, decoded.
+        public var form: [String: String] {
+            let fields = String(decoding: body, as: UTF8.self).split(separator: "&").map { field in
+                field.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map { text in
+                    text.replacingOccurrences(of: "+", with: " ").removingPercentEncoding ?? ""
+                }
+            }
+            return Dictionary(fields.map { ($0[0], $0.count == 2 ? $0[1] : "") }) { _, last in last }
+        }
 
         /// The target of the request line.
         public var target: String { line.split(separator: " ").dropFirst().first.map(String.init) ?? "" }
@@ -212,7 +224,6 @@ public final class RawHTTPServer: Sendable {
         private func answerNext(_ context: ChannelHandlerContext) {
             guard !isAnswering, let end = received.firstRange(of: Array("\r\n\r\n".utf8)) else { return }
             let lines = String(decoding: received[..<end.lowerBound], as: UTF8.self).components(separatedBy: "\r\n")
-            received.removeSubrange(..<end.upperBound)
             var headers: [String: String] = [:]
             for line in lines.dropFirst() {
                 guard let colon = line.firstIndex(of: ":") else { continue }
@@ -220,7 +231,11 @@ public final class RawHTTPServer: Sendable {
                 let value = line[line.index(after: colon)...].trimmingCharacters(in: .whitespaces)
                 headers[name] = headers[name].map { "\($0), \(value)" } ?? value
             }
-            let request = Request(line: lines[0], headers: headers, connection: connection)
+            let length = headers["content-length"].flatMap { Int($0) } ?? 0
+            guard received.count - end.upperBound >= length else { return }
+            let body = Array(received[end.upperBound..<end.upperBound + length])
+            received.removeSubrange(..<(end.upperBound + length))
+            let request = Request(line: lines[0], headers: headers, body: body, connection: connection)
             isAnswering = true
             steps = script(request, record(request))[...]
             runNext(context)

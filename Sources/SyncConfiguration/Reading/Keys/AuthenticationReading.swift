@@ -40,9 +40,6 @@ extension AuthenticationTable {
                 key, "\"\(key)\" belongs to grant = \"\(owner.rawValue)\", but the grant is \"\(grant.rawValue)\"",
                 "remove it, or change the grant")
         }
-        if reading.table["client_secret"] == nil, reading.table["client_auth"] != nil {
-            reading.complain("client_auth", "without client_secret there is nothing to authenticate with", "remove it, or write client_secret")
-        }
         complainOfOwnFields(reading)
         guard let tokenURL else { return .none }
         var result = AuthenticationConfiguration.OAuth2(grant: grant, tokenURL: tokenURL, clientID: clientID, clientSecret: clientSecret)

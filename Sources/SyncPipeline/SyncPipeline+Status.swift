@@ -1,6 +1,6 @@
 import Foundation
-import OpenCoreData
-import SyncConfiguration
+package import OpenCoreData
+package import SyncConfiguration
 import Synchronization
 
 extension SyncPipeline {

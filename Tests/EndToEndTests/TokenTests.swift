@@ -58,10 +58,11 @@ import Testing
                 state.kill = nil
                 return (answer, kill)
             }
-            switch kill?.at {
-            case nil: break
-            case .beforeTheAnswer?, .atTheFirstUse?: Glibc.kill(kill?.pid ?? 0, SIGKILL)
-            case .withTheAnswer?: Task.detached { Glibc.kill(kill?.pid ?? 0, SIGKILL) }
+            if let (pid, moment) = kill {
+                switch moment {
+                case .beforeTheAnswer, .atTheFirstUse: _ = Glibc.kill(pid, SIGKILL)
+                case .withTheAnswer: Task.detached { Glibc.kill(pid, SIGKILL) }
+                }
             }
             return [.send(answer), .close]
         }

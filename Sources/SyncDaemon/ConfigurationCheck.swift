@@ -35,7 +35,7 @@ extension SecretReader {
         var reasons: [String] = []
         for resource in resources {
             var reason: String?
-            for reference in resource.authentication.secrets where reason == nil {
+            for reference in resource.secrets where reason == nil {
                 do { _ = try secret(reference) } catch { reason = "\(error)" }
             }
             guard let reason else { return }

@@ -1,9 +1,11 @@
+import Dispatch
 import Foundation
 import OpenCoreData
 import Secrets
 import SyncConfiguration
 import SyncControl
 import SyncPipeline
+import Systemd
 
 /// Where the document and the pipeline come from. `ManagedParts` makes the real ones; tests substitute others.
 public protocol DaemonParts: Sendable {
@@ -44,6 +46,13 @@ public struct EngineWiring: Sendable {
 /// The real parts: a document on disk, and the pipeline above it.
 struct ManagedParts: DaemonParts {
     let environment: [String: String]
+    /// They outlive each engine.
+    private let tokens: TokenPool
+
+    init(environment: [String: String]) {
+        self.environment = environment
+        tokens = TokenPool(vault: TokenVault(TokenFiles(folder: "\(ServiceDirectories.current(environment: environment).state)/tokens")))
+    }
 
     func check(_ configuration: CisternConfiguration) throws {
         try SecretReader(environment: environment).check(configuration)
@@ -63,7 +72,7 @@ struct ManagedParts: DaemonParts {
         do {
             let pipeline = try SyncPipeline(
                 document: opened.document, configuration: configuration, transports: TransportPool(secrets: secrets),
-                clock: SystemClock(), secrets: secrets, version: CisternVersion.current, observer: wiring.observer)
+                clock: SystemClock(), secrets: secrets, tokens: tokens, version: CisternVersion.current, observer: wiring.observer)
             return DaemonEngine(document: opened, pipeline: pipeline, migration: opened.migration)
         } catch {
             throw StartFailure(
@@ -76,6 +85,25 @@ struct ManagedParts: DaemonParts {
             return try SyncPipeline.model(for: configuration)
         } catch {
             throw StartFailure(.configuration, "the model of the configuration cannot be used: \(error.inWords)")
+        }
+    }
+}
+
+extension TokenVault {
+    /// One of files. The disk is waited for on a queue of its own, and not on a thread that runs tasks.
+    init(_ files: TokenFiles) {
+        let queue = DispatchQueue(label: "cistern.tokens", qos: .utility)
+        @Sendable func blocking<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value {
+            try await withCheckedThrowingContinuation { continuation in
+                queue.async { continuation.resume(with: Result { try body() }) }
+            }
+        }
+        self.init { name in
+            try await blocking { try files.read(name) }
+        } prepare: { name in
+            try await blocking { try files.prepare(name) }
+        } write: { name, entry in
+            try await blocking { try files.write(name, entry) }
         }
     }
 }

@@ -1,6 +1,6 @@
 import Foundation
-import OpenCoreData
-import SyncConfiguration
+package import OpenCoreData
+package import SyncConfiguration
 import Synchronization
 
 extension SyncPipeline {
@@ -87,5 +87,13 @@ extension RunReport {
         var report = self
         report.nextPollAt = next
         return report
+    }
+}
+
+extension AutosavePolicy {
+    /// As a configuration says it.
+    package init(_ document: DocumentConfiguration) {
+        self.init(
+            interval: document.autosaveInterval.seconds, changes: document.autosaveChanges, bytes: document.autosaveBytes.bytes)
     }
 }

@@ -47,6 +47,7 @@ public final class SyncPipeline: Sendable {
     private let secrets: SecretResolver
     private let version: String
     private let transports: TransportPool
+    private let tokens: TokenService
     private let fetchQueue = OperationQueue()
     let parseQueue = OperationQueue()
     let trust = PageTrust()
@@ -59,11 +60,13 @@ public final class SyncPipeline: Sendable {
 
     /// - Parameters:
     ///   - document: open already, with the model that `model(for:)` made of this configuration.
+    ///   - tokens: those that are fetched; it may be the one that a pipeline before this has used.
     ///   - observer: called from any thread; it returns quickly.
     /// Throws `SyncError` for a configuration that this pipeline can't run.
     public init(
         document: UIManagedDocument, configuration: CisternConfiguration, transports: TransportPool, clock: any SyncClock,
-        secrets: SecretResolver, version: String, random: RandomSource = .system, observer: @escaping @Sendable (SyncEvent) -> Void
+        secrets: SecretResolver, tokens: TokenPool = TokenPool(), version: String, random: RandomSource = .system,
+        observer: @escaping @Sendable (SyncEvent) -> Void
     ) throws {
         try Self.check(configuration)
         self.document = document
@@ -71,6 +74,7 @@ public final class SyncPipeline: Sendable {
         self.clock = clock
         self.random = random
         self.secrets = secrets
+        self.tokens = TokenService(pool: tokens, transports: transports, clock: clock, random: random, observe: observer)
         self.version = version
         self.observe = observer
         slots = RequestSlots(max(1, configuration.daemon.maxParallelRequests), clock: clock)
@@ -151,6 +155,7 @@ public final class SyncPipeline: Sendable {
         parseQueue.maxConcurrentOperationCount = max(1, configuration.daemon.maxParallelParses)
         if savesOtherwise { document.autosavePolicy = AutosavePolicy(configuration.document) }
         trust.keep(only: configuration.scopes())
+        tokens.pool.keep(only: Set(configuration.sources.flatMap(\.resources).compactMap { try? TokenRequest($0.authentication) }))
         // Files that a configuration names may have changed as well, such as a file of certificate authorities.
         await transports.renew()
     }
@@ -175,6 +180,8 @@ public final class SyncPipeline: Sendable {
             handle(.stopping(grace: grace)) { $0.stopWaiters.append(continuation) }
         }
         openRuns.close()
+        // What comes in answer to a request that was made may be the only token that is still good for anything.
+        await tokens.pool.settle(within: .seconds(1), clock: clock)
         await transports.shutdown()
     }
 
@@ -349,7 +356,7 @@ public final class SyncPipeline: Sendable {
         SyncRun.Environment(
             document: document, workers: workers, daemon: state.configuration.daemon, store: state.configuration.store,
             documentLimits: state.configuration.document, mapping: state.mapping, transports: transports, slots: slots, clock: clock,
-            random: random, secrets: secrets, version: version, fetchQueue: fetchQueue, parseQueue: parseQueue,
+            random: random, secrets: secrets, tokens: tokens, version: version, fetchQueue: fetchQueue, parseQueue: parseQueue,
             trust: trust, parseProbe: parseProbe.withLock { $0 }, observe: observe
         ) { [weak self] scope in
             self.flatMap { pipeline in pipeline.state.withLock { $0.machine.pacingEnd(of: scope.whole, at: pipeline.clock.moment) } }
@@ -378,14 +385,6 @@ public final class SyncPipeline: Sendable {
                 }
             observe(.saveFailed(reason: error.inWords, cause: cause))
         }
-    }
-}
-
-extension AutosavePolicy {
-    /// As a configuration says it.
-    package init(_ document: DocumentConfiguration) {
-        self.init(
-            interval: document.autosaveInterval.seconds, changes: document.autosaveChanges, bytes: document.autosaveBytes.bytes)
     }
 }
 

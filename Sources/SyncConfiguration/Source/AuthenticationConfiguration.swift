@@ -8,6 +8,10 @@ public enum AuthenticationConfiguration: Sendable, Hashable {
     case basic(Basic)
     /// `kind = "api-key"`: a key in a header, the query or a cookie.
     case apiKey(APIKey)
+    /// `kind = "oauth2"`: an access token that is fetched from a service and renewed (RFC 6749), in a header.
+    case oauth2(OAuth2)
+    /// `kind = "session"`: a token that a login answers with.
+    case session(Session)
 
     /// A token in a header: `Authorization: Bearer …`.
     public struct Bearer: Sendable, Hashable {
@@ -30,19 +34,24 @@ public enum AuthenticationConfiguration: Sendable, Hashable {
     public struct Basic: Sendable, Hashable {
         /// A user name is no secret, but may be kept as one.
         public enum User: Sendable, Hashable {
-            /// Written in the configuration itself; without a colon.
+            /// Written in the configuration itself; without a colon. May be empty.
             case name(String)
             /// Read again before each request; without a colon.
             case secret(SecretReference)
+
+            /// What it refers to; nil: it is written out.
+            public var reference: SecretReference? {
+                if case .secret(let reference) = self { reference } else { nil }
+            }
         }
 
         /// `auth.username`: required; a text, or a reference to a secret.
         public var username: User
-        /// `auth.password`: required; read again before each request.
-        public var password: SecretReference
+        /// `auth.password`: required; read again before each request. Nil: it is empty, written `""`.
+        public var password: SecretReference?
 
         /// For `kind = "basic"`: both go into `Authorization: Basic …`.
-        public init(username: User, password: SecretReference) {
+        public init(username: User, password: SecretReference?) {
             self.username = username
             self.password = password
         }
@@ -66,12 +75,15 @@ public enum AuthenticationConfiguration: Sendable, Hashable {
         public var place: Place
         /// `auth.value`: the key itself; required, read again before each request.
         public var value: SecretReference
+        /// `auth.prefix`: what stands before the key, in a header only: `Token token=`. Default nothing.
+        public var prefix: String
 
         /// For `kind = "api-key"`: the header `X-Api-Key`, unless said otherwise.
-        public init(name: String = "X-Api-Key", in place: Place = .header, value: SecretReference) {
+        public init(name: String = "X-Api-Key", in place: Place = .header, value: SecretReference, prefix: String = "") {
             self.name = name
             self.place = place
             self.value = value
+            self.prefix = prefix
         }
     }
 
@@ -81,8 +93,10 @@ public enum AuthenticationConfiguration: Sendable, Hashable {
         case .none: []
         case .bearer(let bearer): [bearer.token]
         case .basic(let basic):
-            if case .secret(let user) = basic.username { [user, basic.password] } else { [basic.password] }
+            [basic.username.reference, basic.password].compactMap(\.self)
         case .apiKey(let key): [key.value]
+        case .oauth2(let oauth2): oauth2.secrets
+        case .session(let session): session.login.secrets
         }
     }
 }

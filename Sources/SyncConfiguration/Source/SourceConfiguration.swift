@@ -51,6 +51,11 @@ public struct ResourceConfiguration: Sendable, Hashable {
     public var isIdempotent = false
     /// Whether answers are those of GraphQL, where a success may hold errors: it has a `query`, or `pages.kind` is `graphql`.
     public var isGraphQL = false
+    /// `secret_headers`, sorted by name: headers whose values are secrets. They go to the resource's own origin only.
+    public var secretHeaders: [SecretField] = []
+    /// `secret_params`, sorted by name: query parameters whose values are secrets. They go to the resource's own origin only, and are taken out of
+    /// addresses that are stored.
+    public var secretParameters: [SecretField] = []
     /// `for_each`: the parts that it consists of; `nil`: it is one list.
     public var partitions: PartitionConfiguration?
     /// `set`, sorted by name: properties of its objects that do not come from the records.

@@ -62,6 +62,12 @@ struct JournalFormatter: Sendable {
                 JournalEntry(
                     .authRejected, "\(scope): the server refused the credentials with status \(status) at \(url); check [source.auth]",
                     fields: Self.fields(scope, nil, [("CISTERN_URL", url), ("CISTERN_HTTP_STATUS", "\(status)")])))
+        case .tokenFetched(let scope, let expiresAt, let isRotated):
+            guard isDetailed else { return nil }
+            let end = expiresAt.map { "it ends at \(Self.time($0))" } ?? "nothing says when it ends"
+            return JournalEntry(
+                "\(scope): a new token, \(end)\(isRotated ? "; the new refresh token is stored" : "")", priority: .debug,
+                fields: Self.fields(scope, nil))
         case .refused(let scope, let url, let reason, let isAddress):
             return complain(
                 scope, "refused \(reason)",

@@ -63,7 +63,7 @@ public final class NotifyReporter: Sendable {
 
     static func isNews(_ event: SyncEvent) -> Bool {
         switch event {
-        case .quarantined, .deletesHeld, .retrying, .authenticationRejected, .refused: false
+        case .quarantined, .deletesHeld, .retrying, .authenticationRejected, .tokenFetched, .refused: false
         default: true
         }
     }

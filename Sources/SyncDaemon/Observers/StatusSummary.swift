@@ -103,7 +103,8 @@ struct StatusSummary: Sendable {
             lastSave = now
         case .held(let cause): held = cause
         case .resumed: held = nil
-        case .quarantined, .deletesHeld, .authenticationRejected, .refused, .rowsChangedElsewhere, .cursorRejected, .sinceIgnored, .cursorMissing:
+        case .quarantined, .deletesHeld, .authenticationRejected, .refused, .rowsChangedElsewhere, .cursorRejected, .sinceIgnored, .cursorMissing,
+            .tokenFetched:
             break
         }
     }

@@ -101,10 +101,12 @@ struct PacingPlace: Sendable, Hashable {
     let origin: Origin?
     let address: String
     let authentication: AuthenticationConfiguration
+    let secrets: [SecretField]
 
     init(_ resource: ResourceConfiguration) {
         origin = (try? HTTPAddress(resource.url))?.origin
         address = origin == nil ? resource.url : ""
         authentication = resource.authentication
+        secrets = resource.secretHeaders + resource.secretParameters
     }
 }

@@ -43,10 +43,13 @@ public enum PageTrial {
         let facts: PageFacts
     }
 
-    /// Fetches up to `count` pages. Throws `FetchError`, `SyncError` and what reading the page throws.
+    /// Fetches up to `count` pages.
+    ///
+    /// - Parameter tokens: those that are fetched on the way.
+    /// - Throws: `FetchError`, `SyncError` and what reading the page throws.
     public static func run(
         _ resource: ResourceConfiguration, configuration: CisternConfiguration, transports: TransportPool, clock: any SyncClock,
-        secrets: SecretResolver, version: String, pages count: Int, objects limit: Int = 20
+        secrets: SecretResolver, tokens: TokenPool = TokenPool(), version: String, pages count: Int, objects limit: Int = 20
     ) async throws -> [Page] {
         let model = try SyncPipeline.model(for: configuration)
         // A separate store, so that keys and references resolve as they would; in memory, so that it leaves nothing behind, however it ends.
@@ -55,7 +58,7 @@ public enum PageTrial {
         try document.openStore(creating: true)
         let trial = Trial(
             document: document, configuration: configuration, mapping: ModelMapping(configuration.model, model: model), transports: transports,
-            clock: clock, secrets: secrets, version: version)
+            clock: clock, secrets: secrets, tokens: TokenService(pool: tokens, transports: transports, clock: clock), version: version)
         let recipe = try await trial.recipe(of: resource)
         // The objects that there are parts for are none of the pages'.
         let known = try await document.withWorker { worker in
@@ -151,6 +154,7 @@ private struct Trial {
     let transports: TransportPool
     let clock: any SyncClock
     let secrets: SecretResolver
+    let tokens: TokenService
     let version: String
 
     /// Fetches pages until there are enough of them, or `take` wants no more.
@@ -179,7 +183,8 @@ private struct Trial {
         let filled = try resource.filled(for: partition, at: times)
         guard let entity = mapping.entities[resource.entity] else { throw SyncError.unknownEntity(resource.entity) }
         let constants = try partition.constants(resource.assigned, of: entity, among: mapping)
-        let settings = try FetchSettings(resource: filled, daemon: configuration.daemon, version: version, secrets: secrets)
+        let settings = try FetchSettings(
+            resource: filled, daemon: configuration.daemon, version: version, secrets: secrets, tokens: tokens)
         return PageRecipe(resource: filled, mapping: mapping, settings: settings, constants: constants)
     }
 

@@ -92,7 +92,9 @@ struct PreparedResource: Sendable {
 extension FetchSettings {
     fileprivate static func result(_ resource: ResourceConfiguration, _ environment: SyncRun.Environment) -> Result<FetchSettings, FetchError> {
         Result { () throws(FetchError) in
-            try FetchSettings(resource: resource, daemon: environment.daemon, version: environment.version, secrets: environment.secrets)
+            try FetchSettings(
+                resource: resource, daemon: environment.daemon, version: environment.version, secrets: environment.secrets,
+                tokens: environment.tokens)
         }
     }
 }

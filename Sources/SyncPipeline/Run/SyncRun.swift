@@ -18,6 +18,7 @@ final class SyncRun: Sendable {
         let clock: any SyncClock
         let random: RandomSource
         let secrets: SecretResolver
+        let tokens: TokenService
         let version: String
         let fetchQueue: OperationQueue
         let parseQueue: OperationQueue

@@ -21,6 +21,8 @@ public enum SyncEvent: Sendable, Hashable {
     case deletesHeld(scope: ResourceScope, run: UUID, count: Int, known: Int, guardName: String)
     /// The server refused the credentials.
     case authenticationRejected(scope: ResourceScope, url: String, status: Int)
+    /// A token was fetched that requests will identify themselves with. `isRotated`: the service gave a new refresh token as well, which is stored.
+    case tokenFetched(scope: ResourceScope, expiresAt: Date?, isRotated: Bool)
     /// A body, a redirect or an address was refused before it could do harm.
     case refused(scope: ResourceScope, url: String, reason: String, isAddress: Bool)
     /// A resource became older than its `max_age` or has deletions held back, or is current again.

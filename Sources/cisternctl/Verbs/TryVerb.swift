@@ -39,9 +39,13 @@ struct TryVerb: Verb {
         }
         let secrets = SecretResolver(SecretReader(environment: surroundings.environment, sources: Self.credentialSources))
         let transports = TransportPool(secrets: secrets)
+        let tokens = TokenPool(
+            vault: .refusing(
+                "a refresh token is used by the daemon alone, since a service may put another one in its place; ask it: cisternctl sync --wait \(scope)"
+            ))
         do {
             let fetched = try await PageTrial.run(
-                resource, configuration: configuration, transports: transports, clock: SystemClock(), secrets: secrets,
+                resource, configuration: configuration, transports: transports, clock: SystemClock(), secrets: secrets, tokens: tokens,
                 version: CisternVersion.current, pages: pages, objects: objects)
             await transports.shutdown()
             try show(fetched, surroundings.console)

@@ -56,6 +56,12 @@ import Testing
         table(SourceTable.self, "source.2", itemModel + "[[source]]\nname = \"x\"\n[[source]]\n"),
         table(ResourceTable.self, "source.s.resource.2", longSource + "[[source.resource]]\n"),
         table(AuthenticationTable.self, "source.items.auth", itemSource + "[source.auth]\n"),
+        table(
+            LoginTable.self, "source.items.auth.login",
+            itemSource + "[source.auth]\nkind = \"session\"\ntoken_path = \"$.token\"\n[source.auth.login]\n"),
+        table(
+            SendAsTable.self, "source.items.auth.send_as",
+            itemSource + "[source.auth]\nkind = \"session\"\ntoken_path = \"$.token\"\n[source.auth.send_as]\n"),
         table(PaginationTable.self, "source.items.pages", itemSource + "[source.pages]\n"),
         table(
             PaginationConfiguration.StopRules.self, "source.items.pages.stop", itemSource + "pages.kind = \"page\"\n[source.pages.stop]\n"),
@@ -166,8 +172,7 @@ import Testing
         "format = \"ndjson\"", "for_each.order = \"id\"", "for_each.changed_only = true",
         "filter = \"x\"",
         "rate.requests = 1", "breaker.failures = 1", "records = \"$.items[*]\"", "records = \"$..items\"",
-        "auth.kind = \"oauth2\"", "auth.kind = \"jwt\"", "auth.kind = \"session\"", "auth.kind = \"hmac\"", "auth.kind = \"tls\"",
-        "auth.kind = \"aws-sigv4\"", "auth.pool = {}",
+        "auth.kind = \"jwt\"", "auth.kind = \"hmac\"", "auth.kind = \"tls\"", "auth.kind = \"aws-sigv4\"", "auth.pool = {}",
     ])
     func everythingOfLaterMilestonesIsRefusedAtASource(line: String) {
         let found = errors(itemSource + line).filter {

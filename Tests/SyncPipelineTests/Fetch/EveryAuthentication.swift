@@ -1,3 +1,4 @@
+import JSONReader
 import SyncConfiguration
 
 extension AuthenticationConfiguration {
@@ -6,12 +7,24 @@ extension AuthenticationConfiguration {
         let all: [AuthenticationConfiguration] =
             [.bearer(.init(token: secret)), .basic(.init(username: .name("u"), password: secret))]
             + APIKey.Place.allCases.map { .apiKey(.init(name: "k", in: $0, value: secret)) }
+            + [.oauth2(.init(grant: .clientCredentials, tokenURL: "https://login.example/token", clientID: .text("c"), clientSecret: secret))]
+            + APIKey.Place.allCases.map { .session(session(in: $0, secret)) }
         for one in all {
             switch one {
             // Whoever adds a kind adds it above as well, and it is seen everywhere where no secret may go.
-            case .none, .bearer, .basic, .apiKey: break
+            case .none, .bearer, .basic, .apiKey, .oauth2, .session: break
             }
         }
         return all
+    }
+
+    private static func session(in place: APIKey.Place, _ secret: SecretReference) -> Session {
+        var login = Login(url: "https://login.example/session")
+        login.body = .json(.object([.init(name: "password", value: .text(.secret(secret)))]))
+        var session = Session(login: login, token: .path(JSONPath(keys: ["access_token"])))
+        session.sendAs.place = place
+        session.sendAs.name = "k"
+        session.sendAs.prefix = ""
+        return session
     }
 }

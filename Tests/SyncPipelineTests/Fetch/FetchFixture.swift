@@ -3,6 +3,7 @@ import Foundation
 import NIOHTTP1
 import Secrets
 import SyncConfiguration
+import SyncTestSupport
 
 @testable import SyncPipeline
 
@@ -18,7 +19,17 @@ enum Fixture {
     static func settings(
         _ url: String, secrets: SecretResolver = .none, _ change: (inout ResourceConfiguration) -> Void = { _ in }
     ) throws -> FetchSettings {
-        try FetchSettings(resource: resource(url, change), daemon: DaemonConfiguration(), version: "1.0", secrets: secrets)
+        try FetchSettings(
+            resource: resource(url, change), daemon: DaemonConfiguration(), version: "1.0", secrets: secrets, tokens: tokens(secrets))
+    }
+
+    /// Fetches tokens that are what `secrets` holds: what is true of a secret that was configured is then to be true of a token that was fetched.
+    static func tokens(_ secrets: SecretResolver) -> TokenService {
+        let transport = StubTransport { _, _ in
+            let token = try await secrets.secret(.credential("token")).revealed()
+            return .response(status: 200, headers: ["Content-Type": "application/json"], body: Array(#"{"access_token": "\#(token)"}"#.utf8))
+        }
+        return TokenService(pool: TokenPool(), transports: TransportPool { _ in transport }, clock: ManualClock())
     }
 
     /// What a page with this body holds.

@@ -16,7 +16,7 @@ import Testing
         func set(_ body: String, _ answer: String) { answers.withLock { $0[body] = answer } }
 
         func answer(_ request: HTTPRequest) -> StubTransport.Answer {
-            let body = String(decoding: request.body, as: UTF8.self)
+            let body = request.body?.revealed() ?? ""
             guard request.method == .post, let answer = answers.withLock({ $0[body] }) else {
                 return .response(status: 400, headers: ["Content-Type": "application/json"], body: Array("unexpected: \(body)".utf8))
             }
@@ -29,7 +29,7 @@ import Testing
     private let api = BodyAPI()
 
     private func bodies(_ fixture: PipelineFixture, since count: Int = 0) -> [String] {
-        fixture.transport.requests.dropFirst(count).map { String(decoding: $0.body, as: UTF8.self) }
+        fixture.transport.requests.dropFirst(count).map { $0.body?.revealed() ?? "" }
     }
 
     /// A kind of pages, and what is sent and answered for each of three pages.

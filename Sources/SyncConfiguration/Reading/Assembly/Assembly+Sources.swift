@@ -63,7 +63,7 @@ extension Assembly {
 
     /// What of a source's own table its resources have, too.
     private static let inheritedKeys: Set<String> = [
-        "records", "params", "headers", "success", "empty_statuses", "set", "method", "json", "form", "query", "query_file", "variables",
+        "records", "params", "headers", "secret_params", "secret_headers", "success", "empty_statuses", "set", "method", "json", "form", "query", "query_file", "variables",
         "idempotent",
     ]
 
@@ -85,6 +85,8 @@ extension Assembly {
         resource.records = values.records
         resource.parameters = values.parameters
         resource.headers = values.headers
+        resource.secretHeaders = values.secretHeaders
+        resource.secretParameters = values.secretParameters
         resource.success = values.success
         resource.emptyStatuses = values.emptyStatuses
         resource.assigned = values.assigned
@@ -119,11 +121,9 @@ extension Assembly {
         _ = inherit(SchemaTable.self, "schema")
         resource.deletion = inherit(DeletionConfiguration.self, "deletion").value
 
-        let auth = overlay("auth", layers.dropFirst())
-        let (authTable, authOrigins) = resolve(AuthenticationTable.self, [auth])
-        resource.authentication = authTable.configuration(auth, authOrigins, complaints)
-        settings += self.settings(
-            of: authTable, authOrigins, path: path, prefix: "auth.", only: ["kind"] + (authTable.kind?.keys ?? []))
+        let auth = authentication(layers, base: values.baseURL ?? url.flatMap(RequestURL.origin), path: path)
+        resource.authentication = auth.value
+        settings += auth.settings
 
         let pages = overlay("pages", layers.dropFirst())
         let (pagesTable, pagesOrigins) = resolve(PaginationTable.self, [pages])
@@ -152,8 +152,41 @@ extension Assembly {
         checkSchedule(schedule.value, schedule.origins, own)
         checkRetry(retry.value, retry.origins, own)
         checkTLS(resource.tls, layers.last { $0.table("tls").node != nil }?.table("tls") ?? own.table("tls"))
-        checkSecrets(resource, auth, own, table)
+        checkSecrets(resource, auth.layer, own, table)
+        checkSecretNames(resource, origins, own)
         return resource
+    }
+
+    /// How a resource's requests identify themselves, and the lines of it.
+    ///
+    /// - Parameter base: what the path of a login follows.
+    private func authentication(
+        _ layers: [Layer], base: String?, path: String
+    ) -> (value: AuthenticationConfiguration, layer: Layer, settings: [ResolvedConfiguration.Setting]) {
+        let auth = overlay("auth", layers.dropFirst())
+        let (table, origins) = resolve(AuthenticationTable.self, [auth])
+        let login = resolve(LoginTable.self, [auth.table("login")]), sendAs = resolve(SendAsTable.self, [auth.table("send_as")])
+        let value = table.configuration(auth, origins, .init(login: login.value, sendAs: sendAs.value, base: base), complaints)
+        var settings = settings(of: table, origins, path: path, prefix: "auth.", only: ["kind"] + (table.kind?.keys ?? []))
+        if table.kind == .session {
+            settings += self.settings(of: login.value, login.origins, path: path, prefix: "auth.login.")
+            settings += self.settings(of: sendAs.value, sendAs.origins, path: path, prefix: "auth.send_as.")
+        }
+        return (value, auth, settings)
+    }
+
+    /// A header or a parameter has one value, written out or secret.
+    private func checkSecretNames(_ resource: ResourceConfiguration, _ origins: [String: DocumentNode.Place], _ layer: Layer) {
+        let headers = Set((resource.headers + resource.http.headers).map { $0.name.lowercased() })
+        for field in resource.secretHeaders where headers.contains(field.name.lowercased()) {
+            complaints.add(
+                at: origins["secret_headers"], layer.subject, key: "secret_headers", "\(field.name) stands in headers as well", "remove one of them")
+        }
+        let parameters = Set(resource.parameters.map(\.name))
+        for field in resource.secretParameters where parameters.contains(field.name) {
+            complaints.add(
+                at: origins["secret_params"], layer.subject, key: "secret_params", "\(field.name) stands in params as well", "remove one of them")
+        }
     }
 
     private func resourceSettings(
@@ -220,7 +253,11 @@ extension Assembly {
                 result = Layer(node: below.merged(with: node), subject: table.subject)
             } else {
                 // What is replaced is checked all the same.
-                if name == "auth" { _ = resolve(AuthenticationTable.self, [result]) }
+                if name == "auth" {
+                    _ = resolve(AuthenticationTable.self, [result])
+                    _ = resolve(LoginTable.self, [result.table("login")])
+                    _ = resolve(SendAsTable.self, [result.table("send_as")])
+                }
                 if name == "pages" { _ = resolve(PaginationTable.self, [result]) }
                 if name == "incremental" { _ = resolve(IncrementalTable.self, [result]) }
                 result = table

@@ -142,21 +142,21 @@ extension Assembly {
 
     /// Warns of secrets that others can read.
     func checkSecrets(_ resource: ResourceConfiguration, _ auth: Layer, _ layer: Layer, _ table: [String: DocumentNode]) {
-        let secrets = resource.authentication.secrets
+        let secrets = resource.secrets
         for case .environment(let name) in secrets {
             complaints.add(
-                .warning, at: auth.node?.place, auth.subject,
+                .warning, at: auth.node?.place ?? layer.node?.place, auth.node == nil ? layer.subject : auth.subject,
                 "the environment variable \(name) can be read by other processes of the same user",
                 "use { credential = \"ID\" }")
         }
         for case .file(let path) in secrets where files.canEverybodyRead(path) {
             complaints.add(
-                .warning, at: auth.node?.place, auth.subject, "everyone on this machine can read the secret in \(path)",
+                .warning, at: auth.node?.place ?? layer.node?.place, auth.node == nil ? layer.subject : auth.subject,
+                "everyone on this machine can read the secret in \(path)",
                 "chmod 600 \(path), or use { credential = \"ID\" }")
         }
         let host = RequestURL.host(of: resource.url)
-        let isLocal = host == "localhost" || host == "::1" || host.hasPrefix("127.")
-        if !secrets.isEmpty, resource.url.lowercased().hasPrefix("http:"), !isLocal {
+        if !secrets.isEmpty, resource.url.lowercased().hasPrefix("http:"), !RequestURL.isLoopback(resource.url) {
             complaints.add(
                 .warning, at: table["url"]?.place ?? auth.node?.place, layer.subject, "a secret is sent without encryption to \(host)",
                 "use https")

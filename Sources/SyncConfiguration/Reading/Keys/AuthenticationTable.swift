@@ -1,15 +1,24 @@
+import JSONPaths
+
 /// `auth` as it stands in the files.
 struct AuthenticationTable: ConfigurationTable {
     enum Kind: String, TableKind {
         case none, bearer, basic
         case apiKey = "api-key"
+        case oauth2, session
 
         var keys: [String] {
             switch self {
             case .none: []
             case .bearer: ["token", "header", "scheme"]
             case .basic: ["username", "password"]
-            case .apiKey: ["name", "in", "value"]
+            case .apiKey: ["name", "in", "value", "prefix"]
+            case .oauth2:
+                [
+                    "grant", "token_url", "client_id", "client_secret", "client_auth", "scopes", "audience", "refresh_token", "username", "password",
+                    "fields", "token_path", "expires_path", "lifetime", "early_refresh", "header", "scheme",
+                ]
+            case .session: ["login", "token_path", "token_header", "expires_path", "lifetime", "early_refresh", "send_as"]
             }
         }
     }
@@ -19,39 +28,87 @@ struct AuthenticationTable: ConfigurationTable {
     var header = "Authorization"
     var scheme = "Bearer"
     var username: AuthenticationConfiguration.Basic.User?
-    var password: SecretReference?
+    var password: SecretText?
     var name = "X-Api-Key"
     var place = AuthenticationConfiguration.APIKey.Place.header
     var value: SecretReference?
+    var prefix = ""
+    var grant: AuthenticationConfiguration.OAuth2.Grant?
+    var tokenURL: String?
+    var clientID: SecretText?
+    var clientSecret: SecretReference?
+    var clientAuthentication = AuthenticationConfiguration.OAuth2.ClientAuthentication.basic
+    var scopes: [String] = []
+    var audience: String?
+    var refreshToken: SecretReference?
+    var fields: [SecretField] = []
+    var lifetime: TimeSpan?
+    var earlyRefresh = TimeSpan.seconds(60)
+    var tokenHeader: String?
+    private var writtenTokenPath: JSONPath?
+    private var writtenExpiresPath: JSONPath?
+    /// As it is written, or else the kind's own.
+    var tokenPath: JSONPath? {
+        get { writtenTokenPath ?? (kind == .oauth2 ? JSONPath(keys: ["access_token"]) : nil) }
+        set { writtenTokenPath = newValue }
+    }
+    /// As it is written, or else the kind's own.
+    var expiresPath: JSONPath? {
+        get { writtenExpiresPath ?? (kind == .oauth2 ? JSONPath(keys: ["expires_in"]) : nil) }
+        set { writtenExpiresPath = newValue }
+    }
 
-    static let laterKinds = ["oauth2", "jwt", "session", "hmac", "tls", "aws-sigv4"]
+    static let laterKinds = ["jwt", "hmac", "tls", "aws-sigv4"]
 
     static var keys: [Key<Self>] {
-        let header = Codec<String>.text("the name of a header", maxLength: 128, wrong: ["\"A B\""]) { name in
-            RequestName.isToken(name) ? nil : ("\"\(name)\" is not the name of a header", "use letters, digits and \"-\"")
-        }
+        let header = Codec<String>.headerName
         let scheme = Codec<String>.text("a word such as \"Bearer\"", isEmptyAllowed: true, maxLength: 64, wrong: ["\"a b\""]) { word in
             word.isEmpty || RequestName.isToken(word) ? nil : ("\"\(word)\" is not one word", "write one word, or \"\" for none")
         }
-        return [
+        let carrier: [Key<Self>] = [
             Key("kind", Codec<Kind>.choice(Kind.self, later: laterKinds).optional(), \.kind),
             Key("token", Codec<SecretReference>.secret.optional(), \.token),
             Key("header", header, \.header),
             Key("scheme", scheme, \.scheme),
             Key("username", Codec<AuthenticationConfiguration.Basic.User>.user.optional(), \.username),
-            Key("password", Codec<SecretReference>.secret.optional(), \.password),
+            Key("password", Codec<SecretText>.password.optional(), \.password),
             Key("name", header, \.name),
             Key("in", .choice(AuthenticationConfiguration.APIKey.Place.self), \.place),
             Key("value", Codec<SecretReference>.secret.optional(), \.value),
+            Key("prefix", Codec<String>.headerPrefix, \.prefix),
         ]
-            + Key.later(
-                "grant", "token_url", "client_id", "client_secret", "scopes", "audience", "client_auth", "refresh_token", "early_refresh",
-                "key",
-                "algorithm", "claims", "headers", "lifetime", "login", "token_path", "send_as", "template", "pool", "tokens", "strategy")
+        let fetched: [Key<Self>] = [
+            Key("grant", Codec<AuthenticationConfiguration.OAuth2.Grant>.choice(AuthenticationConfiguration.OAuth2.Grant.self).optional(), \.grant),
+            Key("token_url", Codec<String>.encryptedURL.optional(), \.tokenURL),
+            Key("client_id", Codec<SecretText>.textOrSecret("the client's name or a reference", maxLength: 1024).optional(), \.clientID),
+            Key("client_secret", Codec<SecretReference>.secret.optional(), \.clientSecret),
+            Key("client_auth", .choice(AuthenticationConfiguration.OAuth2.ClientAuthentication.self), \.clientAuthentication),
+            Key("scopes", .scopes, \.scopes),
+            Key("audience", Codec<String>.text("the name of an audience", maxLength: 1024).optional(), \.audience),
+            Key("refresh_token", Codec<SecretReference>.secret.optional(), \.refreshToken),
+            Key("fields", .secretFields, \.fields),
+            Key("token_path", Codec<JSONPath>.jsonPath.optional(), \.tokenPath),
+            Key("token_header", header.optional(), \.tokenHeader),
+            Key("expires_path", Codec<JSONPath>.jsonPath.optional(), \.expiresPath),
+            Key("lifetime", Codec<TimeSpan>.timeSpan(.seconds(1) ... .days(366)).optional(), \.lifetime),
+            Key("early_refresh", .timeSpan(.zero ... .hours(24)), \.earlyRefresh),
+        ]
+        return carrier + fetched + Key.structural("login", "send_as")
+            + Key.later("key", "algorithm", "claims", "headers", "template", "pool", "tokens", "strategy")
+    }
+
+    /// The tables inside of it.
+    struct Inner {
+        var login = LoginTable()
+        var sendAs = SendAsTable()
+        /// What a path of the login follows; nil: there is nothing it could follow.
+        var base: String?
     }
 
     /// The value the table stands for.
-    func configuration(_ layer: Layer, _ origins: [String: DocumentNode.Place], _ complaints: Complaints) -> AuthenticationConfiguration {
+    func configuration(
+        _ layer: Layer, _ origins: [String: DocumentNode.Place], _ inner: Inner, _ complaints: Complaints
+    ) -> AuthenticationConfiguration {
         guard let node = layer.node, let table = node.table else { return .none }
         guard let kind else {
             // A kind that was refused has been complained about.
@@ -59,13 +116,11 @@ struct AuthenticationTable: ConfigurationTable {
             Kind.complainOfNone(named: Array(origins.keys), common: .bearer, at: node.place, layer.subject, complaints)
             return .none
         }
-        kind.complainOfOthers(origins, shared: ["kind"], layer.subject, complaints)
-        func need(_ key: String) {
-            guard table[key] == nil else { return }
-            complaints.add(
-                at: node.place, layer.subject, key: key, "\"\(key)\" is missing; kind = \"\(kind.rawValue)\" needs it",
-                "write \(key) = { credential = \"ID\" }")
-        }
+        var named = origins
+        for key in ["login", "send_as"] { named[key] = table[key]?.place }
+        kind.complainOfOthers(named, shared: ["kind"], layer.subject, complaints)
+        let reading = AuthenticationReading(kind: kind.rawValue, layer: layer, table: table, complaints: complaints)
+        func need(_ key: String) { reading.need(key) }
         switch kind {
         case .none: return .none
         case .bearer:
@@ -75,10 +130,17 @@ struct AuthenticationTable: ConfigurationTable {
             need("username")
             need("password")
             guard let username, let password else { return .none }
-            return .basic(.init(username: username, password: password))
+            return .basic(.init(username: username, password: password.reference))
         case .apiKey:
             need("value")
-            return value.map { .apiKey(.init(name: name, in: place, value: $0)) } ?? .none
+            if !prefix.isEmpty, place != .header {
+                complaints.add(
+                    at: table["prefix"]?.place ?? node.place, layer.subject, key: "prefix", "a prefix stands in a header only",
+                    "remove it, or write in = \"header\"")
+            }
+            return value.map { .apiKey(.init(name: name, in: place, value: $0, prefix: prefix)) } ?? .none
+        case .oauth2: return oauth2(reading)
+        case .session: return session(reading, inner)
         }
     }
 }
@@ -86,20 +148,15 @@ struct AuthenticationTable: ConfigurationTable {
 extension Codec where Value == AuthenticationConfiguration.Basic.User {
     /// A user name, or a reference to one.
     static var user: Codec {
-        let name = Codec<String>.text("a user name or a reference", maxLength: 256)
-        return Codec(expected: name.expected, wrong: ["1", "\"\"", "{ credential = 1 }", "\"a:b\""]) { node in
-            if node.table != nil {
-                switch Codec<SecretReference>.secret.read(node) {
-                case .value(let secret): return .value(.secret(secret))
-                case .wrong(let message, let suggestion): return .wrong(message, suggestion)
-                case .later(let what): return .later(what)
-                }
-            }
-            switch name.read(node) {
-            case .value(let text) where text.contains(":"): return .wrong("a user name may not contain \":\"", "remove it")
-            case .value(let text): return .value(.name(text))
-            case .wrong(let message, let suggestion): return .wrong(message, suggestion)
-            case .later(let what): return .later(what)
+        let text = Codec<SecretText>.textOrSecret("a user name or a reference", isEmptyAllowed: true, maxLength: 256, wrong: ["\"a:b\""]) { name in
+            name.contains(":") ? ("a user name may not contain \":\"", "remove it") : nil
+        }
+        return Codec(expected: text.expected, wrong: text.wrong) { node in
+            switch text.read(node) {
+            case .value(.text(let name)): .value(.name(name))
+            case .value(.secret(let secret)): .value(.secret(secret))
+            case .wrong(let message, let suggestion): .wrong(message, suggestion)
+            case .later(let what): .later(what)
             }
         } toml: {
             switch $0 {

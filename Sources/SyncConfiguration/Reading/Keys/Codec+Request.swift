@@ -130,10 +130,11 @@ enum RequestName {
         value.utf8.count <= 8192 && value.utf8.allSatisfy { (0x20...0x7E).contains($0) || $0 == 0x09 }
     }
 
-    static func complaint(header name: String) -> (message: String, suggestion: String)? {
+    /// - Parameter mayBeSecret: the value is a reference, so that the header may carry a secret.
+    static func complaint(header name: String, mayBeSecret: Bool = false) -> (message: String, suggestion: String)? {
         let lower = name.lowercased()
         if !isToken(name) { return ("\"\(name)\" is not the name of a header", "use letters, digits and \"-\"") }
-        if secretHeaders.contains(lower) {
+        if secretHeaders.contains(lower), !mayBeSecret {
             let kind = lower == "authorization" ? "kind = \"bearer\", token" : "kind = \"api-key\", name = \"\(name)\", value"
             return (
                 "the header \(name) carries a secret, which the configuration may not contain",
@@ -213,6 +214,18 @@ enum RequestURL {
     static func join(_ base: String, _ path: String) -> String {
         guard !path.isEmpty else { return base }
         return (base.hasSuffix("/") ? String(base.dropLast()) : base) + path
+    }
+
+    /// Scheme, host and port of a URL, as they are written.
+    static func origin(of url: String) -> String? {
+        guard let separator = url.range(of: "://") else { return nil }
+        return String(url[..<separator.upperBound] + url[separator.upperBound...].prefix { $0 != "/" && $0 != "?" })
+    }
+
+    /// Whether a URL leads to this machine, as far as it says so itself.
+    static func isLoopback(_ url: String) -> Bool {
+        let host = host(of: url)
+        return host == "localhost" || host == "::1" || (host.hasPrefix("127.") && host.allSatisfy { $0 == "." || ("0"..."9").contains($0) })
     }
 
     /// The host, in lower case, without brackets.

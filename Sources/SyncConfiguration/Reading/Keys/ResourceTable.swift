@@ -12,6 +12,8 @@ struct ResourceTable: ConfigurationTable {
     var records: JSONPath?
     var parameters: [QueryParameter] = []
     var headers: [HeaderField] = []
+    var secretParameters: [SecretField] = []
+    var secretHeaders: [SecretField] = []
     var assigned: [AssignedProperty] = []
     var success = [200]
     var emptyStatuses: [Int] = []
@@ -34,6 +36,12 @@ struct ResourceTable: ConfigurationTable {
             Key("records", Codec<JSONPath>.jsonPath.optional(), \.records),
             Key("params", .parameters, \.parameters) { $1.parameters = $1.parameters.overlaid(with: $0) },
             Key("headers", .headers, \.headers) { $1.headers = $1.headers.overlaid(with: $0) },
+            Key("secret_params", .secretParameters, \.secretParameters) {
+                $1.secretParameters = $1.secretParameters.overlaid(with: $0, isCaseSensitive: true)
+            },
+            Key("secret_headers", .secretHeaders, \.secretHeaders) {
+                $1.secretHeaders = $1.secretHeaders.overlaid(with: $0, isCaseSensitive: false)
+            },
             Key("set", .assignments, \.assigned) { $1.assigned = $1.assigned.overlaid(with: $0) },
             Key("success", .statuses(200...299), \.success),
             Key("empty_statuses", .emptyStatuses, \.emptyStatuses),

@@ -54,7 +54,7 @@ public final class AsyncHTTPClientTransport: HTTPTransport {
         var outgoing = HTTPClientRequest(url: request.address.url.absoluteString)
         outgoing.method = HTTPMethod(rawValue: request.method.rawValue)
         outgoing.headers = request.headers
-        if !request.body.isEmpty { outgoing.body = .bytes(ByteBuffer(bytes: request.body)) }
+        if let body = request.body { outgoing.body = .bytes(body.withUnsafeBytes { ByteBuffer(bytes: $0) }) }
         do {
             // The exchange above enforces the limits; this deadline is later than any limit that can be configured.
             let response = try await lease.client.execute(outgoing, deadline: .now() + .hours(24))

@@ -13,7 +13,11 @@ public struct Authentication: Sendable, CustomStringConvertible, CustomReflectab
     /// Removes credentials from texts: all that were used since it was made, because a server may echo one that has since been replaced.
     public let redactor: Redactor
     private let configuration: AuthenticationConfiguration
+    private let secretHeaders: [SecretField]
+    private let secretParameters: [SecretField]
     private let secrets: SecretResolver
+    /// Where tokens come from; nil: none are fetched here.
+    private let issuer: TokenIssuer?
 
     /// - Parameters:
     ///   - configuration: the `auth` table.
@@ -21,30 +25,76 @@ public struct Authentication: Sendable, CustomStringConvertible, CustomReflectab
     ///   - headers: configured headers, whose values are treated as secrets in messages if their names suggest it.
     ///   - secrets: reads the secrets.
     public init(_ configuration: AuthenticationConfiguration, origin: Origin, headers: [HeaderField] = [], secrets: SecretResolver) {
+        self.init(configuration, origin: origin, headers: headers, secretHeaders: [], secretParameters: [], secrets: secrets, issuer: nil)
+    }
+
+    /// - Parameters:
+    ///   - secretHeaders: further headers, and `secretParameters`: parameters, whose values are secrets.
+    ///   - issuer: fetches the tokens that the configuration wants.
+    init(
+        _ configuration: AuthenticationConfiguration, origin: Origin, headers: [HeaderField], secretHeaders: [SecretField],
+        secretParameters: [SecretField], secrets: SecretResolver, issuer: TokenIssuer?
+    ) {
         self.configuration = configuration
         self.origin = origin
+        self.secretHeaders = secretHeaders
+        self.secretParameters = secretParameters
         self.secrets = secrets
+        self.issuer = issuer
         redactor = Redactor(secrets: headers.filter { Self.isTelling($0.name) }.map(\.value))
     }
 
     /// The same with a redactor that knows of no credentials yet.
     init(_ other: Authentication, headers: [HeaderField]) {
-        self.init(other.configuration, origin: other.origin, headers: headers, secrets: other.secrets)
+        self.init(
+            other.configuration, origin: other.origin, headers: headers, secretHeaders: other.secretHeaders,
+            secretParameters: other.secretParameters, secrets: other.secrets, issuer: other.issuer)
     }
 
-    /// Reads the secrets for one exchange. May wait.
-    /// - Throws: `FetchError` of the class `credential` if a secret cannot be read or cannot be sent in its place; `CancellationError`.
-    func credential() async throws -> Credential {
+    /// Reads the secrets for one exchange, and has a token fetched where that is needed. May wait.
+    /// - Parameter waits: hears of each wait of a request for a token that failed for now.
+    /// - Throws: `FetchError`, of the class `credential` if a secret cannot be read or cannot be sent in its place, or a token is refused;
+    ///   `CancellationError`.
+    func credential(_ waits: @escaping @Sendable (FetchError, Duration) -> Void = { _, _ in }) async throws -> Credential {
+        var credential = try await main(waits)
+        for field in secretHeaders {
+            guard let reference = field.value.reference else { continue }
+            let value = try await secret(reference)
+            try Self.checkHeader(value, "\(reference)")
+            credential.others.append(.header(name: field.name, prefix: "", value))
+        }
+        for field in secretParameters {
+            guard let reference = field.value.reference else { continue }
+            credential.others.append(.query(name: field.name, try await secret(reference)))
+        }
+        return credential
+    }
+
+    /// A server has refused the token of a credential: it is not used any more.
+    func drop(_ token: AccessToken) { issuer?.holder.drop(token) }
+
+    /// What `auth` says.
+    private func main(_ waits: @escaping @Sendable (FetchError, Duration) -> Void) async throws -> Credential {
         switch configuration {
         case .none:
             return Credential(origin: origin, place: .none)
+        case .oauth2(let oauth2):
+            let (token, isNew) = try await self.token(waits)
+            try Self.checkHeader(token.value, "the token")
+            let prefix = oauth2.scheme.isEmpty ? "" : "\(oauth2.scheme) "
+            return Credential(
+                origin: origin, place: .header(name: oauth2.header, prefix: prefix, token.value), token: token, isTokenNew: isNew)
+        case .session(let session):
+            let (token, isNew) = try await self.token(waits), sendAs = session.sendAs
+            let place = try Self.place(sendAs.place, name: sendAs.name, prefix: sendAs.prefix, token.value, "the token")
+            return Credential(origin: origin, place: place, token: token, isTokenNew: isNew)
         case .bearer(let bearer):
             let token = try await secret(bearer.token)
-            try Self.checkHeader(token, bearer.token)
+            try Self.checkHeader(token, "\(bearer.token)")
             return Credential(
                 origin: origin, place: .header(name: bearer.header, prefix: bearer.scheme.isEmpty ? "" : "\(bearer.scheme) ", token))
         case .basic(let basic):
-            let password = try await secret(basic.password)
+            let password = if let reference = basic.password { try await secret(reference) } else { Secret([UInt8]()) }
             let user =
                 switch basic.username {
                 case .name(let name): Secret(Array(name.utf8))
@@ -58,17 +108,31 @@ public struct Authentication: Sendable, CustomStringConvertible, CustomReflectab
             return Credential(origin: origin, place: .header(name: "Authorization", prefix: "Basic ", pair))
         case .apiKey(let key):
             let value = try await secret(key.value)
-            switch key.place {
-            case .header:
-                try Self.checkHeader(value, key.value)
-                return Credential(origin: origin, place: .header(name: key.name, prefix: "", value))
-            case .query:
-                return Credential(origin: origin, place: .query(name: key.name, value))
-            case .cookie:
-                try Self.checkCookie(value, key.value)
-                return Credential(origin: origin, place: .cookie(name: key.name, value))
-            }
+            return Credential(
+                origin: origin, place: try Self.place(key.place, name: key.name, prefix: key.prefix, value, "\(key.value)"))
         }
+    }
+
+    private static func place(
+        _ place: AuthenticationConfiguration.APIKey.Place, name: String, prefix: String, _ value: Secret, _ what: String
+    ) throws -> Credential.Place {
+        switch place {
+        case .header:
+            try checkHeader(value, what)
+            return .header(name: name, prefix: prefix, value)
+        case .query:
+            return .query(name: name, value)
+        case .cookie:
+            try checkCookie(value, what)
+            return .cookie(name: name, value)
+        }
+    }
+
+    private func token(_ waits: @escaping @Sendable (FetchError, Duration) -> Void) async throws -> (token: AccessToken, isNew: Bool) {
+        guard let issuer else { throw FetchError(.credential, detail: "tokens cannot be fetched here") }
+        let (token, isNew) = try await issuer.token(waits)
+        for secret in [token.value] + token.related { redactor.learn(secret) }
+        return (token, isNew)
     }
 
     private func secret(_ reference: SecretReference) async throws -> Secret {
@@ -79,8 +143,19 @@ public struct Authentication: Sendable, CustomStringConvertible, CustomReflectab
 
     /// The address without a key in its query, as it may be stored.
     public func stripping(_ address: HTTPAddress) -> HTTPAddress {
-        guard case .apiKey(let key) = configuration, key.place == .query else { return address }
-        return address.removing(parameters: [key.name])
+        let names = secretNames
+        return names.isEmpty ? address : address.removing(parameters: names)
+    }
+
+    /// The parameters of the query that carry secrets.
+    private var secretNames: Set<String> {
+        var names = Set(secretParameters.map(\.name))
+        switch configuration {
+        case .apiKey(let key) where key.place == .query: names.insert(key.name)
+        case .session(let session) where session.sendAs.place == .query: names.insert(session.sendAs.name)
+        case .none, .bearer, .basic, .apiKey, .oauth2, .session: break
+        }
+        return names
     }
 
     /// Whether requesting `address`, stripped, would carry a credential to another origin: a server that redirects by copying the query, or the path,
@@ -89,15 +164,16 @@ public struct Authentication: Sendable, CustomStringConvertible, CustomReflectab
         address.origin != origin && redactor.finds(in: address.url.absoluteString)
     }
 
-    private static func checkHeader(_ value: Secret, _ reference: SecretReference) throws {
+    /// - Parameter what: what holds the value, in words.
+    private static func checkHeader(_ value: Secret, _ what: String) throws {
         guard value.withUnsafeBytes({ $0.allSatisfy { ($0 > 0x1F && $0 != 0x7F) || $0 == 0x09 } }) else {
-            throw FetchError(.credential, detail: "\(reference) holds a line break or control character")
+            throw FetchError(.credential, detail: "\(what) holds a line break or control character")
         }
     }
 
-    private static func checkCookie(_ value: Secret, _ reference: SecretReference) throws {
+    private static func checkCookie(_ value: Secret, _ what: String) throws {
         guard value.withUnsafeBytes({ $0.allSatisfy { $0 > 0x20 && $0 < 0x7F && !",;\"\\".utf8.contains($0) } }) else {
-            throw FetchError(.credential, detail: "\(reference) holds a character that a cookie cannot carry")
+            throw FetchError(.credential, detail: "\(what) holds a character that a cookie cannot carry")
         }
     }
 
@@ -112,8 +188,14 @@ public struct Authentication: Sendable, CustomStringConvertible, CustomReflectab
         case .none: "no authentication"
         case .bearer(let bearer): "header \(bearer.header) for \(origin)"
         case .basic: "header Authorization for \(origin)"
-        case .apiKey(let key): "\(key.place == .query ? "query parameter" : key.place.rawValue) \(key.name) for \(origin)"
+        case .apiKey(let key): "\(Self.words(key.place)) \(key.name) for \(origin)"
+        case .oauth2(let oauth2): "a token in the header \(oauth2.header) for \(origin)"
+        case .session(let session): "a token in the \(Self.words(session.sendAs.place)) \(session.sendAs.name) for \(origin)"
         }
+    }
+
+    private static func words(_ place: AuthenticationConfiguration.APIKey.Place) -> String {
+        place == .query ? "query parameter" : place.rawValue
     }
 
     /// Nothing but the origin, so that a dump shows no secret.
@@ -137,10 +219,20 @@ struct Credential: Sendable {
     /// The only origin that gets it.
     let origin: Origin
     let place: Place
+    /// Further secrets, each in a place of its own.
+    var others: [Place] = []
+    /// The token in it, if that was fetched.
+    var token: AccessToken?
+    /// The token was fetched for this exchange: another one would be no better.
+    var isTokenNew = false
 
     /// Puts it into a request, if that goes to the origin it belongs to.
     func apply(to request: inout HTTPRequest) {
         guard request.address.origin == origin else { return }
+        for place in others + [place] { Self.put(place, into: &request) }
+    }
+
+    private static func put(_ place: Place, into request: inout HTTPRequest) {
         switch place {
         case .none: break
         case .header(let name, let prefix, let secret): request.headers.replaceOrAdd(name: name, value: prefix + secret.revealed())

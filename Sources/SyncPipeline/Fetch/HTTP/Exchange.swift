@@ -44,7 +44,9 @@ struct Exchange: Sendable {
         let watch = ExchangeWatch(limits: settings.http, start: clock.instant)
         let known = KnownResponse()
         do {
-            return try await within(watch) { try await follow(page, credential: credential, validators: validators, watch: watch, known: known) }
+            return try await watch.limit(clock) {
+                try await follow(page, credential: credential, validators: validators, watch: watch, known: known)
+            }
         } catch let error as FetchError {
             if case .timeout = error.kind, let response = known.response { return response }
             throw complete(error, page: page)
@@ -54,22 +56,6 @@ struct Exchange: Sendable {
             throw complete(FetchError(.refused(refusal)), page: page)
         } catch {
             throw complete(FetchError(.reset, detail: "\(error)"), page: page)
-        }
-    }
-
-    /// Runs `body`, and ends it when a limit runs out; then throws that.
-    private func within(_ watch: ExchangeWatch, _ body: @escaping @Sendable () async throws -> Response) async throws -> Response {
-        try Task.checkCancellation()
-        let task = Task.immediate { try await body() }
-        let timer = ExchangeTimer(watch, clock: clock) { task.cancel() }
-        defer { timer.stop() }
-        return try await withTaskCancellationHandler {
-            switch await task.result {
-            case .success(let response): return response
-            case .failure(let error): throw timer.violation ?? error
-            }
-        } onCancel: {
-            task.cancel()
         }
     }
 

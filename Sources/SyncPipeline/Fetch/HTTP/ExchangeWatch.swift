@@ -179,6 +179,24 @@ final class ExchangeTimer: Sendable {
     }
 }
 
+extension ExchangeWatch {
+    /// Runs `body`, and ends it when a limit runs out; then throws that.
+    func limit<Value: Sendable>(_ clock: any SyncClock, _ body: @escaping @Sendable () async throws -> Value) async throws -> Value {
+        try Task.checkCancellation()
+        let task = Task.immediate { try await body() }
+        let timer = ExchangeTimer(self, clock: clock) { task.cancel() }
+        defer { timer.stop() }
+        return try await withTaskCancellationHandler {
+            switch await task.result {
+            case .success(let value): return value
+            case .failure(let error): throw timer.violation ?? error
+            }
+        } onCancel: {
+            task.cancel()
+        }
+    }
+}
+
 extension MinimumSpeed {
     fileprivate func bytes(in span: Duration) -> Int {
         let bytes = Double(perSecond.bytes) * span.inSeconds

@@ -1,5 +1,6 @@
 public import NIOCore
 public import NIOHTTP1
+public import Secrets
 public import SyncConfiguration
 
 /// One request as it goes on the wire: address and headers include the credentials.
@@ -12,11 +13,11 @@ public struct HTTPRequest: Sendable, CustomStringConvertible, CustomDebugStringC
     public var address: HTTPAddress
     /// All headers except those that the transport sets itself (`Host`, `Connection`, `Content-Length`).
     public var headers: HTTPHeaders
-    /// What is sent; empty with a GET.
-    public let body: [UInt8]
+    /// What follows the head; it may hold secrets. Nil for nothing.
+    public let body: Secret?
 
     /// A request; a GET without a body unless said otherwise.
-    public init(method: RequestMethod = .get, address: HTTPAddress, headers: HTTPHeaders, body: [UInt8] = []) {
+    public init(method: RequestMethod = .get, address: HTTPAddress, headers: HTTPHeaders, body: Secret? = nil) {
         self.method = method
         self.address = address
         self.headers = headers

@@ -1,4 +1,5 @@
 import NIOHTTP1
+import Secrets
 public import SyncConfiguration
 
 /// Everything that requests for one resource have in common: limits, rules, headers, and where the credentials come from.
@@ -35,9 +36,10 @@ public struct FetchSettings: Sendable {
     ///   - daemon: name and contact of the default `User-Agent`.
     ///   - version: the version in the default `User-Agent`.
     ///   - secrets: reads the secrets that the configuration refers to.
+    ///   - tokens: fetches tokens; nil: a resource that needs one cannot be asked.
     /// - Throws: `FetchError` of the class `refused` if the address cannot be asked.
     public init(
-        resource: ResourceConfiguration, daemon: DaemonConfiguration, version: String, secrets: SecretResolver
+        resource: ResourceConfiguration, daemon: DaemonConfiguration, version: String, secrets: SecretResolver, tokens: TokenService? = nil
     ) throws(FetchError) {
         first = try Self.firstAddress(of: resource)
         http = resource.http
@@ -50,7 +52,6 @@ public struct FetchSettings: Sendable {
         accept = mediaTypes.map(\.description).joined(separator: ", ")
         let overridden = Set(resource.headers.map { $0.name.lowercased() })
         headers = resource.http.headers.filter { !overridden.contains($0.name.lowercased()) } + resource.headers
-        authentication = Authentication(resource.authentication, origin: first.origin, headers: headers, secrets: secrets)
         switch resource.http.allowPrivateNetworks {
         case .allow: allowsPrivateNetworks = true
         case .refuse: allowsPrivateNetworks = false
@@ -58,7 +59,15 @@ public struct FetchSettings: Sendable {
         case .auto: allowsPrivateNetworks = first.isPrivateByName && !first.isLinkLocal
         }
         let contact = daemon.contact.isEmpty ? "" : " (+\(daemon.contact))"
-        userAgent = resource.http.userAgent ?? "\(daemon.name)/\(version)\(contact)"
+        let userAgent = resource.http.userAgent ?? "\(daemon.name)/\(version)\(contact)"
+        self.userAgent = userAgent
+        var issuer: TokenIssuer?
+        if let tokens, let request = try TokenRequest(resource.authentication) {
+            issuer = TokenIssuer(request, resource: resource, daemon: daemon, userAgent: userAgent, secrets: secrets, service: tokens)
+        }
+        authentication = Authentication(
+            resource.authentication, origin: first.origin, headers: headers, secretHeaders: resource.secretHeaders,
+            secretParameters: resource.secretParameters, secrets: secrets, issuer: issuer)
     }
 
     /// The same for another run, whose messages need not know the credentials of those before.
@@ -84,7 +93,7 @@ public struct FetchSettings: Sendable {
     func request(
         _ page: PageRequest, at address: HTTPAddress, credential: Credential, validators: ConditionalGET?, cookies: RunCookies?
     ) -> HTTPRequest {
-        var request = HTTPRequest(method: page.method, address: address, headers: [:], body: page.content.bytes)
+        var request = HTTPRequest(method: page.method, address: address, headers: [:], body: page.content.bytes.isEmpty ? nil : Secret(page.content.bytes))
         request.headers.add(name: "User-Agent", value: userAgent)
         request.headers.add(name: "Accept", value: accept)
         request.headers.add(name: "Accept-Encoding", value: http.acceptEncoding.joined(separator: ", "))

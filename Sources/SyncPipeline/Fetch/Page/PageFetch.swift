@@ -33,13 +33,15 @@ public struct PageFetch: Sendable {
         case again(FetchError)
         /// The server said meanwhile that it wants to be left alone: no request was made.
         case leftAlone(until: Date)
+        /// The token has ended: the same request is made again with another one.
+        case renew
 
         /// Until when the server that was asked wants to be left alone.
         var notBefore: Date? {
             switch self {
             case .done(let outcome): outcome.notBefore
             case .again(let error): error.notBefore
-            case .leftAlone: nil
+            case .leftAlone, .renew: nil
             }
         }
     }
@@ -48,12 +50,15 @@ public struct PageFetch: Sendable {
     public func run() async -> FetchOutcome {
         let start = environment.clock.instant
         let backoff = Backoff(environment.settings.retry)
-        var attempt = 1, failure: FetchError?
+        var attempt = 1, failure: FetchError?, isRenewed = false
         while true {
             environment.observe(.attempt(attempt))
             var error: FetchError, delay = Duration.zero
-            switch await verdict(attempt: attempt, start: start) {
+            switch await verdict(attempt: attempt, start: start, mayRenew: !isRenewed) {
             case .done(let outcome): return outcome
+            case .renew:
+                isRenewed = true
+                continue
             case .leftAlone(let until):
                 // The attempt is still to be made.
                 guard let failure else { return .leftAlone(until: until) }
@@ -91,13 +96,20 @@ public struct PageFetch: Sendable {
 
     // MARK: One attempt
 
-    private func verdict(attempt: Int, start: SyncInstant) async -> Verdict {
+    /// - Parameter mayRenew: whether a token that is refused may be replaced by another one: once for a page.
+    private func verdict(attempt: Int, start: SyncInstant, mayRenew: Bool) async -> Verdict {
         let exchange = Exchange(
             transport: environment.transport, settings: environment.settings, clock: environment.clock, cookies: environment.cookies,
             spool: environment.spool, knownRecords: knownRecords, arrival: arrival)
         do {
             // Before the slot is taken: a fetch that waits for a token delays nobody else.
-            let credential = try await environment.settings.authentication.credential()
+            let credential: Credential
+            switch await self.credential(attempt: attempt) {
+            case .success(let read): credential = read
+            case .failure(let error):
+                if let until = error.notBefore { await environment.willWait(until) }
+                return .done(error.kind == .cancelled ? .cancelled : parking(error) ?? .failed(error))
+            }
             // What makes a GET conditional means something else to a POST (RFC 9110, 13.1).
             let sent = environment.settings.http.conditional == .auto && request.method == .get ? validators : nil
             let ask = { () async throws -> Verdict in
@@ -110,13 +122,34 @@ public struct PageFetch: Sendable {
                 if let until = verdict.notBefore { await environment.willWait(until) }
                 return verdict
             }
-            return if let slots = environment.slots { try await slots.run(for: request.address.origin, ask) } else { try await ask() }
+            let verdict = if let slots = environment.slots { try await slots.run(for: request.address.origin, ask) } else { try await ask() }
+            // A token may end at any page of a run (RFC 6750, 3.1). One that was just fetched has not ended: it is not good enough.
+            if case .done(.authenticationRejected) = verdict, mayRenew, let token = credential.token, !credential.isTokenNew {
+                environment.settings.authentication.drop(token)
+                return .renew
+            }
+            return verdict
         } catch var error as FetchError {
             error.attempts = error.kind == .credential ? attempt - 1 : attempt
             if error.url.isEmpty { error.url = environment.settings.redactor.redact(request.address) }
             return judge(error)
         } catch {
             return .done(.cancelled)
+        }
+    }
+
+    /// What the request identifies itself with. Whatever failed has been tried again already where that makes sense.
+    private func credential(attempt: Int) async -> Result<Credential, FetchError> {
+        do {
+            return .success(
+                try await environment.settings.authentication.credential { error, delay in environment.observe(.retrying(error, delay: delay)) })
+        } catch var error as FetchError {
+            // Requests for the page, of which there was none in this attempt.
+            error.attempts = attempt - 1
+            if error.url.isEmpty { error.url = environment.settings.redactor.redact(request.address) }
+            return .failure(error)
+        } catch {
+            return .failure(FetchError(.cancelled))
         }
     }
 

@@ -1,3 +1,4 @@
+import Foundation
 public import SyncConfiguration
 
 /// One page to ask for, without credentials: what the paginator makes, and what is stored.

@@ -46,6 +46,15 @@ public final class RawHTTPServer: Sendable {
         public var method: String { line.split(separator: " ").first.map(String.init) ?? "" }
         /// The body as text.
         public var text: String { String(decoding: body, as: UTF8.self) }
+        /// The fields of a body that is a form, decoded.
+        public var form: [String: String] {
+            let fields = String(decoding: body, as: UTF8.self).split(separator: "&").map { field in
+                field.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map { text in
+                    text.replacingOccurrences(of: "+", with: " ").removingPercentEncoding ?? ""
+                }
+            }
+            return Dictionary(fields.map { ($0[0], $0.count == 2 ? $0[1] : "") }) { _, last in last }
+        }
 
         /// The target of the request line.
         public var target: String { line.split(separator: " ").dropFirst().first.map(String.init) ?? "" }

@@ -1,0 +1,159 @@
+import Foundation
+import NIOHTTP1
+import Secrets
+import SyncConfiguration
+import SyncReports
+import SyncTestSupport
+import Synchronization
+import Testing
+
+@testable import SyncPipeline
+
+/// Tokens that end in the middle of runs. // R13, N10
+@Suite(.timeLimit(.minutes(10))) struct TokenRunTests {
+    private static let pages = 50
+
+    /// Issues tokens, and accepts the newest one only, until it is told to accept none.
+    private final class Service: Sendable {
+        struct State {
+            var issued = 0
+            var isEnded = false
+            /// At which page the token ends; 0: at none.
+            var endsAt = 0
+            var acceptsNothing = false
+            /// What token requests are answered with, in place of a token.
+            var failure: Int?
+            /// How often each page was asked for.
+            var asked: [Int: Int] = [:]
+        }
+
+        let state = Mutex(State())
+
+        var issued: Int { state.withLock { $0.issued } }
+
+        func change(_ body: @Sendable (inout State) -> Void) { state.withLock { body(&$0) } }
+
+        func answer(_ request: HTTPRequest) -> StubTransport.Answer {
+            state.withLock { state in
+                if request.address.origin.host == "login.example" {
+                    if let failure = state.failure { return TokenFixture.refused(#"{"error": "invalid_client"}"#, status: failure) }
+                    state.issued += 1
+                    state.isEnded = false
+                    return TokenFixture.ok(#"{"access_token": "access-\#(state.issued)"}"#)
+                }
+                let page = request.address.parameter("page").flatMap { Int($0) } ?? 0
+                state.asked[page, default: 0] += 1
+                if page == state.endsAt {
+                    state.endsAt = 0
+                    state.isEnded = true
+                }
+                let isAccepted = request.headers["Authorization"] == ["Bearer access-\(state.issued)"] && !state.isEnded && !state.acceptsNothing
+                guard isAccepted else { return .response(status: 401) }
+                return TokenFixture.ok(page < TokenRunTests.pages ? #"[{"id": \#(page)}]"# : "[]")
+            }
+        }
+    }
+
+    private static let toml = ScriptedAPI.people(
+        """
+        pages = { kind = "page" }
+        retry = { attempts = 1 }
+        auth = { kind = "oauth2", grant = "client-credentials", token_url = "https://login.example/token", client_id = "me", \
+        client_secret = { credential = "client" } }
+        """)
+
+    private func fixture(_ service: Service) async throws -> PipelineFixture {
+        try await PipelineFixture(Self.toml, secrets: Fixture.secret("client-secret")) { request, _ in service.answer(request) }
+    }
+
+    @Test(arguments: [1, 2, 25, 50]) func aTokenThatEndsAtAnyPageIsRenewedOnce(page: Int) async throws {
+        let service = Service(), fixture = try await fixture(service)
+        #expect(try await fixture.sync().map(\.outcome) == [.succeeded])
+        service.change { state in
+            state.endsAt = page
+            state.asked = [:]
+        }
+        #expect(try await fixture.sync().map(\.outcome) == [.succeeded])
+        #expect(service.issued == 2)
+        let asked = service.state.withLock { $0.asked }
+        #expect(asked[page] == 2 && asked.count == Self.pages, "\(asked)")
+        #expect(try await fixture.values("id", of: "Person").count == Self.pages - 1)
+        try await fixture.end()
+    }
+
+    @Test func aTokenOutlivesTheRunAndAReload() async throws {
+        let service = Service(), fixture = try await fixture(service)
+        #expect(try await fixture.sync().map(\.outcome) == [.succeeded])
+        try await fixture.pipeline.reload(PipelineFixture.configuration(Self.toml + "\n# read again"))
+        #expect(try await fixture.sync().map(\.outcome) == [.succeeded])
+        #expect(service.issued == 1)
+        try await fixture.end()
+    }
+
+    @Test func aNewTokenThatIsRefusedEndsTheRunAndIsNotReplaced() async throws {
+        let service = Service(), fixture = try await fixture(service)
+        service.change { $0.acceptsNothing = true }
+        #expect(try await fixture.sync().map(\.httpStatus) == [401])
+        #expect(service.issued == 1)
+        #expect(fixture.events.contains { if case .authenticationRejected = $0 { true } else { false } })
+        // The next run tries one other token.
+        #expect(try await fixture.sync().map(\.httpStatus) == [401])
+        #expect(service.issued == 2)
+        try await fixture.end()
+    }
+
+    @Test(arguments: [400, 401, 500]) func aTokenThatCannotBeRenewedEndsTheRunWithOneRequest(status: Int) async throws {
+        let service = Service(), fixture = try await fixture(service)
+        #expect(try await fixture.sync().map(\.outcome) == [.succeeded])
+        service.change { state in
+            state.failure = status
+            state.endsAt = 2
+        }
+        let report = try #require(try await fixture.sync().first)
+        #expect(report.outcome == .failed && report.error?.contains("https://login.example/token") == true, "\(report.error ?? "")")
+        #expect(report.error?.contains("client-secret") == false)
+        #expect(fixture.transport.requests.filter { $0.address.origin.host == "login.example" }.count == 2)
+        // Nothing of what was there is gone, and the next run makes it good.
+        service.change { $0.failure = nil }
+        #expect(try await fixture.sync().map(\.outcome) == [.succeeded])
+        #expect(try await fixture.values("id", of: "Person").count == Self.pages - 1)
+        try await fixture.end()
+    }
+
+    @Test func tokensGoToTheOriginOfTheSourceAndSecretsToThatOfTheService() async throws {
+        let service = Service(), fixture = try await fixture(service)
+        #expect(try await fixture.sync().map(\.outcome) == [.succeeded])
+        for request in fixture.transport.requests {
+            let text = "\(request.headers)\(request.address)\(request.body?.revealed() ?? "")"
+            let basic = "Basic " + Data("me:client-secret".utf8).base64EncodedString()
+            let isOfService = request.address.origin.host == "login.example"
+            #expect(text.contains(basic) == isOfService && text.contains("access-") == !isOfService)
+        }
+        try await fixture.end()
+    }
+
+    @Test func secondSecretsGoAlongAndStayWithTheirOrigin() async throws {
+        let toml = ScriptedAPI.people(
+            """
+            secret_headers = { DD-APPLICATION-KEY = { credential = "app" } }
+            secret_params = { key = { credential = "key" } }
+            auth = { kind = "api-key", name = "DD-API-KEY", value = { credential = "api" }, prefix = "Token " }
+            http = { redirects = "any" }
+            """)
+        let secrets = SecretResolver { reference, _ in
+            guard case .credential(let id) = reference else { throw Unexpected() }
+            return Secret(Array("secret-\(id)".utf8))
+        }
+        let fixture = try await PipelineFixture(toml, secrets: secrets) { request, _ in
+            guard request.address.origin.host == "api.example" else { return TokenFixture.ok(#"[{"id": 1}]"#) }
+            return .response(status: 302, headers: ["Location": "https://other.example/people?key=secret-key"])
+        }
+        #expect(try await fixture.sync().map(\.outcome) == [.succeeded])
+        let requests = fixture.transport.requests
+        #expect(requests[0].headers["DD-APPLICATION-KEY"] == ["secret-app"] && requests[0].headers["DD-API-KEY"] == ["Token secret-api"])
+        #expect(requests[0].address.parameter("key") == "secret-key")
+        #expect(!"\(requests[1].headers)\(requests[1].address)".contains("secret-"))
+        #expect(!"\(fixture.events)".contains("secret-"))
+        try await fixture.end()
+    }
+}

@@ -88,7 +88,7 @@ import Testing
     }
 
     /// What the server says; a question that is not understood is answered with its text.
-    private static func answer(_ request: RawHTTPServer.Request, failing repo: String? = nil) -> [UInt8] {
+    private static func answer(_ request: RawHTTPServer.Request, failing: String? = nil) -> [UInt8] {
         func refuse(_ why: String) -> [UInt8] { HostileServerTests.answer("400 Bad Request", #"{"error": "\#(why)"}"#) }
         guard request.method == "POST", request.headers["content-type"] == "application/json" else { return refuse("no JSON by POST") }
         switch request.target {

@@ -1,5 +1,6 @@
 import Foundation
 import NIOHTTP1
+import Secrets
 import SyncConfiguration
 import SyncTestSupport
 import Testing

@@ -1,3 +1,5 @@
+import NIOHTTP1
+import Secrets
 import SyncConfiguration
 import Testing
 

@@ -1,5 +1,7 @@
 import Foundation
 import NIOHTTP1
+import Secrets
+import SyncConfiguration
 import SyncTestSupport
 import Synchronization
 import Testing

@@ -1,4 +1,4 @@
-// rows insert COUNT STORE | rows first STORE | rows all STORE
+// rows insert COUNT STORE | rows first|all|read|objects STORE
 //
 // A million stops by hand: a loop over one prepared statement, and the SELECT that a fetch is. The table is the one that `stack-benchmark batch`
 // makes. Prints the wall time as one line of JSON, with everything durable.
@@ -81,10 +81,58 @@ static size_t find(const char *limit) {
     return length;
 }
 
+// The least that an object of an object graph takes: what it is called, itself, its values, and a place where it is found by key.
+struct object {
+    void *id, *self, *values;
+};
+
+// Reads every column of every row. With `makes`, also makes for each what an object takes, in the sizes that Cistern's have, and frees all of it.
+static size_t read_all(int makes) {
+    sqlite3_stmt *statement = prepare("SELECT Z_PK, Z_ENT, Z_OPT, ZIDENTIFIER, ZISACCESSIBLE, ZZONE, ZCHANGED, ZLATITUDE, ZLONGITUDE, ZNAME, ZPLATFORM "
+                                      "FROM ZSTOP");
+    size_t length = 0, count = 0, capacity = 1024;
+    struct object *table = malloc(capacity * sizeof *table);
+    int code;
+    while ((code = sqlite3_step(statement)) == SQLITE_ROW) {
+        double numbers[9];
+        for (int column = 0; column < 9; column++) numbers[column] = sqlite3_column_double(statement, column);
+        size_t sizes[2];
+        const char *texts[2];
+        for (int column = 0; column < 2; column++) {
+            texts[column] = (const char *)sqlite3_column_text(statement, 9 + column);
+            sizes[column] = texts[column] ? (size_t)sqlite3_column_bytes(statement, 9 + column) : 0;
+            length += sizes[column];
+        }
+        if (!makes) continue;
+        if (count == capacity) table = realloc(table, (capacity *= 2) * sizeof *table);
+        char *values = malloc(32 + sizeof numbers + sizes[0] + sizes[1]);
+        memcpy(values + 32, numbers, sizeof numbers);
+        for (int column = 0; column < 2; column++) {
+            if (texts[column]) memcpy(values + 32 + sizeof numbers + (column ? sizes[0] : 0), texts[column], sizes[column]);
+        }
+        table[count++] = (struct object){memset(malloc(48), 1, 48), memset(malloc(96), 1, 96), values};
+    }
+    check(code, SQLITE_DONE);
+    sqlite3_finalize(statement);
+    for (size_t index = 0; index < count; index++) {
+        free(table[index].id);
+        free(table[index].self);
+        free(table[index].values);
+    }
+    free(table);
+    return length;
+}
+
+static size_t query(const char *verb) {
+    if (strcmp(verb, "read") == 0) return read_all(0);
+    if (strcmp(verb, "objects") == 0) return read_all(1);
+    return find(strcmp(verb, "first") == 0 ? "LIMIT 1" : "");
+}
+
 int main(int argc, char **argv) {
     const int inserts = argc == 4 && strcmp(argv[1], "insert") == 0, finds = argc == 3;
     if (!inserts && !finds) {
-        fprintf(stderr, "usage: rows insert COUNT STORE | rows first|all STORE\n");
+        fprintf(stderr, "usage: rows insert COUNT STORE | rows first|all|read|objects STORE\n");
         return 1;
     }
     check(sqlite3_open_v2(argv[argc - 1], &database, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX, NULL), SQLITE_OK);
@@ -95,7 +143,7 @@ int main(int argc, char **argv) {
     }
     const double start = now();
     size_t length = 1;
-    if (inserts) insert(atoll(argv[2])); else length = find(strcmp(argv[1], "first") == 0 ? "LIMIT 1" : "");
+    if (inserts) insert(atoll(argv[2])); else length = query(argv[1]);
     const double wall = now() - start;
     if (length == 0) {
         fprintf(stderr, "rows: %s holds no stops; insert some first\n", argv[2]);

@@ -5,8 +5,10 @@ public struct EntityConfiguration: Sendable, Hashable {
     /// `NAME` of `[entity.NAME]`: at most 128 ASCII letters, digits and `_`, a letter first; unique also without regard to case.
     public var name: String
     /// One or more of its attributes, unique together. Never empty in a configuration that was read: without the key `key` it is the
-    /// attribute `id`, else `remoteID`.
+    /// attribute `id`, else `remoteID`; for a ``derivedKey`` it is an attribute that is added, ``keyAttribute``.
     public var key: [String]
+    /// `key = "content"` or `key = "single"`: records do not say what they are recognised by; `nil`: they do.
+    public var derivedKey: DerivedKey?
     /// In the order of the files.
     public var attributes: [AttributeConfiguration]
     /// In the order of the files.
@@ -20,6 +22,26 @@ public struct EntityConfiguration: Sendable, Hashable {
         self.key = key
         self.attributes = attributes
         self.relationships = relationships
+    }
+
+    /// What a record is recognised by that says nothing of it.
+    public enum DerivedKey: String, Sendable, Hashable, CaseIterable {
+        /// `content`: everything that it says, the members of objects in any order. Two records that say the same are one row.
+        case content
+        /// `single`: the listing. It has one record: settings, totals.
+        case single
+    }
+
+    /// The attribute that holds a ``derivedKey``.
+    public static let keyAttribute = "cisternKey"
+
+    /// Adds the attribute of a key that records do not say.
+    mutating func deriveKey(_ kind: DerivedKey) {
+        derivedKey = kind
+        var attribute = AttributeConfiguration(name: Self.keyAttribute, type: .string)
+        (attribute.isRead, attribute.isOptional) = (false, false)
+        attributes.append(attribute)
+        key = [Self.keyAttribute]
     }
 
     /// The attribute of this name.

@@ -68,6 +68,8 @@ final class EntityMapping: @unchecked Sendable {
     let onlyKey: AttributeField?
     /// The key, in the order of the constraint: a slot, and the record's field; nil where it is set and not read.
     let keyParts: [(slot: Int, field: AttributeField?)]
+    /// Where the key is that is made of all that a record says.
+    let contentSlot: Int?
     let bookkeeping: Bookkeeping
     /// What a new record's row is, slot by slot.
     private(set) var steps: [Step] = []
@@ -110,6 +112,7 @@ final class EntityMapping: @unchecked Sendable {
         self.attributes = attributes
         keyParts = layout.constraints[0].slots.map { slot in (slot, attributes.first { $0.slot == slot }) }
         onlyKey = keyParts.count == 1 ? keyParts[0].field : nil
+        contentSlot = configuration.derivedKey == .content ? keyParts.first?.slot : nil
         func slot(_ item: ModelBuilder.Bookkeeping) -> Int { layout.slot(of: item.rawValue) ?? 0 }
         let bookkeeping = Bookkeeping(
             hash: slot(.hash), firstSeen: slot(.firstSeen), lastChanged: slot(.lastChanged), run: slot(.run),
@@ -165,6 +168,7 @@ final class EntityMapping: @unchecked Sendable {
             }
             if let index = relationships.firstIndex(where: { $0.slot == slot }) { return .target(index) }
             return switch slot {
+            case contentSlot: .content
             case bookkeeping.firstSeen, bookkeeping.lastChanged: .now
             case bookkeeping.run: .run
             case bookkeeping.hash: .hash

@@ -74,8 +74,12 @@ public enum ModelBuilder {
             name: configuration.name, type: type(configuration.type), isOptional: configuration.isOptional || !isKey,
             defaultValue: configuration.defaultValue.map(value))
         description.isIndexed = configuration.isIndexed
+        if configuration.name == EntityConfiguration.keyAttribute { description.userInfo = [ViewAnnotation.column: keyColumn] }
         return description
     }
+
+    /// The column of a key that records do not say.
+    static let keyColumn = "_key"
 
     private static func bookkeeping() -> [NSPropertyDescription] {
         Bookkeeping.allCases.map { item in

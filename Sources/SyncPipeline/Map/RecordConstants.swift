@@ -2,6 +2,7 @@ import Foundation
 import JSONReader
 import OpenCoreData
 import SyncConfiguration
+import SyncReports
 
 /// What the objects of all records of a listing have, whatever the records say: what `set` says of the part that the listing is.
 struct RecordConstants: Sendable {
@@ -15,6 +16,16 @@ struct RecordConstants: Sendable {
     private(set) var salt: UInt64 = 0
     /// All of it as text, for fingerprints; empty: there is none.
     private(set) var description = ""
+    /// Which part's records they are: those of two parts are two rows, also where they say the same.
+    private(set) var part = ""
+
+    /// Sets what records of the entity are recognised by that do not say it.
+    ///
+    /// - Parameter scope: that of their listing.
+    mutating func setKey(of entity: EntityMapping, in scope: ResourceScope) {
+        part = scope.partition ?? ""
+        if entity.configuration.derivedKey == .single, let slot = entity.keyParts.first?.slot { set(slot, to: .string("\(scope)")) }
+    }
 
     mutating func set(_ slot: Int, to value: AttributeValue) {
         values[slot] = value

@@ -126,11 +126,26 @@ extension RecordMapper {
     }
 }
 
+extension JSONRecord {
+    /// The key that is made of all that it says, and of the part whose listing it is in.
+    private func hash(in part: String) -> JSONHash {
+        let content = raw.contentHash
+        if part.isEmpty { return content }
+        return JSONHash(of: Array("\(content) \(part)".utf8))
+    }
+
+    func contentKey(_ constants: RecordConstants) -> String { "\(hash(in: constants.part))" }
+}
+
 extension EntityMapping {
     func key(of record: JSONRecord, constants: RecordConstants = RecordConstants()) throws -> UniqueKey {
         var key: [AttributeValue] = []
         for part in keyParts {
             guard let field = part.field else {
+                if part.slot == contentSlot {
+                    key.append(.string(record.contentKey(constants)))
+                    continue
+                }
                 guard let value = constants.values[part.slot] else {
                     throw ConversionProblem(path: "$", message: "\(name) has no \(layout.names[part.slot]), which is of its key and is set elsewhere")
                 }
@@ -149,6 +164,10 @@ extension EntityMapping {
     /// What a record says of its own values.
     func draft(of record: JSONRecord, knowledge: Draft.Knowledge, constants: RecordConstants = RecordConstants()) throws -> Draft {
         let draft = Draft(mapping: self, key: try key(of: record, constants: constants), knowledge: knowledge)
+        if let contentSlot {
+            draft.row.update(contentSlot, to: draft.key.values[0])
+            draft.present.insert(contentSlot)
+        }
         for (slot, value) in constants.values {
             draft.row.update(slot, to: value)
             draft.present.insert(slot)

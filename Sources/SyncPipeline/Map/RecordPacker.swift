@@ -108,6 +108,7 @@ final class RecordPacker {
                 case .hash: builder.put(integer: hash)
                 case .no: builder.put(bool: false)
                 case .fixed(let value): builder.put(value)
+                case .content: builder.put(.string(record.contentKey(constants)))
                 case .object(let target): builder.put(target: number(of: target))
                 }
             if !fits { return forget(known, silent) }
@@ -359,6 +360,8 @@ extension EntityMapping {
         case hash
         case no
         case fixed(AttributeValue)
+        /// The key that is made of all that the record says.
+        case content
         /// The object that is set for all records of the listing.
         case object(RecordPacker.Target)
     }

@@ -53,6 +53,9 @@ struct PageRecipe: Sendable {
         var facts = try facts(of: page, summary)
         facts.rejected = mapper.rejectedRecords
         facts.unidentified = mapper.unidentified
+        if facts.records > 1, mapping.entities[resource.entity]?.configuration.derivedKey == .single {
+            throw SyncError.page("\(resource.scope): the answer has \(facts.records) records, but \(resource.entity) has key = \"single\"")
+        }
         facts.span = try span(of: page)
         return Reading(facts: facts, mapper: mapper)
     }

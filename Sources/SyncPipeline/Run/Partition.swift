@@ -134,9 +134,11 @@ extension Partition {
 
     /// What the objects of its records have, whatever these say.
     /// - Throws: `SyncError` where a property would have no value, or none of its type.
-    func constants(_ assigned: [AssignedProperty], of entity: EntityMapping, among mapping: ModelMapping) throws(SyncError) -> RecordConstants {
+    func constants(of entity: EntityMapping, among mapping: ModelMapping, for resource: ResourceConfiguration) throws(SyncError) -> RecordConstants {
         var constants = RecordConstants()
-        for property in assigned {
+        constants.setKey(
+            of: entity, in: ResourceScope(source: resource.source, resource: resource.name, partition: name.isEmpty ? nil : name))
+        for property in resource.assigned {
             guard let slot = entity.layout.slot(of: property.name) else { continue }
             if case .object(let name, let key)? = property.template.only.flatMap(value), let target = mapping.entities[name] {
                 constants.set(slot, to: RecordPacker.Target(mapping: target, key: key))

@@ -28,7 +28,9 @@ struct PreparedResource: Sendable {
         let mapping = environment.mapping.setting(resource.assigned, of: resource.entity)
         var constants: Result<RecordConstants, SyncError> = .success(RecordConstants())
         if resource.partitions == nil, let entity = mapping.entities[resource.entity] {
-            constants = Result { () throws(SyncError) in try Partition.none.constants(resource.assigned, of: entity, among: mapping) }
+            constants = Result { () throws(SyncError) in
+                try Partition.none.constants(of: entity, among: mapping, for: resource)
+            }
         }
         // There are no places but for times, but there may be braces.
         let filled = resource.partitions == nil && !resource.isTimed ? (try? resource.filled(for: .none)) ?? resource : resource
@@ -40,7 +42,7 @@ struct PreparedResource: Sendable {
     /// - Throws: `SyncError` where it cannot be asked for.
     init(_ whole: PreparedResource, for partition: Partition, _ environment: SyncRun.Environment) throws {
         guard let entity = whole.mapping.entities[whole.resource.entity] else { throw SyncError.unknownEntity(whole.resource.entity) }
-        let constants = try partition.constants(whole.resource.assigned, of: entity, among: whole.mapping)
+        let constants = try partition.constants(of: entity, among: whole.mapping, for: whole.resource)
         // What is wrong with the part itself is said at once, whatever the time is.
         let filled = try whole.resource.filled(for: partition, at: whole.resource.isTimed ? .any : nil)
         if whole.resource.isTimed {

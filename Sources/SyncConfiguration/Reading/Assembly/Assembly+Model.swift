@@ -38,7 +38,8 @@ extension Assembly {
             return nil
         }
         model.renamed[name] = table.renamedFrom
-        var entity = EntityConfiguration(name: name, key: table.key ?? [])
+        var entity = EntityConfiguration(name: name, key: [])
+        if case .attributes(let names)? = table.key { entity.key = names }
         check.places[[name]] = layer.node?.place
         check.places[[name, "key"]] = origins["key"]
         for (property, node) in properties("attributes", layer) {
@@ -74,6 +75,7 @@ extension Assembly {
                 for (key, place) in origins { check.places[[name, property, key]] = place }
             }
         }
+        if case .derived(let kind)? = table.key { entity.deriveKey(kind) }
         return entity
     }
 
@@ -182,13 +184,13 @@ extension Assembly {
         func origin(_ names: [String]) -> ResolvedConfiguration.Origin {
             check.places[names].map(Self.origin) ?? .derived
         }
-        let key = "[" + entity.key.map(tomlQuoted).joined(separator: ", ") + "]"
+        let key = entity.derivedKey.map { tomlQuoted($0.rawValue) } ?? "[" + entity.key.map(tomlQuoted).joined(separator: ", ") + "]"
         let former = model.renamed[entity.name].map { [setting("renamed_from", path: path, tomlQuoted($0), .derived)] } ?? []
         resolved.sections.append(
             .init(header: "[\(path)]", settings: [setting("key", path: path, key, origin([entity.name, "key"]))] + former))
         let dropped = model.dropped.filter { $0.hasPrefix(entity.name + ".") }.map { String($0.dropFirst(entity.name.count + 1)) }.sorted()
         let attributes =
-            entity.attributes.map {
+            entity.attributes.filter { entity.derivedKey == nil || $0.name != EntityConfiguration.keyAttribute }.map {
                 setting(tomlKey($0.name), path: "\(path).attributes", inline($0.toml, $0.name, entity, model), origin([entity.name, $0.name]))
             } + dropped.map { setting(tomlKey($0), path: "\(path).attributes", "{ drop = true }", origin([entity.name, $0])) }
         let relationships = entity.relationships.map {

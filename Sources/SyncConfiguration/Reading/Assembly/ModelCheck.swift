@@ -110,6 +110,7 @@ struct ModelCheck {
     private func checkPropertyNames(_ entity: EntityConfiguration) {
         var seen: [String: String] = [:]
         for name in entity.attributes.map(\.name) + entity.relationships.map(\.name) {
+            if entity.derivedKey != nil, name == EntityConfiguration.keyAttribute { continue }
             let place = places[[entity.name, name]]
             let subject = subject(entity, name)
             if !Self.isIdentifier(name) {
@@ -172,6 +173,11 @@ struct ModelCheck {
                 at: place("match"), subject.key("match"),
                 "\"\(target.name)\" has a key of \(target.key.count) attributes, which one value cannot supply",
                 "use match = \"embedded\", or a key of one attribute")
+        }
+        if let kind = target.derivedKey, relationship.match == .key || relationship.match == .keys {
+            complaints.add(
+                at: place("match"), subject.key("match"), "\"\(target.name)\" has key = \"\(kind.rawValue)\", which no value can name",
+                "use match = \"embedded\", or set the relationship from the other side")
         }
         guard case .declared(let name) = relationship.inverse else { return }
         guard let inverse = index.relationship(name, of: target.name).map({ target.relationships[$0] }) else {

@@ -22,17 +22,46 @@ extension ModelConfiguration: ConfigurationTable {
 
 /// `[entity.X]` as it stands in the files.
 struct EntityTable: ConfigurationTable {
-    var key: [String]?
+    var key: EntityKey?
     var renamedFrom: String?
     var isDropped = false
 
     static var keys: [Key<Self>] {
         [
-            Key("key", Codec<[String]>.attributeNames.optional(), \.key), Key("renamed_from", .formerName("an entity"), \.renamedFrom),
+            Key("key", Codec<EntityKey>.entityKey.optional(), \.key), Key("renamed_from", .formerName("an entity"), \.renamedFrom),
             Key("drop", .bool, \.isDropped),
         ]
             + Key.structural("attributes", "relationships")
             + Key.later("abstract", "parent", "discriminator", "version_field")
+    }
+}
+
+/// What records are recognised by, as it is written.
+enum EntityKey: Hashable {
+    case attributes([String])
+    case derived(EntityConfiguration.DerivedKey)
+}
+
+extension Codec where Value == EntityKey {
+    fileprivate static var entityKey: Codec {
+        let names = Codec<[String]>.attributeNames, words = EntityConfiguration.DerivedKey.allCases.map(\.rawValue)
+        let expected = "\(names.expected), or \"content\" or \"single\" for records that have none"
+        return Codec(expected: expected, wrong: ["1", "true", "[]", "[1]", "\"\""]) { node in
+            if let text = node.string {
+                if let kind = EntityConfiguration.DerivedKey(rawValue: text) { return .value(.derived(kind)) }
+                return mismatch(node, expected, text.isEmpty ? "write [\"id\"]" : suggestion(for: text, among: words, kind: "known words"))
+            }
+            switch names.read(node) {
+            case .value(let names): return .value(.attributes(names))
+            case .wrong(let message, let suggestion): return .wrong(message, suggestion)
+            case .later(let what): return .later(what)
+            }
+        } toml: {
+            switch $0 {
+            case .attributes(let list): names.toml(list)
+            case .derived(let kind): tomlQuoted(kind.rawValue)
+            }
+        }
     }
 }
 

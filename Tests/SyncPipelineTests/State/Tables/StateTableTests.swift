@@ -70,7 +70,8 @@ import Testing
         let more = [
             "people": "deletion = { detect = \"snapshot\", confirm_runs = 1, max_fraction = 1.0 }",
             "links": "pages = { kind = \"link-header\" }", "forks": "pages = { kind = \"link-header\" }",
-            "torn": "pages = { kind = \"link-header\" }", "parts": "for_each = { values = [\"a\", \"b\"], as = \"p\" }\nparams = { p = \"{p}\" }",
+            "torn": "pages = { kind = \"link-header\" }",
+            "alone": "incremental = { kind = \"integer\", field = \"$.id\", since = \"after\" }", "parts": "for_each = { values = [\"a\", \"b\"], as = \"p\" }\nparams = { p = \"{p}\" }",
             "cursors": """
             records = "$.items"
             pages = { kind = "cursor", path = "$.next", stop = { has_more = "$.more", total = "$.total", total_pages = "$.pages" } }

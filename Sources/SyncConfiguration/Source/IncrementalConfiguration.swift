@@ -64,7 +64,7 @@ public struct IncrementalConfiguration: Sendable, Hashable {
     /// `incremental.order`.
     public var order = Order.unsorted
     /// `incremental.full_every`: how long after the last run that asked for everything another one does; `nil`: never. By default 24 h where deletions
-    /// are found by listing everything, else never.
+    /// are found by listing everything, and where pages are counted, since a record that is changed meanwhile moves others from page to page; else never.
     public var fullEvery: TimeSpan?
     /// `incremental.window`: a longer range is asked for in steps of this length; `nil`: at once.
     public var window: TimeSpan?

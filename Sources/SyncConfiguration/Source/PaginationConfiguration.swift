@@ -157,6 +157,14 @@ public struct PaginationConfiguration: Sendable, Hashable {
 
 /// What the kinds have in common, and where they differ: whoever adds one answers here.
 extension PaginationConfiguration.Kind {
+    /// Whether pages are asked for by how many others, or how many records, come before them.
+    var isCounted: Bool {
+        switch self {
+        case .page, .offset: true
+        case .none, .cursor, .keyset, .linkHeader, .bodyLink, .graphQL: false
+        }
+    }
+
     /// Where each page holds the token of the next one, around its records; nil: it has none there.
     package var tokenOrigin: PaginationConfiguration.Cursor.Origin? {
         switch self {

@@ -214,7 +214,9 @@ extension ResourceStatus {
     }
 
     /// Takes in how a run ended.
-    mutating func take(_ report: RunReport, heldDeletes: Int, guardName: String?, parkedUntil: Date?) {
+    ///
+    /// - Parameter isCaughtUp: all that it asked for was read: everything, or what had changed.
+    mutating func take(_ report: RunReport, heldDeletes: Int, guardName: String?, isCaughtUp: Bool, parkedUntil: Date?) {
         lastReport = report
         httpStatus = report.httpStatus ?? httpStatus
         self.parkedUntil = parkedUntil
@@ -222,10 +224,11 @@ extension ResourceStatus {
         switch report.outcome {
         case .succeeded:
             lastSuccess = report.endedAt
-            if report.isComplete {
-                completeAt = report.endedAt
+            if report.isComplete { completeAt = report.endedAt }
+            if isCaughtUp {
                 self.heldDeletes = heldDeletes
-                self.guardName = guardName
+                // What has changed says nothing of what is held.
+                self.guardName = report.isComplete || heldDeletes == 0 ? guardName : guardName ?? self.guardName
             }
             error = nil
             consecutiveFailures = 0

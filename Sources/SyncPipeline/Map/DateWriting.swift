@@ -10,8 +10,8 @@ enum DateWriting {
     static func text(_ seconds: Double, format: DateFormat) -> String? {
         guard seconds.isFinite, abs(seconds) < 1e12 else { return nil }
         let whole = seconds.rounded(.down)
-        // A double of this size is exact to a quarter of a microsecond: 0.1 must not become 0.099999.
-        let microseconds = min(((seconds - whole) * 1_000_000 + 0.25).rounded(.down), 999_999)
+        // A double of this size is exact to an eighth of a microsecond: 0.1 must not become 0.099999.
+        let microseconds = min(((seconds - whole) * 1_000_000 + 0.125).rounded(.down), 999_999)
         let time = CivilTime(epoch: Int64(whole) + offset, microsecond: Int(microseconds))
         guard (0...9999).contains(time.year) else { return nil }
         switch format {

@@ -68,13 +68,16 @@ struct Increment: Sendable {
     /// How far the runs have come after this one.
     ///
     /// - Parameters:
-    ///   - newest: the newest that was seen.
-    ///   - isWhole: all pages were read, so that nothing newer can have been there.
+    ///   - tally: what it has read, to the end.
     ///   - last: the last step.
-    func cursor(newest: SyncCursor?, isWhole: Bool, last: Slice) -> SyncCursor? {
+    func cursor(after tally: RunTally, last: Slice) -> SyncCursor? {
         guard configuration.field != nil else { return last.until.map { .time($0) } ?? before }
+        var newest = tally.newest
+        // What changes while pages are read, on one that is read already, has a larger number than any that was there when the first one was read. Times
+        // go no further than to the run's begin.
+        if configuration.kind == .integer, configuration.order == .unsorted, tally.pages > 1 { newest = tally.firstNewest }
         // What a run that asked for everything has not seen is not there any more; only, it may not have read what it knew.
-        var cursor = isFull && isWhole ? newest : [newest, before].compactMap { $0 }.max()
+        var cursor = isFull && tally.notModified == 0 ? newest : [newest, before].compactMap { $0 }.max()
         if configuration.window != nil { cursor = [cursor, last.since].compactMap { $0 }.max() }
         return capped(cursor) ?? before
     }

@@ -8,15 +8,19 @@ extension ListingRun {
     func increment(_ state: RunState, _ now: Date, acceptsDeletes: Bool) -> Increment? {
         guard let configuration = resource.incremental else { return nil }
         // Only a listing of everything shows what is gone, and only a reading of everything what records are under other rules.
-        let isDue =
-            switch (state.completeAt, configuration.fullEvery) {
-            case (nil, _): resource.deletion.detect == .snapshot
-            case (_, nil): false
-            case (let last?, let interval?): now >= last.advanced(by: interval.duration)
-            }
-        let isFull = isFull || acceptsDeletes || isDue || state.fingerprint != fingerprint
+        let mayDelete = acceptsDeletes || state.mayDelete
+        let isFull = isFull || mayDelete || isListingDue(configuration, state, now) || state.fingerprint != fingerprint
         return Increment(configuration, before: state.cursor, isFull: isFull, now: now)
     }
+
+    /// Whether everything is to be listed again. One that does not come to its end leaves room for what has changed.
+    private func isListingDue(_ configuration: IncrementalConfiguration, _ state: RunState, _ now: Date) -> Bool {
+        guard let interval = configuration.fullEvery?.duration else { return false }
+        func isOver(_ time: Date?, _ interval: Duration) -> Bool { time.map { now >= $0.advanced(by: interval) } ?? true }
+        return isOver(state.completeAt, interval) && isOver(state.fullAt, min(interval, Self.timeBetweenListings))
+    }
+
+    private static let timeBetweenListings = Duration.seconds(3600)
 
     /// What the run asks for first.
     func firstStep(_ increment: Increment?, _ now: Date) throws -> Step { try step(increment, increment?.slice(after: nil), now) }
@@ -44,13 +48,14 @@ extension ListingRun {
             stored = nil
             guard let increment = step.increment, let slice = step.slice, end.isComplete else { return tally.end(end, limits: resource.limits) }
             if let next = increment.slice(after: slice) {
-                if let until = slice.until { try await note(.time(until), increment) }
+                if let until = slice.until, tally.isTrusted { try await note(.time(until), increment) }
+                tally.lastCursor = nil
                 step = try self.step(increment, next, increment.now)
                 continue
             }
             tally.end(end, limits: resource.limits)
             if tally.isCaughtUp {
-                tally.cursor = .set(increment.cursor(newest: tally.newest, isWhole: tally.notModified == 0, last: slice))
+                tally.cursor = .set(increment.cursor(after: tally, last: slice))
             }
             return
         }
@@ -71,6 +76,7 @@ extension ListingRun {
     /// - Returns: whether the pages that follow are known.
     /// - Throws: `SyncError` where the records are not what `incremental` says.
     func follow(_ facts: PageFacts, _ step: Step, page: Int, _ tally: inout RunTally) async throws -> Bool {
+        tally.trust(facts, limits: resource.limits)
         guard let increment = step.increment, let slice = step.slice, let span = facts.span else { return false }
         let configuration = increment.configuration, field = configuration.field.map { "\($0)" } ?? ""
         if span.missing > 0, configuration.onMissing == .fail {
@@ -88,7 +94,7 @@ extension ListingRun {
             tally.isIgnoranceTold = true
             environment.observe(.sinceIgnored(scope: scope, run: id, since: slice.since?.text ?? "", oldest: oldest.text))
         }
-        if configuration.order == .ascending, configuration.window == nil, let newest = span.newest { try await note(newest, increment) }
+        if configuration.order == .ascending, configuration.window == nil, tally.isTrusted, let newest = span.newest { try await note(newest, increment) }
         return increment.isBehind(span, slice)
     }
 

@@ -81,7 +81,7 @@ final class ListingRun: Sendable {
             tally.mayCompare = begin.mayCompare
             tally.isReadAnew =
                 begin.mustRead
-                || resource.deletion.detect == .snapshot
+                || resource.deletion.detect == .snapshot && begin.step.increment?.isFull != false
                     && begin.state.missing.waitsForAnotherListing(confirmRuns: resource.deletion.confirmRuns, now: startedAt)
             try await readSteps(&tally, begin)
         } catch is CancellationError {
@@ -159,7 +159,7 @@ final class ListingRun: Sendable {
             transport: try await environment.transports.transport(for: options), pagesBefore: tally.pages)
         var pagination = listing.pagination ?? Pagination(resource, first: settings.first)
         var first = first
-        let deadline = part?.deadline ?? environment.clock.instant.advanced(by: resource.limits.maxRunTime.duration)
+        let deadline = part?.deadline ?? progress.startedAt.advanced(by: resource.limits.maxRunTime.duration)
         var mustRead = false
         while true {
             try Task.checkCancellation()
@@ -222,10 +222,11 @@ final class ListingRun: Sendable {
                     continue
                 }
             case .notModified(let unmodified):
-                guard let stored, let known = stored.facts?.renewed(by: unmodified, pagination: resource.pagination, settings: settings) else {
+                guard let stored, var known = stored.facts?.renewed(by: unmodified, pagination: resource.pagination, settings: settings) else {
                     mustRead = true
                     continue
                 }
+                known.span = resource.incremental.flatMap { CursorSpan(of: known, $0.kind) }
                 facts = known
                 tally.take(unmodified, request: request.key, facts: known, stored: stored)
                 try await renew(stored, by: unmodified, request: request)
@@ -333,7 +334,7 @@ final class ListingRun: Sendable {
                 run: id, scope: scope, cause: cause, mapping: environment.mapping, entity: entity, deletion: resource.deletion, tally: tally,
                 state: state,
                 startedAt: startedAt, endedAt: environment.clock.wallTime, acceptsDeletes: acceptsDeletes,
-                fingerprint: fingerprint, isPart: isPart)
+                fingerprint: fingerprint, isPart: isPart, isIncremental: resource.incremental != nil)
             do {
                 if record.isNeeded {
                     let written = try await write(record)

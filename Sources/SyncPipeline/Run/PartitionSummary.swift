@@ -173,7 +173,8 @@ struct PartitionedRunRecord: Sendable {
         row.httpStatus = report.httpStatus
         if isCaughtUp {
             row.heldDeletes = heldDeletes
-            row.completeAt = report.endedAt
+            // What has parts for its objects may go on, and need not wait until all are listed at once.
+            if report.isComplete || row.completeAt == nil { row.completeAt = report.endedAt }
             row.completeRun = row.runNumber
             row.listing = parts
             row.rows = try settleParts(in: worker)
@@ -198,6 +199,7 @@ struct PartitionedRunRecord: Sendable {
             if part.isRemoved != isRemoved {
                 var part = part
                 part.isRemoved = isRemoved
+                if isRemoved { part.cursor = nil }
                 part.write(in: worker)
             }
             return rows + (isRemoved ? 0 : part.rows)

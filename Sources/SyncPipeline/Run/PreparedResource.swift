@@ -35,7 +35,8 @@ struct PreparedResource: Sendable {
         // There are no places but for times, but there may be braces.
         let filled = resource.partitions == nil && !resource.isTimed ? (try? resource.filled(for: .none)) ?? resource : resource
         let timed = resource.partitions == nil && resource.isTimed ? Timed(resource: resource, partition: .none) : nil
-        self.init(filled, timed, mapping, constants, comparison: comparison, environment)
+        let asked = timed == nil ? filled : (try? resource.filled(for: .none, at: .any)) ?? resource
+        self.init(filled, timed, mapping, constants, comparison: comparison, environment, asked: asked)
     }
 
     /// One part of a resource.
@@ -49,21 +50,22 @@ struct PreparedResource: Sendable {
             var resource = whole.resource
             resource.partitions = nil
             let timed = Timed(resource: resource, partition: partition)
-            self.init(resource, timed, whole.mapping, .success(constants), comparison: whole.comparison, environment)
+            self.init(resource, timed, whole.mapping, .success(constants), comparison: whole.comparison, environment, asked: filled)
         } else {
             self.init(filled, nil, whole.mapping, .success(constants), comparison: whole.comparison, environment)
         }
     }
 
+    /// - Parameter asked: what its requests are but for the times; nil: the resource says it.
     private init(
         _ resource: ResourceConfiguration, _ timed: Timed?, _ mapping: ModelMapping, _ constants: Result<RecordConstants, SyncError>,
-        comparison: RecordComparison, _ environment: SyncRun.Environment
+        comparison: RecordComparison, _ environment: SyncRun.Environment, asked: ResourceConfiguration? = nil
     ) {
         self.resource = resource
         self.timed = timed
         self.mapping = mapping
         self.constants = constants
-        fingerprint = environment.mapping.fingerprint(of: resource, constants: (try? constants.get()) ?? RecordConstants())
+        fingerprint = environment.mapping.fingerprint(of: asked ?? resource, constants: (try? constants.get()) ?? RecordConstants())
         settings = FetchSettings.result(resource, environment)
         var comparison = comparison
         // A run that asks for what has changed gets records that other pages have, too, and each page once.

@@ -20,6 +20,8 @@ struct RunRecord: Sendable {
     let fingerprint: String
     /// It is a part of a run, which has a row of its own.
     let isPart: Bool
+    /// Runs may ask for what has changed.
+    let isIncremental: Bool
 
     /// For how many runs that did not reach the end of the listing pages are remembered.
     private static let unfinished: Int64 = 3
@@ -57,12 +59,9 @@ struct RunRecord: Sendable {
 
     /// How far runs have come from now on, as it is stored.
     private var cursor: String? {
-        switch tally.cursor {
-        case .none:
-            // Records that became something else, and were not all read, are read once more.
-            state.cursor != nil && state.fingerprint != fingerprint && !tally.isListing ? nil : state.cursor
-        case .set(let cursor): cursor?.text
-        }
+        // Records that became something else, and were not all read, are read once more.
+        if state.fingerprint != fingerprint, !tally.isListing { return nil }
+        return if case .set(let cursor) = tally.cursor { cursor?.text } else { state.cursor }
     }
 
     private var movesCursor: Bool { if case .set(let cursor) = tally.cursor { cursor?.text != state.cursor } else { false } }
@@ -102,12 +101,24 @@ struct RunRecord: Sendable {
         try tidyQuarantine(isListing: conclusion.isListing, in: worker)
         if !isPart { try writeRun(deleted: deleted.count, in: worker) }
         let removed = goneRows(gone, in: worker)
+        try forgetCursors(besides: removed, in: worker)
         let erased = Set(worker.deletedObjects.compactMap { $0.entity.name }.filter { mapping.entities[$0] != nil })
         try forgetPages(naming: erased, in: worker)
         willSave()
         try worker.save()
         return Outcome(
             verdict: conclusion.verdict, known: members.count, deleted: deleted.count, removed: removed, erased: erased, forgotten: forgotten)
+    }
+
+    /// Rows that went with others may come back with them, and whoever lists them has to ask for them then: not only for what has changed.
+    private func forgetCursors(besides removed: [String: Set<Int64>], in worker: NSManagedObjectContext) throws {
+        let others = Set(removed.filter { $0.key != entity.name && !$0.value.isEmpty }.keys)
+        if others.isEmpty { return }
+        for var row in try StateRow<ResourceTable>.all(in: worker) where row.cursor != nil {
+            guard let entity = ModelMapping.entity(ofFingerprint: row.mapping), others.contains(entity) else { continue }
+            row.cursor = nil
+            row.write(in: worker)
+        }
     }
 
     /// Forgets a part that is none any more.
@@ -205,7 +216,8 @@ struct RunRecord: Sendable {
         }
         if conclusion.isListing || tally.isIncrement { row.rows = count }
         // A run of steps, or in order, has noted how far it came, and may have been cut off.
-        if case .none = tally.cursor, cursor == state.cursor {} else { row.cursor = cursor }
+        if tally.cursor != .none || state.cursor != nil && cursor != state.cursor { row.cursor = cursor }
+        if isIncremental, !tally.isIncrement { row.fullAt = startedAt }
         row.runNumber = state.number
         row.pages = tally.pages
         row.httpStatus = tally.status
@@ -241,7 +253,8 @@ struct RunRecord: Sendable {
             sortedBy: [.down(\.seenAt), .up(\.record)], in: worker)
         var kept = 0
         for row in rows {
-            let isGone = row.run < state.number && (tally.readPages.contains(row.page) || (isListing && row.page > tally.pages))
+            // The pages of a run that asks for what has changed are other ones than those of their numbers.
+            let isGone = row.run < state.number && !tally.isIncrement && (tally.readPages.contains(row.page) || (isListing && row.page > tally.pages))
             if !isGone { kept += 1 }
             if isGone || kept > Self.quarantine { row.delete(in: worker) }
         }

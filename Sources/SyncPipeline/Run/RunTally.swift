@@ -49,6 +49,10 @@ struct RunTally: Sendable {
     var isIncrement = false
     /// The newest of its records.
     private(set) var newest: SyncCursor?
+    /// The newest of the first page that says it.
+    private(set) var firstNewest: SyncCursor?
+    /// Whether what was read so far need not be asked for again if the run ends early: all of it is what it should be.
+    private(set) var isTrusted = true
     /// The last of its records that says how new it is.
     var lastCursor: SyncCursor?
     /// It was said that the server sends what it was not asked for.
@@ -113,6 +117,7 @@ struct RunTally: Sendable {
         rejected += facts.rejected
         unidentified += facts.unidentified
         oldestReading = min(oldestReading, run)
+        firstNewest = firstNewest ?? facts.span?.newest
         newest = [newest, facts.span?.newest].compactMap { $0 }.max()
     }
 
@@ -123,9 +128,18 @@ struct RunTally: Sendable {
         self.error = error.inWords
     }
 
+    /// Takes in that a page was read as it should be, or not.
+    mutating func trust(_ facts: PageFacts, limits: LimitsConfiguration) {
+        isTrusted = isTrusted && facts.isSound && !isPartial && !hasTooManyBad(limits)
+    }
+
+    private func hasTooManyBad(_ limits: LimitsConfiguration) -> Bool {
+        rejected > 0 && (rejected >= records || Double(rejected) > limits.maxBadFraction * Double(records))
+    }
+
     /// Takes in how the listing ended, and judges it.
     mutating func end(_ end: PaginationEnd, limits: LimitsConfiguration) {
-        if rejected > 0, rejected >= records || Double(rejected) > limits.maxBadFraction * Double(records) {
+        if hasTooManyBad(limits) {
             outcome = .failed
             failure = .page
             let limit = rejected >= records ? "" : ", more than limits.max_bad_fraction = \(limits.maxBadFraction)"
@@ -172,7 +186,9 @@ struct RunConclusion: Sendable, Hashable {
             members = known.live.union(seen)
             leavesNothingOpen = false
             verdict.missing = before
-            if tally.isReadAnew { verdict.missing.judged?.time = known.endedAt }
+            // What has changed is there.
+            if tally.isIncrement { verdict.missing.forget(seen) }
+            if tally.isReadAnew, !tally.isIncrement { verdict.missing.judged?.time = known.endedAt }
             return
         }
         if deletion.detect == .snapshot {

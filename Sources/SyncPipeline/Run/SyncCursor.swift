@@ -52,6 +52,15 @@ struct CursorSpan: Sendable, Hashable {
     /// How many do not say it.
     private(set) var missing = 0
 
+    init() {}
+
+    /// What is remembered of a page that has not changed; nil: nothing is.
+    init?(of facts: PageFacts, _ kind: IncrementalConfiguration.Kind) {
+        newest = facts.newest.flatMap { SyncCursor($0, of: kind) }
+        last = facts.last.flatMap { SyncCursor($0, of: kind) }
+        if newest == nil { return nil }
+    }
+
     /// Takes in the next record.
     mutating func add(_ cursor: SyncCursor?) {
         guard let cursor else {

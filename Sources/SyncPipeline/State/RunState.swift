@@ -29,6 +29,8 @@ struct RunState: Sendable, Hashable {
     var resumeAt = ""
     /// How far runs have come in what grows; nil: nobody knows.
     var cursor: String?
+    /// When the last run began that asked for everything.
+    var fullAt: Date?
 
     /// - Parameter entity: what records become now. Rows of another entity are none of the resource's any more. Nil: whatever it was.
     static func load(scope: ResourceScope, entity: String? = nil, in worker: NSManagedObjectContext) throws -> RunState {

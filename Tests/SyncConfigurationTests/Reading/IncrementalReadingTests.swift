@@ -91,6 +91,23 @@ import Testing
         #expect(found.contains { $0.message.contains(message) && $0.suggestion?.isEmpty == false && $0.line != nil }, "\(found)")
     }
 
+    // Everything that a listing does not have would be removed.
+    @Test(arguments: [
+        ("field = \"$.at\", since = \"s\", until = \"u\", start = \"2020-01-01\"", "a listing with an end misses what changes while it is read"),
+        ("field = \"$.at\", since = \"s\", start = \"-90d\"", "what is older than that is not listed"),
+    ])
+    func aRangeIsNoListingToDeleteBy(keys: String, message: String) {
+        let found = read(text(keys, "deletion = { detect = \"snapshot\" }")).errors
+        #expect(found.contains { $0.message.contains(message) && $0.suggestion?.isEmpty == false && $0.line != nil }, "\(found)")
+        #expect(read(text(keys)).errors.isEmpty)
+    }
+
+    // A record that is changed while pages are read moves others from page to page.
+    @Test(arguments: [("page", TimeSpan.hours(24)), ("offset", .hours(24)), ("link-header", nil)])
+    func whereIsCountedEverythingIsListedNowAndThen(kind: String, every: TimeSpan?) throws {
+        #expect(try incremental("field = \"$.at\", since = \"since\"", "pages = { kind = \"\(kind)\" }").fullEvery == every)
+    }
+
     // MARK: Templates
 
     @Test(

@@ -27,6 +27,12 @@ final class ChangingAPI: Sendable {
         var rejection: Int?
         /// The request that fails, by its number from 0 on among all.
         var broken: Set<Int> = []
+        /// Records whose key is no number.
+        var spoilt: Set<Int> = []
+        /// Times are written as numbers.
+        var isNumber = false
+        /// What changes before a request is answered, by its number.
+        var meanwhile: (request: Int, records: [Record])?
         var requests: [String] = []
     }
 
@@ -62,6 +68,7 @@ final class ChangingAPI: Sendable {
         func item(_ name: String) -> String? { items.first { $0.name == name }?.value }
         return state.withLock { state in
             state.requests.append(request.address.url.query?.removingPercentEncoding ?? "")
+            if let (request, records) = state.meanwhile, request == number { for record in records { state.records[record.id] = record } }
             if state.broken.contains(number) { return .response(status: 500) }
             let since = state.ignoresSince ? nil : Self.seconds(item("since")), until = Self.seconds(item("until"))
             if since != nil, let status = state.rejection { return .response(status: status) }
@@ -70,9 +77,11 @@ final class ChangingAPI: Sendable {
                 return changed >= since ?? changed && changed <= until ?? changed
             }.sorted(by: state.order ?? { $0.id < $1.id })
             let page = Int(item("page") ?? "1") ?? 1
-            let records = found.dropFirst((page - 1) * state.pageSize).prefix(state.pageSize).map { record in
-                let changed = record.changed.map { ", \"at\": \"\(DateWriting.text($0 - 978_307_200, format: .rfc3339) ?? "")\"" } ?? ""
-                return "{\"id\": \(record.id), \"name\": \"\(record.name)\"\(changed)}"
+            let records = found.dropFirst((page - 1) * state.pageSize).prefix(state.pageSize).map { [state] record in
+                let time = state.isNumber ? "\(Int(record.changed ?? 0))" : "\"\(DateWriting.text((record.changed ?? 0) - 978_307_200, format: .rfc3339) ?? "")\""
+                let changed = record.changed == nil ? "" : ", \"at\": \(time)"
+                let id = state.spoilt.contains(record.id) ? "\"\(record.id)x\"" : "\(record.id)"
+                return "{\"id\": \(id), \"name\": \"\(record.name)\"\(changed)}"
             }
             let body = "[\(records.joined(separator: ","))]", etag = "\"\(BodyDigest(of: body))\""
             if request.headers.first(name: "If-None-Match") == etag { return .response(status: 304, headers: ["ETag": etag]) }

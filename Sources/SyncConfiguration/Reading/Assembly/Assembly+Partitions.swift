@@ -128,6 +128,15 @@ extension Assembly {
         if incremental.field == nil, !saysUntil {
             complain("field", "\"field\" is missing", "write field = \"$.updated_at\", where a record holds how new it is")
         }
+        if resource.deletion.detect == .snapshot {
+            let remedy = "use deletion.detect = \"none\", or ask without it"
+            if saysUntil || incremental.window != nil {
+                complain("until", "a listing with an end misses what changes while it is read, and deletion.detect = \"snapshot\" would remove that", remedy)
+            }
+            if case .ago? = incremental.start {
+                complain("start", "what is older than that is not listed, and deletion.detect = \"snapshot\" would remove it", remedy)
+            }
+        }
         guard incremental.start == nil else { return }
         let fixed = [Template(resource.url)] + (resource.headers + resource.http.headers).map { Template($0.value) } + (resource.body?.templates ?? [])
         let needed = Set(fixed.flatMap(\.references).map(\.alias))

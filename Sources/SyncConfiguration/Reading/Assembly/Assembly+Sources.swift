@@ -138,7 +138,8 @@ extension Assembly {
 
         let incremental = overlay("incremental", layers.dropFirst())
         let (incrementalTable, incrementalOrigins) = resolve(IncrementalTable.self, [incremental])
-        resource.incremental = incrementalTable.configuration(incremental, incrementalOrigins, detect: resource.deletion.detect, complaints)
+        resource.incremental = incrementalTable.configuration(
+            incremental, incrementalOrigins, needsListings: resource.deletion.detect == .snapshot || resource.pagination.kind.isCounted, complaints)
         if resource.incremental != nil {
             settings += self.settings(
                 of: incrementalTable, incrementalOrigins, path: path, prefix: "incremental.",

@@ -58,8 +58,10 @@ struct IncrementalTable: ConfigurationTable {
     static let shared: Set<String> = ["kind", "field", "since", "start", "order", "full_every", "on_missing", "on_cursor_rejected"]
 
     /// The value the table stands for; nil: every run asks for everything.
+    ///
+    /// - Parameter needsListings: whether some things show only where everything is listed.
     func configuration(
-        _ layer: Layer, _ origins: [String: DocumentNode.Place], detect: DeletionConfiguration.Detection, _ complaints: Complaints
+        _ layer: Layer, _ origins: [String: DocumentNode.Place], needsListings: Bool, _ complaints: Complaints
     ) -> IncrementalConfiguration? {
         guard let node = layer.node, let table = node.table, table["kind"] == nil || origins["kind"] != nil else { return nil }
         kind.complainOfOthers(origins, shared: kind == .none ? ["kind"] : Self.shared, layer.subject, complaints)
@@ -94,7 +96,7 @@ struct IncrementalTable: ConfigurationTable {
         switch fullEvery {
         case .never?: result.fullEvery = nil
         case .every(let span)?: result.fullEvery = span
-        case nil: result.fullEvery = detect == .snapshot ? .hours(24) : nil
+        case nil: result.fullEvery = needsListings ? .hours(24) : nil
         }
         result.window = window
         result.onMissing = onMissing

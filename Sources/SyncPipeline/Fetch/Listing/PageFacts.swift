@@ -39,8 +39,13 @@ public struct PageFacts: Sendable, Hashable {
     public var isLoneObject = false
     /// Whether `null` was there: no records, and not an empty list either.
     public var isNull = false
-    /// How new its records are; nil where nobody asks, or the page was not read. Not stored.
-    var span: CursorSpan?
+    /// How new its records are; nil where nobody asks. Of a page that was not read it is what is stored of it.
+    var span: CursorSpan? {
+        didSet { (newest, last) = (span?.newest?.text, span?.last?.text) }
+    }
+    /// How new the newest and the last of its records are, as `SyncCursor` writes it.
+    var newest: String?
+    var last: String?
 
     /// Whether the page belongs to a listing, and says how it continues. A page that does not – an error with status 200 – may come with the
     /// validators of the page it replaces, and a "not modified" response would then refer to the error.

@@ -28,6 +28,9 @@ struct RequestTable: StateTable {
     let totalPages = Column<Int?>("totalPages")
     let rejected = Column<Int>.count("rejected")
     let unidentified = Column<Int>.count("unidentified")
+    /// How new the newest and the last of its records are.
+    let newest = Column<String?>("newest")
+    let last = Column<String?>("last")
     /// How many records its manifest has; 0: there is none.
     let manifest = Column<Int>.count("manifest")
 
@@ -52,6 +55,8 @@ extension StateRow<RequestTable> {
             facts.isCursorNumber = self.isCursorNumber
             facts.rejected = self.rejected
             facts.unidentified = self.unidentified
+            facts.newest = self.newest
+            facts.last = self.last
             return facts
         }
         set {
@@ -66,6 +71,8 @@ extension StateRow<RequestTable> {
             self.totalPages = newValue?.totalPages
             self.rejected = newValue?.rejected ?? 0
             self.unidentified = newValue?.unidentified ?? 0
+            self.newest = newValue?.newest
+            self.last = newValue?.last
         }
     }
 

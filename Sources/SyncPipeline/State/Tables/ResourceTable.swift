@@ -29,6 +29,8 @@ struct ResourceTable: StateTable {
     let completeRun = Column<Int64>.count("completeRun")
     /// How far runs have come, a value of `incremental.field`; nil: everything is asked for.
     let cursor = Column<String?>("cursor")
+    /// When the last run began that asked for everything, whatever became of it.
+    let fullAt = Column<Date?>("fullAt", isShown: false)
     /// With which of its parts the next run begins; empty: with the first.
     let resumeAt = Column<String>("resumeAt", isShown: false, or: "")
 
@@ -86,7 +88,8 @@ extension StateRow<ResourceTable> {
             completeRun: self.completeRun,
             parkedUntil: self.parkedUntil, nextPollAt: self.nextPollAt, isPaused: self.isPaused, heldDeletes: self.heldDeletes,
             httpStatus: self.httpStatus,
-            lastError: self.lastError, fingerprint: self.mapping, resumeAt: self.resumeAt, cursor: isSame ? self.cursor : nil)
+            lastError: self.lastError, fingerprint: self.mapping, resumeAt: self.resumeAt, cursor: isSame ? self.cursor : nil,
+            fullAt: self.fullAt)
     }
 }
 

@@ -72,7 +72,8 @@ extension PipelineState {
         resource.pacing = conclusion.pacing
         resource.interval = resource.schedule.interval(pacing: conclusion.pacing, random: chance.next())
         resource.status.take(
-            report, heldDeletes: conclusion.heldDeletes, guardName: conclusion.guardName, isCaughtUp: conclusion.isCaughtUp, parkedUntil: conclusion.parkedUntil)
+            report, heldDeletes: conclusion.heldDeletes, guardName: conclusion.guardName, isCaughtUp: conclusion.isCaughtUp,
+            parkedUntil: conclusion.parkedUntil)
         resource.lacksParents = conclusion.lacksParents
         if report.outcome == .succeeded {
             resource.freshSince = now.instant

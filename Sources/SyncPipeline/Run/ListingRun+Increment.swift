@@ -20,7 +20,7 @@ extension ListingRun {
         return isOver(state.completeAt, interval) && isOver(state.fullAt, min(interval, Self.timeBetweenListings))
     }
 
-    private static let timeBetweenListings = Duration.seconds(3600)
+    private static let timeBetweenListings = Duration.seconds(6 * 3600)
 
     /// What the run asks for first.
     func firstStep(_ increment: Increment?, _ now: Date) throws -> Step { try step(increment, increment?.slice(after: nil), now) }
@@ -94,7 +94,9 @@ extension ListingRun {
             tally.isIgnoranceTold = true
             environment.observe(.sinceIgnored(scope: scope, run: id, since: slice.since?.text ?? "", oldest: oldest.text))
         }
-        if configuration.order == .ascending, configuration.window == nil, tally.isTrusted, let newest = span.newest { try await note(newest, increment) }
+        if configuration.order == .ascending, configuration.window == nil, tally.isTrusted, let newest = span.newest {
+            try await note(newest, increment)
+        }
         return increment.isBehind(span, slice)
     }
 

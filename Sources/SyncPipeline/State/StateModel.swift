@@ -46,7 +46,8 @@ enum StatusViews {
         }
         let deletedAt = ModelBuilder.Bookkeeping.deletedAt.column ?? "NULL", run = ModelBuilder.Bookkeeping.run.column ?? "NULL"
         return entities.map { entity in
-            let key = entity.key.map { $0 == EntityConfiguration.keyAttribute ? ModelBuilder.keyColumn : "\"\($0)\"" }.joined(separator: " || ',' || ")
+            let key = entity.key.map { $0 == EntityConfiguration.keyAttribute ? ModelBuilder.keyColumn : "\"\($0)\"" }.joined(
+                separator: " || ',' || ")
             return "SELECT '\(entity.name)' AS entity, CAST(\(key) AS TEXT) AS key, \(deletedAt) AS deleted_at, \(run) AS run "
                 + "FROM \"\(entity.name)_tombstone\""
         }.joined(separator: " UNION ALL ")

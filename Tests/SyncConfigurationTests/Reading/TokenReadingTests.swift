@@ -22,7 +22,8 @@ import Testing
         let read = try auth("{ \(Self.client), grant = \"client-credentials\" }")
         #expect(read == .oauth2(expected) && read.secrets == [.credential("c")])
         #expect(expected.tokenPath == JSONPath(keys: ["access_token"]) && expected.expiresPath == JSONPath(keys: ["expires_in"]))
-        #expect(expected.earlyRefresh == .seconds(60) && expected.lifetime == nil && expected.header == "Authorization" && expected.scheme == "Bearer")
+        #expect(
+            expected.earlyRefresh == .seconds(60) && expected.lifetime == nil && expected.header == "Authorization" && expected.scheme == "Bearer")
     }
 
     @Test func everyKeyOfOAuth2IsRead() throws {

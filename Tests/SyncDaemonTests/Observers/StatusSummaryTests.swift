@@ -122,7 +122,7 @@ import Testing
         var counted: [Int?] = []
         for run in runs {
             summary.record(.runFinished(run), at: now)
-            status.take(run, heldDeletes: 0, guardName: nil, parkedUntil: nil)
+            status.take(run, heldDeletes: 0, guardName: nil, isCaughtUp: run.isComplete, parkedUntil: nil)
             #expect(summary.resources[issues]?.objects == status.objects)
             counted.append(status.objects)
         }

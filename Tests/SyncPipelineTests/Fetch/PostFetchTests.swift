@@ -92,7 +92,8 @@ import Testing
         let transport = StubTransport(.response(status: status, headers: ["Location": "/v2/search"]), Self.ok)
         guard case .page(let page) = await (try fetch(transport)).run() else { throw Unexpected() }
         #expect(page.address.description == "https://a.example/v2/search")
-        #expect(transport.requests.map(\.method) == [.post, .post] && transport.requests[1].body?.revealed() == transport.requests[0].body?.revealed())
+        #expect(
+            transport.requests.map(\.method) == [.post, .post] && transport.requests[1].body?.revealed() == transport.requests[0].body?.revealed())
         #expect(transport.requests[1].headers["Content-Type"] == ["application/json"])
     }
 

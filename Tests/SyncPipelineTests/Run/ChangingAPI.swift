@@ -78,7 +78,9 @@ final class ChangingAPI: Sendable {
             }.sorted(by: state.order ?? { $0.id < $1.id })
             let page = Int(item("page") ?? "1") ?? 1
             let records = found.dropFirst((page - 1) * state.pageSize).prefix(state.pageSize).map { [state] record in
-                let time = state.isNumber ? "\(Int(record.changed ?? 0))" : "\"\(DateWriting.text((record.changed ?? 0) - 978_307_200, format: .rfc3339) ?? "")\""
+                let time =
+                    state.isNumber
+                    ? "\(Int(record.changed ?? 0))" : "\"\(DateWriting.text((record.changed ?? 0) - 978_307_200, format: .rfc3339) ?? "")\""
                 let changed = record.changed == nil ? "" : ", \"at\": \(time)"
                 let id = state.spoilt.contains(record.id) ? "\"\(record.id)x\"" : "\(record.id)"
                 return "{\"id\": \(id), \"name\": \"\(record.name)\"\(changed)}"

@@ -393,7 +393,9 @@ import Testing
         api.put(1, at: begin - 100)
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("increment-\(UUID().uuidString)")
         let toml = ChangingAPI.people("since = \"since\"")
-        for (old, new) in [("", ""), ("since = \"since\"", "since = \"since\", request_format = \"unix\""), ("size_param = \"\"", "size_param = \"per\"")] {
+        for (old, new) in [
+            ("", ""), ("since = \"since\"", "since = \"since\", request_format = \"unix\""), ("size_param = \"\"", "size_param = \"per\""),
+        ] {
             let fixture = try await api.fixture(old.isEmpty ? toml : toml.replacingOccurrences(of: old, with: new), folder: folder)
             _ = api.asked()
             #expect(try await fixture.sync("api/people").isComplete)
@@ -407,7 +409,8 @@ import Testing
     // Somebody has accepted deletions, and that run fails: the next one has to ask for everything, too.
     @Test func acceptedDeletionsAreForTheNextListing() async throws {
         for id in 1...4 { api.put(id, at: begin - 100) }
-        let toml = ChangingAPI.people("since = \"since\"", deletion: "snapshot").replacingOccurrences(of: "max_fraction = 1.0", with: "max_fraction = 0.1")
+        let toml = ChangingAPI.people("since = \"since\"", deletion: "snapshot").replacingOccurrences(
+            of: "max_fraction = 1.0", with: "max_fraction = 0.1")
         let fixture = try await api.fixture(toml)
         try await fixture.sync("api/people")
         api.remove(1, 2)
@@ -426,7 +429,8 @@ import Testing
     // It was missing once, then it changed: it is there, and has to be missing twice again.
     @Test func whatHasChangedIsNotMissing() async throws {
         for id in 1...3 { api.put(id, at: begin - 100) }
-        let toml = ChangingAPI.people("since = \"since\"", deletion: "snapshot").replacingOccurrences(of: "confirm_runs = 1", with: "confirm_runs = 2")
+        let toml = ChangingAPI.people("since = \"since\"", deletion: "snapshot").replacingOccurrences(
+            of: "confirm_runs = 1", with: "confirm_runs = 2")
         let fixture = try await api.fixture(toml)
         try await fixture.sync("api/people")
         api.remove(1)

@@ -131,14 +131,17 @@ extension Assembly {
         if resource.deletion.detect == .snapshot {
             let remedy = "use deletion.detect = \"none\", or ask without it"
             if saysUntil || incremental.window != nil {
-                complain("until", "a listing with an end misses what changes while it is read, and deletion.detect = \"snapshot\" would remove that", remedy)
+                complain(
+                    "until", "a listing with an end misses what changes while it is read, and deletion.detect = \"snapshot\" would remove that",
+                    remedy)
             }
             if case .ago? = incremental.start {
                 complain("start", "what is older than that is not listed, and deletion.detect = \"snapshot\" would remove it", remedy)
             }
         }
         guard incremental.start == nil else { return }
-        let fixed = [Template(resource.url)] + (resource.headers + resource.http.headers).map { Template($0.value) } + (resource.body?.templates ?? [])
+        let fixed =
+            [Template(resource.url)] + (resource.headers + resource.http.headers).map { Template($0.value) } + (resource.body?.templates ?? [])
         let needed = Set(fixed.flatMap(\.references).map(\.alias))
         if saysUntil || needed.contains("since") {
             let reason = saysUntil ? "a range has two ends" : "{since} is more than a parameter that may be left out"

@@ -63,7 +63,8 @@ extension Assembly {
 
     /// What of a source's own table its resources have, too.
     private static let inheritedKeys: Set<String> = [
-        "records", "params", "headers", "secret_params", "secret_headers", "success", "empty_statuses", "set", "method", "json", "form", "query", "query_file", "variables",
+        "records", "params", "headers", "secret_params", "secret_headers", "success", "empty_statuses", "set", "method", "json", "form", "query",
+        "query_file", "variables",
         "idempotent",
     ]
 

@@ -177,7 +177,7 @@ extension Assembly {
                         : suggestion(for: name, among: entity.attributes.map(\.name), kind: "known attributes"))
                 continue
             }
-            if !attribute.isRead {
+            if !attribute.isRead, entity.derivedKey == nil {
                 complaints.add(at: place, subject, "\"\(name)\" has read = false, and records are recognised by it", "remove read = false")
             }
             if !attribute.type.mayBeKey {

@@ -93,7 +93,8 @@ public struct FetchSettings: Sendable {
     func request(
         _ page: PageRequest, at address: HTTPAddress, credential: Credential, validators: ConditionalGET?, cookies: RunCookies?
     ) -> HTTPRequest {
-        var request = HTTPRequest(method: page.method, address: address, headers: [:], body: page.content.bytes.isEmpty ? nil : Secret(page.content.bytes))
+        var request = HTTPRequest(
+            method: page.method, address: address, headers: [:], body: page.content.bytes.isEmpty ? nil : Secret(page.content.bytes))
         request.headers.add(name: "User-Agent", value: userAgent)
         request.headers.add(name: "Accept", value: accept)
         request.headers.add(name: "Accept-Encoding", value: http.acceptEncoding.joined(separator: ", "))

@@ -94,10 +94,11 @@ import Testing
             ]))
         login.parameters = [SecretField(name: "v", value: .text("2"))]
         login.username = .text("me")
-        let (request, token) = try await ask({ url in
-            login.url = "\(url)login"
-            return .session(.init(login: login, token: .path(JSONPath.root)))
-        }, answer: #""bare-token""#)
+        let (request, token) = try await ask(
+            { url in
+                login.url = "\(url)login"
+                return .session(.init(login: login, token: .path(JSONPath.root)))
+            }, answer: #""bare-token""#)
         #expect(token == "bare-token")
         #expect(request.line == "POST /login?v=2 HTTP/1.1" && request.headers["content-type"] == "application/json")
         #expect(request.headers["authorization"] == "Basic \(Data("me:".utf8).base64EncodedString())")

@@ -70,12 +70,16 @@ import Testing
         let more = [
             "people": "deletion = { detect = \"snapshot\", confirm_runs = 1, max_fraction = 1.0 }",
             "links": "pages = { kind = \"link-header\" }", "forks": "pages = { kind = \"link-header\" }",
-            "torn": "pages = { kind = \"link-header\" }",
-            "alone": "incremental = { kind = \"integer\", field = \"$.id\", since = \"after\" }", "parts": "for_each = { values = [\"a\", \"b\"], as = \"p\" }\nparams = { p = \"{p}\" }",
+            "torn": "pages = { kind = \"link-header\" }", "parts": "for_each = { values = [\"a\", \"b\"], as = \"p\" }\nparams = { p = \"{p}\" }",
             "cursors": """
             records = "$.items"
             pages = { kind = "cursor", path = "$.next", stop = { has_more = "$.more", total = "$.total", total_pages = "$.pages" } }
-            """, "numbers": "records = \"$.items\"\npages = { kind = \"cursor\", path = \"$.next\" }",
+            """,
+            "numbers": """
+            records = "$.items"
+            pages = { kind = "cursor", path = "$.next" }
+            incremental = { kind = "integer", field = "$.id", since = "after" }
+            """,
         ]
         let resources = names.map { ScriptedAPI.resource($0, of: $0 == "things" ? "Thing" : "Person", more[$0] ?? "") }.joined()
         return ScriptedAPI.configuration(

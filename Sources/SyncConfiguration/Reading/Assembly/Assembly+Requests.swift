@@ -10,7 +10,7 @@ extension Assembly {
             complaints.add(at: origins[key] ?? own.node?.table?[key]?.place ?? own.node?.place, own.subject, key: key, message, suggestion)
         }
         let isQuery = values.isQuery
-        resource.isGraphQL = isQuery || values.isQueryInJSON
+        resource.isGraphQL = isQuery || values.queryInJSON != nil && values.records?.segments.first == .key("data")
         resource.isIdempotent = values.isIdempotent
         resource.method = values.requestMethod
         let given: [(key: String, isThere: Bool)] = [
@@ -28,6 +28,9 @@ extension Assembly {
             if values.isIdempotent { complain("idempotent", "a GET may always be made again", "remove it, or write method = \"POST\"") }
         }
         if let json = values.json { resource.body = .json(json) }
+        if let text = values.queryInJSON, let problem = GraphQLQuery.complaint(ofText: text) {
+            complain("json", "query: \(problem.message)", problem.suggestion)
+        }
         if let form = values.form { resource.body = .form(form) }
         guard isQuery else {
             // A query that was refused has been complained about, too.
@@ -77,12 +80,12 @@ extension RequestBody {
 }
 
 extension ResourceTable {
-    /// Whether its `json` is a query: a text of that name, and the answer has its records where GraphQL has data.
-    fileprivate var isQueryInJSON: Bool {
-        guard records?.segments.first == .key("data") else { return false }
-        return switch json?.member("query") {
-        case .text?, .template?: true
-        case nil, .boolean?, .number?, .array?, .object?: false
+    /// The text that is called `query` in its `json`: a query of GraphQL where the answer has its records where GraphQL has data.
+    fileprivate var queryInJSON: String? {
+        switch json?.member("query") {
+        case .text(let text)?: text
+        case .template(let template)?: template.description
+        case nil, .boolean?, .number?, .array?, .object?: nil
         }
     }
 }

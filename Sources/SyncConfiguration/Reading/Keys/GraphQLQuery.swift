@@ -11,10 +11,14 @@ enum GraphQLQuery {
         }
         let outline = Outline(text)
         if outline.isEmpty { return ("the query is empty", "write a query such as \"{ items { id } }\"") }
-        if let operation = outline.keywords.first(where: { $0 == "mutation" || $0 == "subscription" }) {
-            return ("this is a \(operation), and cisternd only reads", "write a query")
-        }
+        if let refusal = outline.refusal { return refusal }
         return outline.hasBraces ? nil : ("this is no query: it asks for nothing", "write a query such as \"{ items { id } }\"")
+    }
+
+    /// The same of a text that need not be GraphQL: words for a search may be any words, but have no braces.
+    static func complaint(ofText text: String) -> (message: String, suggestion: String)? {
+        let outline = Outline(text)
+        return outline.hasBraces ? outline.refusal : nil
     }
 
     /// Whether a text can be the name of a variable or a field (GraphQL, 2.1.9).
@@ -43,6 +47,12 @@ enum GraphQLQuery {
         private(set) var keywords: [String] = []
         private(set) var hasBraces = false
         private(set) var isEmpty = true
+
+        /// What is wrong with it if it does not only read.
+        var refusal: (message: String, suggestion: String)? {
+            guard let operation = keywords.first(where: { $0 == "mutation" || $0 == "subscription" }) else { return nil }
+            return ("this is a \(operation), and cisternd only reads", "write a query")
+        }
 
         init(_ text: String) {
             let bytes = Array(text.utf8)

@@ -2,7 +2,8 @@ import JSONPaths
 
 /// What a POST sends: `json`, `form`, or what `query` and `variables` make.
 ///
-/// It is shown as it is, so secrets do not belong into it. The texts of its leaves are templates, as the values of parameters are, until ``filled(_:)`` has filled them.
+/// It is shown as it is, so secrets do not belong into it. The texts of its leaves are templates, as the values of parameters are, until
+/// ``filled(_:)`` has filled them.
 public enum RequestBody: Sendable, Hashable {
     /// JSON (`application/json`).
     case json(BodyValue)

@@ -94,7 +94,8 @@ public enum Refusal: Error, Sendable, Hashable, CustomStringConvertible {
         case .downgrade: "redirect or link from https to http refused"
         case .otherOrigin(let origin): "leads to another origin, \(origin); set redirects or next_links = \"any\" to follow"
         case .contentForOtherOrigin(let origin):
-            "leads to another origin, \(origin), and what the request sends is not for that; if the service has moved, write its address in base_url or url"
+            "leads to another origin, \(origin), and what the request sends is not for that; "
+                + "if the service has moved, write its address in base_url or url"
         case .redirectNotAllowed: "redirects are not allowed (redirects = \"none\")"
         case .nextLinksNotAllowed: "next links are not followed (next_links = \"none\")"
         case .missingLocation: "redirect without Location"

@@ -106,7 +106,10 @@ import Testing
             }
             let repo = query.variables.repo
             if repo == failing {
-                return HostileServerTests.answer("200 OK", #"{"data": {"repository": null}, "errors": [{"message": "out of quota"}]}"#)
+                // As whole as an answer can look, and yet some of what there is, is missing.
+                let some = #"{"nodes": [{"id": "\#(repo)/1"}], "pageInfo": {"hasNextPage": false, "endCursor": "after \#(repo)"}}"#
+                return HostileServerTests.answer(
+                    "200 OK", #"{"data": {"repository": {"issues": \#(some)}}, "errors": [{"message": "out of quota"}]}"#)
             }
             // Two pages of each: the second begins where the cursor of the first says.
             let isFirst = query.variables.after == nil

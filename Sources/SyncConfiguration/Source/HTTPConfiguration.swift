@@ -52,11 +52,11 @@ public struct HTTPConfiguration: Sendable, Hashable {
     public var maxBody = ByteCount.mebibytes(16)
     /// Decompressed by compressed size; looked at past the first MiB.
     public var maxRatio = 100
-    /// `http.redirects`, default `same-origin`. Credentials never go along to another origin.
+    /// `http.redirects`, default `same-origin`. Credentials never go along to another origin, and a request that sends something is not led there.
     public var redirects = Reach.sameOrigin
     /// `http.max_redirects`: redirects followed for one request, 0 to 20. Default 3; one more and the answer is refused.
     public var maxRedirects = 3
-    /// Links taken from bodies and `Link` headers.
+    /// Links taken from bodies and `Link` headers. A request that sends something is not led to another origin.
     public var nextLinks = Reach.sameOrigin
     /// `http.allow_private_networks`: `"auto"` (the default), true or false.
     public var allowPrivateNetworks = PrivateNetworks.auto

@@ -2,7 +2,8 @@ import JSONPaths
 
 /// What a POST sends: `json`, `form`, or what `query` and `variables` make.
 ///
-/// It holds no secrets. The texts of its leaves are templates, as the values of parameters are, until ``filled(_:)`` has filled them.
+/// It is shown as it is, so secrets do not belong into it. The texts of its leaves are templates, as the values of parameters are, until
+/// ``filled(_:)`` has filled them.
 public enum RequestBody: Sendable, Hashable {
     /// JSON (`application/json`).
     case json(BodyValue)
@@ -46,6 +47,14 @@ public enum RequestBody: Sendable, Hashable {
     private static func path(of place: String) throws(JSONPathError) -> JSONPath {
         guard place.hasPrefix("/") || place.hasPrefix("$") else { return JSONPath(keys: [place]) }
         return try JSONPath(parsing: place)
+    }
+
+    /// Whether two places are the same, however they are written, or one of them is inside of the other: what is set at one replaces the other.
+    func hasOverlap(of first: String, _ second: String) -> Bool {
+        guard case .json = self, let one = try? Self.path(of: first).segments, let other = try? Self.path(of: second).segments,
+            !one.isEmpty, !other.isEmpty
+        else { return first == second }
+        return zip(one, other).allSatisfy { $0.name == $1.name }
     }
 
     /// What is wrong with a place, and what to do about it; nil: a value can be set there.

@@ -49,7 +49,8 @@ public struct ResourceConfiguration: Sendable, Hashable {
     public var body: RequestBody?
     /// `idempotent`, default false: whether a POST may be made again although the first one may have reached the server.
     public var isIdempotent = false
-    /// Whether answers are those of GraphQL, where a success may hold errors: it has a `query`, or `pages.kind` is `graphql`.
+    /// Whether answers are those of GraphQL, where a success may hold errors: it has a `query`, `pages.kind` is `graphql`, or its `json` has a text
+    /// `query`, and `records` are in `$.data`.
     public var isGraphQL = false
     /// `secret_headers`, sorted by name: headers whose values are secrets. They go to the resource's own origin only.
     public var secretHeaders: [SecretField] = []

@@ -72,7 +72,7 @@ public enum PageTrial {
                 page, pagination.request, by: recipe, badRecords: badRecords, document: document, besides: known, limit: limit, now: clock.wallTime)
             badRecords += facts.rejected
             let step = pagination.advance(facts)
-            result.append(make(step.words))
+            result.append(make(step.words(recipe.settings.redactor)))
             if case .next = step { return true }
             return false
         }
@@ -135,13 +135,14 @@ public enum PageTrial {
 }
 
 extension Pagination.Step {
-    fileprivate var words: String {
+    /// In words, with secrets masked, as far as the page said them.
+    fileprivate func words(_ redactor: Redactor) -> String {
         switch self {
-        case .next(let request): "next page: \(request)"
+        case .next(let request): return "next page: \(request.words(redactor))"
         case .end(let end):
-            "the end (\(end.rules.map(\.rawValue).joined(separator: ", ")))"
-                + (end.doubts.isEmpty ? "" : "; not complete: " + end.doubts.map(\.description).joined(separator: "; "))
-        case .repetition(let what): "refused: \(what.rawValue)"
+            let rules = end.rules.map(\.rawValue).joined(separator: ", "), doubts = end.doubts.map(\.description).joined(separator: "; ")
+            return "the end (\(rules))" + (doubts.isEmpty ? "" : "; not complete: \(redactor.redact(doubts))")
+        case .repetition(let what): return "refused: \(what.rawValue)"
         }
     }
 }

@@ -102,6 +102,23 @@ import Testing
         #expect(try body("method = \"POST\"\nidempotent = true\njson = { a = 1 }", "method = \"GET\"") == nil)
     }
 
+    // What a source says of its POSTs is nothing that its GETs could have said.
+    @Test func whatASourceSaysOfItsPOSTsIsNoMistakeOfItsGETs() throws {
+        for resource in ["", "method = \"GET\""] {
+            let text = long("idempotent = true", resource), reading = read(text)
+            #expect(reading.errors.map(\.description) == [])
+            let plain = try #require(reading.configuration?.sources[0].resources[0])
+            #expect(plain.method == .get && !plain.isIdempotent)
+            let resolved = try #require(reading.resolved).toml()
+            #expect(errors(resolved) == [], "\(resolved)")
+        }
+        #expect(try configuration(long("idempotent = true", "method = \"POST\"")).sources[0].resources[0].isIdempotent)
+        let query = "query = \"{ items { id } }\"\nrecords = \"$.data.items\""
+        #expect(try configuration(long("idempotent = true", query)).sources[0].resources[0].isIdempotent)
+        // Its own word is one all the same.
+        #expect(errors(long("idempotent = true", "idempotent = true")).joined().contains("a GET may always be made again"))
+    }
+
     @Test func aQueryOfTheSourceTakesVariablesOfItsResources() throws {
         let query = "query = \"query($k: String) { items(k: $k) { id } }\"\nvariables = { k = \"a\", n = 1 }\nrecords = \"$.data.items\""
         let text = long(query, "variables = { k = \"b\" }")
@@ -168,9 +185,28 @@ import Testing
         #expect(resource.method == .post && resource.isGraphQL && !resource.isIdempotent)
     }
 
-    @Test(arguments: ["# what changes\n, mutation { a }", "subscription { a }", "  ", "# { a }", "items", "{ a \u{1} }"])
+    @Test(arguments: ["# what changes\n, mutation { a }", "subscription { a }", "  ", "# { a }", "items", "{ a \u{1} }", "\"{ a }\""])
     func whatIsNoQueryIsRefused(text: String) {
         #expect(GraphQLQuery.complaint(text)?.suggestion.isEmpty == false)
+    }
+
+    // It may stand behind a query, and a text or a comment may hide where that ends.
+    @Test(arguments: [
+        "\u{FEFF}mutation { a }", "query A { a } mutation B { b }", "fragment F on X { a }\nsubscription { b }", "{ a(b: \"\\\\\") } mutation { b }",
+        "{ a(b: \"\") } mutation { b }", "{ a(b: \"\"\"{\"\"\") } mutation { b }", "{ a # {\n} mutation { b }",
+        "query($a: In = {b: [1]}) { a } mutation { b }",
+    ])
+    func aChangeIsFoundWhereverItStands(text: String) {
+        #expect(GraphQLQuery.complaint(text)?.message.hasSuffix("and cisternd only reads") == true)
+    }
+
+    // Neither texts and comments nor names make a query something else.
+    @Test(arguments: [
+        "query($a: String = \"#\") { a }", "query mutation($subscription: ID = {a: 1}) { mutation }", "fragment subscription on X { a } { b }",
+        "{ a(b: \"} mutation {\") }", "{ a(b: \"\"\" \\\"\"\" } mutation { \"\"\") }", "{ a } # } mutation { b }", "{ a(b: \"\\\"} mutation {\") }",
+    ])
+    func aQueryMayHoldAnyWord(text: String) {
+        #expect(GraphQLQuery.complaint(text) == nil)
     }
 
     @Test func aQueryInAFileIsLookedForBesideTheMainFile() throws {
@@ -190,6 +226,32 @@ import Testing
         #expect(missing.first?.keyPath == "source.items.query_file" && missing.first?.line != nil)
         let wrong = reading("a.graphql", ["/c/a.graphql": "mutation { a }"]).errors
         #expect(wrong.count == 1 && wrong[0].message == "/c/a.graphql: this is a mutation, and cisternd only reads", "\(wrong)")
+    }
+
+    // What cannot be read, or was refused, says nothing of variables: they are not missed.
+    @Test func aQueryThatIsRefusedIsComplainedOfOnce() {
+        let pages = "pages = { kind = \"graphql\", page_info = \"$.data.items.pageInfo\" }\nvariables = { k = \"a\" }\n"
+        let missing = read(itemSource + Self.records + pages + "query_file = \"a.graphql\"").errors
+        #expect(missing.map(\.keyPath) == ["source.items.query_file"], "\(missing)")
+        let wrong = read(itemSource + Self.records + pages + "query = \"mutation { a }\"").errors
+        #expect(wrong.map(\.keyPath) == ["source.items.query"], "\(wrong)")
+    }
+
+    @Test(arguments: [
+        ("json = { query = \"{ items { id } }\" }", "$.data.items", true), ("json = { query = \"{ items { id } }\" }", "$.data", true),
+        ("json = { query = \"{ items { id } }\" }", "$.items", false), ("json = { query = { match = \"a\" } }", "$.data.items", false),
+        ("json = { q = \"a\" }", "$.data.items", false), ("form = { query = \"a\" }", "$.data.items", false),
+    ])
+    func aQueryMayBeWrittenAsJSON(body: String, records: String, isGraphQL: Bool) throws {
+        let resource = try resource("method = \"POST\"\n\(body)\nrecords = \"\(records)\"")
+        #expect(resource.isGraphQL == isGraphQL)
+    }
+
+    @Test func aChangeIsNotWrittenAsJSONEither() {
+        let found = read(itemSource + "method = \"POST\"\njson = { query = \"query A { a } mutation { b }\" }").errors
+        #expect(found.count == 1 && found[0].message == "query: this is a mutation, and cisternd only reads", "\(found)")
+        // Whoever looks for a word asks for no change.
+        #expect(errors(itemSource + "method = \"POST\"\njson = { query = \"mutation\" }") == [])
     }
 
     @Test func aConnectionIsReadWithItsVariable() throws {
@@ -258,10 +320,43 @@ import Testing
         ("json = { a = 1 }", "in = \"body\", size_param = \"/a/b\"", "size_param", "the body has no place \"/a/b\""),
         ("json = { a = 1 }", "in = \"header\", param = \"a b\"", "param", "\"a b\" is not the name of a header"),
         ("json = { a = 1 }", "in = \"header\", size_param = \"a b\"", "size_param", "\"a b\" is not the name of a header"),
+        ("json = {}", "in = \"header\", param = \"X-P\", size_param = \"x-p\"", "size_param", "param and size_param are both \"X-P\""),
+        ("json = {}", "in = \"body\", param = \"p\", size_param = \"p\"", "size_param", "param and size_param are both \"p\""),
+        ("json = {}", "in = \"body\", param = \"p\", size_param = \"/p\"", "size_param", "are one place in the body, or one of them is inside"),
+        ("json = {}", "in = \"body\", param = \"$.p\", size_param = \"p\"", "size_param", "are one place in the body, or one of them is inside"),
+        ("json = {}", "in = \"body\", param = \"/p/a\", size_param = \"p\"", "size_param", "are one place in the body, or one of them is inside"),
+        ("json = {}", "in = \"body\", param = \"p\", size_param = \"$.p.a\"", "size_param", "are one place in the body, or one of them is inside"),
+        ("json = {}", "in = \"body\", param = \"/p/0\", size_param = \"/p/a\"", "size_param", "the body has no place \"/p/a\""),
+        ("json = {}", "in = \"body\", param = \"/p/0\", size_param = \"/p/2\"", "size_param", "the body has no place \"/p/2\""),
     ])
     func aPlaceThatTheRequestDoesNotHaveIsRefused(body: String, pages: String, key: String, message: String) {
         let found = read(itemSource + "method = \"POST\"\n\(body)\npages = { kind = \"page\", \(pages) }").errors
         #expect(found.count == 1 && found[0].description.contains(message), "\(found)")
         #expect(found.first?.keyPath == "source.items.pages.\(key)")
+    }
+    // One makes the list that the other one is in, and the fields of a form have any name.
+    @Test(arguments: [("json = {}", "/range/0", "/range/1"), ("json = {}", "/p", "/pp"), ("form = {}", "p", "/p")])
+    func placesBesideEachOtherAreTwo(body: String, param: String, size: String) throws {
+        let resource = try resource(
+            "method = \"POST\"\n\(body)\npages = { kind = \"offset\", in = \"body\", param = \"\(param)\", limit_param = \"\(size)\" }")
+        let sent = try #require(resource.body)
+        #expect(sent.setting(.number("0"), at: param)?.setting(.number("1"), at: size) != nil)
+    }
+
+    // MARK: Times
+
+    private static let bodiesWithTimes = [
+        "method = \"POST\"\njson = { filter = { since = \"{since}\", at = [\"{now:unix}\"] } }",
+        "method = \"POST\"\nform = { since = \"{since}\" }",
+        "query = \"query($since: String) { items(since: $since) { id } }\"\nrecords = \"$.data.items\"\nvariables = { since = \"{since}\" }",
+    ]
+
+    // A body has no parameter that could be left out of the first request.
+    @Test(arguments: bodiesWithTimes) func aTimeInABodyNeedsABeginning(lines: String) throws {
+        let timed = try resource(lines + "\nincremental = { field = \"$.at\", start = \"2020-01-01T00:00:00Z\" }")
+        #expect(timed.isTimed && timed.templates.contains(where: \.isTimed))
+        let found = read(itemSource + lines + "\nincremental = { field = \"$.at\" }").errors
+        #expect(found.count == 1 && found[0].message.contains("\"start\" is missing: {since} is more than a parameter"), "\(found)")
+        #expect(problem("incremental = { field = \"$.at\" }").contains("{since} in params, path, a header or the body (json, form, variables)"))
     }
 }

@@ -42,6 +42,26 @@ import Testing
         #expect(try await facts(link("/x")) { $0.http.nextLinks = .none }.refusedLink != nil)
     }
 
+    @Test func aRequestThatSendsSomethingHasNoNextLinkToAnotherOrigin() async throws {
+        func sending(_ target: String, _ reach: HTTPConfiguration.Reach, inBody: Bool) async throws -> PageFacts {
+            let kind = inBody ? Self.bodyLink : .linkHeader(relation: "next")
+            return try await facts(inBody ? [:] : link(target), kind: kind, cursor: inBody ? target : nil) {
+                ($0.method, $0.body) = (.post, .json(.object([])))
+                $0.http.nextLinks = reach
+            }
+        }
+        for inBody in [false, true] {
+            for reach in [HTTPConfiguration.Reach.any, .sameOrigin] {
+                let facts = try await sending("https://b.example/x", reach, inBody: inBody)
+                #expect(facts.nextLink == nil && facts.cursor == nil)
+                #expect(facts.refusedLink?.contains("what the request sends is not for that") == true, "\(facts)")
+            }
+            #expect(try await sending("https://b.example/x", .none, inBody: inBody).refusedLink?.contains("not followed") == true)
+            let same = try await sending("/x", .any, inBody: inBody)
+            #expect((inBody ? same.cursor : same.nextLink) == "https://a.example/x" && same.refusedLink == nil)
+        }
+    }
+
     @Test func aNextLinkIsRidOfTheKeyItEchoes() async throws {
         let facts = try await facts(link("/x?k=topsecret&page=2")) {
             $0.authentication = .apiKey(.init(name: "k", in: .query, value: .credential("t")))

@@ -80,6 +80,36 @@ import Testing
         }
     }
 
+    // The request before it was answered: by a server that may have done something.
+    @Test(arguments: [FetchError.Kind.connect, .timeout(.connect), .dnsTemporary])
+    func aPOSTThatWasLedToWhereNobodyIsIsNotMadeAgain(kind: FetchError.Kind) async throws {
+        let moved = StubTransport.Answer.response(status: 307, headers: ["Location": "/v2/search"])
+        let transport = StubTransport(moved, .failure(FetchError(kind)), Self.ok)
+        guard case .failed(let error) = await (try fetch(transport)).run() else { throw Unexpected() }
+        #expect(error.kind == kind && error.attempts == 1 && transport.requests.count == 2)
+        let again = StubTransport(moved, .failure(FetchError(kind)), Self.ok)
+        guard case .page(let page) = await (try fetch(again) { $0.isIdempotent = true }).run() else { throw Unexpected() }
+        #expect(page.attempts == 2 && again.requests.count == 3)
+    }
+
+    @Test func aPOSTWhoseTokenHasEndedIsMadeOnceMore() async throws {
+        let settings = try Fixture.settings(Self.url, secrets: Fixture.secret("topsecret")) {
+            ($0.method, $0.body) = (.post, Self.body)
+            $0.authentication = .oauth2(TokenFixture.client)
+        }
+        let transport = StubTransport(Self.ok, .response(status: 401), Self.ok, .response(status: 401))
+        let fetch = PageFetch(
+            PageRequest(method: .post, address: settings.first, body: Self.body),
+            environment: FetchEnvironment(settings: settings, transport: transport, clock: ManualClock()))
+        for count in [1, 3] {
+            guard case .page = await fetch.run() else { throw Unexpected() }
+            #expect(transport.requests.count == count)
+        }
+        #expect(transport.requests.map { $0.body?.revealed() } == Array(repeating: #"{"q":"a"}"#, count: 3))
+        guard case .authenticationRejected = await fetch.run() else { throw Unexpected() }
+        #expect(transport.requests.count == 5)
+    }
+
     @Test func aPOSTThatIsNotMadeAgainStillObeysTheServer() async throws {
         let transport = StubTransport(.response(status: 429, headers: ["Retry-After": "10"]))
         guard case .failed(let error) = await (try fetch(transport)).run() else { throw Unexpected() }
@@ -92,8 +122,8 @@ import Testing
         let transport = StubTransport(.response(status: status, headers: ["Location": "/v2/search"]), Self.ok)
         guard case .page(let page) = await (try fetch(transport)).run() else { throw Unexpected() }
         #expect(page.address.description == "https://a.example/v2/search")
-        #expect(
-            transport.requests.map(\.method) == [.post, .post] && transport.requests[1].body?.revealed() == transport.requests[0].body?.revealed())
+        #expect(transport.requests.map(\.method) == [.post, .post])
+        #expect(transport.requests[1].body?.revealed() == transport.requests[0].body?.revealed())
         #expect(transport.requests[1].headers["Content-Type"] == ["application/json"])
     }
 
@@ -102,6 +132,25 @@ import Testing
         guard case .refused(let error) = await (try fetch(transport)).run() else { throw Unexpected() }
         #expect(error.kind == .refused(.redirectOfPOST(status)) && transport.requests.count == 1)
         #expect("\(error)".contains("would make a GET of a POST"), "\(error)")
+    }
+
+    @Test(arguments: [HTTPConfiguration.Reach.any, .sameOrigin])
+    func whatAPOSTSendsStaysWithItsOrigin(reach: HTTPConfiguration.Reach) async throws {
+        let moved = StubTransport.Answer.response(status: 307, headers: ["Location": "https://b.example/search"])
+        let transport = StubTransport(moved, Self.ok), other = try HTTPAddress("https://b.example/").origin
+        guard case .refused(let error) = await (try fetch(transport) { $0.http.redirects = reach }).run() else { throw Unexpected() }
+        #expect(error.kind == .refused(.contentForOtherOrigin(other)) && transport.requests.count == 1)
+        #expect("\(error)".contains("leads to another origin, https://b.example, and what the request sends is not for that"), "\(error)")
+    }
+
+    @Test func aPOSTThatSendsNothingMayBeLedToAnotherOrigin() async throws {
+        let settings = try Fixture.settings(Self.url) { ($0.method, $0.http.redirects) = (.post, .any) }
+        let transport = StubTransport(.response(status: 307, headers: ["Location": "https://b.example/search"]), Self.ok)
+        let fetch = PageFetch(
+            PageRequest(method: .post, address: settings.first),
+            environment: FetchEnvironment(settings: settings, transport: transport, clock: ManualClock()))
+        guard case .page = await fetch.run() else { throw Unexpected() }
+        #expect(transport.requests.map(\.address.origin.host) == ["a.example", "b.example"])
     }
 
     // MARK: Over the wire

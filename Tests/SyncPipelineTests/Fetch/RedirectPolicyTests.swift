@@ -7,11 +7,11 @@ import Testing
 @Suite struct RedirectPolicyTests {
     private func follow(
         _ location: String..., from: String = "https://a.example/start", reach: HTTPConfiguration.Reach = .any, status: Int = 302,
-        method: RequestMethod = .get
+        method: RequestMethod = .get, sendsContent: Bool = false
     ) throws -> String {
         let address = try HTTPAddress(from)
         var policy = RedirectPolicy(reach: reach, limit: 3, first: address)
-        return try policy.follow(locations: location, from: address, status: status, method: method).description
+        return try policy.follow(locations: location, from: address, status: status, method: method, sendsContent: sendsContent).description
     }
 
     @Test func redirectsWithinTheOriginAreFollowed() throws {
@@ -53,6 +53,19 @@ import Testing
     @Test(arguments: [307, 308]) func aPOSTIsSentAgainWhereItsRedirectSaysSo(status: Int) throws {
         #expect(try follow("/a", status: status, method: .post) == "https://a.example/a")
         #expect(throws: Refusal.downgrade) { try follow("http://a.example/a", status: status, method: .post) }
+    }
+
+    @Test func whatIsSentGoesToNoOtherOrigin() throws {
+        let other = try HTTPAddress("https://b.example/").origin
+        for reach in [HTTPConfiguration.Reach.any, .sameOrigin] {
+            #expect(throws: Refusal.contentForOtherOrigin(other)) {
+                try follow("https://b.example/", reach: reach, status: 307, method: .post, sendsContent: true)
+            }
+        }
+        #expect(throws: Refusal.redirectNotAllowed) {
+            try follow("https://b.example/", reach: .none, status: 307, method: .post, sendsContent: true)
+        }
+        #expect(try follow("/a", status: 308, method: .post, sendsContent: true) == "https://a.example/a")
     }
 
     @Test func theNumberOfHopsIsLimited() throws {

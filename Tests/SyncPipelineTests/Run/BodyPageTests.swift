@@ -50,6 +50,10 @@ import Testing
         #"{"items": [{"id": 1}, {"id": 2}], "next": "b c"}"#, #"{"items": [{"id": 3}], "next": 7}"#, #"{"items": []}"#,
     ]
 
+    private static let numbers = [
+        #"{"items": [{"id": 1}, {"id": 2}], "next": 1.50}"#, #"{"items": [{"id": 3}], "next": 1E+3}"#, #"{"items": []}"#,
+    ]
+
     static let kinds = [
         Kind(
             name: "page in JSON",
@@ -72,6 +76,14 @@ import Testing
         Kind(
             name: "cursor in a form", resource: form + "records = \"$.items\"\npages = { kind = \"cursor\", in = \"body\", path = \"$.next\" }",
             sent: ["q=a", "q=a&cursor=b%20c", "q=a&cursor=7"], answers: items),
+        Kind(
+            name: "cursor in JSON that is a number in digits of its own",
+            resource: json + "records = \"$.items\"\npages = { kind = \"cursor\", in = \"body\", path = \"$.next\", param = \"/paging/after\" }",
+            sent: [#"{"q":"a","paging":{}}"#, #"{"q":"a","paging":{"after":1.50}}"#, #"{"q":"a","paging":{"after":1E+3}}"#], answers: numbers),
+        Kind(
+            name: "cursor in a form that is a number in digits of its own",
+            resource: form + "records = \"$.items\"\npages = { kind = \"cursor\", in = \"body\", path = \"$.next\" }",
+            sent: ["q=a", "q=a&cursor=1.50", "q=a&cursor=1E%2B3"], answers: numbers),
         Kind(
             name: "keyset in JSON", resource: json + "pages = { kind = \"keyset\", in = \"body\", from = \"$.id\", param = \"/search_after/0\" }",
             sent: [#"{"q":"a","paging":{}}"#, #"{"q":"a","paging":{},"search_after":[2]}"#, #"{"q":"a","paging":{},"search_after":[3]}"#],
@@ -106,6 +118,24 @@ import Testing
         api.set(#"{"q":"a"}"#, #"[{"id": 2}]"#)
         #expect(try await fixture.sync().first?.counts.deleted == 1)
         #expect(try await fixture.live() == ["2"])
+        try await fixture.end()
+    }
+
+    // Where a link leads is for the server to say, but not who gets what is sent.
+    @Test func aLinkToAnotherOriginIsNotFollowedWithWhatIsSent() async throws {
+        api.set(#"{"q":"a"}"#, #"{"items": [{"id": 1}], "next": "https://other.example/people"}"#)
+        let fixture = try await api.fixture(
+            ScriptedAPI.people(
+                """
+                method = "POST"
+                json = { q = "a" }
+                records = "$.items"
+                http = { next_links = "any" }
+                pages = { kind = "body-link", path = "$.next" }
+                """))
+        let report = try #require(try await fixture.sync().first)
+        #expect(report.outcome == .incomplete && report.counts.inserted == 1, "\(report)")
+        #expect(fixture.transport.requests.map(\.address.origin.host) == ["api.example"])
         try await fixture.end()
     }
 
@@ -224,5 +254,25 @@ import Testing
         let page = try #require(pages.first)
         #expect(page.method == .post && page.sent == #"{"q":"a","page":1}"# && page.url == "https://api.example/people")
         #expect(page.next == #"next page: POST https://api.example/people {"q":"a","page":2}"#)
+    }
+    // Half of a secret is one, too: nothing is cut off before secrets are masked.
+    @Test(arguments: [0, 173]) func aTrialMasksSecretsInWhatTheNextPageIsSent(distance: Int) async throws {
+        let padding = String(repeating: "x", count: distance)
+        api.set(#"{"q":"a"}"#, #"{"items": [{"id": 1}], "next": "\#(padding)topsecret"}"#)
+        let toml = ScriptedAPI.people(
+            """
+            method = "POST"
+            json = { q = "a" }
+            records = "$.items"
+            pages = { kind = "cursor", in = "body", path = "$.next" }
+            auth = { kind = "bearer", token = { credential = "token" } }
+            """)
+        let configuration = try PipelineFixture.configuration(toml), transport = StubTransport { [api] request, _ in api.answer(request) }
+        let pages = try await PageTrial.run(
+            try #require(configuration.resource(scope: "api/people")), configuration: configuration, transports: TransportPool { _ in transport },
+            clock: ManualClock(), secrets: Fixture.secret("topsecret"), version: "test", pages: 1)
+        let next = try #require(pages.first).next
+        #expect(next.hasPrefix(#"next page: POST https://api.example/people {"q":"a","cursor":"\#(padding)[redac"#), "\(next)")
+        #expect(!next.contains("topse"), "\(next)")
     }
 }

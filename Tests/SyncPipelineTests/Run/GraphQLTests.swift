@@ -97,7 +97,7 @@ import Testing
         try await fixture.end()
     }
 
-    @Test(arguments: ["null", "[]", "[ ]"]) func anEmptyListOfErrorsIsNone(errors: String) async throws {
+    @Test(arguments: ["null", "[]", "[ ]", "{}", "{\n }"]) func anEmptyListOfErrorsIsNone(errors: String) async throws {
         api.set(sent(), page(1, next: nil, errors: #", "errors": \#(errors)"#))
         let fixture = try await api.fixture(Self.paged)
         #expect(try await fixture.sync().first?.isComplete == true)
@@ -106,7 +106,7 @@ import Testing
 
     @Test(arguments: [
         (#"[{"path": []}]"#, "an error without a message"), (#""out of order""#, "out of order"),
-        (#"{"message": "x"}"#, "an error without a message"),
+        (#"{"message": "x"}"#, "an error without a message"), ("[{}]", "an error without a message"), ("[ [ ] ]", "an error without a message"),
         (#"[{"message": "\#(String(repeating: "x", count: 5000))"}]"#, "xxx…"),
     ])
     func whateverStandsForErrorsIsOne(errors: String, shown: String) async throws {
@@ -141,14 +141,28 @@ import Testing
 
     // What was kept of a page while nobody looked for errors is not believed.
     @Test func aResourceThatBecomesAQueryReadsItsPagesAnew() async throws {
+        // Without data it is no answer of GraphQL that anybody would recognise.
         let text = "{ people { nodes { id } } }"
-        let plain = ScriptedAPI.people("method = \"POST\"\njson = { query = \"\(text)\" }\nrecords = \"$.data.people.nodes\"")
-        api.set(#"{"query":"\#(text)"}"#, #"{"data": {"people": {"nodes": [{"id": 1}]}}\#(Self.errors)}"#)
+        let plain = ScriptedAPI.people("method = \"POST\"\njson = { query = \"\(text)\" }\nrecords = \"$.people.nodes\"")
+        api.set(#"{"query":"\#(text)"}"#, #"{"people": {"nodes": [{"id": 1}]}\#(Self.errors)}"#)
         let fixture = try await api.fixture(plain)
         #expect(try await fixture.sync().first?.isComplete == true)
         try await fixture.pipeline.reload(
-            try PipelineFixture.configuration(ScriptedAPI.people("query = \"\(text)\"\nrecords = \"$.data.people.nodes\"")))
+            try PipelineFixture.configuration(ScriptedAPI.people("query = \"\(text)\"\nrecords = \"$.people.nodes\"")))
         #expect(try await fixture.sync().first?.outcome == .failed)
+        try await fixture.end()
+    }
+
+    @Test func aQueryThatIsWrittenAsJSONIsOneToo() async throws {
+        let text = "{ people { nodes { id } } }"
+        let toml = ScriptedAPI.people("method = \"POST\"\njson = { query = \"\(text)\" }\nrecords = \"$.data.people.nodes\"")
+        api.set(#"{"query":"\#(text)"}"#, #"{"data": {"people": {"nodes": [{"id": 1}, {"id": 2}]}}}"#)
+        let fixture = try await api.fixture(toml)
+        #expect(try await fixture.sync().first?.isComplete == true)
+        api.set(#"{"query":"\#(text)"}"#, #"{"data": {"people": {"nodes": [{"id": 1}]}}\#(Self.errors)}"#)
+        let report = try #require(try await fixture.sync().first)
+        #expect(report.outcome == .failed && report.error?.contains("the answer holds errors") == true, "\(report)")
+        #expect(try await fixture.live() == ["1", "2"])
         try await fixture.end()
     }
 }

@@ -120,7 +120,8 @@ extension Assembly {
         if !saysSince, incremental.order != .descending {
             complain(
                 "since", "no request says from where on",
-                "write since = \"…\", the service's parameter, or {since} in params, path or a header; or order = \"desc\"")
+                "write since = \"…\", the service's parameter, or {since} in params, path, a header or the body (json, form, variables); "
+                    + "or order = \"desc\"")
         }
         if incremental.window != nil, !saysUntil {
             complain("window", "no request says up to where, so steps cannot be asked for", "write until = \"…\", or {until} where it belongs")
@@ -140,8 +141,8 @@ extension Assembly {
             }
         }
         guard incremental.start == nil else { return }
-        let fixed =
-            [Template(resource.url)] + (resource.headers + resource.http.headers).map { Template($0.value) } + (resource.body?.templates ?? [])
+        let headers = (resource.headers + resource.http.headers).map { Template($0.value) }
+        let fixed = [Template(resource.url)] + headers + (resource.body?.templates ?? [])
         let needed = Set(fixed.flatMap(\.references).map(\.alias))
         if saysUntil || needed.contains("since") {
             let reason = saysUntil ? "a range has two ends" : "{since} is more than a parameter that may be left out"

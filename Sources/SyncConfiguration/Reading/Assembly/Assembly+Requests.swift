@@ -1,3 +1,5 @@
+import JSONPaths
+
 /// How a resource's pages are asked for: method and body.
 extension Assembly {
     /// Fills in method, body and what they mean, and complains of what does not fit together.
@@ -7,10 +9,10 @@ extension Assembly {
         func complain(_ key: String, _ message: String, _ suggestion: String) {
             complaints.add(at: origins[key] ?? own.node?.table?[key]?.place ?? own.node?.place, own.subject, key: key, message, suggestion)
         }
-        let isQuery = values.query != nil || values.queryFile != nil
-        resource.isGraphQL = isQuery
+        let isQuery = values.isQuery
+        resource.isGraphQL = isQuery || values.queryInJSON != nil && values.records?.segments.first == .key("data")
         resource.isIdempotent = values.isIdempotent
-        resource.method = values.method ?? (isQuery ? .post : .get)
+        resource.method = values.requestMethod
         let given: [(key: String, isThere: Bool)] = [
             ("json", values.json != nil), ("form", values.form != nil), ("query", values.query != nil), ("query_file", values.queryFile != nil),
         ]
@@ -26,16 +28,23 @@ extension Assembly {
             if values.isIdempotent { complain("idempotent", "a GET may always be made again", "remove it, or write method = \"POST\"") }
         }
         if let json = values.json { resource.body = .json(json) }
+        if let text = values.queryInJSON, let problem = GraphQLQuery.complaint(ofText: text) {
+            complain("json", "query: \(problem.message)", problem.suggestion)
+        }
         if let form = values.form { resource.body = .form(form) }
-        guard isQuery else { return }
+        guard isQuery else {
+            // A query that was refused has been complained about, too.
+            if resource.body == nil, ["query", "query_file"].contains(where: { own.node?.table?[$0] != nil }) {
+                resource.body = .graphQL(nil, values.variables)
+            }
+            return
+        }
         if values.records == nil, own.node?.table?["records"] == nil {
             complain("records", "the answer to a query is no list of records", "write records = \"$.data.items.nodes\", where the answer has them")
         }
         // A file that cannot be read has been complained about; the rest is checked as if it said nothing.
         let text = values.query ?? values.queryFile.flatMap { queryText($0, at: origins["query_file"], own.subject.key("query_file")) }
-        guard let text else { return }
-        let query = [BodyValue.Member("query", .text(text))]
-        resource.body = .json(.object(query + (values.variables.map { [BodyValue.Member("variables", $0)] } ?? [])))
+        resource.body = .graphQL(text, values.variables)
     }
 
     /// The text of a file with a query: relative to the main file's directory.
@@ -59,5 +68,24 @@ extension Assembly {
             return nil
         }
         return text
+    }
+}
+
+extension RequestBody {
+    /// A query with its variables; nil: nobody knows what it is.
+    fileprivate static func graphQL(_ query: String?, _ variables: BodyValue?) -> RequestBody {
+        let members = [query.map { BodyValue.Member("query", .text($0)) }, variables.map { BodyValue.Member("variables", $0) }]
+        return .json(.object(members.compactMap { $0 }))
+    }
+}
+
+extension ResourceTable {
+    /// The text that is called `query` in its `json`: a query of GraphQL where the answer has its records where GraphQL has data.
+    fileprivate var queryInJSON: String? {
+        switch json?.member("query") {
+        case .text(let text)?: text
+        case .template(let template)?: template.description
+        case nil, .boolean?, .number?, .array?, .object?: nil
+        }
     }
 }

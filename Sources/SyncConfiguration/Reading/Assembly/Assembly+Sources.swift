@@ -51,6 +51,7 @@ extension Assembly {
                 inherited.dropBodies(besides: node.table ?? [:])
                 var origins = origins.filter { Self.inheritedKeys.contains($0.key) }
                 inherited.apply(inner, to: complaints, origins: &origins)
+                inherited.dropIdempotence(besides: node.table ?? [:], origins: &origins)
                 if let resource = assembleResource(inherited, origins, result, [defaults, layer, inner], model) {
                     result.resources.append(resource)
                 }
@@ -64,8 +65,7 @@ extension Assembly {
     /// What of a source's own table its resources have, too.
     private static let inheritedKeys: Set<String> = [
         "records", "params", "headers", "secret_params", "secret_headers", "success", "empty_statuses", "set", "method", "json", "form", "query",
-        "query_file", "variables",
-        "idempotent",
+        "query_file", "variables", "idempotent",
     ]
 
     /// One resource. The layers are the defaults, the source and, in the long form, the resource.

@@ -28,13 +28,25 @@ struct PaginationCheck {
     ///
     /// - Parameter key: where the parameter of the size is set.
     func names(_ parameter: String, _ size: String?, key: String, in place: PaginationConfiguration.Place) {
-        guard parameter != size else {
-            return complaints.add(
-                at: table[key]?.place ?? table["param"]?.place, layer.subject, key: key, "param and \(key) are both \"\(parameter)\"",
-                "use the names the service expects")
+        guard let size else { return name(parameter, key: "param", in: place) }
+        func complain(_ message: String, _ suggestion: String) {
+            complaints.add(at: table[key]?.place ?? table["param"]?.place, layer.subject, key: key, message, suggestion)
+        }
+        // The name of a header means the same in any case.
+        if parameter == size || place == .header && parameter.lowercased() == size.lowercased() {
+            return complain("param and \(key) are both \"\(parameter)\"", "use the names the service expects")
+        }
+        if place == .body, resource.body?.hasOverlap(of: parameter, size) == true {
+            return complain(
+                "param = \"\(parameter)\" and \(key) = \"\(size)\" are one place in the body, or one of them is inside of the other",
+                "use the places the service expects")
         }
         name(parameter, key: "param", in: place)
-        if let size, place != .body || resource.body != nil { name(size, key: key, in: place) }
+        guard place == .body else { return name(size, key: key, in: place) }
+        // That there is none has been said.
+        guard let body = resource.body else { return }
+        // The size is set where the other one has been set already: both have to find their places.
+        name(size, key: key, in: body.setting(.number("0"), at: parameter) ?? body)
     }
 
     /// What carries something in a request: of the header a name, of the body a place that it has.
@@ -52,9 +64,13 @@ struct PaginationCheck {
                     at: table["in"]?.place, layer.subject, key: "in", "in = \"body\" needs a request that has one",
                     "write method = \"POST\" and json = { … } or form = { … } at the resource")
             }
-            guard let problem = body.complaint(place: parameter) else { return }
-            complaints.add(at: table[key]?.place ?? table["in"]?.place, layer.subject.key(key), problem.message, problem.suggestion)
+            name(parameter, key: key, in: body)
         }
+    }
+
+    private func name(_ parameter: String, key: String, in body: RequestBody) {
+        guard let problem = body.complaint(place: parameter) else { return }
+        complaints.add(at: table[key]?.place ?? table["in"]?.place, layer.subject.key(key), problem.message, problem.suggestion)
     }
 
     /// The variable of a query that gets the cursor.
@@ -87,51 +103,5 @@ struct PaginationCheck {
     var suggestedPageInfo: String {
         guard let records = resource.records, !records.segments.isEmpty else { return "$.data.items.pageInfo" }
         return JSONPath(segments: records.segments.dropLast() + [.key("pageInfo")]).description
-    }
-}
-
-/// What can be said of the text of a GraphQL query without its schema.
-enum GraphQLQuery {
-    /// Longer ones are a mistake.
-    static let longest = ByteCount.kibibytes(256)
-
-    /// What is wrong with a query, and what to do about it; nil: nothing that could be seen.
-    static func complaint(_ text: String) -> (message: String, suggestion: String)? {
-        if text.utf8.count > longest.bytes { return ("the query is longer than \(longest)", "ask for less at once") }
-        if text.unicodeScalars.contains(where: { $0.value < 0x20 && !["\t", "\n", "\r"].contains($0) || $0.value == 0x7F }) {
-            return ("the query contains control characters", "remove them")
-        }
-        let words = code(of: text)
-        if words.allSatisfy({ $0.isWhitespace }) { return ("the query is empty", "write a query such as \"{ items { id } }\"") }
-        let first = words.drop { $0.isWhitespace || $0 == "," || $0 == "\u{FEFF}" }.prefix { $0.isLetter }
-        if first == "mutation" || first == "subscription" {
-            return ("this is a \(first), and cisternd only reads", "write a query")
-        }
-        return words.contains("{") ? nil : ("this is no query: it asks for nothing", "write a query such as \"{ items { id } }\"")
-    }
-
-    /// Whether a text can be the name of a variable or a field (GraphQL, 2.1.9).
-    static func isName(_ text: String) -> Bool {
-        guard let first = text.utf8.first, !(0x30...0x39).contains(first) else { return false }
-        return text.utf8.allSatisfy(isNameByte)
-    }
-
-    /// Whether a query may declare a variable: its name is somewhere in the text.
-    static func declares(_ variable: String, in text: String) -> Bool {
-        let bytes = Array(text.utf8), name = Array("$\(variable)".utf8)
-        guard bytes.count >= name.count else { return false }
-        return (0...bytes.count - name.count).contains { start in
-            let end = start + name.count
-            return bytes[start..<end].elementsEqual(name) && (end == bytes.count || !isNameByte(bytes[end]))
-        }
-    }
-
-    private static func isNameByte(_ byte: UInt8) -> Bool {
-        (0x30...0x39).contains(byte) || (0x41...0x5A).contains(byte) || (0x61...0x7A).contains(byte) || byte == UInt8(ascii: "_")
-    }
-
-    /// The text without its comments. A "#" inside of a text is taken for one, too: nothing is decided by what follows it.
-    private static func code(of text: String) -> String {
-        text.split(omittingEmptySubsequences: false) { $0.isNewline }.map { line in String(line.prefix { $0 != "#" }) }.joined(separator: "\n")
     }
 }

@@ -26,6 +26,11 @@ struct ResourceTable: ConfigurationTable {
     var variables: BodyValue?
     var isIdempotent = false
 
+    /// How it is asked for.
+    var requestMethod: RequestMethod { method ?? (isQuery ? .post : .get) }
+    /// Whether it has a query.
+    var isQuery: Bool { query != nil || queryFile != nil }
+
     static var shared: [Key<Self>] {
         [
             Key("name", Codec<String>.name.optional(), \.name),
@@ -76,7 +81,13 @@ struct ResourceTable: ConfigurationTable {
         let isQuery = kinds[2].contains { table[$0] != nil }
         if !isQuery { variables = nil }
         if !isQuery || table["query"] != nil || table["query_file"] != nil { (query, queryFile) = (nil, nil) }
-        if isGET { isIdempotent = false }
+    }
+
+    /// Lets go of what a more general table says of a POST, unless the more specific one says it, too: a GET may be made again anyway.
+    mutating func dropIdempotence(besides table: [String: DocumentNode], origins: inout [String: DocumentNode.Place]) {
+        guard table["idempotent"] == nil, requestMethod == .get else { return }
+        isIdempotent = false
+        origins["idempotent"] = nil
     }
 }
 

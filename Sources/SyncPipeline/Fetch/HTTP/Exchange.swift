@@ -73,12 +73,18 @@ struct Exchange: Sendable {
         _ page: PageRequest, credential: Credential, validators: ConditionalGET?, watch: ExchangeWatch, known: KnownResponse
     ) async throws -> Response {
         var redirects = RedirectPolicy(reach: settings.http.redirects, limit: settings.http.maxRedirects, first: page.address)
-        var address = page.address
+        var address = page.address, isRedirected = false
         while true {
             try checkAddress(address)
             let request = settings.request(page, at: address, credential: credential, validators: validators, cookies: cookies)
             watch.sent(at: clock.instant)
-            let head = try await transport.send(request)
+            let head: HTTPResponse
+            do {
+                head = try await transport.send(request)
+            } catch var error as FetchError {
+                error.isAfterRedirect = isRedirected
+                throw error
+            }
             watch.receivedHead(at: clock.instant)
             do {
                 try checkHeaderSize(head.headers)
@@ -89,9 +95,11 @@ struct Exchange: Sendable {
                 _ = await readExcerpt(head, watch: watch)
                 watch.ended()
                 let target = settings.authentication.stripping(
-                    try redirects.follow(locations: head.headers["Location"], from: address, status: head.status, method: page.method))
+                    try redirects.follow(
+                        locations: head.headers["Location"], from: address, status: head.status, method: page.method,
+                        sendsContent: !page.content.isEmpty))
                 guard !settings.authentication.leaks(to: target) else { throw Refusal.credentialLeak }
-                address = target
+                (address, isRedirected) = (target, true)
             } catch {
                 throw describe(error, address: address, status: head.status, headers: head.headers)
             }

@@ -112,11 +112,17 @@ extension Refusal {
         case .scheme(let scheme): .scheme(redactor.redact(scheme))
         case .privateAddress(let address): .privateAddress(redactor.redact(address))
         case .contentEncoding(let encoding): .contentEncoding(redactor.redact(encoding))
-        case .otherOrigin(let origin):
-            .otherOrigin(Origin(scheme: redactor.redact(origin.scheme), host: redactor.redact(origin.host), port: origin.port))
+        case .otherOrigin(let origin): .otherOrigin(origin.redacted(by: redactor))
+        case .contentForOtherOrigin(let origin): .contentForOtherOrigin(origin.redacted(by: redactor))
         case .emptyAddress, .userInformation, .downgrade, .redirectNotAllowed, .nextLinksNotAllowed, .missingLocation, .tooManyRedirects,
             .redirectOfPOST, .redirectLoop, .credentialLeak, .unexpectedStatus:
             self
         }
+    }
+}
+
+extension Origin {
+    fileprivate func redacted(by redactor: Redactor) -> Origin {
+        Origin(scheme: redactor.redact(scheme), host: redactor.redact(host), port: port)
     }
 }

@@ -26,9 +26,10 @@ public struct RedirectPolicy: Sendable {
     ///   - status: that of the redirect. 307 and 308 keep method and body (RFC 9110, 15.4.8 and 15.4.9); after any other many programs ask with a
     ///     GET, which would be another question.
     ///   - method: the request's method.
+    ///   - sendsContent: whether the request sends anything: no other origin gets that.
     /// - Throws: why the redirect is not followed.
     public mutating func follow(
-        locations: [String], from address: HTTPAddress, status: Int, method: RequestMethod = .get
+        locations: [String], from address: HTTPAddress, status: Int, method: RequestMethod = .get, sendsContent: Bool = false
     ) throws(Refusal) -> HTTPAddress {
         guard reach != .none else { throw .redirectNotAllowed }
         guard method == .get || status == 307 || status == 308 else { throw .redirectOfPOST(status) }
@@ -37,6 +38,7 @@ public struct RedirectPolicy: Sendable {
         guard !location.allSatisfy({ $0 == " " || $0 == "\t" }) else { throw .emptyAddress }
         let target = try address.resolving(location)
         guard address.origin.scheme != "https" || target.origin.scheme == "https" else { throw .downgrade }
+        guard target.origin == address.origin || !sendsContent else { throw .contentForOtherOrigin(target.origin) }
         guard reach == .any || target.origin == address.origin else { throw .otherOrigin(target.origin) }
         guard hops < limit else { throw .tooManyRedirects(limit) }
         guard visited.insert(target).inserted else { throw .redirectLoop }
@@ -59,6 +61,8 @@ public enum Refusal: Error, Sendable, Hashable, CustomStringConvertible {
     case downgrade
     /// A redirect or next link to another origin than the configuration allows.
     case otherOrigin(Origin)
+    /// A redirect or next link to another origin, of a request that sends something.
+    case contentForOtherOrigin(Origin)
     /// A redirect where the configuration allows none.
     case redirectNotAllowed
     /// A next link where the configuration follows none.
@@ -89,6 +93,9 @@ public enum Refusal: Error, Sendable, Hashable, CustomStringConvertible {
         case .userInformation: "an address may not contain a user name or password; use the auth table"
         case .downgrade: "redirect or link from https to http refused"
         case .otherOrigin(let origin): "leads to another origin, \(origin); set redirects or next_links = \"any\" to follow"
+        case .contentForOtherOrigin(let origin):
+            "leads to another origin, \(origin), and what the request sends is not for that; "
+                + "if the service has moved, write its address in base_url or url"
         case .redirectNotAllowed: "redirects are not allowed (redirects = \"none\")"
         case .nextLinksNotAllowed: "next links are not followed (next_links = \"none\")"
         case .missingLocation: "redirect without Location"

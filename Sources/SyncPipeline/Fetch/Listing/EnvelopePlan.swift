@@ -5,6 +5,8 @@ import SyncConfiguration
 struct EnvelopePlan: Sendable {
     let plan: JSONFieldPlan?
     private let cursorField: Int?
+    /// The same as JSON text: a number goes into the next request in its own digits.
+    private let cursorTextField: Int?
     private let cursorIsLink: Bool
     private let hasMoreField: Int?
     private let totalField: Int?
@@ -34,9 +36,9 @@ struct EnvelopePlan: Sendable {
     /// - Parameter isGraphQL: whether a success may hold errors.
     init(_ pagination: PaginationConfiguration, isGraphQL: Bool = false) {
         var fields: [JSONField] = [], names: [String] = []
-        func field(_ path: JSONPath?, _ name: String) -> Int? {
+        func field(_ path: JSONPath?, _ name: String, _ capture: JSONField.Capture = .value) -> Int? {
             guard let path else { return nil }
-            fields.append(JSONField("\(path)", path: path))
+            fields.append(JSONField("\(path)", path: path, capture: capture))
             names.append("\(name) at \(path)")
             return fields.count - 1
         }
@@ -44,6 +46,7 @@ struct EnvelopePlan: Sendable {
         if case .path(let path)? = pagination.kind.tokenOrigin { cursorPath = path }
         cursorIsLink = pagination.kind.tokenIsLink
         cursorField = field(cursorPath, cursorIsLink ? "the next link" : "the cursor")
+        cursorTextField = field(cursorIsLink ? nil : cursorPath, "the cursor", .raw)
         needsHasMore = pagination.kind.hasMorePath != nil
         hasMoreField = field(pagination.kind.hasMorePath ?? pagination.stop.hasMore, needsHasMore ? "whether there is more" : "has_more")
         totalField = field(pagination.stop.total, "total")
@@ -69,7 +72,13 @@ struct EnvelopePlan: Sendable {
         // A boolean does not name a page, and neither does an object. Nothing but a text is an address.
         values.cursor = read(cursorField) { value in
             if cursorIsLink { return value.stringValue }
-            return value.boolValue == nil ? value.parameterText : nil
+            switch value {
+            case .string(let text): return text
+            case .int64, .double, .bigNumber:
+                guard let cursorTextField, case .raw(let digits) = summary.envelope[cursorTextField] else { return nil }
+                return digits
+            case .missing, .null, .bool, .raw: return nil
+            }
         }
         values.isCursorNumber = values.cursor != nil && cursorField.map { summary.envelope[$0].stringValue == nil } == true
         values.hasMore = read(hasMoreField) { $0.parameterText.flatMap { Bool($0) } }
@@ -88,7 +97,7 @@ struct EnvelopePlan: Sendable {
 }
 
 extension JSONValue {
-    /// Whether it is a list of errors that has any, or what some servers say in place of one.
+    /// Whether it is a list of errors that has any, or what some servers say in place of one. An error need not say anything.
     fileprivate var holdsErrors: Bool {
         switch self {
         case .missing, .null: false
@@ -96,7 +105,7 @@ extension JSONValue {
         case .int64(let number): number != 0
         case .double, .bigNumber: true
         case .string(let text): !text.isEmpty
-        case .raw(let text): !text.utf8.allSatisfy { " \t\r\n[]{}".utf8.contains($0) }
+        case .raw(let text): !["[]", "{}"].contains(String(decoding: text.utf8.filter { !" \t\r\n".utf8.contains($0) }, as: UTF8.self))
         }
     }
 }

@@ -144,14 +144,14 @@ public struct PageFacts: Sendable, Hashable {
         }
     }
 
-    /// A next link is treated like a redirect.
+    /// A next link is treated like a redirect: what the request sends stays with its origin.
     private static func follow(_ target: String, from address: HTTPAddress, settings: FetchSettings) throws(Refusal) -> HTTPAddress {
         let next = settings.authentication.stripping(try address.resolving(target))
         guard address.origin.scheme != "https" || next.origin.scheme == "https" else { throw .downgrade }
-        switch settings.http.nextLinks {
-        case .any: break
-        case .sameOrigin: if next.origin != settings.first.origin { throw .otherOrigin(next.origin) }
-        case .none: throw .nextLinksNotAllowed
+        guard settings.http.nextLinks != .none else { throw .nextLinksNotAllowed }
+        if next.origin != settings.first.origin {
+            guard !settings.sendsContent else { throw .contentForOtherOrigin(next.origin) }
+            guard settings.http.nextLinks == .any else { throw .otherOrigin(next.origin) }
         }
         guard !settings.authentication.leaks(to: next) else { throw .credentialLeak }
         return next

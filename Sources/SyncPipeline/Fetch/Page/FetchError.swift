@@ -67,7 +67,7 @@ public struct FetchError: Error, Sendable, Hashable, CustomStringConvertible {
         /// The fetch was cancelled.
         case cancelled
 
-        /// Whether it is certain that nothing of the request was sent: it was still to be connected to the server.
+        /// Whether it is certain that nothing of the request that failed was sent: it was still to be connected to the server.
         var isBeforeRequest: Bool {
             switch self {
             case .connect, .timeout(.connect), .dnsTemporary, .dnsNotFound, .tls, .credential: true
@@ -92,6 +92,11 @@ public struct FetchError: Error, Sendable, Hashable, CustomStringConvertible {
     public var notBefore: Date?
     /// How many requests were made for the page.
     public var attempts: Int
+    /// The request that failed is one to which a redirect has led: the one before it was sent, and answered.
+    var isAfterRedirect = false
+
+    /// Whether it is certain that no server has got anything of what was asked for.
+    var isBeforeRequest: Bool { kind.isBeforeRequest && !isAfterRedirect }
 
     /// A failure.
     public init(

@@ -12,6 +12,8 @@ public struct FetchSettings: Sendable {
     public let retry: RetryConfiguration
     /// Whether a POST may be made again although the first one may have reached the server.
     let isIdempotent: Bool
+    /// Whether requests send anything.
+    let sendsContent: Bool
     /// The statuses whose body is taken.
     public let success: Set<Int>
     /// The statuses that mean a list without records.
@@ -45,6 +47,7 @@ public struct FetchSettings: Sendable {
         http = resource.http
         retry = resource.retry
         isIdempotent = resource.isIdempotent
+        sendsContent = resource.method == .post && resource.body != nil
         success = Set(resource.success)
         empty = Set(resource.emptyStatuses)
         mediaTypes = resource.parse.contentTypes.compactMap(MediaType.init)
@@ -93,8 +96,8 @@ public struct FetchSettings: Sendable {
     func request(
         _ page: PageRequest, at address: HTTPAddress, credential: Credential, validators: ConditionalGET?, cookies: RunCookies?
     ) -> HTTPRequest {
-        var request = HTTPRequest(
-            method: page.method, address: address, headers: [:], body: page.content.bytes.isEmpty ? nil : Secret(page.content.bytes))
+        let body = page.content.isEmpty ? nil : Secret(page.content.bytes)
+        var request = HTTPRequest(method: page.method, address: address, headers: [:], body: body)
         request.headers.add(name: "User-Agent", value: userAgent)
         request.headers.add(name: "Accept", value: accept)
         request.headers.add(name: "Accept-Encoding", value: http.acceptEncoding.joined(separator: ", "))

@@ -166,7 +166,7 @@ public struct PageFetch: Sendable {
         case .dnsTemporary: isRetried = retried.contains(.dnsTemporary)
         case .credential, .dnsNotFound, .tls, .malformed, .corruptBody, .contentType, .spool, .status: isRetried = false
         }
-        return isRetried && (isMethodRetried || error.kind.isBeforeRequest && isAnyRetried) ? .again(error) : .done(.failed(error))
+        return isRetried && (isMethodRetried || error.isBeforeRequest && isAnyRetried) ? .again(error) : .done(.failed(error))
     }
 
     private func judge(_ response: Exchange.Response, validators: ConditionalGET?, attempt: Int, start: SyncInstant) -> Verdict {

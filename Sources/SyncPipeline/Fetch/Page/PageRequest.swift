@@ -29,7 +29,14 @@ public struct PageRequest: Sendable, Hashable, CustomStringConvertible {
     }
 
     /// The address; of a POST also the method and the beginning of what it sends.
-    public var description: String {
-        method == .get ? address.description : "\(method.rawValue) \(address) \(RemoteText.line(content.description, limit: 200))"
+    public var description: String { words(address: address.description, content: content.description) }
+
+    /// The same with secrets masked, before anything is cut off: half of a secret would not be found.
+    func words(_ redactor: Redactor) -> String {
+        words(address: redactor.redact(address), content: redactor.redact(content.description))
+    }
+
+    private func words(address: String, content: String) -> String {
+        method == .get ? address : "\(method.rawValue) \(address) \(RemoteText.line(content, limit: 200))"
     }
 }

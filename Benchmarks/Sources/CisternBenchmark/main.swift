@@ -37,10 +37,10 @@ func peakMemory() -> Double {
 }
 
 /// A function of a library that Swift has no module of.
-func function<T>(_ name: String, _ type: T.Type) -> T? { dlsym(nil, name).map { unsafeBitCast($0, to: type) } }
+@Sendable func function<T>(_ name: String, _ type: T.Type) -> T? { dlsym(nil, name).map { unsafeBitCast($0, to: type) } }
 
 /// What of the C library's heap is in use and what is free, in MiB: malloc_info(3).
-func heap() -> (inUse: Double, free: Double) {
+@Sendable func heap() -> (inUse: Double, free: Double) {
     typealias MallocInfo = @convention(c) (Int32, UnsafeMutablePointer<FILE>) -> Int32
     guard let file = tmpfile() else { return (0, 0) }
     defer { fclose(file) }
@@ -57,9 +57,11 @@ func heap() -> (inUse: Double, free: Double) {
 }
 
 /// Where the resident memory of this process is, in MiB: by kinds of mappings, and of the C library's heap what is in use and what is free.
-func residentMemory() -> String {
+@Sendable func residentMemory() -> String {
     var sizes: [String: Double] = [:], kind = ""
-    for line in ((try? String(contentsOfFile: "/proc/self/smaps", encoding: .utf8)) ?? "").split(separator: "\n") {
+    // It has no size, by which Foundation reads files.
+    let text = FileHandle(forReadingAtPath: "/proc/self/smaps").map { String(decoding: $0.readDataToEndOfFile(), as: UTF8.self) } ?? ""
+    for line in text.split(separator: "\n") {
         let words = line.split(separator: " ", omittingEmptySubsequences: true)
         if words[0].contains("-"), !words[0].hasSuffix(":") {
             let name = words.count > 5 ? String(words[5]) : ""

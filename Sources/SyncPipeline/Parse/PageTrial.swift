@@ -183,7 +183,7 @@ private struct Trial {
         let times = resource.isTimed ? RunTimes(increment?.slice(after: nil), now: now) : nil
         let filled = try resource.filled(for: partition, at: times)
         guard let entity = mapping.entities[resource.entity] else { throw SyncError.unknownEntity(resource.entity) }
-        let constants = try partition.constants(of: entity, among: mapping, for: resource)
+        let constants = try partition.constants(of: entity, among: mapping, for: resource, at: times)
         let settings = try FetchSettings(
             resource: filled, daemon: configuration.daemon, version: version, secrets: secrets, tokens: tokens)
         return PageRecipe(resource: filled, mapping: mapping, settings: settings, constants: constants)

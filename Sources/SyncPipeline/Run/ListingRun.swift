@@ -155,7 +155,7 @@ final class ListingRun: Sendable {
         let surroundings = Surroundings(
             number: number,
             recipe: PageRecipe(
-                resource: resource, mapping: prepared.mapping, settings: settings, constants: try prepared.constants.get()), settings: settings,
+                resource: resource, mapping: prepared.mapping, settings: settings, constants: try listing.constants.get()), settings: settings,
             transport: try await environment.transports.transport(for: options), pagesBefore: tally.pages)
         var pagination = listing.pagination ?? Pagination(resource, first: settings.first)
         var first = first

@@ -134,17 +134,20 @@ extension Partition {
 
     /// What the objects of its records have, whatever these say.
     /// - Throws: `SyncError` where a property would have no value, or none of its type.
-    func constants(of entity: EntityMapping, among mapping: ModelMapping, for resource: ResourceConfiguration) throws(SyncError) -> RecordConstants {
+    func constants(
+        of entity: EntityMapping, among mapping: ModelMapping, for resource: ResourceConfiguration, at times: RunTimes? = nil
+    ) throws(SyncError) -> RecordConstants {
+        let filled = at(times, resource.incremental)
         var constants = RecordConstants()
         constants.setKey(
             of: entity, in: ResourceScope(source: resource.source, resource: resource.name, partition: name.isEmpty ? nil : name))
         for property in resource.assigned {
             guard let slot = entity.layout.slot(of: property.name) else { continue }
-            if case .object(let name, let key)? = property.template.only.flatMap(value), let target = mapping.entities[name] {
+            if case .object(let name, let key)? = property.template.only.flatMap(filled.value), let target = mapping.entities[name] {
                 constants.set(slot, to: RecordPacker.Target(mapping: target, key: key))
                 continue
             }
-            let only = property.template.only.flatMap(value)
+            let only = property.template.only.flatMap(filled.value)
             guard let attribute = entity.configuration.attribute(named: property.name) else {
                 // A parent that leads to nothing there.
                 constants.set(slot, to: .null)
@@ -159,7 +162,7 @@ extension Partition {
                 constants.set(slot, to: value)
             } else {
                 do {
-                    constants.set(slot, to: try attribute.value(of: try property.template.filled { try text($0) }))
+                    constants.set(slot, to: try attribute.value(of: try property.template.filled { try filled.text($0) }))
                 } catch {
                     throw SyncError.page("set.\(property.name): \((error as? ConversionProblem)?.message ?? error.inWords)")
                 }

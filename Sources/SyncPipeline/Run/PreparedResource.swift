@@ -29,7 +29,7 @@ struct PreparedResource: Sendable {
         var constants: Result<RecordConstants, SyncError> = .success(RecordConstants())
         if resource.partitions == nil, let entity = mapping.entities[resource.entity] {
             constants = Result { () throws(SyncError) in
-                try Partition.none.constants(of: entity, among: mapping, for: resource)
+                try Partition.none.constants(of: entity, among: mapping, for: resource, at: .any)
             }
         }
         // There are no places but for times, but there may be braces.
@@ -43,7 +43,7 @@ struct PreparedResource: Sendable {
     /// - Throws: `SyncError` where it cannot be asked for.
     init(_ whole: PreparedResource, for partition: Partition, _ environment: SyncRun.Environment) throws {
         guard let entity = whole.mapping.entities[whole.resource.entity] else { throw SyncError.unknownEntity(whole.resource.entity) }
-        let constants = try partition.constants(of: entity, among: whole.mapping, for: whole.resource)
+        let constants = try partition.constants(of: entity, among: whole.mapping, for: whole.resource, at: .any)
         // What is wrong with the part itself is said at once, whatever the time is.
         let filled = try whole.resource.filled(for: partition, at: whole.resource.isTimed ? .any : nil)
         if whole.resource.isTimed {
@@ -78,13 +78,20 @@ struct PreparedResource: Sendable {
     /// - Throws: `SyncError` where a time cannot be written.
     func at(_ times: RunTimes, _ environment: SyncRun.Environment) throws -> PreparedResource {
         guard let timed else { return self }
-        return try PreparedResource(self, filled: timed.resource.filled(for: timed.partition, at: times), environment)
+        var constants = constants
+        if timed.resource.assigned.contains(where: \.template.isTimed), let entity = mapping.entities[resource.entity] {
+            constants = .success(try timed.partition.constants(of: entity, among: mapping, for: timed.resource, at: times))
+        }
+        return try PreparedResource(self, filled: timed.resource.filled(for: timed.partition, at: times), constants, environment)
     }
 
-    private init(_ other: PreparedResource, filled resource: ResourceConfiguration, _ environment: SyncRun.Environment) {
+    private init(
+        _ other: PreparedResource, filled resource: ResourceConfiguration, _ constants: Result<RecordConstants, SyncError>,
+        _ environment: SyncRun.Environment
+    ) {
         self.resource = resource
         mapping = other.mapping
-        constants = other.constants
+        self.constants = constants
         fingerprint = other.fingerprint
         comparison = other.comparison
         timed = nil

@@ -7,7 +7,7 @@ import SyncControl
 struct ConfigVerb: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "config", abstract: "The configuration: what is set, what is in force, what is built in.",
-        subcommands: [ConfigShow.self, ConfigDefault.self])
+        subcommands: [ConfigShow.self, ConfigDefault.self, ConfigCapabilities.self])
 }
 
 /// `config show`
@@ -79,6 +79,29 @@ struct ConfigDefault: Verb {
 
     func run(in surroundings: Surroundings) async throws -> ControlExitCode {
         surroundings.console.block(ResolvedConfiguration.builtIn.toml())
+        return .success
+    }
+}
+
+/// `config capabilities`
+struct ConfigCapabilities: Verb {
+    static let configuration = CommandConfiguration(
+        commandName: "capabilities", abstract: "List what services may ask of a client and a configuration of this version can say.")
+
+    @OptionGroup var options: CommonOptions
+
+    private struct Capabilities: Encodable {
+        var name: String
+        var supports: [String]
+    }
+
+    func run(in surroundings: Surroundings) async throws -> ControlExitCode {
+        let supported = Capability.supported
+        if options.json {
+            try surroundings.console.json(Capabilities(name: "cistern \(CisternVersion.current)", supports: supported), pretty: true)
+        } else {
+            for name in supported { surroundings.console.out(name) }
+        }
         return .success
     }
 }

@@ -197,6 +197,27 @@ import Testing
         try await fixture.end()
     }
 
+    // A report says nothing of its day, which only the request does.
+    @Test func eachStepMaySayWhenItsRecordsAreOf() async throws {
+        let pages = ScriptedAPI()
+        let toml = ScriptedAPI.configuration(
+            ScriptedAPI.resource(
+                "people", of: "Person",
+                """
+                params = { day = "{since:%F}" }
+                set = { name = "{since:%F}" }
+                incremental = { until = "u", window = "1d", start = "2024-12-29" }
+                """), entities: ScriptedAPI.entities().replacingOccurrences(of: "key = [\"id\"]", with: "key = [\"id\", \"name\"]"))
+        let days = ["2024-12-29", "2024-12-30", "2024-12-31", "2025-01-01"]
+        for (day, next) in zip(days, ["2024-12-30T00", "2024-12-31T00", "2025-01-01T00", "2025-01-01T01"]) {
+            pages.set("/people?day=\(day)&u=\(next)%3A00%3A00Z", #"[{"id": 1, "age": \#(day.suffix(2))}]"#)
+        }
+        let fixture = try await pages.fixture(toml)
+        #expect(try await fixture.sync("api/people").counts.inserted == 4)
+        #expect(try await fixture.values("name", of: "Person") == days)
+        try await fixture.end()
+    }
+
     // MARK: What servers do
 
     @Test(arguments: [400, 410, 422])

@@ -288,9 +288,11 @@ struct TemplateLookup {
 
     /// What is wrong with a property that is set; nil: nothing.
     func problem(with assigned: AssignedProperty, of entity: EntityConfiguration) -> Problem? {
-        if let time = assigned.template.references.first(where: { Template.times.contains($0.alias) }) {
+        let isStepped = incremental?.window != nil
+        if let time = assigned.template.references.first(where: { $0.alias == "now" || Template.times.contains($0.alias) && !isStepped }) {
             return Problem(
-                message: "{\(time)}: a property that changes with every run would change every object", suggestion: "set another property")
+                message: "{\(time)}: a property that changes with every run would change every object",
+                suggestion: time.alias == "now" ? "set another property" : "write incremental.window, whose steps have a beginning and an end")
         }
         if let attribute = entity.attribute(named: assigned.name) {
             guard attribute.type.mayBeText else {

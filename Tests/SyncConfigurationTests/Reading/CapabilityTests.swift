@@ -1,0 +1,20 @@
+import Testing
+
+@testable import SyncConfiguration
+
+@Suite struct CapabilityTests {
+    // What it is said of is read; what is refused belongs to a later version, and is named so.
+    @Test func onlyWhatALaterVersionHasIsMissing() {
+        let missing = Capability.all.filter { !$0.isSupported }.map(\.name).sorted()
+        #expect(
+            missing == [
+                "auth.api-key.body", "auth.jwt", "auth.oauth2.jwt-bearer", "err.fail.body", "err.ignore.body", "err.rate-limited.body",
+                "err.retry.body", "filter.simple", "fmt.csv", "fmt.gzip", "fmt.ndjson", "fmt.zip", "rate.budget",
+                "rec.recursive", "rec.wildcard", "rec.wildcard.end",
+            ])
+    }
+
+    @Test func eachIsNamedOnce() {
+        #expect(Set(Capability.all.map(\.name)).count == Capability.all.count && Capability.all.count > 90)
+    }
+}

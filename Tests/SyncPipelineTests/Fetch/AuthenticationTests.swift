@@ -42,6 +42,17 @@ import Testing
         #expect(query.address.description == "https://api.example/items?x=1&k=abc123")
     }
 
+    @Test func aSecretInACookieTakesThePlaceOfTheRunsOwnOfThatName() async throws {
+        let settings = try Fixture.settings("https://api.example/items", secrets: Fixture.secret("abc123")) {
+            $0.authentication = .apiKey(.init(name: "sid", in: .cookie, value: reference))
+        }
+        let page = PageRequest(address: settings.first), cookies = RunCookies()
+        cookies.store(["Set-Cookie": "sid=anonymous; Path=/", "Set-Cookie": "sidecar=1; Path=/"], from: page.address, now: Date())
+        let request = settings.request(
+            page, at: page.address, credential: try await settings.authentication.credential(), validators: nil, cookies: cookies)
+        #expect(request.headers["Cookie"] == ["sid=abc123; sidecar=1"])
+    }
+
     @Test(arguments: ["https://other.example/items", "http://api.example/items", "https://api.example:8443/items", "https://sub.api.example/"])
     func anotherOriginGetsNothing(url: String) async throws {
         for kind in AuthenticationConfiguration.carrying(reference) {

@@ -94,10 +94,11 @@ import Testing
             ]))
         login.parameters = [SecretField(name: "v", value: .text("2"))]
         login.username = .text("me")
-        let (request, token) = try await ask({ url in
-            login.url = "\(url)login"
-            return .session(.init(login: login, token: .path(JSONPath.root)))
-        }, answer: #""bare-token""#)
+        let (request, token) = try await ask(
+            { url in
+                login.url = "\(url)login"
+                return .session(.init(login: login, token: .path(JSONPath.root)))
+            }, answer: #""bare-token""#)
         #expect(token == "bare-token")
         #expect(request.line == "POST /login?v=2 HTTP/1.1" && request.headers["content-type"] == "application/json")
         #expect(request.headers["authorization"] == "Basic \(Data("me:".utf8).base64EncodedString())")
@@ -126,21 +127,5 @@ import Testing
                 return .session(session)
             }, answer: #"{"data": {"token": 4217, "exp": 4000000000}}"#)
         #expect(token == "4217" && request.line == "GET /login?apikey=\(HTTPAddress.encode(Self.odd)) HTTP/1.1")
-    }
-
-    @Test func whatBelongsToOneRefreshTokenHasOneName() throws {
-        func name(_ change: (inout AuthenticationConfiguration.OAuth2) -> Void) throws -> String? {
-            try TokenRequest(
-                oauth2("https://login.example/", .refreshToken) {
-                    $0.refreshToken = .credential("r")
-                    change(&$0)
-                })?.chainName
-        }
-        let plain = try name { _ in }
-        #expect(plain?.hasPrefix("login.example-") == true)
-        #expect(try name { $0.scopes = ["a"] } == plain)
-        #expect(try name { $0.refreshToken = .credential("s") } != plain)
-        #expect(try name { $0.clientID = .text("other") } != plain)
-        #expect(try name { $0.grant = .clientCredentials } == nil)
     }
 }

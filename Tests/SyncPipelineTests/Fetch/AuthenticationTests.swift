@@ -1,5 +1,6 @@
 import Foundation
 import NIOHTTP1
+import Secrets
 import SyncConfiguration
 import SyncTestSupport
 import Testing
@@ -108,6 +109,11 @@ import Testing
         let redactor = Redactor(secrets: [secret])
         let forms = [secret, HTTPAddress.encode(secret), Data(secret.utf8).base64EncodedString()]
         for form in forms { #expect(redactor.redact("a\(form)b") == "a[redacted]b") }
+        for form in [#"s3cr3t\/+ värde"#, #"s3cr3t/+ v\u00e4rde"#, #"s3cr3t\/+ v\u00e4rde"#] {
+            #expect(redactor.redact("a\(form)b") == "a[redacted]b")
+        }
+        let odd = Secret(Array("a\"\\\u{1}€😀".utf8)), forASCII = odd.jsonEscaped(isASCII: true).revealed()
+        #expect(forASCII == #"a\"\\\u0001\u20ac\ud83d\ude00"# && odd.jsonEscaped().revealed() == #"a\"\\\u0001€😀"#)
         #expect(redactor.redact("nothing to hide") == "nothing to hide")
         #expect(Redactor(secrets: ["", "a"]).redact("abba") == "abba")
         #expect(Redactor(secrets: ["abcd", "abcdef"]).redact("abcdef") == "[redacted]")

@@ -106,19 +106,32 @@ import Testing
         }
     }
 
-    // N10: a part that may not be read costs no login for each of its requests.
-    @Test func aSessionThatIsForbiddenWhenItIsNewIsNotRenewedAgain() async throws {
-        let service = Service(), fixture = try await fixture(service, Self.session)
-        service.change { state in
-            state.acceptsNothing = true
-            state.refusal = 403
+    // Parts of a resource have paths of their own, and some may be for others only.
+    @Test func whatAPersonMayNotReadRenewsATokenOnceAMinuteAtMost() async throws {
+        let clock = ManualClock(), issued = Atomic(0)
+        let transport = StubTransport { request, _ in
+            if request.address.origin.host == "login.example" {
+                return TokenFixture.ok(#"{"access_token": "access-\#(issued.add(1, ordering: .relaxed).newValue)"}"#)
+            }
+            return request.address.url.path == "/mine" ? TokenFixture.ok("[]") : .response(status: 401)
         }
-        for _ in 1...2 {
-            #expect(try await fixture.pipeline.sync(nil, cause: .control, wait: true).map(\.httpStatus) == [403])
-            fixture.clock.advance(by: .seconds(59))
+        let tokens = TokenService(pool: TokenPool(), transports: TransportPool { _ in transport }, clock: clock)
+        func isRead(_ path: String) async throws -> Bool {
+            let resource = Fixture.resource("https://api.example/\(path)") { $0.authentication = .oauth2(TokenFixture.client) }
+            let settings = try FetchSettings(
+                resource: resource, daemon: DaemonConfiguration(), version: "1.0", secrets: Fixture.secret("client-secret"), tokens: tokens)
+            let environment = FetchEnvironment(settings: settings, transport: transport, clock: clock)
+            let outcome = await PageFetch(PageRequest(address: settings.first), environment: environment).run()
+            return if case .page = outcome { true } else { false }
         }
-        #expect(service.issued == 1)
-        try await fixture.end()
+        #expect(try await isRead("mine"))
+        for number in 1...3 { #expect(try await !isRead("theirs/\(number)")) }
+        #expect(issued.load(ordering: .relaxed) == 1)
+        clock.advance(by: .seconds(60))
+        for number in 1...3 { #expect(try await !isRead("theirs/\(number)")) }
+        #expect(issued.load(ordering: .relaxed) == 2)
+        #expect(try await isRead("mine"))
+        #expect(issued.load(ordering: .relaxed) == 2)
     }
 
     @Test func aTokenThatEndedWhileItsFirstRequestWaitedIsRenewed() async throws {

@@ -98,13 +98,15 @@ extension TokenVault {
                 queue.async { continuation.resume(with: Result { try body() }) }
             }
         }
-        self.init { name in
-            try await blocking { try files.read(name) }
-        } prepare: { name in
-            try await blocking { try files.prepare(name) }
-        } write: { name, entry in
-            try await blocking { try files.write(name, entry) }
-        }
+        self.init(
+            lock: { name in
+                guard let lock = try await blocking({ try files.lock(name) }) else { return nil }
+                return Lock { lock.release() }
+            },
+            place: { name in files.path(name) },
+            read: { name in try await blocking { try files.read(name) } },
+            prepare: { name in try await blocking { try files.prepare(name) } },
+            write: { name, entry in try await blocking { try files.write(name, entry) } })
     }
 }
 

@@ -155,7 +155,8 @@ extension SyncDaemon {
             patience.cancel()
             flush()
         }
-        guard let reason = await close(running.slot, until: deadline) else { return status }
+        // A refresh token that was on its way may have taken all of that time.
+        guard let reason = await close(running.slot, until: max(deadline, ContinuousClock.now + Self.savingTime)) else { return status }
         let path = lifeCycle.configurationInForce.document.path, unsaved = running.slot.unsavedChanges
         reporter.send(
             JournalEntry(

@@ -130,11 +130,12 @@ public final class SyncDaemon: Sendable {
         lifeCycle?.tell(.signal(signal))
     }
 
-    /// How long a stop may take that is asked for now. What stops in order is done long before: nothing of it waits without an end.
+    /// How long a stop may take that is asked for now. What stops in order is done before: runs take a second more than the grace, a refresh token that is on
+    /// its way another eleven, and saving less than two. Nothing of it waits without an end.
     private var stopPatience: Duration {
         let lifeCycle = inbox.withLock { $0.lifeCycle }
         guard let lifeCycle, lifeCycle.hasBeenReady else { return Signals.startPatience }
-        return lifeCycle.configurationInForce.daemon.shutdownGrace.duration + .seconds(10)
+        return lifeCycle.configurationInForce.daemon.shutdownGrace.duration + .seconds(20)
     }
 
     /// The process cannot go on: says why to everyone who may listen.

@@ -173,15 +173,15 @@ public final class SyncPipeline: Sendable {
         if hadAny { try await document.save() }
     }
 
-    /// Takes no more work, lets open pages finish for so long, then stops them, and returns a second later at the latest. Called again, the
-    /// shorter time counts. What was saved into the main context stays there: the caller closes the document.
+    /// Takes no more work, lets open pages finish for so long, then stops them, and returns a second later at the latest; ten seconds after that, if a
+    /// refresh token was on its way to be replaced. Called again, the shorter time counts. What was saved into the main context stays there: the caller closes the document.
     public func stop(grace: Duration) async {
         await withCheckedContinuation { continuation in
             handle(.stopping(grace: grace)) { $0.stopWaiters.append(continuation) }
         }
         openRuns.close()
         // What comes in answer to a request that was made may be the only token that is still good for anything.
-        await tokens.pool.settle(within: .seconds(1), clock: clock)
+        await tokens.settle()
         await transports.shutdown()
     }
 

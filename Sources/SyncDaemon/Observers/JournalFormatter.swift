@@ -68,6 +68,11 @@ struct JournalFormatter: Sendable {
             return JournalEntry(
                 "\(scope): a new token, \(end)\(isRotated ? "; the new refresh token is stored" : "")", priority: .debug,
                 fields: Self.fields(scope, nil))
+        case .refreshTokenUnsaved(let reason):
+            return JournalEntry(
+                "a new refresh token is lost: \(reason); if the service no longer takes the one before, get a new one and configure it",
+                priority: .error,
+                fields: Self.make([("CISTERN_ERROR", reason)]))
         case .refused(let scope, let url, let reason, let isAddress):
             return complain(
                 scope, "refused \(reason)",

@@ -23,6 +23,8 @@ public enum SyncEvent: Sendable, Hashable {
     case authenticationRejected(scope: ResourceScope, url: String, status: Int)
     /// A token was fetched that requests will identify themselves with. `isRotated`: the service gave a new refresh token as well, which is stored.
     case tokenFetched(scope: ResourceScope, expiresAt: Date?, isRotated: Bool)
+    /// A refresh token that took the place of another could not be stored before the end: it is lost, and the one before may be good for nothing.
+    case refreshTokenUnsaved(reason: String)
     /// A body, a redirect or an address was refused before it could do harm.
     case refused(scope: ResourceScope, url: String, reason: String, isAddress: Bool)
     /// A resource became older than its `max_age` or has deletions held back, or is current again.

@@ -57,6 +57,13 @@ import Testing
         #expect(said(1001...1001) == ["iso/countries: the run failed: status 500: “1001”"])
     }
 
+    @Test func aRefreshTokenThatIsLostIsAnError() {
+        var formatter = JournalFormatter()
+        let entry = formatter.entry(for: .refreshTokenUnsaved(reason: "the disk is full"))
+        #expect(entry?.priority == .error && entry?.message.hasPrefix("a new refresh token is lost: the disk is full; ") == true)
+        #expect(field(entry, "CISTERN_ERROR") == "the disk is full")
+    }
+
     @Test func aRecoveryIsSaidOnceAndAFailureAfterItAnew() {
         var formatter = JournalFormatter()
         let failed = SyncEvent.runFinished(Example.report(Example.countries, .failed, status: 503, error: "status 503"))

@@ -1,5 +1,6 @@
 import Foundation
 import NIOHTTP1
+import Secrets
 import SyncConfiguration
 import SyncTestSupport
 import Testing
@@ -40,6 +41,17 @@ import Testing
         #expect(try await request(.apiKey(.init(name: "sid", in: .cookie, value: reference))).headers["Cookie"] == ["sid=abc123"])
         let query = try await request(.apiKey(.init(name: "k", in: .query, value: reference)), to: "https://api.example/items?k=old&x=1")
         #expect(query.address.description == "https://api.example/items?x=1&k=abc123")
+    }
+
+    @Test func aSecretInACookieTakesThePlaceOfTheRunsOwnOfThatName() async throws {
+        let settings = try Fixture.settings("https://api.example/items", secrets: Fixture.secret("abc123")) {
+            $0.authentication = .apiKey(.init(name: "sid", in: .cookie, value: reference))
+        }
+        let page = PageRequest(address: settings.first), cookies = RunCookies()
+        cookies.store(["Set-Cookie": "sid=anonymous; Path=/", "Set-Cookie": "sidecar=1; Path=/"], from: page.address, now: Date())
+        let request = settings.request(
+            page, at: page.address, credential: try await settings.authentication.credential(), validators: nil, cookies: cookies)
+        #expect(request.headers["Cookie"] == ["sid=abc123; sidecar=1"])
     }
 
     @Test(arguments: ["https://other.example/items", "http://api.example/items", "https://api.example:8443/items", "https://sub.api.example/"])
@@ -97,6 +109,11 @@ import Testing
         let redactor = Redactor(secrets: [secret])
         let forms = [secret, HTTPAddress.encode(secret), Data(secret.utf8).base64EncodedString()]
         for form in forms { #expect(redactor.redact("a\(form)b") == "a[redacted]b") }
+        for form in [#"s3cr3t\/+ värde"#, #"s3cr3t/+ v\u00e4rde"#, #"s3cr3t\/+ v\u00e4rde"#] {
+            #expect(redactor.redact("a\(form)b") == "a[redacted]b")
+        }
+        let odd = Secret(Array("a\"\\\u{1}€😀".utf8)), forASCII = odd.jsonEscaped(isASCII: true).revealed()
+        #expect(forASCII == #"a\"\\\u0001\u20ac\ud83d\ude00"# && odd.jsonEscaped().revealed() == #"a\"\\\u0001€😀"#)
         #expect(redactor.redact("nothing to hide") == "nothing to hide")
         #expect(Redactor(secrets: ["", "a"]).redact("abba") == "abba")
         #expect(Redactor(secrets: ["abcd", "abcdef"]).redact("abcdef") == "[redacted]")

@@ -146,6 +146,11 @@ struct LoginTable: ConfigurationTable {
         }
         if case .text(let name)? = username, name.contains(":") { complain("username", "a user name may not contain \":\"", "remove it") }
         guard let address = url ?? path.flatMap({ path in base.map { RequestURL.join($0, path) } }) else { return nil }
+        if url == nil, !RequestURL.isEncryptedOrHere(address) {
+            complain(
+                "path", "secrets would be sent without encryption to \(RequestURL.host(of: address))",
+                "use https in base_url, or write url = \"https://…\"")
+        }
         var result = AuthenticationConfiguration.Login(url: address)
         result.method = method
         if let json { result.body = .json(json) } else if let form { result.body = .form(form) }

@@ -228,6 +228,9 @@ enum RequestURL {
         return host == "localhost" || host == "::1" || (host.hasPrefix("127.") && host.allSatisfy { $0 == "." || ("0"..."9").contains($0) })
     }
 
+    /// Whether what is sent to a URL cannot be read on its way: it is encrypted, or stays on this machine.
+    static func isEncryptedOrHere(_ url: String) -> Bool { !url.lowercased().hasPrefix("http:") || isLoopback(url) }
+
     /// The host, in lower case, without brackets.
     static func host(of url: String) -> String {
         guard let separator = url.range(of: "://") else { return "" }

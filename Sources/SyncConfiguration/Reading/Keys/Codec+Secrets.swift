@@ -231,7 +231,7 @@ extension Codec where Value == String {
             let outcome = url.read(node)
             guard case .value(let text) = outcome else { return outcome }
             if !Template(text).references.isEmpty { return .wrong("there is nothing that a template could stand for here", "write it out") }
-            if text.lowercased().hasPrefix("http:"), !RequestURL.isLoopback(text) {
+            if !RequestURL.isEncryptedOrHere(text) {
                 return .wrong("secrets would be sent without encryption to \(RequestURL.host(of: text))", "use https")
             }
             return outcome

@@ -52,11 +52,11 @@ public struct Authentication: Sendable, CustomStringConvertible, CustomReflectab
     }
 
     /// Reads the secrets for one exchange, and has a token fetched where that is needed. May wait.
-    /// - Parameter waits: hears of each wait of a request for a token that failed for now.
+    /// - Parameter observe: hears of each request for a token, and of each wait for the next one.
     /// - Throws: `FetchError`, of the class `credential` if a secret cannot be read or cannot be sent in its place, or a token is refused;
     ///   `CancellationError`.
-    func credential(_ waits: @escaping @Sendable (FetchError, Duration) -> Void = { _, _ in }) async throws -> Credential {
-        var credential = try await main(waits)
+    func credential(_ observe: @escaping @Sendable (FetchEvent) -> Void = { _ in }) async throws -> Credential {
+        var credential = try await main(observe)
         for field in secretHeaders {
             guard let reference = field.value.reference else { continue }
             let value = try await secret(reference)
@@ -70,22 +70,35 @@ public struct Authentication: Sendable, CustomStringConvertible, CustomReflectab
         return credential
     }
 
-    /// A server has refused the token of a credential: it is not used any more.
-    func drop(_ token: AccessToken) { issuer?.holder.drop(token) }
+    /// A server has accepted the token of a request to this address.
+    func accept(_ token: AccessToken, at address: HTTPAddress) { issuer?.holder.accept(token, at: address.url.path) }
+
+    /// A server has refused a token that was fetched for the request.
+    func refuseNew(_ token: AccessToken) { issuer?.holder.refuseNew(token) }
+
+    /// A server has refused the token of a request to this address. Returns whether another one is worth another request.
+    func drop(_ token: AccessToken, at address: HTTPAddress) -> Bool {
+        issuer.map { $0.holder.drop(token, at: address.url.path, now: $0.service.clock.instant) } ?? false
+    }
+
+    /// Whether a status means that the token has ended. A session that has ended is a person without rights to some.
+    func isTokenRefused(by status: Int?) -> Bool {
+        if case .session = configuration, status == 403 { true } else { status == 401 }
+    }
 
     /// What `auth` says.
-    private func main(_ waits: @escaping @Sendable (FetchError, Duration) -> Void) async throws -> Credential {
+    private func main(_ observe: @escaping @Sendable (FetchEvent) -> Void) async throws -> Credential {
         switch configuration {
         case .none:
             return Credential(origin: origin, place: .none)
         case .oauth2(let oauth2):
-            let (token, isNew) = try await self.token(waits)
+            let (token, isNew) = try await self.token(observe)
             try Self.checkHeader(token.value, "the token")
             let prefix = oauth2.scheme.isEmpty ? "" : "\(oauth2.scheme) "
             return Credential(
                 origin: origin, place: .header(name: oauth2.header, prefix: prefix, token.value), token: token, isTokenNew: isNew)
         case .session(let session):
-            let (token, isNew) = try await self.token(waits), sendAs = session.sendAs
+            let (token, isNew) = try await self.token(observe), sendAs = session.sendAs
             let place = try Self.place(sendAs.place, name: sendAs.name, prefix: sendAs.prefix, token.value, "the token")
             return Credential(origin: origin, place: place, token: token, isTokenNew: isNew)
         case .bearer(let bearer):
@@ -128,9 +141,9 @@ public struct Authentication: Sendable, CustomStringConvertible, CustomReflectab
         }
     }
 
-    private func token(_ waits: @escaping @Sendable (FetchError, Duration) -> Void) async throws -> (token: AccessToken, isNew: Bool) {
+    private func token(_ observe: @escaping @Sendable (FetchEvent) -> Void) async throws -> (token: AccessToken, isNew: Bool) {
         guard let issuer else { throw FetchError(.credential, detail: "tokens cannot be fetched here") }
-        let (token, isNew) = try await issuer.token(waits)
+        let (token, isNew) = try await issuer.token(observe)
         for secret in [token.value] + token.related { redactor.learn(secret) }
         return (token, isNew)
     }
@@ -238,7 +251,9 @@ struct Credential: Sendable {
         case .header(let name, let prefix, let secret): request.headers.replaceOrAdd(name: name, value: prefix + secret.revealed())
         case .query(let name, let secret): request.address = request.address.setting([(name, secret.revealed())])
         case .cookie(let name, let secret):
-            let others = request.headers["Cookie"]
+            // What the run's cookies say of the same name is of no account: it is the token that was asked for.
+            let others = request.headers["Cookie"].flatMap { $0.split(separator: ";") }.map { $0.trimmingCharacters(in: .whitespaces) }
+                .filter { !$0.isEmpty && $0.prefix { $0 != "=" } != name }
             request.headers.replaceOrAdd(name: "Cookie", value: (["\(name)=\(secret.revealed())"] + others).joined(separator: "; "))
         }
     }

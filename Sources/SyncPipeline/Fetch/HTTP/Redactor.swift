@@ -26,10 +26,11 @@ public final class Redactor: Sendable, CustomStringConvertible, CustomReflectabl
         guard secret.count >= Self.shortest else { return }
         needles.withLock { needles in
             guard !needles.contains(where: { $0.isEqual(to: secret) }) else { return }
-            let forms = [
-                secret, secret.lowercased(), secret.percentEncoded(keeping: "-._~"), secret.percentEncoded(keeping: "!$&'()*+,-./:;=?@_~"),
-                secret.base64(),
-            ]
+            let forms =
+                [
+                    secret, secret.lowercased(), secret.percentEncoded(keeping: "-._~"), secret.percentEncoded(keeping: "!$&'()*+,-./:;=?@_~"),
+                    secret.base64(),
+                ] + secret.jsonEscapedForms
             for form in forms where !needles.contains(where: { $0.isEqual(to: form) }) { needles.append(form) }
             needles.sort { $0.count > $1.count }
         }

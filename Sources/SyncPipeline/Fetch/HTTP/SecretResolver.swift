@@ -91,6 +91,60 @@ extension Secret {
         }
     }
 
+    /// With escapes for what a JSON text may not hold as it is (RFC 8259, 7).
+    ///
+    /// - Parameters:
+    ///   - slashes: also for slashes.
+    ///   - isASCII: also for everything that is not ASCII. What is no UTF-8 stays as it is.
+    func jsonEscaped(slashes: Bool = false, isASCII: Bool = false) -> Secret {
+        make(capacity: 6 * count) { bytes, append in
+            func unit(_ value: UInt16) {
+                for byte in "\\u".utf8 { append(byte) }
+                for shift: UInt16 in [12, 8, 4, 0] { append(Self.lowerHexadecimal[Int(value >> shift & 15)]) }
+            }
+            func plain(_ byte: UInt8) {
+                switch byte {
+                case UInt8(ascii: "\""), UInt8(ascii: "\\"):
+                    append(UInt8(ascii: "\\"))
+                    append(byte)
+                case UInt8(ascii: "/") where slashes:
+                    append(UInt8(ascii: "\\"))
+                    append(byte)
+                case 0..<0x20: unit(UInt16(byte))
+                default: append(byte)
+                }
+            }
+            var place = 0
+            while place < bytes.count {
+                let byte = bytes[place], length = byte < 0xE0 ? 2 : byte < 0xF0 ? 3 : 4
+                let rest = bytes[min(place + 1, bytes.count)..<min(place + length, bytes.count)]
+                guard isASCII, byte >= 0xC2, byte < 0xF5, rest.count == length - 1, rest.allSatisfy({ $0 & 0xC0 == 0x80 }) else {
+                    plain(byte)
+                    place += 1
+                    continue
+                }
+                let value = rest.reduce(UInt32(byte) & (0x7F >> UInt32(length))) { $0 << 6 | UInt32($1 & 0x3F) }
+                if value > 0xFFFF {
+                    unit(UInt16(truncatingIfNeeded: 0xD800 + (value - 0x10000) >> 10))
+                    unit(UInt16(truncatingIfNeeded: 0xDC00 + value & 0x3FF))
+                } else {
+                    unit(UInt16(truncatingIfNeeded: value))
+                }
+                place += length
+            }
+        }
+    }
+
+    /// In the ways in which writers of JSON escape it; none where there is nothing to escape.
+    var jsonEscapedForms: [Secret] {
+        let isPlain = withUnsafeBytes { bytes in
+            bytes.allSatisfy { $0 >= 0x20 && $0 < 0x80 && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "\\") && $0 != UInt8(ascii: "/") }
+        }
+        if isPlain { return [] }
+        return [false, true].flatMap { slashes in [false, true].map { jsonEscaped(slashes: slashes, isASCII: $0) } }
+    }
+
+    private static let lowerHexadecimal = Array("0123456789abcdef".utf8)
     private static let hexadecimal = Array("0123456789ABCDEF".utf8)
     private static let base64Digits = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
 

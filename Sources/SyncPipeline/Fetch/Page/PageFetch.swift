@@ -123,12 +123,7 @@ public struct PageFetch: Sendable {
                 return verdict
             }
             let verdict = if let slots = environment.slots { try await slots.run(for: request.address.origin, ask) } else { try await ask() }
-            // A token may end at any page of a run (RFC 6750, 3.1). One that was just fetched has not ended: it is not good enough.
-            if case .done(.authenticationRejected) = verdict, mayRenew, let token = credential.token, !credential.isTokenNew {
-                environment.settings.authentication.drop(token)
-                return .renew
-            }
-            return verdict
+            return isRefused(credential, verdict, mayRenew: mayRenew) ? .renew : verdict
         } catch var error as FetchError {
             error.attempts = error.kind == .credential ? attempt - 1 : attempt
             if error.url.isEmpty { error.url = environment.settings.redactor.redact(request.address) }
@@ -138,11 +133,31 @@ public struct PageFetch: Sendable {
         }
     }
 
+    /// Whether the request is to be made again with another token. A token may end at any page of a run (RFC 6750, 3.1). One that was just fetched has not
+    /// ended: it is not good enough.
+    private func isRefused(_ credential: Credential, _ verdict: Verdict, mayRenew: Bool) -> Bool {
+        guard let token = credential.token, case .done(let outcome) = verdict else { return false }
+        let authentication = environment.settings.authentication
+        switch outcome {
+        case .page, .notModified: authentication.accept(token, at: request.address)
+        case .authenticationRejected(let error), .failed(let error):
+            guard authentication.isTokenRefused(by: error.status) else { return false }
+            // It may have waited for its slot until its token had ended.
+            if credential.isTokenNew, token.isUsable(at: environment.clock.instant) {
+                authentication.refuseNew(token)
+                return false
+            }
+            return mayRenew && authentication.drop(token, at: request.address)
+        case .parked, .leftAlone, .refused, .cancelled: break
+        }
+        return false
+    }
+
     /// What the request identifies itself with. Whatever failed has been tried again already where that makes sense.
     private func credential(attempt: Int) async -> Result<Credential, FetchError> {
         do {
             return .success(
-                try await environment.settings.authentication.credential { error, delay in environment.observe(.retrying(error, delay: delay)) })
+                try await environment.settings.authentication.credential(environment.observe))
         } catch var error as FetchError {
             // Requests for the page, of which there was none in this attempt.
             error.attempts = attempt - 1

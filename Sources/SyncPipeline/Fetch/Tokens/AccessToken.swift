@@ -6,6 +6,8 @@ struct AccessToken: Sendable {
     let value: Secret
     /// Which one of its holder's, counted from 1: two with one number are the same.
     let number: Int
+    /// When it came.
+    let fetchedAt: SyncInstant
     /// From then on it is not sent any more, some time before it ends; nil: until it is refused.
     let usableUntil: SyncInstant?
     /// The other secrets that took part in fetching it: a server may echo them, too.
@@ -17,9 +19,9 @@ struct AccessToken: Sendable {
 /// What is fetched once for all who wait for it. Who waits may give up; the flight goes on, since a token that is asked for is issued, and one that
 /// takes another's place must be received.
 final class TokenFlight: Sendable {
-    /// Hears that an attempt failed, and how long the wait is before the next one.
+    /// Hears of each attempt, and of each wait for the next one.
     struct Listener: Sendable {
-        let hear: @Sendable (FetchError, Duration) -> Void
+        let hear: @Sendable (FetchEvent) -> Void
     }
 
     private struct State {
@@ -31,6 +33,10 @@ final class TokenFlight: Sendable {
         var count = 0
         var task: Task<Void, Never>?
         var isCancelled = false
+        /// A refresh token is on its way to the service, and what takes its place may be on its way back.
+        var isHeld = false
+        /// It is to end as soon as nothing is lost by it.
+        var isStopping = false
     }
 
     private let state = Mutex(State())
@@ -55,15 +61,20 @@ final class TokenFlight: Sendable {
         if isCancelled { task.cancel() }
     }
 
-    /// What comes of it.
-    /// - Throws: what the fetch throws; `CancellationError` as soon as the waiting task is cancelled.
-    func value(_ listener: Listener) async throws -> AccessToken {
-        let id = state.withLock { state in
+    /// Somebody hears of it from now on. Returns the number to ask for the value with.
+    func join(_ listener: Listener) -> Int {
+        state.withLock { state in
             state.count += 1
             if state.result == nil { state.listeners[state.count] = listener }
             return state.count
         }
-        return try await withTaskCancellationHandler {
+    }
+
+    /// What comes of it.
+    /// - Parameter id: what ``join(_:)`` has returned.
+    /// - Throws: what the fetch throws; `CancellationError` as soon as the waiting task is cancelled.
+    func value(_ id: Int) async throws -> AccessToken {
+        try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
                 let result: Result<AccessToken, any Error>? = state.withLock { state in
                     if let result = state.result { return result }
@@ -85,8 +96,35 @@ final class TokenFlight: Sendable {
     }
 
     /// Tells all who wait.
-    func tell(_ error: FetchError, _ delay: Duration) {
-        for listener in state.withLock({ Array($0.listeners.values) }) { listener.hear(error, delay) }
+    func tell(_ event: FetchEvent) {
+        for listener in state.withLock({ Array($0.listeners.values) }) { listener.hear(event) }
+    }
+
+    /// From now on something is lost if it ends before its time.
+    /// - Throws: `CancellationError`, if it is to end: then nothing may be sent.
+    func hold() throws {
+        try state.withLock { state in
+            if state.isStopping || state.isCancelled { throw CancellationError() }
+            state.isHeld = true
+        }
+    }
+
+    /// Nothing is lost any more.
+    func release() {
+        let task = state.withLock { state -> Task<Void, Never>? in
+            state.isHeld = false
+            return state.isStopping ? state.task : nil
+        }
+        task?.cancel()
+    }
+
+    /// Ends it as soon as nothing is lost by it: at once, if no refresh token was sent.
+    func stop() {
+        let isHeld = state.withLock { state in
+            state.isStopping = true
+            return state.isHeld
+        }
+        if !isHeld { cancel() }
     }
 
     /// Ends it as soon as possible.
@@ -101,5 +139,34 @@ final class TokenFlight: Sendable {
     /// Returns when it is over.
     func ended() async {
         if let task = state.withLock({ $0.task }) { await task.value }
+    }
+}
+
+/// The flights that a pipeline has begun.
+final class TokenFlights: Sendable {
+    private struct State {
+        var open: [ObjectIdentifier: TokenFlight] = [:]
+        var isClosed = false
+    }
+
+    private let state = Mutex(State())
+
+    /// One begins. False: none may any more.
+    func enter(_ flight: TokenFlight) -> Bool {
+        state.withLock { state in
+            if !state.isClosed { state.open[ObjectIdentifier(flight)] = flight }
+            return !state.isClosed
+        }
+    }
+
+    /// One has ended.
+    func leave(_ flight: TokenFlight) { state.withLock { $0.open[ObjectIdentifier(flight)] = nil } }
+
+    /// No other one begins. Returns those that are under way.
+    func close() -> [TokenFlight] {
+        state.withLock { state in
+            state.isClosed = true
+            return Array(state.open.values)
+        }
     }
 }

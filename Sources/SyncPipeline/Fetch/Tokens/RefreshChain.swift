@@ -4,9 +4,9 @@ import Synchronization
 
 /// The refresh tokens that a service puts one in the place of the other, from the configured one on (RFC 6749, 6). At most one of them is being used.
 ///
-/// A new one is stored before the access token that came with it is used: after that the service may forget the one before. It is kept with a
-/// digest of the configured token that the chain begins with, so that a token which is configured anew begins another chain. What a chain is named
-/// after is in ``TokenRequest/chainName``.
+/// A new one is stored before the access token that came with it is used: after that the service may forget the one before. A chain is known by a
+/// digest of the configured token that it begins with: one which is configured anew begins another chain, and nothing else that is written otherwise does,
+/// so that no stored token is left behind by a change of the configuration, and whoever uses the same token uses the same chain.
 final class RefreshChain: Sendable {
     /// A token, and the digest of what the chain begins with.
     struct Entry: Sendable {
@@ -22,40 +22,88 @@ final class RefreshChain: Sendable {
         let isRotated: Bool
     }
 
-    private let name: String
+    /// The digest of the token that it begins with.
+    private let root: String
     private let vault: TokenVault
+    private let clock: any SyncClock
     private let last = Mutex<Task<Void, Never>?>(nil)
     /// What could not be stored yet.
     private let unsaved = Mutex<Entry?>(nil)
 
-    init(name: String, vault: TokenVault) {
-        self.name = name
+    /// The chain of a token with this digest.
+    init(root: String, vault: TokenVault, clock: any SyncClock) {
+        self.root = root
         self.vault = vault
+        self.clock = clock
     }
+
+    /// What its entry is called: the digest says nothing of the token, and half of it is enough to tell tokens apart.
+    private var name: String { String(root.prefix(32)) }
 
     /// Asks for a token with the newest refresh token, when all who asked before have ended.
     ///
     /// - Parameters:
-    ///   - configured: the token that the chain begins with.
+    ///   - read: reads the configured token, when its turn has come: it may have been replaced while others asked.
     ///   - ask: sends the request with that refresh token.
-    /// - Throws: `FetchError` of the class `credential` where the vault does not do what it must, and what `ask` throws.
+    /// - Returns: nil if another token is configured by now: that is the beginning of another chain.
+    /// - Throws: `FetchError` of the class `credential` where the vault does not do what it must or the answer holds no token, and what `read` and `ask`
+    ///   throw. A refresh token that came is stored, whatever is thrown, or is kept until it can be.
     func renew(
-        from configured: Secret, _ ask: @escaping @Sendable (Secret) async throws -> TokenAnswer
-    ) async throws -> Renewal {
+        _ read: @escaping @Sendable () async throws -> Secret, _ ask: @escaping @Sendable (Secret) async throws -> TokenAnswer
+    ) async throws -> Renewal? {
+        try await turn { [self] () async throws -> Renewal? in
+            let configured = try await read()
+            guard Self.digest(of: configured) == root else { return nil }
+            return try await locked { [self] () async throws -> Renewal in
+                // One that could not be stored is the newest there is.
+                if let entry = unsaved.withLock({ $0 }) { try await save(entry) }
+                let stored = try await storedEntry(), used = stored?.root == root ? stored?.token ?? configured : configured
+                try await tried("no refresh token is used, since a new one could not be stored") { try await self.vault.prepare(self.name) }
+                let answer = try await ask(used)
+                var tokens = [configured, used], isRotated = false
+                if let next = answer.refreshToken, !next.isEqual(to: used) {
+                    try await save(Entry(root: root, token: next))
+                    tokens.append(next)
+                    isRotated = true
+                }
+                // Only now: whatever else is wrong with the answer, the service may know no other refresh token any more.
+                _ = try answer.token.get()
+                return Renewal(answer: answer, tokens: tokens, isRotated: isRotated)
+            }
+        }
+    }
+
+    /// Whether a token is in memory only.
+    var hasUnsaved: Bool { unsaved.withLock { $0 != nil } }
+
+    /// Stores what could not be stored before.
+    /// - Throws: `FetchError`, if it cannot be stored now either.
+    func flush() async throws {
+        guard hasUnsaved else { return }
         try await turn { [self] in
-            let root = Self.digest(of: configured)
-            // One that could not be stored is the newest there is.
-            if let entry = unsaved.withLock({ $0 }) {
-                if entry.root == root { try await save(entry) } else { unsaved.withLock { $0 = nil } }
+            try await locked { [self] in
+                if let entry = unsaved.withLock({ $0 }) { try await save(entry) }
             }
-            let stored = try await storedEntry(), used = stored?.root == root ? stored?.token ?? configured : configured
-            try await tried("no refresh token is used, since a new one could not be stored") { try await self.vault.prepare(self.name) }
-            let answer = try await ask(used)
-            guard let next = answer.refreshToken, !next.isEqual(to: used) else {
-                return Renewal(answer: answer, tokens: [configured, used], isRotated: false)
+        }
+    }
+
+    /// How long another process is waited for that uses the same entry.
+    private static let patience = Duration.seconds(30)
+
+    /// Runs `body` while no other process uses the entry.
+    private func locked<Value: Sendable>(_ body: @escaping @Sendable () async throws -> Value) async throws -> Value {
+        let end = clock.instant.advanced(by: Self.patience)
+        while true {
+            let lock = try await tried("the refresh token cannot be locked") { try await self.vault.lock(self.name) }
+            if let lock {
+                defer { lock.release() }
+                return try await body()
             }
-            try await save(Entry(root: root, token: next))
-            return Renewal(answer: answer, tokens: [configured, used, next], isRotated: true)
+            guard clock.instant < end else {
+                throw FetchError(
+                    .credential, detail: "another process uses the same refresh token at \(vault.place(name)); give each daemon one of its own")
+            }
+            try await clock.sleep(for: .seconds(1))
         }
     }
 
@@ -72,7 +120,7 @@ final class RefreshChain: Sendable {
         guard let stored else { return nil }
         guard let entry = Entry(stored) else {
             throw FetchError(
-                .credential, detail: "the stored refresh token \(name) is damaged; remove it, and configure a new refresh token")
+                .credential, detail: "the stored refresh token \(vault.place(name)) is damaged; remove it, and configure a new refresh token")
         }
         return entry
     }

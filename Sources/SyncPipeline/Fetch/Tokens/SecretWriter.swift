@@ -17,7 +17,7 @@ struct SecretWriter {
     /// A text of a JSON document (RFC 8259, 7).
     mutating func append(jsonText text: Secret) {
         append("\"")
-        append(text.jsonEscaped)
+        append(text.jsonEscaped())
         append("\"")
     }
 
@@ -38,29 +38,4 @@ struct SecretWriter {
 extension Secret {
     /// As a value in a form.
     var formEncoded: Secret { percentEncoded(keeping: "-._~") }
-
-    /// With escapes for what a JSON text may not hold as it is.
-    fileprivate var jsonEscaped: Secret {
-        withUnsafeBytes { bytes in
-            Secret(capacity: 6 * bytes.count) { buffer in
-                var length = 0
-                func append(_ byte: UInt8) {
-                    buffer[length] = byte
-                    length += 1
-                }
-                for byte in bytes {
-                    switch byte {
-                    case UInt8(ascii: "\""), UInt8(ascii: "\\"):
-                        append(UInt8(ascii: "\\"))
-                        append(byte)
-                    case 0..<0x20:
-                        for digit in "\\u00".utf8 { append(digit) }
-                        for half in [byte >> 4, byte & 15] { append(half < 10 ? half + UInt8(ascii: "0") : half - 10 + UInt8(ascii: "a")) }
-                    default: append(byte)
-                    }
-                }
-                return length
-            }
-        }
-    }
 }

@@ -16,10 +16,10 @@ struct TokenExchange: Sendable {
     let secrets: SecretResolver
     /// Knows the secrets that are sent, and removes them from errors.
     let redactor: Redactor
-    /// What was refused shortly before.
+    /// What was refused before.
     let refusals: TokenRefusals
-    /// Hears of each wait for the next attempt.
-    let waits: @Sendable (FetchError, Duration) -> Void
+    /// Who waits for it hears of each attempt, and of each wait for the next one.
+    let flight: TokenFlight
 
     /// More than any service answers with.
     private static let largestAnswer = ByteCount.mebibytes(1)
@@ -47,24 +47,37 @@ struct TokenExchange: Sendable {
                 take(secret, used)
                 return secret
             }
+            // Nobody knows what a service sends back.
+            if let pair = outgoing.headers.first(name: "Authorization")?.split(separator: " ").last { take(Secret(Array(pair.utf8)), used) }
             let digest = outgoing.digest
             if let refused = refusals.error(of: digest, at: clock.instant) { throw refused }
+            flight.tell(.attempt(attempt))
+            if refreshToken != nil { try flight.hold() }
             var failure: FetchError
             do {
                 var answer = try await exchange(outgoing, over: transport)
-                for secret in [answer.token] + (answer.refreshToken.map { [$0] } ?? []) { take(secret, used) }
+                if let refreshToken = answer.refreshToken { take(refreshToken, used) }
+                switch answer.token {
+                case .success(let token):
+                    take(token, used)
+                    refusals.forget(digest)
+                case .failure(var error):
+                    error.attempts = attempt
+                    answer.token = .failure(noted(error, of: digest))
+                }
                 answer.secrets = used.all
                 return answer
             } catch let error as FetchError {
                 failure = error
             }
+            flight.release()
             failure.attempts = attempt
-            if failure.kind == .credential { refusals.note(failure.redacted(by: redactor), of: digest, at: clock.instant) }
+            if isRemembered(failure) { failure = noted(failure, of: digest) }
             guard isPassing(failure), attempt < rules.retry.attempts else { throw failure }
             let wish = failure.notBefore.map { clock.wallTime.duration(to: $0) } ?? .zero
             guard wish <= rules.retry.retryAfterPark.duration else { throw failure }
             let delay = max(backoff.delay(afterAttempt: attempt, random: random.next()), wish)
-            waits(failure.redacted(by: redactor), delay)
+            flight.tell(.retrying(failure.redacted(by: redactor), delay: delay))
             if delay > .zero { try await clock.sleep(for: delay) }
             attempt += 1
         }
@@ -73,6 +86,23 @@ struct TokenExchange: Sendable {
     private func take(_ secret: Secret, _ used: UsedSecrets) {
         redactor.learn(secret)
         used.add(secret)
+    }
+
+    /// The error without secrets, which is remembered.
+    private func noted(_ error: FetchError, of digest: String) -> FetchError {
+        var error = error
+        if error.url.isEmpty { error.url = redactor.redact(request.address) }
+        error = error.redacted(by: redactor)
+        refusals.note(error, of: digest, at: clock.instant)
+        return error
+    }
+
+    /// Whether the same request would be answered in the same way.
+    private func isRemembered(_ error: FetchError) -> Bool {
+        switch error.kind {
+        case .credential, .malformed, .tooLarge, .corruptBody: true
+        case .connect, .timeout, .reset, .shortBody, .dnsTemporary, .dnsNotFound, .tls, .status, .contentType, .spool, .refused, .cancelled: false
+        }
     }
 
     private func isPassing(_ error: FetchError) -> Bool {
@@ -121,13 +151,14 @@ struct TokenExchange: Sendable {
         let body = try await body(of: head, watch: watch)
         watch.ended()
         guard (200..<300).contains(head.status) else { throw failure(head, body) }
-        do throws(FetchError) {
-            return try TokenAnswer(body, head.headers, to: request, askedAt: askedAt, now: clock.wallTime)
-        } catch {
-            var error = error
+        var answer = TokenAnswer(body, head.headers, to: request, askedAt: askedAt, now: clock.wallTime)
+        if case .failure(var error) = answer.token {
+            // Some refuse with the status of a success.
+            if let said = TokenAnswer.refusal(body) { error = refusal(said) }
             error.status = head.status
-            throw error
+            answer.token = .failure(error)
         }
+        return answer
     }
 
     private func body(of head: HTTPResponse, watch: ExchangeWatch) async throws -> [UInt8] {
@@ -158,15 +189,26 @@ struct TokenExchange: Sendable {
                 status: head.status)
         }
         let said = TokenAnswer.refusal(body)
-        let remedy =
-            request.refreshToken != nil && said?.hasPrefix("invalid_grant") == true
-            ? "; the refresh token is no longer valid: get a new one, and put it where the configuration reads it" : ""
-        var error = FetchError(
-            .credential, detail: "\(origin) refuses the request for a token" + (said.map { ": \($0)" } ?? "") + remedy, status: head.status)
+        var error = refusal(said)
+        error.status = head.status
         // What is cut off must have been redacted as a whole before.
         if said == nil { error.excerpt = String(redactor.redact(Exchange.text(body)).prefix(Exchange.excerptLength)) }
         return error
     }
+
+    /// - Parameter said: what the service says, if it says anything.
+    private func refusal(_ said: String?) -> FetchError {
+        var detail = "\(request.address.origin) refuses the request for a token" + (said.map { ": \($0)" } ?? "")
+        if let reference = request.refreshToken, let said, Self.invalid.contains(where: said.hasPrefix) {
+            detail += "; the refresh token is no longer valid: get a new one, and put it where the configuration reads it"
+            // The service has a copy that was made when it was started.
+            if case .credential = reference { detail += ", and restart the service" }
+        }
+        return FetchError(.credential, detail: detail)
+    }
+
+    /// How services call a refresh token that is no longer valid (RFC 6749, 5.2).
+    private static let invalid = ["invalid_grant", "bad_refresh_token"]
 }
 
 /// What a request for a token has in common with requests for pages.
@@ -188,9 +230,11 @@ struct TokenRules: Sendable {
             // As for pages, but by the name of this host.
             case .auto: address.isPrivateByName && !address.isLinkLocal
             }
+        // What is said of one server is not true of another: whom to trust with passwords is no matter of the API's certificate.
+        let isOneServer = (try? HTTPAddress(resource.url))?.origin == address.origin
         transport = TransportOptions(
-            tls: resource.tls, allowsPrivateNetworks: allowsPrivateNetworks, connectTimeout: resource.http.connectTimeout,
-            connectionsPerHost: daemon.maxParallelRequests)
+            tls: isOneServer ? resource.tls : SyncConfiguration.TLSConfiguration(), allowsPrivateNetworks: allowsPrivateNetworks,
+            connectTimeout: resource.http.connectTimeout, connectionsPerHost: daemon.maxParallelRequests)
     }
 }
 
@@ -207,26 +251,37 @@ private final class UsedSecrets: Sendable {
     }
 }
 
-/// What a service has refused shortly before: the same request is not made again for a minute, whoever wants to. Resources that are polled
-/// together do not have an account locked.
+/// What a service has refused: the same request is not made again for a minute, for two when it is refused once more, and so on up to six hours,
+/// whoever wants to make it. So no account is locked by resources that are polled together, nor by those that are polled for days.
 final class TokenRefusals: Sendable {
     private struct Refusal {
-        let digest: String
         let error: FetchError
         let until: SyncInstant
+        let count: Int
     }
 
-    private static let memory = Duration.seconds(60)
-    private let last = Mutex<Refusal?>(nil)
+    private static let shortest = Duration.seconds(60)
+    private static let longest = Duration.seconds(6 * 3600)
+    /// A secret that is corrected makes another request; nobody corrects more often than this.
+    private static let most = 32
+    private let all = Mutex<[String: Refusal]>([:])
 
     func note(_ error: FetchError, of digest: String, at instant: SyncInstant) {
-        last.withLock { $0 = Refusal(digest: digest, error: error, until: instant.advanced(by: Self.memory)) }
+        all.withLock { all in
+            let count = (all[digest]?.count ?? 0) + 1
+            let factor: Int = 1 << min(count - 1, 16), memory = min(Self.shortest * factor, Self.longest)
+            all[digest] = Refusal(error: error, until: instant.advanced(by: memory), count: count)
+            if all.count > Self.most, let oldest = all.min(by: { $0.value.until < $1.value.until }) { all[oldest.key] = nil }
+        }
     }
+
+    /// It was answered as it should be.
+    func forget(_ digest: String) { all.withLock { $0[digest] = nil } }
 
     /// The error that the request was answered with; nil: it may be made.
     func error(of digest: String, at instant: SyncInstant) -> FetchError? {
-        last.withLock { last in
-            guard let known = last, known.digest == digest, instant < known.until else { return nil }
+        all.withLock { all in
+            guard let known = all[digest], instant < known.until else { return nil }
             return known.error
         }
     }

@@ -9,17 +9,18 @@ final class TokenHolder: Sendable {
         var current: AccessToken?
         var flight: TokenFlight?
         var count = 0
+        /// A server has refused the current token when it was new: another one is no better.
+        var isRefusedWhenNew = false
+        /// The paths at which servers have accepted the current token.
+        var accepted: Set<String> = []
     }
 
     private let request: TokenRequest
-    /// Nil: no refresh token is used.
-    private let chain: RefreshChain?
     private let refusals = TokenRefusals()
     private let state = Mutex(State())
 
-    init(_ request: TokenRequest, chain: RefreshChain?) {
+    init(_ request: TokenRequest) {
         self.request = request
-        self.chain = chain
     }
 
     /// The request that is under way.
@@ -28,13 +29,15 @@ final class TokenHolder: Sendable {
     /// The token to send now, and whether it was fetched for whoever asks.
     /// - Throws: `FetchError`, `CancellationError`.
     func token(
-        by issuer: TokenIssuer, _ waits: @escaping @Sendable (FetchError, Duration) -> Void
+        by issuer: TokenIssuer, _ observe: @escaping @Sendable (FetchEvent) -> Void
     ) async throws -> (token: AccessToken, isNew: Bool) {
         enum Step {
             case known(AccessToken)
             case join(TokenFlight)
             case begin(TokenFlight)
         }
+        // Who gives up begins nothing that nobody waits for.
+        try Task.checkCancellation()
         let now = issuer.service.clock.instant
         let step: Step = state.withLock { state in
             if let current = state.current, current.isUsable(at: now) { return .known(current) }
@@ -45,31 +48,67 @@ final class TokenHolder: Sendable {
         }
         switch step {
         case .known(let token): return (token, false)
-        case .join(let flight): return (try await flight.value(.init(hear: waits)), true)
+        case .join(let flight): return (try await flight.value(flight.join(.init(hear: observe))), true)
         case .begin(let flight):
-            flight.begin { [self] in try await fetch(issuer, flight) }
-            return (try await flight.value(.init(hear: waits)), true)
+            let id = flight.join(.init(hear: observe)), flights = issuer.service.flights, isAllowed = flights.enter(flight)
+            flight.begin { [self] in
+                defer { flights.leave(flight) }
+                return try await fetch(issuer, flight, isAllowed: isAllowed)
+            }
+            return (try await flight.value(id), true)
         }
     }
 
-    /// A server has refused the token: it is not sent any more. Nothing, if another one has taken its place already.
-    func drop(_ token: AccessToken) {
+    // MARK: What servers say of the token
+
+    /// A server has accepted the token of a request to this path.
+    func accept(_ token: AccessToken, at path: String) {
         state.withLock { state in
-            if state.current?.number == token.number { state.current = nil }
+            if state.current?.number == token.number, state.accepted.count < Self.mostPaths { state.accepted.insert(path) }
         }
     }
 
-    private func fetch(_ issuer: TokenIssuer, _ flight: TokenFlight) async throws -> AccessToken {
+    /// A server has refused a token that was fetched for the request.
+    func refuseNew(_ token: AccessToken) {
+        state.withLock { state in
+            if state.current?.number == token.number { state.isRefusedWhenNew = true }
+        }
+    }
+
+    /// A server has refused the token of a request to this path. The token is not sent any more, unless it is younger than a minute and known to be good,
+    /// or as good as any other: then the server means the request.
+    /// - Returns: whether the request is to be made again, with another token.
+    func drop(_ token: AccessToken, at path: String, now: SyncInstant) -> Bool {
+        state.withLock { state in
+            // Another one has taken its place already.
+            guard let current = state.current, current.number == token.number else { return true }
+            let isGoodElsewhere = !state.accepted.isEmpty && !state.accepted.contains(path)
+            if current.fetchedAt.duration(to: now) < Self.trial, state.isRefusedWhenNew || isGoodElsewhere { return false }
+            state.current = nil
+            return true
+        }
+    }
+
+    private static let trial = Duration.seconds(60)
+    private static let mostPaths = 1000
+
+    // MARK: The next one
+
+    private func fetch(_ issuer: TokenIssuer, _ flight: TokenFlight, isAllowed: Bool) async throws -> AccessToken {
         do {
-            let (answer, related, isRotated) = try await ask(issuer, flight)
+            guard isAllowed else { throw CancellationError() }
+            let (answer, related, isRotated) = try await ask(issuer, flight), value = try answer.token.get()
+            let clock = issuer.service.clock, now = clock.instant, end = self.end(of: answer)
             let token = state.withLock { state in
                 state.count += 1
-                let token = AccessToken(value: answer.token, number: state.count, usableUntil: end(of: answer), related: related)
+                let token = AccessToken(
+                    value: value, number: state.count, fetchedAt: now, usableUntil: end, related: related)
                 state.current = token
                 state.flight = nil
+                state.isRefusedWhenNew = false
+                state.accepted = []
                 return token
             }
-            let clock = issuer.service.clock
             let life = (answer.life ?? request.lifetime).map { answer.askedAt.advanced(by: $0) }
             issuer.service.observe(
                 .tokenFetched(
@@ -85,21 +124,25 @@ final class TokenHolder: Sendable {
     private func ask(
         _ issuer: TokenIssuer, _ flight: TokenFlight
     ) async throws -> (answer: TokenAnswer, related: [Secret], isRotated: Bool) {
-        let service = issuer.service, redactor = Redactor()
+        let service = issuer.service, secrets = issuer.secrets, redactor = Redactor()
         let exchange = TokenExchange(
             request: request, rules: issuer.rules, transports: service.transports, clock: service.clock, random: service.random,
-            secrets: issuer.secrets, redactor: redactor, refusals: refusals
-        ) { [weak flight] error, delay in
-            flight?.tell(error, delay)
-        }
-        guard let chain, let reference = request.refreshToken else {
+            secrets: secrets, redactor: redactor, refusals: refusals, flight: flight)
+        guard let reference = request.refreshToken else {
             let answer = try await exchange.run(refreshToken: nil)
             return (answer, answer.secrets, false)
         }
-        let configured = try await issuer.secrets.secret(reference)
-        redactor.learn(configured)
-        let renewal = try await chain.renew(from: configured) { try await exchange.run(refreshToken: $0) }
-        return (renewal.answer, renewal.answer.secrets + renewal.tokens, renewal.isRotated)
+        let read = { @Sendable () async throws -> Secret in
+            let configured = try await secrets.secret(reference)
+            redactor.learn(configured)
+            return configured
+        }
+        while true {
+            let chain = service.pool.chain(from: try await read(), clock: service.clock)
+            // Another token may be configured while this one waits for its turn.
+            guard let renewal = try await chain.renew(read, { try await exchange.run(refreshToken: $0) }) else { continue }
+            return (renewal.answer, renewal.answer.secrets + renewal.tokens, renewal.isRotated)
+        }
     }
 
     /// When a token is no longer sent: early enough before its end that it holds for a whole request, but not before half of its life is over, so

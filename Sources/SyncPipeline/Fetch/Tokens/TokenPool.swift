@@ -1,4 +1,5 @@
 import Foundation
+import Secrets
 import SyncConfiguration
 public import SyncReports
 import Synchronization
@@ -24,29 +25,41 @@ public final class TokenPool: Sendable {
     func holder(of request: TokenRequest) -> TokenHolder {
         state.withLock { state in
             if let known = state.holders[request] { return known }
-            let chain = request.chainName.map { name in
-                let chain = state.chains[name] ?? RefreshChain(name: name, vault: vault)
-                state.chains[name] = chain
-                return chain
-            }
-            let made = TokenHolder(request, chain: chain)
+            let made = TokenHolder(request)
             state.holders[request] = made
             return made
         }
     }
 
-    /// Forgets tokens that nobody asks for any more. Chains stay: one may hold what could not be stored yet.
-    func keep(only requests: Set<TokenRequest>) {
-        state.withLock { state in state.holders = state.holders.filter { requests.contains($0.key) } }
+    /// The chain that begins with a refresh token.
+    func chain(from configured: Secret, clock: any SyncClock) -> RefreshChain {
+        let root = RefreshChain.digest(of: configured)
+        return state.withLock { state in
+            if let known = state.chains[root] { return known }
+            let made = RefreshChain(root: root, vault: vault, clock: clock)
+            state.chains[root] = made
+            return made
+        }
     }
 
-    /// Returns when no request for a token is under way: those that are not answered in that time are given up.
-    func settle(within patience: Duration, clock: any SyncClock) async {
-        let flights = state.withLock { Array($0.holders.values) }.compactMap(\.flight)
-        guard !flights.isEmpty else { return }
-        let end = clock.call(at: clock.instant.advanced(by: patience)) { for flight in flights { flight.cancel() } }
-        for flight in flights { await flight.ended() }
-        end.cancel()
+    /// Forgets tokens that nobody asks for any more, and that are not being fetched. Chains stay: one may hold what could not be stored yet.
+    func keep(only requests: Set<TokenRequest>) {
+        state.withLock { state in state.holders = state.holders.filter { requests.contains($0.key) || $0.value.flight != nil } }
+    }
+
+    /// Whether a refresh token is in memory only.
+    var hasUnsaved: Bool { state.withLock { Array($0.chains.values) }.contains { $0.hasUnsaved } }
+
+    /// Stores what could not be stored before.
+    /// - Returns: why something still cannot.
+    func flush() async -> [String] {
+        var failures: [String] = []
+        for chain in state.withLock({ Array($0.chains.values) }) {
+            do { try await chain.flush() } catch {
+                failures.append((error as? FetchError)?.detail ?? error.inWords)
+            }
+        }
+        return failures
     }
 }
 
@@ -56,6 +69,8 @@ public struct TokenService: Sendable {
     let transports: TransportPool
     let clock: any SyncClock
     let random: RandomSource
+    /// What was begun through this service.
+    let flights = TokenFlights()
     let observe: @Sendable (SyncEvent) -> Void
 
     /// - Parameter observe: hears of each token that was fetched; called from any thread.
@@ -68,6 +83,38 @@ public struct TokenService: Sendable {
         self.clock = clock
         self.random = random
         self.observe = observe
+    }
+
+    /// How long a service may take at a stop to answer a request with a refresh token: the answer may hold the only one that is still good.
+    static let patience = Duration.seconds(10)
+    /// What ends, and what is written, takes no longer than this after it.
+    private static let writing = Duration.seconds(1)
+
+    /// Begins no other request, and returns when none is under way and everything is stored, or cannot be. A request with a refresh token that was
+    /// sent already may take its time; everything else ends at once.
+    func settle() async {
+        let open = flights.close()
+        guard !open.isEmpty || pool.hasUnsaved else { return }
+        for flight in open { flight.stop() }
+        let (ends, end) = AsyncStream.makeStream(of: [String].self)
+        let work = Task {
+            for flight in open { await flight.ended() }
+            end.yield(await pool.flush())
+        }
+        let latest = clock.instant.advanced(by: Self.patience)
+        let alarms = [
+            clock.call(at: latest) { for flight in open { flight.cancel() } },
+            // A disk that does not respond is nothing that the rest of a stop waits for.
+            clock.call(at: latest.advanced(by: Self.writing)) {
+                work.cancel()
+                end.yield(pool.hasUnsaved ? ["the disk does not respond"] : [])
+            },
+        ]
+        for await reasons in ends {
+            for reason in reasons { observe(.refreshTokenUnsaved(reason: reason)) }
+            break
+        }
+        for alarm in alarms { alarm.cancel() }
     }
 }
 
@@ -93,9 +140,9 @@ struct TokenIssuer: Sendable {
     }
 
     /// The token to send now, and whether it was fetched for whoever asks. May wait.
-    /// - Parameter waits: hears of each wait for another attempt.
+    /// - Parameter observe: hears of each attempt, and of each wait for another one.
     /// - Throws: `FetchError`, `CancellationError`.
-    func token(_ waits: @escaping @Sendable (FetchError, Duration) -> Void) async throws -> (token: AccessToken, isNew: Bool) {
-        try await holder.token(by: self, waits)
+    func token(_ observe: @escaping @Sendable (FetchEvent) -> Void) async throws -> (token: AccessToken, isNew: Bool) {
+        try await holder.token(by: self, observe)
     }
 }

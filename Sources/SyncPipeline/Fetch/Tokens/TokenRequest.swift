@@ -70,22 +70,6 @@ struct TokenRequest: Sendable, Hashable {
         if case .oauth2(let oauth2) = kind, oauth2.grant == .refreshToken { oauth2.refreshToken } else { nil }
     }
 
-    /// What the chain of its refresh tokens is called: the host, and a digest of address, client and the reference to the configured token. So
-    /// whoever uses the same token of the same client uses one chain, whatever else differs, and nobody uses up what another one needs. A token
-    /// that is referred to in two ways counts as two.
-    var chainName: String? {
-        guard case .oauth2(let oauth2) = kind, let refreshToken else { return nil }
-        let client =
-            switch oauth2.clientID {
-            case .text(let text): "text \(text)"
-            case .secret(let reference): "secret \(reference)"
-            case nil: "none"
-            }
-        let host = String(address.origin.host.map { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "." || $0 == "-") ? $0 : "_" })
-        let digest = BodyDigest(of: "\(address.url.absoluteString)\n\(client)\n\(refreshToken)")
-        return "\(host.prefix(100))-\(digest.description.prefix(16))"
-    }
-
     // MARK: On the wire
 
     /// The request, with its secrets.

@@ -49,6 +49,101 @@ import Testing
             fixture.events.allSatisfy { if case .tokenFetched(_, _, isRotated: true) = $0 { true } else { false } } && fixture.events.count == 2)
     }
 
+    // The service may know no other one any more: it is lost for ever if it is not stored now.
+    @Test func aNewRefreshTokenIsStoredAlthoughTheAnswerHoldsNoToken() async throws {
+        var oauth2 = TokenFixture.refreshing
+        oauth2.tokenPath = JSONPath(keys: ["token"])
+        let fixture = fixture()
+        let error = await #expect(throws: FetchError.self) { try await fixture.issuer(oauth2).text() }
+        #expect(error?.kind == .credential && error?.detail.contains("there is no token at $.token") == true)
+        #expect(fixture.lines == ["prepare", "ask secret-refresh", "write refresh-2"])
+        // The path is corrected.
+        #expect(try await fixture.issuer(TokenFixture.refreshing).text() == "access-2")
+    }
+
+    @Test(arguments: [
+        #"{"access_token": "a", "access_token": "b", "refresh_token": "new"}"#, #"{"data": {"refresh_token": "new"}}"#,
+        #"{"data": {"access_token": "a", "refresh_token": "new"}, "refresh_token": "other"}"#,
+        #"{"data": {"access_token": "a", "refresh_token": null}, "refresh_token": "new"}"#,
+    ])
+    func aNewRefreshTokenIsLookedForBesideTheTokenAndAtTheRoot(body: String) async throws {
+        var oauth2 = TokenFixture.refreshing
+        oauth2.tokenPath = JSONPath(keys: ["data", "access_token"])
+        let fixture = TokenFixture { _, _ in TokenFixture.ok(body) }
+        _ = try? await fixture.issuer(oauth2).text()
+        #expect(fixture.lines.last == "write new")
+    }
+
+    @Test(arguments: ["4217", "421700000000000000000000"]) func aNewRefreshTokenMayBeANumber(number: String) async throws {
+        let fixture = TokenFixture { _, _ in TokenFixture.ok(#"{"access_token": "a", "refresh_token": \#(number)}"#) }
+        #expect(try await fixture.issuer(TokenFixture.refreshing).text() == "a")
+        #expect(fixture.lines.last == "write \(number)")
+    }
+
+    @Test func aStoredRefreshTokenOutlivesWhateverElseIsConfiguredAnew() async throws {
+        var renamed = TokenFixture.refreshing, other = TokenFixture.refreshing
+        renamed.refreshToken = .credential("renamed")
+        other.tokenURL = "https://login.example/token/"
+        other.clientID = .secret(.credential("id"))
+        other.scopes = ["read"]
+        let fixture = fixture()
+        #expect(try await fixture.issuer(TokenFixture.refreshing).text() == "access-1")
+        #expect(try await fixture.issuer(renamed, secrets: ["renamed": "secret-refresh"]).text() == "access-2")
+        #expect(try await fixture.issuer(other).text() == "access-3")
+        #expect(fixture.names.count == 1)
+    }
+
+    @Test func aTokenThatIsConfiguredWhileAnotherWaitsForItsTurnIsTheOneThatIsUsed() async throws {
+        let (arrived, arrive) = AsyncStream.makeStream(of: Void.self), (opened, open) = AsyncStream.makeStream(of: Void.self)
+        let fixture = TokenFixture { _, number in
+            if number == 0 {
+                arrive.yield()
+                for await _ in opened { break }
+            }
+            return TokenFixture.ok(#"{"access_token": "access-\#(number)", "refresh_token": "given-\#(number)"}"#)
+        }
+        var scoped = TokenFixture.refreshing
+        scoped.scopes = ["read"]
+        let first = try fixture.issuer(TokenFixture.refreshing), second = try fixture.issuer(scoped)
+        let asking = Task { try await first.text() }
+        for await _ in arrived { break }
+        let waiting = Task { try await second.text() }
+        // Two of the first one's, to find its turn and in its turn.
+        var count = 0
+        for await id in fixture.reads where id == "refresh" {
+            count += 1
+            if count == 3 { break }
+        }
+        fixture.configure("refresh", "configured-anew")
+        open.yield()
+        _ = try await asking.value
+        _ = try await waiting.value
+        #expect(fixture.lines.filter { $0.hasPrefix("ask") } == ["ask secret-refresh", "ask configured-anew"])
+    }
+
+    @Test func whoeverComesWhileAnotherProcessUsesTheTokenWaits() async throws {
+        let fixture = fixture(), issuer = try fixture.issuer(TokenFixture.refreshing)
+        fixture.isUsedElsewhere = true
+        let task = Task { try await issuer.text() }
+        await fixture.clock.sleepers(atLeast: 1)
+        #expect(fixture.lines.isEmpty)
+        fixture.isUsedElsewhere = false
+        fixture.clock.advance(by: .seconds(1))
+        #expect(try await task.value == "access-1")
+    }
+
+    @Test func whoeverWaitsForAnotherProcessInVainSaysWhy() async throws {
+        let fixture = fixture(), issuer = try fixture.issuer(TokenFixture.refreshing)
+        fixture.isUsedElsewhere = true
+        let task = Task { try await issuer.text() }
+        for _ in 1...30 {
+            await fixture.clock.sleepers(atLeast: 1)
+            fixture.clock.advance(by: .seconds(1))
+        }
+        let error = await #expect(throws: FetchError.self) { try await task.value }
+        #expect(error?.detail.hasPrefix("another process uses the same refresh token at /vault/") == true && fixture.lines.isEmpty)
+    }
+
     @Test func aServiceThatKeepsItsRefreshTokenStoresNothing() async throws {
         let fixture = TokenFixture { _, _ in TokenFixture.ok(#"{"access_token": "a-token", "refresh_token": "secret-refresh"}"#) }
         #expect(try await fixture.issuer(TokenFixture.refreshing).text() == "a-token")
@@ -74,7 +169,7 @@ import Testing
         #expect(try await fixture.issuer(TokenFixture.refreshing).text() == "access-1")
         fixture.pool.keep(only: [])
         #expect(try await fixture.issuer(TokenFixture.refreshing).text() == "access-2")
-        #expect(fixture.names.count == 1 && fixture.names[0].hasPrefix("login.example-"))
+        #expect(fixture.names == [String(RefreshChain.digest(of: Secret(Array("secret-refresh".utf8))).prefix(32))])
     }
 
     @Test func aNewlyConfiguredRefreshTokenTakesTheStoredOnesPlace() async throws {
@@ -105,7 +200,9 @@ import Testing
     @Test func aRefusedRefreshTokenSaysWhatToDo() async throws {
         let fixture = fixture("another")
         let error = await #expect(throws: FetchError.self) { try await fixture.issuer(TokenFixture.refreshing).text() }
-        let remedy = "invalid_grant; the refresh token is no longer valid: get a new one, and put it where the configuration reads it"
+        let remedy =
+            "invalid_grant; the refresh token is no longer valid: get a new one, and put it where the configuration reads it"
+            + ", and restart the service"
         #expect(error?.detail.hasSuffix(remedy) == true)
         #expect(fixture.transport.requests.count == 1)
     }

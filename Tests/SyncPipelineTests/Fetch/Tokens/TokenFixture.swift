@@ -15,6 +15,8 @@ final class TokenFixture: Sendable {
         let lines = Mutex<[String]>([])
         let entries = Mutex<[String: Secret]>([:])
         let isVaultBroken = Mutex(false)
+        let isUsedElsewhere = Mutex(false)
+        let configured = Mutex<[String: String]>([:])
 
         func note(_ line: String) { lines.withLock { $0.append(line) } }
     }
@@ -28,6 +30,9 @@ final class TokenFixture: Sendable {
     let pool: TokenPool
     private let log: Log
     private let told = Mutex<[SyncEvent]>([])
+    /// Yields the name of each credential that is read.
+    let reads: AsyncStream<String>
+    private let read: AsyncStream<String>.Continuation
 
     var lines: [String] { log.lines.withLock { $0 } }
     var events: [SyncEvent] { told.withLock { $0 } }
@@ -37,23 +42,33 @@ final class TokenFixture: Sendable {
         set { log.isVaultBroken.withLock { $0 = newValue } }
     }
 
+    /// Another process uses the vault.
+    var isUsedElsewhere: Bool {
+        get { log.isUsedElsewhere.withLock { $0 } }
+        set { log.isUsedElsewhere.withLock { $0 = newValue } }
+    }
+
+    /// From now on a credential holds this, whatever an issuer was made with.
+    func configure(_ id: String, _ secret: String) { log.configured.withLock { $0[id] = secret } }
+
     init(_ answer: @escaping @Sendable (HTTPRequest, Int) async throws -> StubTransport.Answer) {
         let log = Log()
         self.log = log
+        (reads, read) = AsyncStream.makeStream()
         transport = StubTransport { request, number in
             log.note("ask \(TokenFixture.form(request)["refresh_token"] ?? "")")
             return try await answer(request, number)
         }
         pool = TokenPool(
-            vault: TokenVault { name in
-                log.entries.withLock { $0[name] }
-            } prepare: { _ in
-                log.note("prepare")
-            } write: { name, entry in
-                if log.isVaultBroken.withLock({ $0 }) { throw Broken() }
-                log.note("write \(RefreshChain.Entry(entry)?.token.revealed() ?? "?")")
-                log.entries.withLock { $0[name] = entry }
-            })
+            vault: TokenVault(
+                lock: { _ in log.isUsedElsewhere.withLock { $0 } ? nil : TokenVault.Lock {} }, place: { "/vault/\($0)" },
+                read: { name in log.entries.withLock { $0[name] } },
+                prepare: { _ in log.note("prepare") },
+                write: { name, entry in
+                    if log.isVaultBroken.withLock({ $0 }) { throw Broken() }
+                    log.note("write \(RefreshChain.Entry(entry)?.token.revealed() ?? "?")")
+                    log.entries.withLock { $0[name] = entry }
+                }))
     }
 
     /// Who asks for tokens. `secrets` by the name of the credential; any other is called as its reference.
@@ -61,9 +76,10 @@ final class TokenFixture: Sendable {
         _ oauth2: AuthenticationConfiguration.OAuth2, secrets: [String: String] = [:], random: Double = 0,
         _ change: (inout ResourceConfiguration) -> Void = { _ in }
     ) throws -> TokenIssuer {
-        let resolver = SecretResolver { reference, _ in
+        let resolver = SecretResolver { [log, read] reference, _ in
             guard case .credential(let id) = reference else { throw Broken() }
-            return Secret(Array((secrets[id] ?? "secret-\(id)").utf8))
+            read.yield(id)
+            return Secret(Array((log.configured.withLock { $0[id] } ?? secrets[id] ?? "secret-\(id)").utf8))
         }
         guard let request = try TokenRequest(.oauth2(oauth2)) else { throw Broken() }
         let service = TokenService(
@@ -105,5 +121,5 @@ final class TokenFixture: Sendable {
 
 extension TokenIssuer {
     /// The token, as text.
-    func text() async throws -> String { try await token { _, _ in }.token.value.revealed() }
+    func text() async throws -> String { try await token { _ in }.token.value.revealed() }
 }

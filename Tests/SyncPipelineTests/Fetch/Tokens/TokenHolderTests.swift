@@ -67,16 +67,16 @@ import Testing
 
     @Test func aTokenWhoseEndNobodyKnowsIsSentUntilItIsRefused() async throws {
         let fixture = counting(), issuer = try fixture.issuer(TokenFixture.client)
-        let first = try await issuer.token { _, _ in }
+        let first = try await issuer.token { _ in }
         #expect(first.isNew)
         fixture.clock.advance(by: .seconds(30 * 86_400))
-        let same = try await issuer.token { _, _ in }
+        let same = try await issuer.token { _ in }
         #expect(!same.isNew && same.token.number == first.token.number)
-        issuer.holder.drop(first.token)
-        let second = try await issuer.token { _, _ in }
+        #expect(issuer.drop(first.token))
+        let second = try await issuer.token { _ in }
         #expect(second.token.value.revealed() == "token-2")
         // Somebody else's request was refused with the first one, and comes late.
-        issuer.holder.drop(first.token)
+        #expect(issuer.drop(first.token))
         #expect(try await issuer.text() == "token-2")
     }
 
@@ -114,10 +114,19 @@ import Testing
             default: TokenFixture.ok(#"{"access_token": "late"}"#)
             }
         }
-        let waits = Mutex<[String]>([])
-        let found = try await fixture.issuer(TokenFixture.client).token { error, _ in waits.withLock { $0.append(error.summary) } }
+        let told = Mutex<[String]>([])
+        let found = try await fixture.issuer(TokenFixture.client).token { event in
+            told.withLock { told in
+                switch event {
+                case .attempt(let number): told.append("\(number)")
+                case .asking: told.append("?")
+                case .retrying(let error, _): told.append(error.summary)
+                }
+            }
+        }
         #expect(found.token.value.revealed() == "late")
-        #expect(waits.withLock { $0 } == ["status 503", "cannot connect"])
+        // Whoever hears of a wait hears that it is over: during a wait a run may be ended at once.
+        #expect(told.withLock { $0 } == ["1", "status 503", "2", "cannot connect", "3"])
     }
 
     @Test func aServiceThatKeepsFailingIsAskedAsOftenAsAPage() async throws {
@@ -164,6 +173,105 @@ import Testing
         fixture.clock.advance(by: .seconds(60))
         _ = await #expect(throws: FetchError.self) { try await fixture.issuer(TokenFixture.client, secrets: ["client": "corrected"]).text() }
         #expect(fixture.transport.requests.count == 3)
+        // What is refused again and again is asked for less and less often.
+        for (minutes, count) in [(1, 3), (1, 4), (3, 4), (1, 5)] {
+            fixture.clock.advance(by: .seconds(60 * minutes))
+            _ = await #expect(throws: FetchError.self) { try await fixture.issuer(TokenFixture.client, secrets: ["client": "corrected"]).text() }
+            #expect(fixture.transport.requests.count == count)
+        }
+        for _ in 1...20 {
+            fixture.clock.advance(by: .seconds(6 * 3600))
+            _ = await #expect(throws: FetchError.self) { try await fixture.issuer(TokenFixture.client, secrets: ["client": "corrected"]).text() }
+        }
+        #expect(fixture.transport.requests.count == 25)
+    }
+
+    @Test(arguments: [FetchError.Kind.malformed, .corruptBody, .tooLarge(.body)])
+    func anAnswerThatNobodyCanReadIsNotAskedForAgainAtOnce(kind: FetchError.Kind) async throws {
+        let fixture = TokenFixture { _, _ in .failure(FetchError(kind)) }, issuer = try fixture.issuer(TokenFixture.client)
+        for _ in 1...2 {
+            let error = await #expect(throws: FetchError.self) { try await issuer.text() }
+            #expect(error?.kind == kind)
+        }
+        #expect(fixture.transport.requests.count == 1)
+    }
+
+    @Test func aRefusalWithTheStatusOfASuccessIsToldInItsOwnWords() async throws {
+        let fixture = TokenFixture { _, _ in
+            TokenFixture.ok(#"{"error": "incorrect_client_credentials", "error_description": "secret-client is not it"}"#)
+        }
+        let error = await #expect(throws: FetchError.self) { try await fixture.issuer(TokenFixture.client).text() }
+        #expect(
+            error?.detail == "https://login.example refuses the request for a token: incorrect_client_credentials: [redacted] is not it"
+                && error?.status == 200, "\(error.debugDescription)")
+    }
+
+    @Test(arguments: [true, false]) func whatIsSentBackIsNotShown(isJSON: Bool) async throws {
+        let fixture = TokenFixture { request, _ in
+            let sent = "\(request.headers.first(name: "Authorization") ?? "")"
+            let escaped = #"se\"cr\/et-\u00fc"#
+            return TokenFixture.refused(
+                isJSON ? #"{"error": "invalid_client", "error_description": "you sent \#(sent)"}"# : "<html>\(sent) \(escaped)</html>")
+        }
+        let error = await #expect(throws: FetchError.self) {
+            try await fixture.issuer(TokenFixture.client, secrets: ["client": "se\"cr/et-ü"]).text()
+        }
+        let shown = "\(error?.description ?? "") \(error?.excerpt ?? "") \(error?.detail ?? "")"
+        let basic = Data("me:\(HTTPAddress.encode("se\"cr/et-ü"))".utf8).base64EncodedString()
+        #expect(shown.contains("Basic [redacted]") && !shown.contains(basic) && !shown.contains("cr\\/et") && !shown.contains("u00fc"), "\(shown)")
+    }
+
+    @Test(arguments: ["0", "-5", "\"0\"", "1500000000"]) func aTokenThatIsSaidToBeOverIsUsedAllTheSame(seconds: String) async throws {
+        let fixture = counting(#", "expires_in": \#(seconds)"#), issuer = try fixture.issuer(TokenFixture.client)
+        for _ in 1...3 { #expect(try await issuer.text() == "token-1") }
+        var oauth2 = TokenFixture.client
+        oauth2.lifetime = .minutes(10)
+        let limited = try fixture.issuer(oauth2)
+        for _ in 1...2 { #expect(try await limited.text() == "token-2") }
+        fixture.clock.advance(by: .seconds(540))
+        #expect(try await limited.text() == "token-3")
+    }
+
+    // A server that lacks rights to answer with says the same as one that has seen a token end.
+    @Test func aTokenThatWasRefusedWhenItWasNewIsRenewedOnceAMinute() async throws {
+        let fixture = counting(), issuer = try fixture.issuer(TokenFixture.client)
+        let first = try await issuer.token { _ in }
+        issuer.holder.refuseNew(first.token)
+        #expect(!issuer.drop(first.token))
+        #expect(try await issuer.text() == "token-1")
+        fixture.clock.advance(by: .seconds(60))
+        #expect(issuer.drop(first.token))
+        let second = try await issuer.token { _ in }
+        #expect(second.token.value.revealed() == "token-2")
+        // Nothing is known of this one yet.
+        #expect(issuer.drop(second.token))
+    }
+
+    @Test func aTokenThatIsGoodElsewhereIsNotRenewedAtOnce() async throws {
+        let fixture = counting(), issuer = try fixture.issuer(TokenFixture.client)
+        let first = try await issuer.token { _ in }
+        issuer.holder.accept(first.token, at: "/mine")
+        #expect(!issuer.drop(first.token, at: "/others"))
+        // Where it was good it has ended.
+        #expect(issuer.drop(first.token, at: "/mine"))
+        let second = try await issuer.token { _ in }
+        issuer.holder.accept(second.token, at: "/mine")
+        fixture.clock.advance(by: .seconds(60))
+        #expect(issuer.drop(second.token, at: "/others"))
+    }
+
+    @Test func whatIsSaidOfTheCertificateOfAnAPIIsNotTrueOfAnotherServer() throws {
+        let resource = Fixture.resource("https://api.example/items") {
+            $0.tls.verify = false
+            $0.tls.ca = .file("/ca.pem")
+        }
+        func tls(_ url: String) throws -> SyncConfiguration.TLSConfiguration {
+            TokenRules(resource, address: try HTTPAddress(url), daemon: DaemonConfiguration(), userAgent: "test/1").transport.tls
+        }
+        #expect(try tls("https://api.example:443/token") == resource.tls)
+        for url in ["https://login.example/token", "https://api.example:8443/token"] {
+            #expect(try tls(url) == SyncConfiguration.TLSConfiguration())
+        }
     }
 
     @Test(arguments: [
@@ -202,4 +310,9 @@ import Testing
         let end = fixture.clock.wallTime.addingTimeInterval(3600)
         #expect(fixture.events == [.tokenFetched(scope: ResourceScope(source: "example", resource: "items"), expiresAt: end, isRotated: false)])
     }
+}
+
+extension TokenIssuer {
+    /// A server has refused the token now.
+    fileprivate func drop(_ token: AccessToken, at path: String = "/items") -> Bool { holder.drop(token, at: path, now: service.clock.instant) }
 }

@@ -128,20 +128,4 @@ import Testing
             }, answer: #"{"data": {"token": 4217, "exp": 4000000000}}"#)
         #expect(token == "4217" && request.line == "GET /login?apikey=\(HTTPAddress.encode(Self.odd)) HTTP/1.1")
     }
-
-    @Test func whatBelongsToOneRefreshTokenHasOneName() throws {
-        func name(_ change: (inout AuthenticationConfiguration.OAuth2) -> Void) throws -> String? {
-            try TokenRequest(
-                oauth2("https://login.example/", .refreshToken) {
-                    $0.refreshToken = .credential("r")
-                    change(&$0)
-                })?.chainName
-        }
-        let plain = try name { _ in }
-        #expect(plain?.hasPrefix("login.example-") == true)
-        #expect(try name { $0.scopes = ["a"] } == plain)
-        #expect(try name { $0.refreshToken = .credential("s") } != plain)
-        #expect(try name { $0.clientID = .text("other") } != plain)
-        #expect(try name { $0.grant = .clientCredentials } == nil)
-    }
 }

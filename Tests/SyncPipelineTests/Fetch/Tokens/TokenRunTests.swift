@@ -21,6 +21,8 @@ import Testing
             /// At which page the token ends; 0: at none.
             var endsAt = 0
             var acceptsNothing = false
+            /// What a page is answered with whose token is not accepted.
+            var refusal = 401
             /// What token requests are answered with, in place of a token.
             var failure: Int?
             /// How often each page was asked for.
@@ -48,7 +50,7 @@ import Testing
                     state.isEnded = true
                 }
                 let isAccepted = request.headers["Authorization"] == ["Bearer access-\(state.issued)"] && !state.isEnded && !state.acceptsNothing
-                guard isAccepted else { return .response(status: 401) }
+                guard isAccepted else { return .response(status: state.refusal) }
                 return TokenFixture.ok(page < TokenRunTests.pages ? #"[{"id": \#(page)}]"# : "[]")
             }
         }
@@ -62,8 +64,16 @@ import Testing
         client_secret = { credential = "client" } }
         """)
 
-    private func fixture(_ service: Service) async throws -> PipelineFixture {
-        try await PipelineFixture(Self.toml, secrets: Fixture.secret("client-secret")) { request, _ in service.answer(request) }
+    private static let session = ScriptedAPI.people(
+        """
+        pages = { kind = "page" }
+        retry = { attempts = 1 }
+        auth = { kind = "session", login = { url = "https://login.example/session", json = { password = { credential = "client" } } }, \
+        token_path = "$.access_token" }
+        """)
+
+    private func fixture(_ service: Service, _ toml: String = toml) async throws -> PipelineFixture {
+        try await PipelineFixture(toml, secrets: Fixture.secret("client-secret")) { request, _ in service.answer(request) }
     }
 
     @Test(arguments: [1, 2, 25, 50]) func aTokenThatEndsAtAnyPageIsRenewedOnce(page: Int) async throws {
@@ -79,6 +89,79 @@ import Testing
         #expect(asked[page] == 2 && asked.count == Self.pages, "\(asked)")
         #expect(try await fixture.values("id", of: "Person").count == Self.pages - 1)
         try await fixture.end()
+    }
+
+    // A session that has ended is to some services a person without rights.
+    @Test func aSessionThatIsForbiddenIsRenewedOnceAndATokenIsNot() async throws {
+        for (toml, issued) in [(Self.session, 2), (Self.toml, 1)] {
+            let service = Service(), fixture = try await fixture(service, toml)
+            #expect(try await fixture.sync().map(\.outcome) == [.succeeded])
+            service.change { state in
+                state.endsAt = 25
+                state.refusal = 403
+            }
+            #expect(try await fixture.sync().map(\.outcome) == [issued == 2 ? .succeeded : .failed])
+            #expect(service.issued == issued)
+            try await fixture.end()
+        }
+    }
+
+    // Parts of a resource have paths of their own, and some may be for others only.
+    @Test func whatAPersonMayNotReadRenewsATokenOnceAMinuteAtMost() async throws {
+        let clock = ManualClock(), issued = Atomic(0)
+        let transport = StubTransport { request, _ in
+            if request.address.origin.host == "login.example" {
+                return TokenFixture.ok(#"{"access_token": "access-\#(issued.add(1, ordering: .relaxed).newValue)"}"#)
+            }
+            return request.address.url.path == "/mine" ? TokenFixture.ok("[]") : .response(status: 401)
+        }
+        let tokens = TokenService(pool: TokenPool(), transports: TransportPool { _ in transport }, clock: clock)
+        func isRead(_ path: String) async throws -> Bool {
+            let resource = Fixture.resource("https://api.example/\(path)") { $0.authentication = .oauth2(TokenFixture.client) }
+            let settings = try FetchSettings(
+                resource: resource, daemon: DaemonConfiguration(), version: "1.0", secrets: Fixture.secret("client-secret"), tokens: tokens)
+            let environment = FetchEnvironment(settings: settings, transport: transport, clock: clock)
+            let outcome = await PageFetch(PageRequest(address: settings.first), environment: environment).run()
+            return if case .page = outcome { true } else { false }
+        }
+        #expect(try await isRead("mine"))
+        for number in 1...3 { #expect(try await !isRead("theirs/\(number)")) }
+        #expect(issued.load(ordering: .relaxed) == 1)
+        clock.advance(by: .seconds(60))
+        for number in 1...3 { #expect(try await !isRead("theirs/\(number)")) }
+        #expect(issued.load(ordering: .relaxed) == 2)
+        #expect(try await isRead("mine"))
+        #expect(issued.load(ordering: .relaxed) == 2)
+    }
+
+    @Test func aTokenThatEndedWhileItsFirstRequestWaitedIsRenewed() async throws {
+        let clock = ManualClock(), issued = Atomic(0)
+        let transport = StubTransport { request, _ in
+            if request.address.origin.host == "login.example" {
+                let number = issued.add(1, ordering: .relaxed).newValue
+                return TokenFixture.ok(#"{"access_token": "access-\#(number)", "expires_in": 100}"#)
+            }
+            guard request.headers["Authorization"] == ["Bearer access-2"] else {
+                clock.advance(by: .seconds(60))
+                return .response(status: 401)
+            }
+            return TokenFixture.ok("[]")
+        }
+        let resource = Fixture.resource("https://api.example/items") {
+            $0.authentication = .oauth2(TokenFixture.client)
+            $0.http.waitLong()
+        }
+        let settings = try FetchSettings(
+            resource: resource, daemon: DaemonConfiguration(), version: "1.0", secrets: Fixture.secret("client-secret"),
+            tokens: TokenService(pool: TokenPool(), transports: TransportPool { _ in transport }, clock: clock))
+        let outcome = await PageFetch(
+            PageRequest(address: settings.first), environment: FetchEnvironment(settings: settings, transport: transport, clock: clock)
+        ).run()
+        guard case .page = outcome else {
+            Issue.record("\(outcome)")
+            return
+        }
+        #expect(issued.load(ordering: .relaxed) == 2)
     }
 
     @Test func aTokenOutlivesTheRunAndAReload() async throws {

@@ -144,6 +144,7 @@ CONFIGURATION_VALUES = {
     "PageNumber": {"numbers", "rule"},
     "PaginationConfiguration": {"configuration", "pagination"},
     "Parents": {"parents"},
+    "IncrementalConfiguration": {"configuration", "incremental"},
     "PartitionConfiguration": {"configuration", "partitions"},
     "ParsePolicy": {"parse"},
     "RelationshipConfiguration": {"relationship"},

@@ -164,7 +164,7 @@ import Testing
 
             let refused = service.refused
             let next = try await daemon(shop)
-            var run = try #require(try await shop.sync()["api/items"])
+            var run = try #require(try await shop.sync()["api/api"])
             if service.refused > refused {
                 lost += 1
                 #expect(!isLenient && moment != .atTheFirstUse, "seed \(SeededRandom.seed), round \(round), \(moment)")
@@ -172,7 +172,7 @@ import Testing
                 #expect(service.refused == refused + 1)
                 // Whoever is locked out configures a new token, which counts from then on.
                 try put(shop, refresh: service.consent())
-                run = try #require(try await shop.sync()["api/items"])
+                run = try #require(try await shop.sync()["api/api"])
             }
             #expect(run.outcome == .succeeded, "seed \(SeededRandom.seed), round \(round), \(moment): \(run.error ?? "")")
             next.signal(SIGTERM)
@@ -207,7 +207,7 @@ import Testing
         let api = server.url("")
         try put(shop, refresh: "REFRESH-SECRET-0")
         func trial() async throws -> (status: Int32, output: [String], errors: [String]) {
-            let words = ["CREDENTIALS_DIRECTORY=\(shop.folder)/credentials", try Workshop.binary("cisternctl"), "try", "api/items"]
+            let words = ["CREDENTIALS_DIRECTORY=\(shop.folder)/credentials", try Workshop.binary("cisternctl"), "try", "api/api"]
             return try await shop.run("env", words + ["--config", "\(shop.folder)/cisternd.toml"])
         }
         try shop.configure(text: Self.configuration(api, grant: "client-credentials"))
@@ -221,7 +221,7 @@ import Testing
         #expect(service.issued == 0 && service.refused == 0)
 
         let daemon = try await daemon(shop)
-        #expect(try await shop.sync()["api/items"]?.outcome == .succeeded)
+        #expect(try await shop.sync()["api/api"]?.outcome == .succeeded)
         let status = try await shop.control("status", "--json")
         #expect(!(status.output + status.errors).contains { $0.contains("-SECRET") })
         daemon.signal(SIGTERM)

@@ -149,6 +149,12 @@ final class Outcome: Sendable {
         #expect(reading.errors == [])
     }
 
+    @Test func configCapabilitiesNamesWhatAConfigurationCanSay() async throws {
+        #expect(await run("config", "capabilities") == .success)
+        let names = outcome.out.split(separator: "\n").map(String.init)
+        #expect(names == Capability.supported && names.contains("pages.offset"))
+    }
+
     @Test func modelShowPrintsTablesThatAreTheModel() async {
         let model = """
             <model><entity name="A">

@@ -74,9 +74,10 @@ public struct Capability: Sendable, Hashable {
             Capability("key.parent", parents + "set = { region = \"{parent.name}\" }", key: "[\"region\", \"id\"]"),
             Capability("key.constant", "set = { region = \"eu\" }", key: "[\"region\", \"id\"]"),
             Capability("key.computed", "", key: "[\"id\", \"region\"]"),
-            Capability("key.interval", window + "set = { region = \"{since}\" }", key: "[\"region\", \"id\"]"),
+            Capability(
+                "key.interval", window + "params = { a = \"{since}\", b = \"{until}\" }\nset = { region = \"{since}\" }", key: "[\"region\", \"id\"]"),
             Capability("field.parent", parents + "set = { region = \"{parent.name}\" }"),
-            Capability("field.interval", window + "set = { region = \"{since}\" }"),
+            Capability("field.interval", window + "params = { a = \"{since}\", b = \"{until}\" }\nset = { region = \"{since}\" }"),
             Capability("filter.simple", "filter = \"id > 3\""), Capability("rec.wildcard", "records = \"$.groups[*].items\""),
             Capability("rec.wildcard.end", "records = \"$.items.*\""), Capability("rec.recursive", "records = \"$..items\""),
             Capability("fmt.ndjson", "format = \"ndjson\""), Capability("fmt.csv", "format = \"csv\""), Capability("fmt.gzip", "unpack = \"gzip\""),
@@ -130,7 +131,9 @@ public struct Capability: Sendable, Hashable {
         Capability("pages.body-link", "pages = { kind = \"body-link\", path = \"$.next\" }"),
         Capability("pages.keyset", "pages = { kind = \"keyset\", from = \"$.id\" }"),
         Capability(
-            "pages.graphql", "query = \"{ items { id } }\"\nrecords = \"$.data.items\"\npages = { kind = \"graphql\", page_info = \"$.data.pageInfo\" }"),
+            "pages.graphql",
+            "query = \"query($after: String) { items(after: $after) { id } }\"\nrecords = \"$.data.items\"\npages = { kind = \"graphql\", page_info = \"$.data.pageInfo\" }"
+        ),
         Capability("pages.size.header", "headers = { X-Size = \"100\" }"), Capability("pages.size.body", json("size = 100")),
         Capability("pages.size.body-form", form("size = 100")),
         Capability("pages.page.body", json("a = 1", "pages = { kind = \"page\", in = \"body\" }")),

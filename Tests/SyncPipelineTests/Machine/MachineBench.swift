@@ -86,7 +86,8 @@ struct MachineBench {
                 run: Self.uuid(run), scope: scope, cause: .schedule, startedAt: now.wall, endedAt: now.wall, outcome: outcome,
                 isComplete: outcome == .succeeded, pages: 1, notModifiedPages: 0, bytes: 10, counts: RecordCounts(), httpStatus: 200, error: nil,
                 nextPollAt: nil),
-            parkedUntil: parkedFor.map { now.wall.advanced(by: $0) }, pacing: pacing, heldDeletes: held, guardName: held > 0 ? "max_count" : nil)
+            parkedUntil: parkedFor.map { now.wall.advanced(by: $0) }, pacing: pacing, heldDeletes: held, guardName: held > 0 ? "max_count" : nil,
+            isCaughtUp: outcome == .succeeded)
     }
 
     static func uuid(_ run: Int) -> UUID {

@@ -210,10 +210,11 @@ import Testing
                 """), entities: ScriptedAPI.entities().replacingOccurrences(of: "key = [\"id\"]", with: "key = [\"id\", \"name\"]"))
         let days = ["2024-12-29", "2024-12-30", "2024-12-31", "2025-01-01"]
         for (day, next) in zip(days, ["2024-12-30T00", "2024-12-31T00", "2025-01-01T00", "2025-01-01T01"]) {
-            pages.set("/people?day=\(day)&u=\(next)%3A00%3A00Z", #"[{"id": 1, "age": \#(day.suffix(2))}]"#)
+            pages.set("/people?day=\(day)&u=\(next)%3A00%3A00Z", #"[{"id": 1, "age": \#(Int(day.suffix(2)) ?? 0)}]"#)
         }
         let fixture = try await pages.fixture(toml)
-        #expect(try await fixture.sync("api/people").counts.inserted == 4)
+        let report = try await fixture.sync("api/people")
+        #expect(report.counts.inserted == 4, "\(report)")
         #expect(try await fixture.values("name", of: "Person") == days)
         try await fixture.end()
     }

@@ -28,9 +28,10 @@ struct RunRecord: Sendable {
     /// How many things that were set aside are kept of a resource.
     private static let quarantine = 1000
 
-    /// A run that found everything unchanged records nothing: what it learnt is in memory, and losing it costs one conditional request.
+    /// A run that found everything unchanged records nothing: what it learnt is in memory, and losing it costs one conditional request. One that had to
+    /// ask for everything says that it did, so that the next one need not.
     var isNeeded: Bool {
-        tally.wroteAnything || movesCursor || state.mustWrite(tally.outcome)
+        tally.wroteAnything || movesCursor || isIncremental && !tally.isIncrement || state.mustWrite(tally.outcome)
             || RunConclusion.isDue(tally, state: state, deletion: deletion, endedAt: endedAt)
     }
 

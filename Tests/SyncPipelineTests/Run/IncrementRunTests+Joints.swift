@@ -118,6 +118,21 @@ extension IncrementRunTests {
         try await fixture.end()
     }
 
+    // Everything is listed once a day, and found as it was: then changes are asked for again.
+    @Test func aListingThatFindsEverythingAsItWasIsOne() async throws {
+        api.put(1, 2, at: begin - 100)
+        let fixture = try await api.fixture(ChangingAPI.people("since = \"since\", full_every = \"24h\""))
+        try await fixture.sync("api/people")
+        fixture.clock.advance(by: .seconds(86_400))
+        _ = api.asked()
+        let listing = try await fixture.sync("api/people")
+        #expect(listing.isComplete && listing.notModifiedPages == listing.pages, "\(listing)")
+        #expect(api.asked().first == "page=1")
+        #expect(try await fixture.sync("api/people").outcome == .succeeded)
+        #expect(api.asked().first == "since=2024-12-31T23:58:20Z&page=1")
+        try await fixture.end()
+    }
+
     // The newest first, and nothing is new: the first page says so, although it is not read.
     @Test func aRunOfTheNewestFirstEndsWithAPageThatHasNotChanged() async throws {
         for id in 1...10 { api.put(id, at: begin - 1000 + Double(id)) }

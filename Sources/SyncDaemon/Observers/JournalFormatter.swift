@@ -13,6 +13,8 @@ struct JournalFormatter: Sendable {
     private var failures: [ResourceScope: Int] = [:]
     private var degraded: Set<ResourceScope> = []
     private var hold: HoldCause?
+    /// What was said of resources that are configured otherwise than their servers are: it is as true of each run.
+    private var remarks: Set<String> = []
 
     mutating func entry(for event: SyncEvent) -> JournalEntry? {
         switch event {
@@ -92,10 +94,12 @@ struct JournalFormatter: Sendable {
                 "\(scope): the server does not take \(cursor) to ask from (\(status)); everything is asked for", priority: .notice,
                 fields: Self.fields(scope, run, [("CISTERN_CURSOR", cursor)]))
         case .sinceIgnored(let scope, let run, let since, let oldest):
+            guard remarks.insert("\(scope.whole) since").inserted else { return nil }
             return JournalEntry(
                 "\(scope): asked for what is new since \(since), the server also sent what is of \(oldest); look up how it calls incremental.since",
                 priority: .warning, fields: Self.fields(scope, run, [("CISTERN_CURSOR", since)]))
         case .cursorMissing(let scope, let run, let page, let field):
+            guard remarks.insert("\(scope.whole) field").inserted else { return nil }
             return JournalEntry(
                 "\(scope): no record of page \(page) has a \(field) that could be read (incremental.field, incremental.format), so every run asks from "
                     + "the same place", priority: .warning, fields: Self.fields(scope, run, [("CISTERN_PAGE", "\(page)")]))
@@ -123,7 +127,7 @@ struct JournalFormatter: Sendable {
             fields: fields(
                 page.scope, page.run,
                 [
-                    ("CISTERN_PAGE", "\(page.page)"), ("CISTERN_URL", page.url), ("CISTERN_HTTP_METHOD", "GET"),
+                    ("CISTERN_PAGE", "\(page.page)"), ("CISTERN_URL", page.url), ("CISTERN_HTTP_METHOD", page.method),
                     ("CISTERN_HTTP_STATUS", "\(page.status)"), ("CISTERN_BYTES", "\(page.bytes)"),
                     ("CISTERN_DURATION_USEC", "\(microseconds(page.duration))"),
                 ] + counts(page.counts)))

@@ -284,7 +284,7 @@ final class ListingRun: Sendable {
         environment.observe(
             .pageSaved(
                 PageReport(
-                    scope: scope, run: id, page: page, url: url, status: fetched.status,
+                    scope: scope, run: id, page: page, method: request.method.rawValue, url: url, status: fetched.status,
                     bytes: fetched.received, counts: parsed.counts, duration: fetched.duration)))
         var facts = parsed.facts
         // Some services send null for an empty list. If rows were listed before, it does not prove that they are gone.

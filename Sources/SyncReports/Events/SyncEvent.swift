@@ -77,6 +77,8 @@ public struct PageReport: Sendable, Hashable {
     public let run: UUID
     /// 1-based.
     public let page: Int
+    /// How it was asked for: `GET` or `POST`.
+    public let method: String
     /// The address that answered, after redirects, with secrets masked.
     public let url: String
     /// The status of the response, a success: 206 if only a part came.
@@ -90,11 +92,13 @@ public struct PageReport: Sendable, Hashable {
 
     /// A page as it was read. `page` counts from 1.
     public init(
-        scope: ResourceScope, run: UUID, page: Int, url: String, status: Int, bytes: Int, counts: RecordCounts, duration: Duration
+        scope: ResourceScope, run: UUID, page: Int, method: String = "GET", url: String, status: Int, bytes: Int, counts: RecordCounts,
+        duration: Duration
     ) {
         self.scope = scope
         self.run = run
         self.page = page
+        self.method = method
         self.url = url
         self.status = status
         self.bytes = bytes

@@ -57,6 +57,32 @@ import Testing
         #expect(said(1001...1001) == ["iso/countries: the run failed: status 500: “1001”"])
     }
 
+    // It is as true of each run, and of each part.
+    @Test func whatAServerMakesOfARequestIsSaidOnce() {
+        var formatter = JournalFormatter()
+        let events: [SyncEvent] = [
+            .sinceIgnored(scope: Example.countries, run: Example.run, since: "2024-01-01T00:00:00Z", oldest: "2020-01-01T00:00:00Z"),
+            .cursorMissing(scope: Example.countries, run: Example.run, page: 1, field: "$.at"),
+        ]
+        for event in events {
+            let said = formatter.entry(for: event)
+            #expect(said?.priority == .warning && formatter.entry(for: event) == nil, "\(said?.message ?? "")")
+        }
+        let refused = SyncEvent.cursorRejected(scope: Example.countries, run: Example.run, cursor: "2024-01-01T00:00:00Z", status: 410)
+        #expect(
+            formatter.entry(for: refused)?.message
+                == "iso/countries: the server does not take 2024-01-01T00:00:00Z to ask from (410); everything is asked for")
+        #expect(field(formatter.entry(for: refused), "CISTERN_CURSOR") == "2024-01-01T00:00:00Z")
+    }
+
+    @Test func aPageSaysHowItWasAskedFor() {
+        var formatter = JournalFormatter()
+        let page = PageReport(
+            scope: Example.countries, run: Example.run, page: 1, method: "POST", url: "https://a.example/", status: 200, bytes: 1,
+            counts: Example.counts(1), duration: .zero)
+        #expect(field(formatter.entry(for: .pageSaved(page)), "CISTERN_HTTP_METHOD") == "POST")
+    }
+
     @Test func aRefreshTokenThatIsLostIsAnError() {
         var formatter = JournalFormatter()
         let entry = formatter.entry(for: .refreshTokenUnsaved(reason: "the disk is full"))

@@ -108,6 +108,7 @@ import Testing
         api.set(kind.sent[0], kind.answers[0].replacing(#"{"id": 1}"#, with: #"{"id": 1, "name": "Ada"}"#))
         let changed = try #require(try await fixture.sync().first)
         #expect(changed.isComplete && changed.notModifiedPages == 2 && changed.counts.updated == 1, "\(changed)")
+        #expect(fixture.events.allSatisfy { if case .pageSaved(let page) = $0 { page.method == "POST" } else { true } })
         try await fixture.end()
     }
 

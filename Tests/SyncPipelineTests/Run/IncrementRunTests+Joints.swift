@@ -147,6 +147,21 @@ extension IncrementRunTests {
         try await fixture.end()
     }
 
+    // Several records have the time of the cursor, one of them on the next page, and that one is new.
+    @Test func aRunOfTheNewestFirstReadsAllOfTheTimeThatItHasComeTo() async throws {
+        for id in 1...2 { api.put(id, at: begin - 100) }
+        api.change { state in
+            state.pageSize = 2
+            state.order = { ($0.changed ?? 0, -$0.id) > ($1.changed ?? 0, -$1.id) }
+        }
+        let fixture = try await api.fixture(ChangingAPI.people("order = \"desc\""))
+        try await fixture.sync("api/people")
+        api.put(3, at: begin - 100)
+        try await fixture.sync("api/people")
+        #expect(try await fixture.live() == ["1", "2", "3"])
+        try await fixture.end()
+    }
+
     // Days overlap: the last record of one step may be newer than the first of the next.
     @Test func stepsAreInOrderEachForItself() async throws {
         api.put(1, at: begin - 90_000)

@@ -129,6 +129,7 @@ public struct Capability: Sendable, Hashable {
         Capability("pages.cursor", "pages = { kind = \"cursor\", path = \"$.next\" }"), Capability("pages.cursor.nowhere", ""),
         Capability("pages.broken", ""), Capability("pages.link-header", "pages = { kind = \"link-header\" }"),
         Capability("pages.body-link", "pages = { kind = \"body-link\", path = \"$.next\" }"),
+        Capability("pages.body-link.by-rel", "pages = { kind = \"body-link\", path = \"$.links\", rel = \"next\" }"),
         Capability("pages.keyset", "pages = { kind = \"keyset\", from = \"$.id\" }"),
         Capability(
             "pages.graphql",
@@ -169,6 +170,8 @@ public struct Capability: Sendable, Hashable {
         Capability("inc.lookback", "incremental = { field = \"$.at\", since = \"since\", lookback = \"5m\" }"),
         Capability("inc.integer", "incremental = { kind = \"integer\", field = \"$.id\", since = \"after\" }"),
         Capability("inc.feed", "incremental = { field = \"$.at\", order = \"desc\" }"),
+        Capability(
+            "inc.format.special", "incremental = { field = \"$.at\", since = \"since\", format = \"unix-us\", request_format = \"%s.%f\" }"),
         Capability("inc.two-formats", "incremental = { field = \"$.at\", since = \"since\", format = \"unix\", request_format = \"%F\" }"),
     ]
 

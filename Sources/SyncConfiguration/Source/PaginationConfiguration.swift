@@ -17,8 +17,9 @@ public struct PaginationConfiguration: Sendable, Hashable {
         case keyset(Keyset)
         /// The link of this relation in the `Link` header, `next` unless said otherwise.
         case linkHeader(relation: String)
-        /// The link at this path in the body (`pages.path`). Absent, null and empty mean the end.
-        case bodyLink(path: JSONPath)
+        /// The link at this path in the body (`pages.path`). Absent, null and empty mean the end. With a relation (`pages.rel`) there is a list of links at
+        /// the path, objects with `rel` or `relation`, and `href`, `url` or `uri`: it is the one of this relation.
+        case bodyLink(path: JSONPath, relation: String? = nil)
         /// A connection of GraphQL: the cursor of each answer goes into a variable of the next request.
         case graphQL(GraphQL)
     }
@@ -169,7 +170,7 @@ extension PaginationConfiguration.Kind {
     package var tokenOrigin: PaginationConfiguration.Cursor.Origin? {
         switch self {
         case .cursor(let cursor): cursor.origin
-        case .bodyLink(let path): .path(path)
+        case .bodyLink(let path, _): .path(path)
         case .graphQL(let graphQL): .path(graphQL.pageInfo.appending(.key("endCursor")))
         case .none, .page, .offset, .keyset, .linkHeader: nil
         }
@@ -196,6 +197,14 @@ extension PaginationConfiguration.Kind {
         switch self {
         case .bodyLink: true
         case .none, .page, .offset, .cursor, .keyset, .linkHeader, .graphQL: false
+        }
+    }
+
+    /// The relation of the link that leads on, in a list of links in the body; nil: there is no list.
+    package var relationInBody: String? {
+        switch self {
+        case .bodyLink(_, let relation): relation
+        case .none, .page, .offset, .cursor, .keyset, .linkHeader, .graphQL: nil
         }
     }
 

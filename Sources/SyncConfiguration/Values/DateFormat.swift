@@ -7,6 +7,8 @@ public enum DateFormat: Sendable, Hashable, CustomStringConvertible {
     case unix
     /// Milliseconds since 1970.
     case unixMilliseconds
+    /// Microseconds since 1970.
+    case unixMicroseconds
     /// The date of HTTP headers, `Sun, 06 Nov 1994 08:49:37 GMT`.
     case httpDate
     /// A pattern of the directives in ``directives``; everything else stands for itself. Without `%z` or `%s` the time is UTC.
@@ -26,6 +28,7 @@ public enum DateFormat: Sendable, Hashable, CustomStringConvertible {
         case .rfc3339: "rfc3339"
         case .unix: "unix"
         case .unixMilliseconds: "unix-ms"
+        case .unixMicroseconds: "unix-us"
         case .httpDate: "http-date"
         case .pattern(let pattern): pattern
         }
@@ -37,6 +40,7 @@ public enum DateFormat: Sendable, Hashable, CustomStringConvertible {
         case "rfc3339": self = .rfc3339
         case "unix": self = .unix
         case "unix-ms": self = .unixMilliseconds
+        case "unix-us": self = .unixMicroseconds
         case "http-date": self = .httpDate
         default:
             guard text.contains("%") else { return nil }

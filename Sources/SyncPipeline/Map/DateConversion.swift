@@ -13,6 +13,8 @@ enum DateConversion {
         case (.unix, .double(let value)): return value - offset
         case (.unixMilliseconds, .int64(let value)): return Double(value) / 1000 - offset
         case (.unixMilliseconds, .double(let value)): return value / 1000 - offset
+        case (.unixMicroseconds, .int64(let value)): return Double(value) / 1_000_000 - offset
+        case (.unixMicroseconds, .double(let value)): return value / 1_000_000 - offset
         case (_, .string(let text)): return text.withUTF8 { seconds($0, format: format) }
         default: return nil
         }
@@ -34,6 +36,7 @@ enum DateConversion {
         switch format {
         case .unix: return number(text).map { $0 - offset }
         case .unixMilliseconds: return number(text).map { $0 / 1000 - offset }
+        case .unixMicroseconds: return number(text).map { $0 / 1_000_000 - offset }
         case .httpDate: return HTTPDate.parse(String(decoding: text, as: UTF8.self), now: Date()).map(\.timeIntervalSinceReferenceDate)
         case .rfc3339:
             var scanner = DateScanner(text)

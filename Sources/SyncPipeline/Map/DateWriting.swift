@@ -17,6 +17,7 @@ enum DateWriting {
         switch format {
         case .unix: return "\(time.epoch)"
         case .unixMilliseconds: return "\(time.epoch * 1000 + Int64(time.microsecond / 1000))"
+        case .unixMicroseconds: return "\(time.epoch * 1_000_000 + Int64(time.microsecond))"
         case .httpDate: return time.text("%a, %d %b %Y %H:%M:%S GMT")
         case .rfc3339: return time.text("%FT%T") + time.fraction + "Z"
         case .pattern(let pattern): return time.text(pattern)

@@ -145,7 +145,7 @@ import Testing
         let linked = problem("pages = { kind = \"body-link\" }")
         #expect(linked.contains("kind = \"body-link\" needs path; write path = \"$.paging.next\", where the answer holds the address"), "\(linked)")
         #expect(!problem("pages = { kind = \"body-link\", path = \"$.a b\" }").contains("needs path"))
-        #expect(problem("pages = { kind = \"body-link\", path = \"$.a\", rel = \"x\" }").contains("\"rel\" belongs to kind = \"link-header\""))
+        #expect(problem("pages = { kind = \"keyset\", from = \"$.a\", rel = \"x\" }").contains("\"rel\" belongs to kind = \"link-header\""))
         let keyset = problem("pages = { kind = \"keyset\" }")
         #expect(keyset.contains("kind = \"keyset\" needs from; write from = \"$.id\", where each record holds"), "\(keyset)")
         #expect(!problem("pages = { kind = \"keyset\", from = \"$.a b\" }").contains("needs from"))
@@ -191,6 +191,8 @@ import Testing
             try pages("{ kind = \"keyset\", from = \"/id\", in = \"header\", param = \"X-After\" }") == PaginationConfiguration(.keyset(keyset)))
         #expect(try pages("{ kind = \"link-header\", rel = \"following\" }") == PaginationConfiguration(.linkHeader(relation: "following")))
         #expect(try pages("{ kind = \"body-link\", path = \"/paging/next\" }") == PaginationConfiguration(.bodyLink(path: "$.paging.next")))
+        let listed = PaginationConfiguration.Kind.bodyLink(path: "$.links", relation: "next")
+        #expect(try pages("{ kind = \"body-link\", path = \"$.links\", rel = \"next\" }") == PaginationConfiguration(listed))
     }
 
     @Test(arguments: [("page", "size_param"), ("offset", "limit_param")])

@@ -37,9 +37,10 @@ import Testing
         #expect(text("1994-11-06", .pattern("%d/%m/%Y")) == nil)
     }
 
-    @Test func unixTimesAreSecondsOrMilliseconds() {
+    @Test func unixTimesAreSecondsOrParts() {
         #expect(text("12.5", .unix) == 12.5)
         #expect(text("1500", .unixMilliseconds) == 1.5)
+        #expect(text("1500000", .unixMicroseconds) == 1.5)
         #expect(text("0x10", .unix) == nil)
     }
 

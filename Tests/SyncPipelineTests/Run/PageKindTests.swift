@@ -66,6 +66,50 @@ import Testing
         try await fixture.end()
     }
 
+    private static let related = ScriptedAPI.people("records = \"$.items\"\npages = { kind = \"body-link\", path = \"$.links\", rel = \"next\" }")
+
+    private func set(_ path: String, _ items: String, links: String, etag: String? = nil) {
+        api.set(path, #"{"links": \#(links), "items": [\#(items)]}"#, etag: etag)
+    }
+
+    @Test(arguments: [
+        #"[{"rel": "self", "href": "/people"}, {"rel": "next", "href": "/people?page=2"}]"#,
+        #"[{"url": "/people?page=2", "relation": "Next"}, {"relation": "next", "url": "/people?page=3"}]"#,
+        #"[{"rel": "last next", "uri": "/people?page=2", "more": {"rel": "x"}}]"#, #"{"rel": "next", "href": "/people?page=2"}"#,
+    ])
+    func theLinkOfTheRelationLeadsOn(links: String) async throws {
+        set("/people", #"{"id": 1}"#, links: links, etag: "\"1\"")
+        set("/people?page=2", #"{"id": 2}"#, links: #"[{"rel": "prev", "href": "/people"}]"#, etag: "\"2\"")
+        let fixture = try await api.fixture(Self.related)
+        let report = try #require(try await fixture.sync().first)
+        #expect(report.isComplete && report.pages == 2, "\(report)")
+        #expect(try await fixture.live() == ["1", "2"])
+        let again = try #require(try await fixture.sync().first)
+        #expect(again.isComplete && again.notModifiedPages == 2, "\(again)")
+        try await fixture.end()
+    }
+
+    @Test(arguments: ["[]", "null", #"[{"rel": "nextish", "href": "/people?page=2"}]"#, #"[{"rel": "next", "href": ""}]"#, #"[{"href": "/a"}]"#])
+    func aListWithoutTheLinkIsTheEnd(links: String) async throws {
+        set("/people", #"{"id": 1}"#, links: links)
+        let fixture = try await api.fixture(Self.related)
+        let report = try #require(try await fixture.sync().first)
+        #expect(report.isComplete && report.pages == 1, "\(report)")
+        try await fixture.end()
+    }
+
+    @Test(arguments: [#""/people?page=2""#, "7", #"[{"rel": "next"}]"#, #"[{"rel": "next", "href": 7}]"#, #"["next"]"#])
+    func linksThatCannotBeReadAreNoEnd(links: String) async throws {
+        set("/people", #"{"id": 1}"#, links: links, etag: "\"1\"")
+        let fixture = try await api.fixture(Self.related)
+        for _ in 1...2 {
+            let report = try #require(try await fixture.sync().first)
+            #expect(report.outcome == .incomplete, "\(report)")
+            #expect(report.error?.contains("the next link at $.links cannot be read") == true, "\(report.error ?? "")")
+        }
+        try await fixture.end()
+    }
+
     // Neither does it become one by a page that was not modified.
     @Test func aRefusedLinkInTheBodyIsNoEnd() async throws {
         let fixture = try await api.fixture(Self.linked)

@@ -282,7 +282,7 @@ struct TemplateLookup {
         return template.malformedPlace(named: names.sorted()).map { place in
             Problem(
                 message: "\(place): what follows the colon is no form",
-                suggestion: "write segment, split(-,0), rfc3339, unix, unix-ms, http-date or a pattern such as %Y-%m-%d")
+                suggestion: "write segment, split(-,0), rfc3339, unix, unix-ms, unix-us, http-date or a pattern such as %Y-%m-%d")
         }
     }
 

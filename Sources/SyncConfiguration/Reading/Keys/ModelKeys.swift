@@ -162,7 +162,7 @@ extension Codec where Value == AttributeType {
 
 extension Codec where Value == DateFormat {
     static var dateFormat: Codec {
-        let expected = "rfc3339, unix, unix-ms, http-date or a pattern such as \"%Y-%m-%d\""
+        let expected = "rfc3339, unix, unix-ms, unix-us, http-date or a pattern such as \"%Y-%m-%d\""
         return Codec(expected: expected, wrong: ["1", "true", "\"\"", "\"yyyy-MM-dd\"", "\"%Q\"", "\"%Y-%\""]) { node in
             guard let text = node.string else { return mismatch(node, expected) }
             if let format = DateFormat(text) { return .value(format) }
@@ -171,7 +171,7 @@ extension Codec where Value == DateFormat {
                 return .wrong("\"\(text)\" has an unknown directive", "known directives: \(known)")
             }
             return mismatch(
-                node, expected, suggestion(for: text, among: ["rfc3339", "unix", "unix-ms", "http-date"], kind: "known formats"))
+                node, expected, suggestion(for: text, among: ["rfc3339", "unix", "unix-ms", "unix-us", "http-date"], kind: "known formats"))
         } toml: {
             tomlQuoted($0.description)
         }

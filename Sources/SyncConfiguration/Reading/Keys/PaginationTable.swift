@@ -15,7 +15,7 @@ struct PaginationTable: ConfigurationTable {
             case .cursor: ["path", "header", "in", "param"]
             case .keyset: ["from", "in", "param"]
             case .linkHeader: ["rel"]
-            case .bodyLink: ["path"]
+            case .bodyLink: ["path", "rel"]
             case .graphql: ["page_info", "variable"]
             }
         }
@@ -37,7 +37,7 @@ struct PaginationTable: ConfigurationTable {
     }
 
     var kind: Kind?
-    var rel = "next"
+    var rel: String?
     var param: String?
     private var writtenStart: Int?
     /// As it is written, or else the kind's own.
@@ -71,7 +71,7 @@ struct PaginationTable: ConfigurationTable {
         }
         return [
             Key("kind", Codec<Kind>.choice(Kind.self).optional(), \.kind),
-            Key("rel", relation, \.rel),
+            Key("rel", relation.optional(), \.rel),
             Key("param", token.optional(), \.param),
             Key("start", Codec<Int>.integer(0...1_000_000_000).optional(), \.start),
             Key("size_param", size, \.sizeParam),
@@ -117,10 +117,10 @@ struct PaginationTable: ConfigurationTable {
     private func value(of kind: Kind, _ check: PaginationCheck) -> PaginationConfiguration.Kind? {
         switch kind {
         case .none: return PaginationConfiguration.Kind.none
-        case .linkHeader: return .linkHeader(relation: rel)
+        case .linkHeader: return .linkHeader(relation: rel ?? "next")
         case .bodyLink:
             check.need("path", of: kind, "write path = \"$.paging.next\", where the answer holds the address of the next page")
-            return path.map { .bodyLink(path: $0) }
+            return path.map { .bodyLink(path: $0, relation: rel) }
         case .page:
             var page = PaginationConfiguration.PageNumber()
             page.place = place

@@ -8,6 +8,8 @@ struct EnvelopePlan: Sendable {
     /// The same as JSON text: a number goes into the next request in its own digits.
     private let cursorTextField: Int?
     private let cursorIsLink: Bool
+    /// Of a list of links: which one.
+    private let relation: String?
     private let hasMoreField: Int?
     private let totalField: Int?
     private let totalPagesField: Int?
@@ -45,6 +47,7 @@ struct EnvelopePlan: Sendable {
         var cursorPath: JSONPath?
         if case .path(let path)? = pagination.kind.tokenOrigin { cursorPath = path }
         cursorIsLink = pagination.kind.tokenIsLink
+        relation = pagination.kind.relationInBody
         cursorField = field(cursorPath, cursorIsLink ? "the next link" : "the cursor")
         cursorTextField = field(cursorIsLink ? nil : cursorPath, "the cursor", .raw)
         needsHasMore = pagination.kind.hasMorePath != nil
@@ -71,6 +74,7 @@ struct EnvelopePlan: Sendable {
         }
         // A boolean does not name a page, and neither does an object. Nothing but a text is an address.
         values.cursor = read(cursorField) { value in
+            if let relation { return LinkList.target(of: relation, in: value) }
             if cursorIsLink { return value.stringValue }
             switch value {
             case .string(let text): return text

@@ -27,6 +27,8 @@ final class ChangingAPI: Sendable {
         var rejection: Int?
         /// The request that fails, by its number from 0 on among all.
         var broken: Set<Int> = []
+        /// The requests that are refused (400), by their numbers.
+        var refused: Set<Int> = []
         /// Records whose key is no number.
         var spoilt: Set<Int> = []
         /// Times are written as numbers.
@@ -70,6 +72,7 @@ final class ChangingAPI: Sendable {
             state.requests.append(request.address.url.query?.removingPercentEncoding ?? "")
             if let (request, records) = state.meanwhile, request == number { for record in records { state.records[record.id] = record } }
             if state.broken.contains(number) { return .response(status: 500) }
+            if state.refused.contains(number) { return .response(status: 400) }
             let since = state.ignoresSince ? nil : Self.seconds(item("since")), until = Self.seconds(item("until"))
             if since != nil, let status = state.rejection { return .response(status: status) }
             let found = state.records.values.filter { record in

@@ -35,7 +35,7 @@ import Testing
 
     private func set(_ data: String, etag: String? = nil) { api.set("/coins", #"{"at": 1, "data": \#(data)}"#, etag: etag) }
 
-    private func live(_ attribute: String = "symbol", _ fixture: PipelineFixture) async throws -> [String] {
+    private func live(_ fixture: PipelineFixture, _ attribute: String = "symbol") async throws -> [String] {
         try await fixture.values(attribute, of: "Coin", where: "cisternDeletedAt == nil")
     }
 
@@ -55,7 +55,7 @@ import Testing
         let second = try await fixture.sync("api/coins")
         #expect(second.counts.unchanged == 1 && second.counts.updated == 1 && second.counts.inserted == 1 && second.counts.deleted == 1, "\(second)")
         #expect(try await live(fixture) == ["ETH", "XRP", "Ö\""])
-        #expect(try await live("rank", fixture) == ["1", "3", "7"])
+        #expect(try await live(fixture, "rank") == ["1", "3", "7"])
         // As it was.
         #expect(try await fixture.sync("api/coins").notModifiedPages == 1)
         try await fixture.end()
@@ -83,7 +83,7 @@ import Testing
         set(#"{"z": {"id": 1}, "y": {"id": 2}}"#)
         let report = try await fixture.sync("api/coins")
         #expect(report.counts.updated == 1 && report.counts.unchanged == 1, "\(report)")
-        #expect(try await live("label", fixture) == ["y", "z"])
+        #expect(try await live(fixture, "label") == ["y", "z"])
         try await fixture.end()
     }
 
@@ -91,7 +91,7 @@ import Testing
         set(#"{"eu": [{"id": 1}, {"id": 2}], "us": {"id": 3}}"#)
         let fixture = try await api.fixture(Self.coins("map_key = \"region\"", key: "[\"region\", \"id\"]"))
         #expect(try await fixture.sync("api/coins").counts.inserted == 3)
-        #expect(try await live("region", fixture) == ["eu", "eu", "us"])
+        #expect(try await live(fixture, "region") == ["eu", "eu", "us"])
         // The same id under another name is another row.
         set(#"{"eu": [{"id": 1}], "us": [{"id": 3}, {"id": 2}]}"#)
         let report = try await fixture.sync("api/coins")
@@ -106,7 +106,7 @@ import Testing
         let fixture = try await api.fixture(Self.coins("map_key = \"number\"", key: "[\"number\"]"))
         let report = try await fixture.sync("api/coins")
         #expect(report.counts.inserted == 3 && report.counts.quarantined == 8, "\(report)")
-        #expect(try await live("number", fixture) == ["-8", "32767", "7"])
+        #expect(try await live(fixture, "number") == ["-8", "32767", "7"])
         let reasons = try await fixture.values("reason", of: "CisternQuarantine")
         // Each is there by itself, although all of them say the same.
         #expect(reasons.count == 8)
@@ -116,7 +116,7 @@ import Testing
         set(#"{"7": {}, "x": {}}"#)
         let fewer = try await fixture.sync("api/coins")
         #expect(fewer.counts.deleted == 0, "\(fewer)")
-        #expect(try await live("number", fixture).count == 3)
+        #expect(try await live(fixture, "number").count == 3)
         try await fixture.end()
     }
 
@@ -152,10 +152,10 @@ import Testing
         set(#"{"BTC": {"rank": 3}, "\u0042TC": {"rank": 4}}"#)
         let report = try await fixture.sync("api/coins")
         #expect(report.outcome == .failed && report.counts.deleted == 0, "\(report)")
-        #expect(try await live("rank", fixture) == ["1", "2"])
+        #expect(try await live(fixture, "rank") == ["1", "2"])
         try await reload(fixture, Self.coins("map_key = \"symbol\"\nparse.duplicate_keys = \"first\""))
         #expect(try await fixture.sync("api/coins").isComplete)
-        #expect(try await live("rank", fixture) == ["3"])
+        #expect(try await live(fixture, "rank") == ["3"])
         try await fixture.end()
     }
 
@@ -174,8 +174,8 @@ import Testing
         try await reload(fixture, Self.coins(after, key: "[\"id\"]"))
         let report = try await fixture.sync("api/coins")
         #expect(report.notModifiedPages == 0 && report.counts.updated == 1, "\(report)")
-        #expect(try await live("region", fixture) == [region])
-        if after.contains("label") { #expect(try await live("label", fixture) == ["x"]) }
+        #expect(try await live(fixture, "region") == [region])
+        if after.contains("label") { #expect(try await live(fixture, "label") == ["x"]) }
         #expect(try await fixture.sync("api/coins").notModifiedPages == 1)
         try await fixture.end()
     }

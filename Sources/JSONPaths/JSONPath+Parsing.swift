@@ -1,9 +1,10 @@
 extension JSONPath {
     /// Reads the `$` form, or a JSON Pointer when the text is empty or starts with `/`.
     ///
+    /// - Parameter allowsWildcards: whether `[*]` and `.*` may be in it. False: they are not in this version.
     /// - Throws: ``JSONPathError`` saying what is wrong and at which character.
-    public init(parsing text: String) throws(JSONPathError) {
-        var parser = JSONPathParser(text: text)
+    public init(parsing text: String, allowsWildcards: Bool = false) throws(JSONPathError) {
+        var parser = JSONPathParser(text: text, allowsWildcards: allowsWildcards)
         self = try parser.parse()
     }
 }
@@ -12,10 +13,12 @@ extension JSONPath {
 private struct JSONPathParser {
     let text: String
     let scalars: [Unicode.Scalar]
+    let allowsWildcards: Bool
     var position = 0
 
-    init(text: String) {
+    init(text: String, allowsWildcards: Bool) {
         self.text = text
+        self.allowsWildcards = allowsWildcards
         scalars = Array(text.unicodeScalars)
     }
 
@@ -57,7 +60,7 @@ private struct JSONPathParser {
         position += 1
         switch current {
         case ".": throw unsupported("the search \"..\" in a path")
-        case "*": throw unsupported("the wildcard \"*\" in a path")
+        case "*": return try parseWildcard()
         case nil: throw failure("a key is missing after the last \".\"")
         default: break
         }
@@ -80,7 +83,7 @@ private struct JSONPathParser {
             segment = .key(try parseQuoted())
         case let digit? where ("0"..."9").contains(digit):
             segment = .index(try parseIndex())
-        case "*": throw unsupported("the wildcard \"*\" in a path")
+        case "*": segment = try parseWildcard()
         case "?", "(": throw unsupported("a filter in a path")
         case "-": throw unsupported("counting from the end in a path")
         case ":": throw unsupported("a slice in a path")
@@ -95,6 +98,12 @@ private struct JSONPathParser {
         default: throw failure("expected \"]\"")
         }
         return segment
+    }
+
+    mutating func parseWildcard() throws(JSONPathError) -> JSONPath.Segment {
+        guard allowsWildcards else { throw unsupported("the wildcard \"*\" in a path") }
+        position += 1
+        return .each
     }
 
     mutating func parseIndex() throws(JSONPathError) -> Int {

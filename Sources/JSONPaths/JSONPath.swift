@@ -1,7 +1,7 @@
-/// The path from a JSON value down to a value inside it: keys of objects and indices of arrays.
+/// The path from a JSON value down to a value inside it: keys of objects and indices of arrays. With wildcards it leads to several values.
 ///
-/// Written `$`, `$.a.b`, `$['a key']`, `$.list[0]`, or as a JSON Pointer (RFC 6901): ``, `/a/b`, `/list/0`, `/a~1b`.
-/// ``description`` gives the `$` form, whichever was read.
+/// Written `$`, `$.a.b`, `$['a key']`, `$.list[0]`, `$.groups[*].items`, or as a JSON Pointer (RFC 6901), which has no wildcards: ``, `/a/b`, `/list/0`,
+/// `/a~1b`. ``description`` gives the `$` form, whichever was read.
 public struct JSONPath: Sendable, Hashable {
     /// One step down.
     public enum Segment: Sendable, Hashable {
@@ -10,10 +10,15 @@ public struct JSONPath: Sendable, Hashable {
         /// Into the array's element of this index, counted from 0. When an object is met instead of an array, the digits are taken as its
         /// key, because a JSON Pointer such as `/4217` does not say which of the two it means.
         case index(Int)
+        /// Into every element of the array, or every value of the object, in the document's order: `[*]`, `.*`.
+        case each
     }
 
     /// The steps, from the outside to the inside. Empty: the value itself.
     public let segments: [Segment]
+
+    /// Whether it leads to as many values as there are.
+    public var hasWildcard: Bool { segments.contains(.each) }
 
     /// A path from its steps. An index must lie in `0 ... 4294967295`; another one traps.
     public init(segments: [Segment]) {
@@ -47,6 +52,8 @@ extension JSONPath: CustomStringConvertible {
             switch segment {
             case .index(let index):
                 text += "[\(index)]"
+            case .each:
+                text += "[*]"
             case .key(let key) where JSONPath.isPlain(key):
                 text += ".\(key)"
             case .key(let key):

@@ -37,6 +37,8 @@ struct Outcome {
     size_t failure_offset = 0;
     int found = CSJ_FOUND_NOTHING;
     size_t found_offset = 0;
+    bool lacks = false;
+    size_t lack_offset = 0;
     uint64_t record_count = 0;
 };
 
@@ -53,7 +55,10 @@ std::string read_record(const csj_view *view, const Tree *tree, const Expectatio
     if (instance.offset != value.offset || instance.length != value.length) {
         differs("record %zu is at %u+%u, expected at %u+%u", number, instance.offset, instance.length, value.offset, value.length);
     }
-    uint32_t problems = tree->problems(index);
+    const uint32_t name = number < expected->names.size() ? expected->names[number] : none;
+    Comparison(view, *tree, false).name(view->member, name);
+    const uint32_t name_problems = tree->name_problems(name);
+    uint32_t problems = tree->problems(index) | name_problems;
     const bool is_right_shape = value.is_object() || (value.is_array() && setting.plan->wants_elements);
     if (setting.locator && !is_right_shape) { problems |= 1u << CSJ_PROBLEM_NOT_AN_OBJECT; }
     const uint32_t allowed = problems | (setting.request.max_cells < enough_cells ? 1u << CSJ_PROBLEM_CELLS : 0);
@@ -62,7 +67,10 @@ std::string read_record(const csj_view *view, const Tree *tree, const Expectatio
         Comparison(view, *tree, false).instance(0, *setting.plan, index);
     } else {
         if (!(allowed >> view->problem & 1)) { differs("record %zu is refused for %d, expected was %x", number, view->problem, problems); }
-        if (view->problem_offset < value.offset || view->problem_offset >= uint64_t(value.offset) + value.length) {
+        const bool is_inside = view->problem_offset >= value.offset && view->problem_offset < uint64_t(value.offset) + value.length;
+        const uint64_t from_name = name == none ? UINT64_MAX : view->problem_offset - tree->values[name].key_offset;
+        const bool is_in_name = name_problems && name != none && from_name < tree->values[name].key_length;
+        if (!is_inside && !is_in_name) {
             differs("the problem of record %zu is at %zu, outside of it", number, size_t(view->problem_offset));
         }
     }
@@ -81,6 +89,7 @@ Outcome walk(csj_reader *reader, const csj_request &request, const Setting &sett
     }
     outcome.failure = csj_reader_failure(reader, &outcome.failure_offset);
     outcome.found = csj_reader_found(reader, &outcome.found_offset);
+    outcome.lacks = csj_reader_lacks(reader, &outcome.lack_offset);
     outcome.record_count = csj_reader_record_count(reader);
     if ((step == CSJ_STEP_FAILED) != (outcome.failure != CSJ_FAILURE_NONE)) { differs("step %d with failure %d", step, outcome.failure); }
     if (outcome.failure_offset > request.length) { differs("a failure at %zu, beyond the end", outcome.failure_offset); }
@@ -112,6 +121,9 @@ void check_outcome(const Outcome &outcome, const Tree *tree, const Expectation *
             if (outcome.found != expected->found || outcome.found_offset != expected->found_offset) {
                 differs("found %d at %zu, expected %d at %zu", outcome.found, outcome.found_offset, expected->found, expected->found_offset);
             }
+            if (outcome.lacks != expected->lacks || outcome.lack_offset != expected->lack_offset) {
+                differs("lacks %d at %zu, expected %d at %zu", outcome.lacks, outcome.lack_offset, expected->lacks, expected->lack_offset);
+            }
             if (outcome.records.size() != expected->records.size() || outcome.record_count != expected->records.size()) {
                 differs("%zu records, expected %zu", outcome.records.size(), expected->records.size());
             }
@@ -142,7 +154,7 @@ void check_same(const Outcome &one, const Outcome &other) {
         differs("the failure depends on the window: %d at %zu, %d at %zu", one.failure, one.failure_offset, other.failure, other.failure_offset);
     }
     if (one.records.size() != other.records.size() || one.record_count != other.record_count || one.envelope != other.envelope ||
-        one.found != other.found || one.found_offset != other.found_offset) {
+        one.found != other.found || one.found_offset != other.found_offset || one.lacks != other.lacks || one.lack_offset != other.lack_offset) {
         differs("the outcome depends on the window");
     }
 }

@@ -18,6 +18,38 @@ struct JSONPathTests {
         #expect(try JSONPath(parsing: path.description) == path)
     }
 
+    @Test(arguments: [
+        ("$.*", "$[*]"), ("$[*]", "$[*]"), ("$.groups[*].items", "$.groups[*].items"), ("$.data.*.rows[*]", "$.data[*].rows[*]"),
+        ("$[*][*]", "$[*][*]"), ("$['a b'].*[0]", "$['a b'][*][0]"),
+    ])
+    func wildcardsStandWhereTheyAreAllowed(text: String, canonical: String) throws {
+        let path = try JSONPath(parsing: text, allowsWildcards: true)
+        #expect(path.hasWildcard && path.description == canonical)
+        #expect(try JSONPath(parsing: path.description, allowsWildcards: true) == path)
+        #expect(throws: JSONPathError.self) { try JSONPath(parsing: text) }
+    }
+
+    @Test func aKeyOfOneAsteriskIsNoWildcard() throws {
+        for text in ["$['*']", "/*"] {
+            let path = try JSONPath(parsing: text, allowsWildcards: true)
+            #expect(!path.hasWildcard && path.segments == [.key("*")] && path.description == "$['*']")
+        }
+        #expect(try !JSONPath(parsing: "/a/*/b", allowsWildcards: true).hasWildcard)
+    }
+
+    @Test(arguments: [
+        ("$.*a", 4, "expected \".\" or \"[\""), ("$[*", 2, "not closed"), ("$.a[*x]", 6, "expected \"]\""), ("$.*.", 5, "missing"),
+        ("$[*,0]", 4, "a list"), ("$[*:1]", 4, "a slice"), ("$..*", 3, "the search"), ("$..a", 3, "the search"), ("$[?(@.*)]", 3, "a filter"),
+    ])
+    func whatIsWrongBesideAWildcardIsSaid(text: String, position: Int, part: String) {
+        #expect {
+            try JSONPath(parsing: text, allowsWildcards: true)
+        } throws: { error in
+            guard let error = error as? JSONPathError else { return false }
+            return error.position == position && error.reason.contains(part)
+        }
+    }
+
     @Test func bothSpellingsOfAPathAreEqual() throws {
         #expect(try JSONPath(parsing: "/data/0/id") == JSONPath(parsing: "$.data[0]['id']"))
         #expect(try JSONPath(parsing: "$.a").segments == [.key("a")])

@@ -19,6 +19,8 @@ RecordCutter::RecordCutter(const csj_cutting &cutting, FindEnd find_end)
     : find_end(find_end), max_records(cutting.max_records) {
     for (size_t segment = 0; segment < cutting.path_length; ++segment) {
         const csj_segment &step = cutting.path[segment];
+        // There may be several lists: the reader knows where they are.
+        if (step.is_each) { pass(); }
         path.push_back(step.key ? std::string(reinterpret_cast<const char *>(step.key), step.key_length) : std::to_string(step.index));
     }
 }

@@ -9,6 +9,8 @@ struct csj_plan::Draft {
         std::map<std::string, std::unique_ptr<Branch>> keys;
         /// An index and the key with the same digits are one branch: a JSON Pointer does not say which of the two it means.
         std::map<uint32_t, Branch *> elements;
+        /// Every child.
+        std::unique_ptr<Branch> each;
         std::vector<csj::Capture> captures;
     };
 
@@ -48,7 +50,7 @@ struct csj_plan::Draft {
             entry.text = text.data();
             entry.number = node.key_count++;
             entry.node = child;
-            bool is_leaf = !child->has_keys() && !child->has_elements() && child->captures_end - child->captures == 1 &&
+            bool is_leaf = !child->has_keys() && !child->has_elements() && !child->each && child->captures_end - child->captures == 1 &&
                            child->captures->kind == CSJ_CAPTURE_VALUE;
             entry.leaf_slot = is_leaf ? child->captures->slot : csj::KeyEntry::no_slot;
             size_t at = size_t(form.hash) & (size - 1);
@@ -61,6 +63,7 @@ struct csj_plan::Draft {
         for (auto &element : branch.elements) { elements.push_back({element.first, children[element.second]}); }
         node.elements = elements.data();
         node.elements_end = elements.data() + elements.size();
+        if (branch.each) { node.each = compile(plan, *branch.each); }
         node.slots_end = plan.slot_count;
         return &node;
     }
@@ -95,6 +98,11 @@ void csj_plan_add_path(csj_plan *plan, const csj_segment *segments, size_t segme
     csj_plan::Draft::Branch *branch = &plan->draft->root;
     for (size_t at = 0; at < segment_count; ++at) {
         const csj_segment &segment = segments[at];
+        if (segment.is_each) {
+            if (!branch->each) { branch->each = std::make_unique<csj_plan::Draft::Branch>(); }
+            branch = branch->each.get();
+            continue;
+        }
         std::string key = segment.key ? std::string(reinterpret_cast<const char *>(segment.key), segment.key_length)
                                       : std::to_string(segment.index);
         std::unique_ptr<csj_plan::Draft::Branch> &child = branch->keys[key];

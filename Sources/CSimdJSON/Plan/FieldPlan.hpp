@@ -31,12 +31,15 @@ struct Node {
     const Capture *captures = nullptr, *captures_end = nullptr;
     /// Children by array index.
     const ElementEntry *elements = nullptr, *elements_end = nullptr;
+    /// What every child is, whatever its key or index; only in a locator, where a node has no other children then.
+    const Node *each = nullptr;
     const csj_plan *plan = nullptr;
     uint32_t slots = 0, slots_end = 0;
     bool is_root = false;
 
     bool has_keys() const { return key_count != 0; }
     bool has_elements() const { return elements != elements_end; }
+    bool has_captures() const { return captures != captures_end; }
     inline const KeyEntry *child(const Key &key) const;
     inline const Node *element(uint64_t index) const;
 };

@@ -28,6 +28,9 @@ class KeyLog {
     /// or `none`.
     uint32_t close(const uint8_t *body, size_t start, size_t depth);
 
+    /// Whether two keys, of which these are the opening quotes, are the same once their escapes are decoded.
+    bool same(const uint8_t *body, uint32_t a, uint32_t b);
+
     static constexpr uint32_t none = UINT32_MAX;
 
   private:
@@ -35,7 +38,6 @@ class KeyLog {
 
     uint32_t find(const uint8_t *body, size_t start);
     uint32_t find_among_many(const uint8_t *body, size_t start);
-    bool same(const uint8_t *body, uint32_t a, uint32_t b);
 
     Stack<uint64_t> hashes;
     Stack<uint32_t> offsets;

@@ -59,6 +59,13 @@ int csj_reader_found(const csj_reader *reader, size_t *offset) {
     return reader->walker.found;
 }
 
+int csj_reader_lacks(const csj_reader *reader, size_t *offset) {
+    *offset = reader->walker.lack_offset;
+    return reader->walker.lacks;
+}
+
+int csj_reader_walked(const csj_reader *reader) { return reader->walker.has_walked; }
+
 uint64_t csj_reader_record_count(const csj_reader *reader) { return reader->walker.record_count; }
 
 }  // extern "C"

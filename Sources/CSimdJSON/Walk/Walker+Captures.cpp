@@ -57,12 +57,12 @@ bool Walker::start_record(uint32_t offset) {
         // A limit below what the plan itself needs: every record would be refused, so say it of the page.
         return fail(CSJ_FAILURE_MAX_CELLS, offset);
     }
+    if (!walked.empty()) { name_record(); }
     return true;
 }
 
 bool Walker::found_records(uint32_t offset, int what, Frame *frame) {
-    found = what;
-    found_offset = offset;
+    find(what, offset);
     if (what == CSJ_FOUND_ARRAY) { frame->is_record_list = true; }
     if (what == CSJ_FOUND_OBJECT) {
         if (!start_record(offset)) { return false; }
@@ -119,6 +119,7 @@ bool Walker::capture_container(Frame &frame) {
             hit.arena->cells[slot] = cell;
             opens.push({Open::cell, hit.arena, slot});
         }
+        if (hit.node->each) { walk_over(frame, hit); }
         bool collects = hit.node->is_root && hit.node->plan->collects_unknown_keys;
         if (frame.is_object ? hit.node->has_keys() || collects : hit.node->has_elements()) {
             actives.push({hit, 0, uint32_t(marks.size())});

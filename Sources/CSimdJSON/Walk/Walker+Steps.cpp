@@ -12,6 +12,9 @@ bool Walker::begin(const csj_request &what) {
     found = CSJ_FOUND_NOTHING;
     found_offset = 0;
     record_count = 0;
+    lacks = has_walked = false;
+    lack_offset = 0;
+    member = csj_cell{};
     in_record = logs_keys = false;
     frames.clear();
     actives.clear();
@@ -21,6 +24,8 @@ bool Walker::begin(const csj_request &what) {
     key_log.clear();
     hits.clear();
     targets.clear();
+    walked.clear();
+    member_names.clear();
     record.clear();
     envelope.clear();
 
@@ -48,6 +53,7 @@ int Walker::step() {
     if (result == CSJ_STEP_RECORD) {
         record.publish(body, request.length);
         record.view->record_index = record_count - 1;
+        record.view->member = member;
         record.view->problem = problem;
         record.view->problem_offset = problem_offset;
         record.view->problem_limit = problem_limit();
@@ -80,6 +86,8 @@ void Walker::trim() {
     hits.trim();
     targets.trim();
     key_text.trim();
+    walked.trim();
+    member_names.trim();
 }
 
 uint64_t Walker::problem_limit() const {

@@ -1,7 +1,6 @@
 #include "Walker.hpp"
 
 #include "../Scan/Numbers.hpp"
-#include "../Scan/Strings.hpp"
 
 namespace csj {
 
@@ -156,12 +155,14 @@ bool Walker::close_container(uint32_t offset) {
         uint32_t repeated = key_log.close(body, frame.keys, frames.size());
         if (repeated != KeyLog::none) { note(CSJ_PROBLEM_DUPLICATE_KEY, repeated); }
     }
+    if (frame.is_walked) { leave_walked(); }
     if (frame.is_record) { in_record = logs_keys = false; }
     return frame.is_record;
 }
 
 /// From a key on through the members of the innermost object, as long as their values are scalars; the usual things without any detour.
 inline bool Walker::read_members() {
+    if (frames.back().is_walked) { return read_key(); }
     const uint32_t first = frames.back().actives;
     const size_t count = actives.size() - first;
     // A record is an object which one plan looks at, and its parts are nearly always such, or ones which nobody looks at.
@@ -235,15 +236,22 @@ bool Walker::read_key() {
     size_t length;
     bool is_escaped;
     if (!check_key(offset, end, text, length, is_escaped)) { return false; }
-    if (logs_keys || frames.back().actives < actives.size()) {
+    const bool is_walked = frames.back().is_walked;
+    bool is_met = false;
+    if (logs_keys || is_walked || frames.back().actives < actives.size()) {
         Key key(text, length);
         if (logs_keys) { key_log.add(key.hash, offset); }
+        if (is_walked && !begin_member(key, offset, end, is_escaped, is_met)) { return false; }
         if (!find_hits(key, offset, end, is_escaped)) { return false; }
     }
     ++token;
     if (!has_token()) { return ended(); }
     if (body[token_offset()] != ':') { return fail(CSJ_FAILURE_EXPECTED_COLON, token_offset()); }
     ++token;
+    if (is_met) {
+        if (!has_token()) { return ended(); }
+        if (!begin_child(token_offset())) { return false; }
+    }
     state = State::value;
     return true;
 }
@@ -275,19 +283,6 @@ bool Walker::find_hits(const Key &key, uint32_t offset, uint32_t end, bool is_es
     return true;
 }
 
-bool Walker::decode_key(const uint8_t *&key, size_t &length) {
-    key_text.clear();
-    uint8_t *target = key_text.extend(length + 1);
-    Decoded decoded = decode_string(key, key + length, target, false);
-    if (decoded.malformed) { return fail(CSJ_FAILURE_BAD_ESCAPE, size_t(decoded.malformed - body)); }
-    if (decoded.lone_surrogate && request.lone_surrogates == CSJ_SURROGATES_REJECT) {
-        note(CSJ_PROBLEM_LONE_SURROGATE, size_t(decoded.lone_surrogate - body));
-    }
-    key = target;
-    length = decoded.length;
-    return true;
-}
-
 inline bool Walker::next_element() {
     hits.clear();
     targets.clear();
@@ -295,7 +290,11 @@ inline bool Walker::next_element() {
     Frame &frame = frames.back();
     uint32_t element = frame.element++;
     if (!has_token()) { return ended(); }
-    if (frame.is_record_list && !start_record(token_offset())) { return false; }
+    if (frame.is_walked) {
+        if (!begin_child(token_offset())) { return false; }
+    } else if (frame.is_record_list && !start_record(token_offset())) {
+        return false;
+    }
     if (frame.actives == actives.size() && frame.collectors == collectors.size()) { return true; }
     return add_elements(frame, element);
 }
@@ -336,18 +335,6 @@ inline bool Walker::read_string(uint32_t offset, uint32_t end, csj_cell &value, 
     return exceed(value, CSJ_PROBLEM_STRING_LENGTH, CSJ_FAILURE_MAX_STRING, offset);
 }
 
-/// Checked and measured before anything is copied: what nobody wants is not copied at all, and what is too long is not either.
-bool Walker::check_escapes(uint32_t offset, uint32_t end, csj_cell &value) {
-    Decoded decoded = decode_string(body + offset + 1, body + end - 1, nullptr, request.nul_in_text == CSJ_NUL_STRIP);
-    if (decoded.malformed) { return fail(CSJ_FAILURE_BAD_ESCAPE, size_t(decoded.malformed - body)); }
-    if (decoded.lone_surrogate && request.lone_surrogates == CSJ_SURROGATES_REJECT) {
-        note(CSJ_PROBLEM_LONE_SURROGATE, size_t(decoded.lone_surrogate - body));
-    }
-    if (decoded.nul && request.nul_in_text == CSJ_NUL_REJECT) { note(CSJ_PROBLEM_NUL, size_t(decoded.nul - body)); }
-    value.count = uint32_t(decoded.length);
-    return true;
-}
-
 inline bool Walker::read_number_token(uint32_t offset, uint32_t end, bool wanted, csj_cell &value) {
     Number number = read_number(body + offset, body + end, request.max_number_digits, wanted);
     value.payload = number.bits;
@@ -376,6 +363,8 @@ void Walker::capture_scalar(const csj_cell &value, bool is_escaped) {
     }
     for (size_t at = 0; at < hits.size(); ++at) {
         const Hit &hit = hits[at];
+        // A list without elements, as it is where the list itself is null.
+        if (hit.node->each && value.kind == CSJ_NULL) { find(CSJ_FOUND_NULL, value.offset); }
         for (const Capture *next = hit.node->captures; next < hit.node->captures_end; ++next) {
             const Capture &capture = *next;
             csj_cell &cell = hit.arena->cells[hit.cells + capture.slot];

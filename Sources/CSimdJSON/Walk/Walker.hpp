@@ -8,6 +8,7 @@
 #include "Arena.hpp"
 #include "CSimdJSON.h"
 #include "KeyLog.hpp"
+#include "MemberNames.hpp"
 
 namespace csj {
 
@@ -36,6 +37,17 @@ struct Collector {
     uint32_t at;
 };
 
+/// A container that a wildcard of the locator goes over and that is open now.
+struct Walked {
+    /// What each of its children is.
+    Hit child;
+    /// Where the child that is met stands, and in an object its name with the quotes.
+    uint32_t offset, name, name_length;
+    bool is_object, is_name_escaped;
+    /// The path goes on in the child, and what it leads to has not been met yet.
+    bool owes;
+};
+
 /// Something whose end is known when its container closes.
 struct Open {
     enum Kind : uint8_t { cell, item, instance } kind;
@@ -49,8 +61,10 @@ struct Frame {
     /// Where the entries of this container start on the stacks of the walker.
     uint32_t actives, collectors, opens, keys, marks;
     bool is_object;
-    /// The elements of this array are the records.
+    /// The elements of this array are the records; of a container that the last wildcard goes over, the children that are no arrays.
     bool is_record_list;
+    /// A wildcard goes over this container.
+    bool is_walked;
     /// This container is the current record.
     bool is_record;
 };
@@ -71,6 +85,8 @@ class Walker {
     int found = CSJ_FOUND_NOTHING;
     size_t found_offset = 0;
     uint64_t record_count = 0;
+    bool lacks = false, has_walked = false;
+    size_t lack_offset = 0;
 
   private:
     /// What comes next. One step leads to the next by way of this and never by a call: nesting costs no stack.
@@ -106,6 +122,8 @@ class Walker {
     bool check_literal(const char *word, uint32_t length, const csj_cell &value);
     bool read_string(uint32_t offset, uint32_t end, csj_cell &value, bool &is_escaped);
     bool read_number_token(uint32_t offset, uint32_t end, bool wanted, csj_cell &value);
+
+    // The same (Walker+Escapes.cpp)
     bool check_escapes(uint32_t offset, uint32_t end, csj_cell &value);
     bool decode_key(const uint8_t *&key, size_t &length);
 
@@ -126,6 +144,15 @@ class Walker {
     uint32_t make_instance(Arena &arena, const csj_plan *plan, uint32_t offset);
     /// The same for a nested plan: one instance per value and plan, whoever wants it.
     uint32_t nested_instance(Arena &arena, const csj_plan *plan, uint32_t offset);
+
+    // What wildcards lead to (Walker+Wildcards.cpp)
+    void walk_over(Frame &frame, const Hit &hit);
+    void leave_walked();
+    bool begin_member(const Key &key, uint32_t offset, uint32_t end, bool is_escaped, bool &is_met);
+    bool begin_child(uint32_t offset);
+    void find(int what, size_t offset);
+    void note_lack();
+    void name_record();
 
     // Refusals (Walker+Captures.cpp)
     /// False: the record (or, for the envelope, the page) is refused.
@@ -158,6 +185,10 @@ class Walker {
     Stack<Open> opens;
     KeyLog key_log;
     Stack<uint8_t> key_text;
+    Stack<Walked> walked;
+    MemberNames member_names;
+    /// The name of the current record's member.
+    csj_cell member{};
 
     // What the value that comes next is wanted for.
     Stack<Hit> hits;

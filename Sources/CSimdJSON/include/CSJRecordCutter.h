@@ -15,7 +15,8 @@
 ///
 /// Where the cutter cannot be sure of that, it is *undecided*: it cuts nothing, and the envelope is the whole document, byte for byte, from which the
 /// reader takes the records, if there are any. It decides before it hands out the first record and stays with it. It is undecided if there is no
-/// list at the path (nothing, `null`, an object, a scalar, or an array on the way to it), or if something before the list is no JSON. Of keys that
+/// list at the path (nothing, `null`, an object, a scalar, or an array on the way to it), if the path has a wildcard and there may be several, or if
+/// something before the list is no JSON. Of keys that
 /// stand twice in one object the first leads to the list; what the reader says to the second, it says of the envelope.
 ///
 /// Memory: the envelope, and the record that lies across the end of a chunk. No recursion. A cutter belongs to one thread at a time.

@@ -91,6 +91,9 @@ typedef struct csj_view {
     uint64_t record_index;
     uint64_t problem_offset;
     uint64_t problem_limit;
+    /// The name of the member under which the current record stands, or what it stands in, in the innermost object that the path of the records
+    /// goes over with a wildcard: a string, or missing if there is none.
+    csj_cell member;
     int problem;
     uint32_t instance_count;
 } csj_view;
@@ -105,13 +108,15 @@ typedef struct csj_segment {
     size_t key_length;
     /// An index also matches the object key written with the same digits.
     uint32_t index;
+    /// Not 0: instead of a key or an index, every element of an array and every member of an object. Only in the locator plan.
+    uint8_t is_each;
 } csj_segment;
 
 enum {
     CSJ_CAPTURE_VALUE = 0,
     CSJ_CAPTURE_RAW = 1,
     CSJ_CAPTURE_RECORD = 2,
-    /// The record list: the only capture of the locator plan.
+    /// The record list: the only capture of the locator plan. With `is_each` on the way to it there may be several lists, and records between them.
     CSJ_CAPTURE_LOCATE = 3,
 };
 
@@ -187,7 +192,8 @@ enum {
     CSJ_FAILURE_AMBIGUOUS_ENVELOPE,
 };
 
-/// What was found at the path of the record list.
+/// What was found at the path of the record list. Where a wildcard leads to several values, lists and objects are an array; but one value that is
+/// neither is said.
 enum {
     CSJ_FOUND_NOTHING = 0,
     CSJ_FOUND_ARRAY,
@@ -244,6 +250,10 @@ const csj_view *csj_reader_record_view(const csj_reader *reader);
 const csj_view *csj_reader_envelope_view(const csj_reader *reader);
 int csj_reader_failure(const csj_reader *reader, size_t *offset);
 int csj_reader_found(const csj_reader *reader, size_t *offset);
+/// Whether something that a wildcard goes over does not have what the path goes on to, and where the first of them stands.
+int csj_reader_lacks(const csj_reader *reader, size_t *offset);
+/// Whether there was an element or a member that a wildcard went over.
+int csj_reader_walked(const csj_reader *reader);
 uint64_t csj_reader_record_count(const csj_reader *reader);
 
 // MARK: Bytes

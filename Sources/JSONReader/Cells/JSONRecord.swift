@@ -18,6 +18,13 @@ public struct JSONRecord {
         return instance == 0 ? JSONRecordProblem(view) : nil
     }
 
+    /// The name under which the record, or what it stands in, is a member of an object that the path of the records goes over with a wildcard: of the
+    /// innermost one. `nil`: there is none. The same for all that is nested in the record.
+    public var memberName: JSONString? {
+        let cell = page.view.pointee.member
+        return Int(cell.kind) == CSJ_STRING ? JSONString(cell, in: page) : nil
+    }
+
     private var object: csj_instance {
         page.view.pointee.instances[Int(instance)]
     }

@@ -12,7 +12,8 @@ import JSONPaths
 /// ``JSONRecord/problem``. Until then, nothing of a page counts.
 ///
 /// Where that cannot be promised, the cutter is ``Status/undecided``: no record is cut, and the envelope is the whole page with its records.
-/// That is so if there is no list at the path (an object is the only record), or if the envelope's fields depend on what is in the list.
+/// That is so if there is no list at the path (an object is the only record), if the path has a wildcard, so that there may be several lists, or if the
+/// envelope's fields depend on what is in the list.
 ///
 /// The memory needed is that of what is around the records and of one record; if undecided, of the whole page. A cutter is for one page and belongs to one
 /// thread at a time.

@@ -132,9 +132,10 @@ public struct JSONField: Sendable {
     /// The shape; ``Capture/value`` unless said otherwise.
     public let capture: Capture
 
-    /// - Precondition: there is at least one path; the path of a `.record` field is not `$` (a record is not its own field).
+    /// - Precondition: there is at least one path, and none has a wildcard; the path of a `.record` field is not `$` (a record is not its own field).
     public init(_ name: String, paths: [JSONPath], capture: Capture = .value) {
         precondition(!paths.isEmpty, "JSONField \(name): a field needs a path")
+        precondition(!paths.contains(where: \.hasWildcard), "JSONField \(name): a field has one value, a path with a wildcard leads to many")
         if case .record = capture {
             precondition(!paths.contains(.root), "JSONField \(name): $ is the record itself, it cannot be a nested record as well")
         }

@@ -15,16 +15,21 @@ extension JSONPath {
             bytes.append(contentsOf: key.utf8)
             ranges.append(start..<bytes.count)
         }
-        // An empty key needs an address too: NULL says that the segment is an index.
+        // An empty key needs an address too: NULL says that the segment is an index or a wildcard.
         bytes.append(0)
         return try bytes.withUnsafeBufferPointer { buffer in
             var steps: [csj_segment] = []
             for (segment, range) in zip(segments, ranges) {
+                var step = csj_segment()
                 if let range {
-                    steps.append(csj_segment(key: buffer.baseAddress! + range.lowerBound, key_length: range.count, index: 0))
+                    step.key = buffer.baseAddress! + range.lowerBound
+                    step.key_length = range.count
                 } else if case .index(let index) = segment {
-                    steps.append(csj_segment(key: nil, key_length: 0, index: UInt32(index)))
+                    step.index = UInt32(index)
+                } else {
+                    step.is_each = 1
                 }
+                steps.append(step)
             }
             return try steps.withUnsafeBufferPointer(body)
         }
@@ -40,11 +45,12 @@ extension JSONPath {
 }
 
 extension JSONPath.Segment {
-    /// The key that it is in an object.
-    fileprivate var key: String {
+    /// The key that it is in an object; nil: every one.
+    fileprivate var key: String? {
         switch self {
         case .key(let key): key
         case .index(let index): String(index)
+        case .each: nil
         }
     }
 }

@@ -147,11 +147,11 @@ extension JSONPage {
 public struct JSONPageSummary: Sendable, Hashable {
     /// What was at the path of the record list.
     public enum RecordList: Sendable, Hashable {
-        /// A list; it may have been empty.
+        /// A list; it may have been empty. Where the path has a wildcard: whatever was there, but for one of the next.
         case array
         /// One object: it was the only record.
         case singleObject
-        /// `null`: taken as a list without records. Whoever deletes by absence may want to know.
+        /// `null`: taken as a list without records. Whoever deletes by absence may want to know. Of several lists one `null` is enough.
         case null
         /// The body was empty, and the policy allows that.
         case emptyBody
@@ -165,6 +165,8 @@ public struct JSONPageSummary: Sendable, Hashable {
     public var badRecordCount: Int
     /// Distinguishes a list without records from a `null` or an empty body, which have no records either.
     public var recordList: RecordList
+    /// There was something that a wildcard of the path went over, and no record in any of it.
+    public var hasEmptyLists = false
     /// The values of the envelope plan's fields, in their order.
     public var envelope: [JSONValue]
     /// Malformed UTF-8 was replaced (policy `invalid_utf8 = "replace"`); offsets and hashes are of the repaired text.

@@ -9,7 +9,8 @@ public struct JSONReaderPolicies: Sendable, Hashable {
     /// A key that appears twice in one object. Keys compare by their decoded bytes.
     ///
     /// On the path to the record list or to an envelope value, `rejectRecord` refuses the page, because paging by the wrong one of two cursors cannot
-    /// be corrected; `last` refuses the page if the record list appears twice, because records of the first have already been handed out.
+    /// be corrected; `last` refuses the page if the record list appears twice, because records of the first have already been handed out. The same
+    /// holds of the names in an object that a wildcard of the path goes over.
     public enum DuplicateKeys: Sendable, Hashable {
         /// The record gets a ``JSONRecord/problem``; the others are not touched.
         case rejectRecord
@@ -69,7 +70,8 @@ public struct JSONReaderPolicies: Sendable, Hashable {
         case noRecords
     }
 
-    /// A document that is good JSON and has nothing where its records should be.
+    /// A document that is good JSON and has nothing where its records should be; with a wildcard in their path, nothing in one of the values that it goes
+    /// over.
     public enum AbsentRecords: Sendable, Hashable {
         /// The page fails with ``JSONReaderError/Kind/recordsMissing``.
         case error

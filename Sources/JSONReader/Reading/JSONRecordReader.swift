@@ -42,7 +42,8 @@ public final class JSONRecordReader {
     /// - Parameters:
     ///   - body: the whole page.
     ///   - records: where the records are: an array, each element of which is a record; or an object, which then is the only record;
-    ///     or `null`, which stands for no records.
+    ///     or `null`, which stands for no records. A path with wildcards may lead to any number of these, one after the other; where it ends in a
+    ///     wildcard, each value that is no array is a record.
     ///   - plan: what is wanted of each record.
     ///   - envelope: what is wanted of the document around them; its values are in the summary.
     ///   - each: gets the records in document order, those with a ``JSONRecord/problem`` as well. A record is valid only until it returns.
@@ -143,6 +144,7 @@ public final class JSONRecordReader {
             }
         }
         summary.recordCount = Int(csj_reader_record_count(reader))
+        summary.hasEmptyLists = summary.recordCount == 0 && csj_reader_walked(reader) != 0
         if reading.locator != nil { summary.recordList = try recordList(page, path) }
         if let envelope = reading.envelope {
             let record = JSONRecord(page: JSONPageReference(csj_reader_envelope_view(reader)), instance: 0)
@@ -160,7 +162,12 @@ public final class JSONRecordReader {
     /// Judged only after the whole document was found to be JSON.
     private func recordList(_ page: JSONPage, _ path: JSONPath) throws -> JSONPageSummary.RecordList {
         var offset = 0
-        switch Int(csj_reader_found(reader, &offset)) {
+        let found = Int(csj_reader_found(reader, &offset))
+        var lack = 0
+        if found != CSJ_FOUND_SCALAR, csj_reader_lacks(reader, &lack) != 0, page.policies.absentRecords == .error {
+            throw page.error(.recordsMissing, "this value has nothing where \(path) goes on to the records", offset: lack)
+        }
+        switch found {
         case CSJ_FOUND_ARRAY: return .array
         case CSJ_FOUND_OBJECT: return .singleObject
         case CSJ_FOUND_NULL: return .null

@@ -79,7 +79,7 @@ public struct Capability: Sendable, Hashable {
             Capability("field.parent", parents + "set = { region = \"{parent.name}\" }"),
             Capability("field.interval", window + "params = { a = \"{since}\", b = \"{until}\" }\nset = { region = \"{since}\" }"),
             Capability("filter.simple", "filter = \"id > 3\""), Capability("rec.wildcard", "records = \"$.groups[*].items\""),
-            Capability("rec.wildcard.end", "records = \"$.items.*\""), Capability("rec.recursive", "records = \"$..items\""),
+            Capability("rec.wildcard.end", "records = \"$.items.*\"\nmap_key = \"id\""), Capability("rec.recursive", "records = \"$..items\""),
             Capability("fmt.ndjson", "format = \"ndjson\""), Capability("fmt.csv", "format = \"csv\""), Capability("fmt.gzip", "unpack = \"gzip\""),
             Capability("fmt.zip", "unpack = \"zip\""),
             Capability("err.retry.status", "retry.statuses = [429, 520]"), Capability("err.ignore.status", "empty_statuses = [404]"),

@@ -4,7 +4,8 @@
 public struct ParsePolicy: Sendable, Hashable {
     /// A key that appears twice in one object.
     public enum DuplicateKeys: String, Sendable, Hashable, CaseIterable {
-        /// The record is set aside; the default. On the way to the record list or to paging values, the page fails.
+        /// The record is set aside; the default. On the way to the record list or to paging values, the page fails; so it does where a name stands twice
+        /// in a map that the path of the records goes over.
         case rejectRecord = "reject-record"
         /// The last value counts.
         case last
@@ -62,7 +63,7 @@ public struct ParsePolicy: Sendable, Hashable {
         case noRecords = "no-records"
     }
 
-    /// A body that is good JSON and has nothing at `records`.
+    /// A body that is good JSON and has nothing at `records`, or, where that has a wildcard, nothing of the rest of it in one of the values it goes over.
     public enum AbsentRecords: String, Sendable, Hashable, CaseIterable {
         /// The page is not used and the run fails; the default.
         case error

@@ -174,6 +174,7 @@ public indirect enum BodyValue: Sendable, Hashable {
         case nil: value
         case .key?: BodyValue.object([]).setting(value, at: path)
         case .index?: BodyValue.array([]).setting(value, at: path)
+        case .each?: nil
         }
     }
 }
@@ -206,6 +207,7 @@ extension JSONPath.Segment {
         switch self {
         case .key(let key): key
         case .index(let index): "\(index)"
+        case .each: "*"
         }
     }
 }

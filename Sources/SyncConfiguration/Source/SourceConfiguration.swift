@@ -37,8 +37,12 @@ public struct ResourceConfiguration: Sendable, Hashable {
     public var entity: String
     /// The attributes a record is recognised by; they exist in the entity.
     public var key: [String]
-    /// Where the records are in the document; `nil`: the document is an array of them.
+    /// Where the records are in the document; `nil`: the document is an array of them. With wildcards there may be several lists, and maps whose values are
+    /// the records.
     public var records: JSONPath?
+    /// `map_key`: the attribute that is the name under which a record stands in the innermost map that a wildcard of ``records`` goes over; a text or an
+    /// integer. `nil`: names mean nothing.
+    public var mapKey: String?
     /// Query parameters, sorted by name; those of the source come before those of the resource of another name.
     public var parameters: [QueryParameter] = []
     /// Further headers of the request, on top of ``HTTPConfiguration/headers`` (a name that stands in both is taken from here).
@@ -169,7 +173,7 @@ public struct LimitsConfiguration: Sendable, Hashable {
     public var maxPages = 10_000
     /// Per run.
     public var maxRecords = 5_000_000
-    /// `limits.max_records_per_page`: one record more and the page is refused, and the run fails. Default 20,000.
+    /// `limits.max_records_per_page`: one record more and the page is refused, and the run fails. All lists of a page count together. Default 20,000.
     public var maxRecordsPerPage = 20_000
     /// `limits.max_run_time`: a run that lasts longer fails at its next page. Default 1 h.
     public var maxRunTime = TimeSpan.hours(1)

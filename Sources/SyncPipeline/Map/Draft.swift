@@ -123,13 +123,13 @@ extension RowSnapshot {
 
 /// A record, or an object inside of one, that was set aside.
 package struct RejectedRecord: Sendable, Hashable {
-    /// 0-based place in the page.
+    /// 0-based place in the page, over all of its lists.
     package let record: Int
     package let reason: String
     package let path: String
     /// Its JSON text, as much of it as is kept.
     package let raw: String
-    /// The hash of all of its text.
+    /// The hash of all of its text, with its name in a map.
     let hash: String
 
     /// How much of a text is kept, in bytes.
@@ -137,9 +137,15 @@ package struct RejectedRecord: Sendable, Hashable {
 
     init(_ record: JSONRecord, at place: Int, reason: String, path: String) {
         self.record = place
-        self.reason = reason
         self.path = path
-        hash = record.hash.description
+        if let name = record.memberName.map({ String($0) }) {
+            // Its text need not say which of a map's records it is.
+            self.reason = "in \"\(name.prefix(40))\": \(reason)"
+            hash = "\(record.hash) \(name)"
+        } else {
+            self.reason = reason
+            hash = record.hash.description
+        }
         raw = record.raw.withBytes { String(decoding: $0.prefix(Self.longestText), as: UTF8.self) }
     }
 }

@@ -64,8 +64,8 @@ final class EntityMapping: @unchecked Sendable {
     let plan: JSONFieldPlan
     let attributes: [AttributeField]
     private(set) var relationships: [RelationshipField] = []
-    /// The field of the key, if one value is all of it: then that names an object.
-    let onlyKey: AttributeField?
+    /// What the key is of a value that names an object; nil: one value is not all of it, or nothing names one.
+    let onlyKey: ValueConversion?
     /// The key, in the order of the constraint: a slot, and the record's field; nil where it is set and not read.
     let keyParts: [(slot: Int, field: AttributeField?)]
     /// Where the key is that is made of all that a record says.
@@ -91,7 +91,8 @@ final class EntityMapping: @unchecked Sendable {
         let existence: SlotSet
     }
 
-    init(_ configuration: EntityConfiguration, entity: NSEntityDescription) {
+    /// - Parameter nameOfRecord: the attribute that is a record's name, and that records do not say.
+    init(_ configuration: EntityConfiguration, entity: NSEntityDescription, nameOfRecord: String? = nil) {
         self.configuration = configuration
         self.name = configuration.name
         self.entity = entity
@@ -111,7 +112,12 @@ final class EntityMapping: @unchecked Sendable {
         }
         self.attributes = attributes
         keyParts = layout.constraints[0].slots.map { slot in (slot, attributes.first { $0.slot == slot }) }
-        onlyKey = keyParts.count == 1 ? keyParts[0].field : nil
+        let onlyKey = configuration.key.count == 1 ? configuration.attribute(named: configuration.key[0]) : nil
+        if let onlyKey, onlyKey.name == nameOfRecord {
+            self.onlyKey = ValueConversion(attribute: onlyKey, path: "$")
+        } else {
+            self.onlyKey = keyParts.count == 1 ? keyParts[0].field?.conversion : nil
+        }
         contentSlot = configuration.derivedKey == .content ? keyParts.first?.slot : nil
         func slot(_ item: ModelBuilder.Bookkeeping) -> Int { layout.slot(of: item.rawValue) ?? 0 }
         let bookkeeping = Bookkeeping(
@@ -243,10 +249,10 @@ package struct ModelMapping: Sendable {
         salt = other.salt
     }
 
-    /// The same, but records say nothing of properties that are set.
-    func setting(_ assigned: [AssignedProperty], of entity: String) -> ModelMapping {
-        guard !assigned.isEmpty, let found = entities[entity] else { return self }
-        let names = Set(assigned.map(\.name))
+    /// The same for one resource: its records say nothing of properties that are set, or that are their names.
+    func adapted(to resource: ResourceConfiguration) -> ModelMapping {
+        let entity = resource.entity, names = Set(resource.assigned.map(\.name) + (resource.mapKey.map { [$0] } ?? []))
+        guard !names.isEmpty, let found = entities[entity] else { return self }
         var configuration = found.configuration
         for index in configuration.attributes.indices where names.contains(configuration.attributes[index].name) {
             configuration.attributes[index].isRead = false
@@ -254,8 +260,12 @@ package struct ModelMapping: Sendable {
         for index in configuration.relationships.indices where names.contains(configuration.relationships[index].name) {
             configuration.relationships[index].isRead = false
         }
-        return ModelMapping(
-            entities.mapValues { EntityMapping($0.name == entity ? configuration : $0.configuration, entity: $0.entity) }, like: self)
+        let adapted = entities.mapValues { other in
+            other.name == entity
+                ? EntityMapping(configuration, entity: other.entity, nameOfRecord: resource.mapKey)
+                : EntityMapping(other.configuration, entity: other.entity)
+        }
+        return ModelMapping(adapted, like: self)
     }
 
     /// Changes when anything does that decides what a body of this resource becomes: what was read otherwise is read again. It begins with the name
@@ -264,12 +274,13 @@ package struct ModelMapping: Sendable {
     /// - Parameter constants: what is set of its objects.
     func fingerprint(of resource: ResourceConfiguration, constants: RecordConstants = RecordConstants()) -> String {
         let limits = resource.limits
-        let parts: [Any?] =
+        var parts: [Any?] =
             [
                 fingerprint, resource.records, resource.pagination, resource.parse, resource.http.headers, resource.headers,
                 limits.maxRecordsPerPage, limits.maxDepth, limits.maxString, limits.maxKey, limits.maxNumberDigits, limits.maxMembers,
             ] + (resource.assigned.isEmpty ? [] : [resource.assigned, constants.description]) + (resource.isGraphQL ? ["GraphQL"] : [])
             + (resource.incremental.map { [$0.kind, $0.field, $0.start, resource.url, resource.parameters, resource.body] } ?? [])
+        if let name = resource.mapKey { parts += ["map_key", name] as [Any?] }
         let text = parts.map { $0.map { String(describing: $0) } ?? "" }.joined(separator: "\n")
         return "\(resource.entity) \(BodyDigest(of: text))"
     }

@@ -4,16 +4,18 @@ import OpenCoreData
 import SyncConfiguration
 import SyncReports
 
-/// What the objects of all records of a listing have, whatever the records say: what `set` says of the part that the listing is.
+/// What the objects of all records of a listing have, whatever the records say: what `set` says of the part that the listing is, and which attribute is
+/// a record's name.
 struct RecordConstants: Sendable {
     /// Values of attributes, by slot.
     private(set) var values: [Int: AttributeValue] = [:]
     /// The objects that to-ones lead to, by slot.
     private(set) var targets: [Int: RecordPacker.Target] = [:]
-    /// The slots of both.
+    /// The attribute that is the name under which a record stands; nil: names mean nothing.
+    private(set) var name: RecordName?
+    /// The slots of all of these.
     private(set) var slots = SlotSet()
-    /// Goes into every record's hash: the same record of another part is another row. 0: there are none.
-    private(set) var salt: UInt64 = 0
+    private var salt: UInt64 = 0
     /// All of it as text, for fingerprints; empty: there is none.
     private(set) var description = ""
     /// Which part's records they are: those of two parts are two rows, also where they say the same.
@@ -36,6 +38,14 @@ struct RecordConstants: Sendable {
         targets[slot] = target
         note(slot, "\(target.mapping.name) \(target.key.values.map { "\($0.plain.map { "\($0)" } ?? "nothing")" })")
     }
+
+    mutating func setName(_ attribute: AttributeConfiguration, slot: Int) {
+        name = RecordName(slot: slot, attribute: attribute)
+        note(slot, "the name")
+    }
+
+    /// Goes into a record's hash: the same text in another part, or under another name, is another row. 0: there is nothing but the text.
+    func salt(of record: JSONRecord) -> UInt64 { salt ^ (name?.hash(of: record) ?? 0) }
 
     private mutating func note(_ slot: Int, _ what: String) {
         slots.insert(slot)

@@ -96,7 +96,7 @@ extension RecordMapper {
             }
             let value: AttributeValue
             do {
-                value = try key.conversion.value(cell, token: token)
+                value = try key.value(cell, token: token)
             } catch {
                 throw ConversionProblem(path: field.path, message: "key of \(destination.name): \(error.message)")
             }
@@ -134,7 +134,11 @@ extension JSONRecord {
         return JSONHash(of: Array("\(content) \(part)".utf8))
     }
 
-    func contentKey(_ constants: RecordConstants) -> String { "\(hash(in: constants.part))" }
+    func contentKey(_ constants: RecordConstants) -> String {
+        let hash = hash(in: constants.part)
+        guard constants.name != nil, let memberName else { return "\(hash)" }
+        return "\(JSONHash(of: Array("\(hash) \(memberName)".utf8)))"
+    }
 }
 
 extension EntityMapping {
@@ -144,6 +148,10 @@ extension EntityMapping {
             guard let field = part.field else {
                 if part.slot == contentSlot {
                     key.append(.string(record.contentKey(constants)))
+                    continue
+                }
+                if let name = constants.name, part.slot == name.slot {
+                    key.append(try name.value(of: record))
                     continue
                 }
                 guard let value = constants.values[part.slot] else {
@@ -167,6 +175,10 @@ extension EntityMapping {
         if let contentSlot {
             draft.row.update(contentSlot, to: draft.key.values[0])
             draft.present.insert(contentSlot)
+        }
+        if let name = constants.name {
+            draft.row.update(name.slot, to: try name.value(of: record))
+            draft.present.insert(name.slot)
         }
         for (slot, value) in constants.values {
             draft.row.update(slot, to: value)

@@ -119,7 +119,7 @@ final class RecordMapper {
             try reject(record, key: nil, ConversionProblem(path: "$", message: "\(found)"))
             return
         }
-        let hash = Int64(bitPattern: try records.hash(at: place) ^ mapping.salt ^ constants.salt)
+        let hash = Int64(bitPattern: try records.hash(at: place) ^ mapping.salt ^ constants.salt(of: record))
         if let packer, let packed, order.isEmpty, packer.add(record, at: place, hash: hash) {
             try checkCancellation(packer.places.count)
             if packed.isFull { try flush() }

@@ -81,8 +81,9 @@ final class RecordPacker {
     ) {
         guard mapping.isPacked, !constants.targets.values.contains(where: { $0.mapping.name == mapping.name }) else { return nil }
         self.constants = constants
-        steps = mapping.steps.enumerated().map { slot, step in
-            constants.values[slot].map { .fixed($0) } ?? constants.targets[slot].map { .object($0) } ?? step
+        steps = mapping.steps.enumerated().map { slot, step -> EntityMapping.Step in
+            if slot == constants.name?.slot { return .name }
+            return constants.values[slot].map { .fixed($0) } ?? constants.targets[slot].map { .object($0) } ?? step
         }
         destinations = mapping.relationships.compactMap { all.entities[$0.destination] }
         recent = Array(repeating: nil, count: destinations.count)
@@ -108,6 +109,7 @@ final class RecordPacker {
                 case .hash: builder.put(integer: hash)
                 case .no: builder.put(bool: false)
                 case .fixed(let value): builder.put(value)
+                case .name: (try? constants.name?.value(of: record)).map { builder.put($0) } ?? false
                 case .content: builder.put(.string(record.contentKey(constants)))
                 case .object(let target): builder.put(target: number(of: target))
                 }
@@ -177,7 +179,7 @@ final class RecordPacker {
         default: break
         }
         guard field.match != .embedded, let key = destination.onlyKey,
-            let value = try? key.conversion.value(cell, token: token), !value.isNull
+            let value = try? key.value(cell, token: token), !value.isNull
         else { return nil }
         let number = number(of: Target(mapping: destination, key: .one(value)))
         if case .int64(let integer) = cell { recent[index] = (integer, number) }
@@ -362,6 +364,8 @@ extension EntityMapping {
         case fixed(AttributeValue)
         /// The key that is made of all that the record says.
         case content
+        /// The name under which the record stands.
+        case name
         /// The object that is set for all records of the listing.
         case object(RecordPacker.Target)
     }

@@ -218,7 +218,8 @@ private final class ListPacker: @unchecked Sendable {
             let records = list.records
             _ = try list.bytes.withUnsafeBytes { bytes in
                 try reader.read(bytes: bytes, plan: mapping.plan, limits: limits, policies: recipe.policies) { record in
-                    let known = records[record.index], hash = Int64(bitPattern: known.hash ^ recipe.mapping.salt ^ recipe.constants.salt)
+                    let known = records[record.index]
+                    let hash = Int64(bitPattern: known.hash ^ recipe.mapping.salt ^ recipe.constants.salt(of: record))
                     guard record.problem == nil, packer.add(record, at: known.place, hash: hash) else { throw Unusual() }
                     if packer.builder.isFull { try close() }
                 }

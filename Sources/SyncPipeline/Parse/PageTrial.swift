@@ -177,7 +177,7 @@ private struct Trial {
 
     /// How pages become objects: of a resource with parts, those of the first.
     func recipe(of resource: ResourceConfiguration) async throws -> PageRecipe {
-        let mapping = mapping.setting(resource.assigned, of: resource.entity)
+        let mapping = mapping.adapted(to: resource)
         let partition = try await firstPart(of: resource) ?? .none, now = clock.wallTime
         let increment = resource.incremental.map { Increment($0, before: nil, isFull: true, now: now) }
         let times = resource.isTimed ? RunTimes(increment?.slice(after: nil), now: now) : nil

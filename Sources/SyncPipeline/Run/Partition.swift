@@ -141,6 +141,9 @@ extension Partition {
         var constants = RecordConstants()
         constants.setKey(
             of: entity, in: ResourceScope(source: resource.source, resource: resource.name, partition: name.isEmpty ? nil : name))
+        if let name = resource.mapKey, let slot = entity.layout.slot(of: name), let attribute = entity.configuration.attribute(named: name) {
+            constants.setName(attribute, slot: slot)
+        }
         for property in resource.assigned {
             guard let slot = entity.layout.slot(of: property.name) else { continue }
             if case .object(let name, let key)? = property.template.only.flatMap(filled.value), let target = mapping.entities[name] {

@@ -18,7 +18,10 @@ class Dump {
   public:
     std::string text;
 
-    Dump(const csj_view *view, const Plan &plan) : view(view) { instance(0, plan); }
+    Dump(const csj_view *view, const Plan &plan) : view(view) {
+        instance(0, plan);
+        cell(view->member, nullptr);
+    }
 
   private:
     const csj_view *view;
@@ -105,6 +108,19 @@ class Comparison {
             }
         }
         unknown_keys(instance, plan, index);
+    }
+
+    /// The name of a record; `index`: the member whose name it is, or `none`.
+    void name(const csj_cell &cell, uint32_t index) const {
+        if (index == none) {
+            if (cell.kind != CSJ_MISSING) { differs("a record has the name at %u, and should have none", cell.offset); }
+            return;
+        }
+        const Value &member = tree.values[index];
+        if (cell.kind != CSJ_STRING || cell.offset != member.key_offset || cell.length != member.key_length) {
+            differs("the name of a record is at %u+%u, expected at %u+%u", cell.offset, cell.length, member.key_offset, member.key_length);
+        }
+        compare_text(cell, member.key);
     }
 
   private:

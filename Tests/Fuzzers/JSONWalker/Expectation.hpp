@@ -15,8 +15,12 @@ namespace fuzz {
 /// The records and whatever else the walk as a whole has to say, going by the DOM.
 struct Expectation {
     std::vector<uint32_t> records;
+    /// The members whose names the records have, or `none`; only where the path of the records has a wildcard.
+    std::vector<uint32_t> names;
     int found = CSJ_FOUND_NOTHING;
     size_t found_offset = 0;
+    bool lacks = false;
+    size_t lack_offset = 0;
     uint32_t depth = 0;
     /// Limits that are exceeded outside of the records, or by what the envelope asks for.
     uint32_t outside = 0;
@@ -30,7 +34,12 @@ struct Expectation {
         if (setting.locator) {
             // If the list stands there twice, the walk ends at the second one: what has been handed out is of the first.
             const bool takes_first = is_ambiguous || duplicates == CSJ_DUPLICATES_FIRST;
-            locate(tree, tree.resolve(0, setting.locator->fields[0].paths[0], takes_first));
+            const Path &path = setting.locator->fields[0].paths[0];
+            if (path.has_wildcard()) {
+                collect(tree, 0, path, 0, takes_first, {});
+            } else {
+                locate(tree, tree.resolve(0, path, takes_first));
+            }
         } else {
             records = {0};
         }
@@ -72,6 +81,60 @@ struct Expectation {
         }
     }
 
+    void find(int what, size_t offset) {
+        const bool is_worse = (what == CSJ_FOUND_NULL && found == CSJ_FOUND_ARRAY) || (what == CSJ_FOUND_SCALAR && found != CSJ_FOUND_SCALAR);
+        if (found != CSJ_FOUND_NOTHING && !is_worse) { return; }
+        found = what;
+        found_offset = offset;
+    }
+
+    /// What a path with wildcards leads to, from step `at` on. False: to nothing.
+    ///
+    /// `around` are the children that its wildcards have chosen, from the outermost on.
+    bool collect(const Tree &tree, uint32_t index, const Path &path, size_t at, bool takes_first, std::vector<uint32_t> around) {
+        const Value &value = tree.values[index];
+        if (at == path.segments.size()) {
+            const bool is_last = path.segments.back().is_each;
+            if (value.is_array()) {
+                find(CSJ_FOUND_ARRAY, value.offset);
+                for (uint32_t child : tree.children(index)) { add_record(tree, child, around); }
+            } else if (value.is_object() || is_last) {
+                if (!is_last) { find(CSJ_FOUND_ARRAY, value.offset); }
+                add_record(tree, index, around);
+            } else {
+                find(value.dom.is_null() ? CSJ_FOUND_NULL : CSJ_FOUND_SCALAR, value.offset);
+            }
+            return true;
+        }
+        const Segment &segment = path.segments[at];
+        if (!segment.is_each) {
+            const uint32_t child = tree.resolve(index, Path{segment}, takes_first);
+            return child != none && collect(tree, child, path, at + 1, takes_first, around);
+        }
+        if (!value.is_container()) {
+            if (value.dom.is_null()) { find(CSJ_FOUND_NULL, value.offset); }
+            return value.dom.is_null();
+        }
+        find(CSJ_FOUND_ARRAY, value.offset);
+        std::set<std::string_view> seen;
+        for (uint32_t child : tree.children(index)) {
+            if (value.is_object() && !seen.insert(tree.values[child].key).second) { continue; }
+            std::vector<uint32_t> inside = around;
+            inside.push_back(child);
+            if (!collect(tree, child, path, at + 1, takes_first, inside) && !lacks) {
+                lacks = true;
+                lack_offset = tree.values[child].offset;
+            }
+        }
+        return true;
+    }
+
+    void add_record(const Tree &tree, uint32_t record, const std::vector<uint32_t> &around) {
+        records.push_back(record);
+        const auto named = std::find_if(around.rbegin(), around.rend(), [&](uint32_t child) { return tree.values[child].is_member; });
+        names.push_back(named == around.rend() ? none : *named);
+    }
+
     static std::vector<Way> begin(const Plan &plan) {
         std::vector<Way> ways;
         for (const Field &field : plan.fields) {
@@ -86,7 +149,7 @@ struct Expectation {
         for (const Way &way : ways) {
             if (way.at == way.path->segments.size()) { continue; }
             const Segment &segment = way.path->segments[way.at];
-            const bool matches = container.is_object() ? segment.key == child.key : segment.index == element;
+            const bool matches = segment.is_each || (container.is_object() ? segment.key == child.key : segment.index == element);
             if (matches) { rest.push_back({way.field, way.path, way.at + 1}); }
         }
         return rest;

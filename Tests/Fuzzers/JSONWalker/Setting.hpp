@@ -1,6 +1,7 @@
 #ifndef CSJ_FUZZ_SETTING_HPP
 #define CSJ_FUZZ_SETTING_HPP
 
+#include <algorithm>
 #include <cstdarg>
 #include <cstdint>
 #include <cstdio>
@@ -42,17 +43,36 @@ inline size_t input_length;
 
 // MARK: Plans
 
-/// A key or, with `index` not negative, an array index (and the key with the same digits, `key`).
+struct Each {};
+
+/// A key or, with `index` not negative, an array index (and the key with the same digits, `key`), or every child.
 struct Segment {
     std::string key;
     int index = -1;
+    bool is_each = false;
     Segment(const char *key) : key(key) {}
     Segment(int index) : key(std::to_string(index)), index(index) {}
+    Segment(Each) : is_each(true) {}
 };
 
 struct Path {
     std::vector<Segment> segments;
     Path(std::initializer_list<Segment> segments) : segments(segments) {}
+
+    bool has_wildcard() const {
+        return std::any_of(segments.begin(), segments.end(), [](const Segment &segment) { return segment.is_each; });
+    }
+
+    /// As the walker takes it, for as long as the path stays.
+    std::vector<csj_segment> compiled() const {
+        std::vector<csj_segment> steps;
+        for (const Segment &segment : segments) {
+            const bool is_key = segment.index < 0 && !segment.is_each;
+            steps.push_back({is_key ? reinterpret_cast<const uint8_t *>(segment.key.data()) : nullptr, is_key ? segment.key.size() : 0,
+                             segment.index < 0 ? 0 : uint32_t(segment.index), segment.is_each});
+        }
+        return steps;
+    }
 };
 
 struct Plan;
@@ -77,12 +97,7 @@ struct Plan {
         for (const Field &field : fields) {
             csj_plan_add_field(compiled);
             for (const Path &path : field.paths) {
-                std::vector<csj_segment> segments;
-                for (const Segment &segment : path.segments) {
-                    const bool is_key = segment.index < 0;
-                    segments.push_back({is_key ? reinterpret_cast<const uint8_t *>(segment.key.data()) : nullptr,
-                                        is_key ? segment.key.size() : 0, is_key ? 0 : uint32_t(segment.index)});
-                }
+                const std::vector<csj_segment> segments = path.compiled();
                 csj_plan_add_path(compiled, segments.data(), segments.size(), field.capture, field.nested ? field.nested->compiled : nullptr);
                 if (path.segments.empty()) { continue; }
                 first_keys.insert(path.segments[0].key);
@@ -98,6 +113,8 @@ struct Plan {
 /// deep document would double with each level.
 struct Plans {
     Plan person, pet, record, wide_record, envelope, at_root, at_data;
+    /// With wildcards.
+    Plan at_each, at_each_datum, at_each_kid, at_each_of_each, at_each_next;
 
     Plans() {
         pet.define({{{{"id"}}}, {{{"tags"}}, CSJ_CAPTURE_RAW}, {{{"n", "id"}}}}, false);
@@ -147,6 +164,11 @@ struct Plans {
                         true);
         at_root.define({{{{}}, CSJ_CAPTURE_LOCATE}}, false);
         at_data.define({{{{"data"}}, CSJ_CAPTURE_LOCATE}}, false);
+        at_each.define({{{{Each()}}, CSJ_CAPTURE_LOCATE}}, false);
+        at_each_datum.define({{{{"data", Each()}}, CSJ_CAPTURE_LOCATE}}, false);
+        at_each_kid.define({{{{Each(), "kids"}}, CSJ_CAPTURE_LOCATE}}, false);
+        at_each_of_each.define({{{{Each(), Each()}}, CSJ_CAPTURE_LOCATE}}, false);
+        at_each_next.define({{{{"data", Each(), "n", Each(), "id"}}, CSJ_CAPTURE_LOCATE}}, false);
     }
 };
 
@@ -201,9 +223,11 @@ struct Setting {
         request.max_number_digits = limits.digits;
         request.max_records = limits.records;
         request.max_cells = limits.cells;
-        const size_t rest = choose(7, 24);
+        const size_t rest = choose(7, 144) % 24, wildcard = choose(7, 144) / 24;
         const Plan *const locators[] = {&plans().at_root, &plans().at_data, nullptr};
-        locator = locators[rest % 3];
+        const Plan *const wildcards[] = {nullptr, &plans().at_each, &plans().at_each_datum, &plans().at_each_kid, &plans().at_each_of_each,
+                                         &plans().at_each_next};
+        locator = wildcard ? wildcards[wildcard] : locators[rest % 3];
         plan = rest / 3 % 2 ? &plans().wide_record : &plans().record;
         envelope = rest / 6 % 2 ? nullptr : &plans().envelope;
         abandons = rest / 12;

@@ -88,6 +88,14 @@ class Tree {
         return result;
     }
 
+    /// The problems of a record's name, which counts as one of its texts.
+    uint32_t name_problems(uint32_t of) const {
+        if (of == none) { return 0; }
+        const Value &value = values[of];
+        const bool has_nul = setting.request.nul_in_text == CSJ_NUL_REJECT && value.key.find('\0') != std::string_view::npos;
+        return (value.key_problems & 1u << CSJ_PROBLEM_LONE_SURROGATE) | (has_nul ? 1u << CSJ_PROBLEM_NUL : 0);
+    }
+
     /// All problems of a value and what is in it.
     uint32_t problems(uint32_t of) const {
         uint32_t all = values[of].problems;

@@ -10,7 +10,7 @@ import Testing
             missing == [
                 "auth.api-key.body", "auth.jwt", "auth.oauth2.jwt-bearer", "err.fail.body", "err.ignore.body", "err.rate-limited.body",
                 "err.retry.body", "filter.simple", "fmt.csv", "fmt.gzip", "fmt.ndjson", "fmt.zip", "rate.budget",
-                "rec.recursive", "rec.wildcard", "rec.wildcard.end",
+                "rec.recursive",
             ])
     }
 

@@ -171,7 +171,7 @@ import Testing
     @Test(arguments: [
         "format = \"ndjson\"", "for_each.order = \"id\"", "for_each.changed_only = true",
         "filter = \"x\"",
-        "rate.requests = 1", "breaker.failures = 1", "records = \"$.items[*]\"", "records = \"$..items\"",
+        "rate.requests = 1", "breaker.failures = 1", "records = \"$..items\"", "records = \"$.items[?(@.a)]\"",
         "auth.kind = \"jwt\"", "auth.kind = \"hmac\"", "auth.kind = \"tls\"", "auth.kind = \"aws-sigv4\"", "auth.pool = {}",
     ])
     func everythingOfLaterMilestonesIsRefusedAtASource(line: String) {

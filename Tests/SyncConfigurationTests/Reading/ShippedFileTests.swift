@@ -1,4 +1,5 @@
 import Foundation
+import JSONPaths
 import Testing
 
 @testable import SyncConfiguration
@@ -54,6 +55,15 @@ import Testing
             Issue.record("no connection")
             return
         }
+    }
+
+    @Test func theExampleOfMapsIsAConfiguration() throws {
+        let reading = ConfigurationReader(path: "\(Self.etc)/../../Examples/maps/cisternd.toml").read()
+        #expect(reading.errors.map(\.description) == [])
+        let assets = try #require(reading.configuration?.resource(scope: "kraken/kraken"))
+        #expect(assets.records?.description == "$.result[*]" && assets.mapKey == "id" && assets.key == ["id"])
+        let holidays = try #require(reading.configuration?.resource(scope: "holidays/holidays"))
+        #expect(holidays.records?.description == "$[*].events" && holidays.mapKey == "division" && holidays.key == ["division", "date", "title"])
     }
 
     @Test func theExampleIsAConfigurationWhenItsCommentSignsAreTakenAway() throws {

@@ -76,6 +76,31 @@ import Testing
         #expect(try content.digest == Self.content(Self.page, Self.listed).digest)
     }
 
+    // Nothing is left out of it, and nothing is kept for its next reading.
+    @Test(arguments: [1, 7, Int.max]) func aPageOfSeveralListsIsReadAsAWhole(chunk: Int) throws {
+        let plan = Self.plan {
+            $0.records = JSONPath(segments: [.key("groups"), .each, .key("data")])
+            $0.pagination.kind = .cursor(PaginationConfiguration.Cursor(from: .path("$.next")))
+        }
+        let page = #"{"groups": [{"data": [{"id": 1}]}, {"data": [{"id": 2}, {"id": 3}]}], "next": "abc"}"#
+        var known = Manifest()
+        known.append(Self.hash(#"{"id": 1}"#), key: 71)
+        let content = try Self.content(page, plan, chunk: chunk, known: known)
+        let expected = Read(records: [#"{"id": 1}"#, #"{"id": 2}"#, #"{"id": 3}"#], places: [0, 1, 2], cursor: "abc", count: 3)
+        #expect(try Self.read(content, plan) == expected)
+        #expect(content.isWhole && !content.isCompared)
+        var records = content.records
+        for (place, id) in [1, 2, 3].enumerated() {
+            #expect(records.append(Self.hash(#"{"id": \#(id)}"#)) == place)
+            try records.place(Int64(70 + id), at: place)
+        }
+        #expect(try records.manifest(of: [71, 72, 73]) == nil)
+        // The text of the last record of the last list is at hand.
+        let last = JSONFieldPlan([JSONField(key: "id")])
+        #expect(try content.readLast(last, policies: JSONReaderPolicies()) == PageContent.Token(text: "3", isNumber: true))
+        #expect(try content.digest != Self.content(page.replacing("3", with: "4"), plan).digest)
+    }
+
     @Test func aRecordThatWasSetAsideIsNotRemembered() throws {
         var records = try Self.content(Self.page, Self.listed).records
         for (place, key) in [Int64(71), nil, 73].enumerated() {

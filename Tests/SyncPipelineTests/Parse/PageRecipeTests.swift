@@ -67,6 +67,19 @@ import Testing
                 ("/people?cursor=abc", "{\"next\": null, \"data\": \(second)}", []),
             ]),
         Listing(
+            testDescription: "cursor in the body, behind several lists",
+            resource: "records = \"$.groups[*].people\"\npages = { kind = \"cursor\", path = \"$.next\" }",
+            pages: [
+                ("/people", "{\"groups\": [{\"people\": \(first)}, {\"people\": []}, {\"people\": {\"id\": 4}}], \"next\": \"abc\"}", []),
+                ("/people?cursor=abc", "{\"groups\": [{\"people\": \(second)}], \"next\": null}", []),
+            ]),
+        Listing(
+            testDescription: "keyset, in a map", resource: "records = \"$.*\"\npages = { kind = \"keyset\", from = \"$.id\" }",
+            pages: [
+                ("/people", #"{"a": {"id": 1, "name": "Ada"}, "b": {"name": "nobody"}, "c": [{"id": 2}, {"id": 5}]}"#, []),
+                ("/people?after=5", #"{"d": {"id": 3}}"#, []), ("/people?after=3", "{}", []),
+            ]),
+        Listing(
             testDescription: "cursor in a header", resource: "pages = { kind = \"cursor\", header = \"X-Next\" }",
             pages: [("/people", first, [("X-Next", "abc")]), ("/people?cursor=abc", second, [])]),
     ]

@@ -21,7 +21,7 @@ extension Assembly {
         var result = SourceConfiguration(name: values.name ?? "")
         result.isEnabled = values.isEnabled
         if let resources = table["resource"] {
-            for key in ["url", "path", "entity", "key"] {
+            for key in ["url", "path", "entity", "key", "map_key"] {
                 guard let place = origins[key] else { continue }
                 let hint = key == "url" ? "write base_url here and path in each [[source.resource]]" : "move it into [[source.resource]]"
                 complaints.add(at: place, layer.subject, key: key, "\"\(key)\" and [[source.resource]] cannot be used together", hint)
@@ -46,7 +46,7 @@ extension Assembly {
                 checkName("resource", name, node, subject, among: &names)
                 let inner = Layer(node: node, subject: subject)
                 var inherited = values
-                (inherited.name, inherited.path, inherited.entity, inherited.key, inherited.url) = (nil, nil, nil, nil, nil)
+                (inherited.name, inherited.path, inherited.entity, inherited.key, inherited.mapKey, inherited.url) = (nil, nil, nil, nil, nil, nil)
                 inherited.isEnabled = true
                 inherited.dropBodies(besides: node.table ?? [:])
                 var origins = origins.filter { Self.inheritedKeys.contains($0.key) }
@@ -84,6 +84,8 @@ extension Assembly {
             name: values.name ?? "", source: source.name, url: url ?? "", entity: values.entity ?? "", key: key)
         resource.isEnabled = source.isEnabled && values.isEnabled
         resource.records = values.records
+        resource.mapKey = values.mapKey
+        if let entity { checkMapKey(of: entity, values, origins, own) }
         resource.parameters = values.parameters
         resource.headers = values.headers
         resource.secretHeaders = values.secretHeaders

@@ -169,14 +169,19 @@ extension Codec where Value == SecretReference {
 }
 
 extension Codec where Value == JSONPath {
-    static var jsonPath: Codec {
+    static var jsonPath: Codec { path(allowsWildcards: false) }
+
+    /// Where records are: a path that may go over lists and maps.
+    static var recordsPath: Codec { path(allowsWildcards: true) }
+
+    private static func path(allowsWildcards: Bool) -> Codec {
         let expected = "a path such as \"$.data\" or \"/data\""
         return Codec(expected: expected, wrong: ["1", "true", "\"\"", "\"data\"", "\"$.\"", "\"$[\"", "\"$['a\"", "\"/a~2\""]) { node in
             guard let text = node.string else { return mismatch(node, expected) }
             // As a JSON Pointer, the empty text is the whole document; in a configuration file it is more likely an omission.
             if text.isEmpty { return .wrong("the path is empty", "write \"$\" for the whole, or \(expected)") }
             do throws(JSONPathError) {
-                return .value(try JSONPath(parsing: text))
+                return .value(try JSONPath(parsing: text, allowsWildcards: allowsWildcards))
             } catch {
                 switch error.problem {
                 case .notInThisVersion(let what): return .later(what)

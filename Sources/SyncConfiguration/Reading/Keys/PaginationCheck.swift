@@ -101,7 +101,7 @@ struct PaginationCheck {
 
     /// Where `pageInfo` likely is: beside the records.
     var suggestedPageInfo: String {
-        guard let records = resource.records, !records.segments.isEmpty else { return "$.data.items.pageInfo" }
+        guard let records = resource.records, !records.segments.isEmpty, !records.hasWildcard else { return "$.data.items.pageInfo" }
         return JSONPath(segments: records.segments.dropLast() + [.key("pageInfo")]).description
     }
 }

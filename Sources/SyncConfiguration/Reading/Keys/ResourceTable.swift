@@ -10,6 +10,7 @@ struct ResourceTable: ConfigurationTable {
     var entity: String?
     var key: [String]?
     var records: JSONPath?
+    var mapKey: String?
     var parameters: [QueryParameter] = []
     var headers: [HeaderField] = []
     var secretParameters: [SecretField] = []
@@ -38,7 +39,8 @@ struct ResourceTable: ConfigurationTable {
             Key("path", Codec<String>.urlPath.optional(), \.path),
             Key("entity", Codec<String>.text("the name of an entity", maxLength: 128).optional(), \.entity),
             Key("key", Codec<[String]>.attributeNames.optional(), \.key),
-            Key("records", Codec<JSONPath>.jsonPath.optional(), \.records),
+            Key("records", Codec<JSONPath>.recordsPath.optional(), \.records),
+            Key("map_key", Codec<String>.text("the name of an attribute", maxLength: 128).optional(), \.mapKey),
             Key("params", .parameters, \.parameters) { $1.parameters = $1.parameters.overlaid(with: $0) },
             Key("headers", .headers, \.headers) { $1.headers = $1.headers.overlaid(with: $0) },
             Key("secret_params", .secretParameters, \.secretParameters) {

@@ -39,6 +39,9 @@ public struct PageFacts: Sendable, Hashable {
     public var isLoneObject = false
     /// Whether `null` was there: no records, and not an empty list either.
     public var isNull = false
+    /// Whether it has no records, but what such records would be in, as groups that happen to be empty: there may be some on the next page. A page of which
+    /// it is so is not remembered.
+    var hasEmptyLists = false
     /// How new its records are; nil where nobody asks. Of a page that was not read it is what is stored of it.
     var span: CursorSpan? {
         didSet { (newest, last) = (span?.newest?.text, span?.last?.text) }

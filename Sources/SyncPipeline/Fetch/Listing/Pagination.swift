@@ -158,7 +158,7 @@ public struct Pagination: Sendable {
         if case .none = kind { rules.append(.singlePage) }
         // Where every page says whether there is more, one without records may be one whose records nobody here may see.
         let goesOn = kind.hasMorePath != nil && facts.hasMore == true
-        if stop.emptyPage, facts.records == 0, !goesOn { rules.append(.emptyPage) }
+        if stop.emptyPage, facts.records == 0, !facts.hasEmptyLists, !goesOn { rules.append(.emptyPage) }
         if stop.shortPage, let pageSize, facts.records < pageSize { rules.append(.shortPage) }
         if facts.hasMore == false { rules.append(.hasMore) }
         if let total = facts.total, records >= total { rules.append(.total) }

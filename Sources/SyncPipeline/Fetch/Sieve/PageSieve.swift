@@ -22,6 +22,8 @@ struct PageSieve {
     init(_ plan: SievePlan, known: Manifest?, place: SpoolPlace, arrival: (any PageArrival)? = nil) {
         cutter = RecordCutter(records: plan.records, envelope: plan.envelope.plan, limits: plan.limits)
         records = PageRecords(known, in: place.recordSpill)
+        // Of several lists nothing is cut, and so nothing would be left out.
+        if plan.records.hasWildcard { records.forgoComparison() }
         spool = RecordSpool(place)
         keepsLast = plan.lastRecord != nil
         self.arrival = arrival

@@ -117,6 +117,7 @@ FORBIDDEN_NAMES = {"Utils", "Utilities", "Helpers", "Helper", "Common", "Misc"}
 
 # type: the names that its values go by where they are read.
 CONFIGURATION_VALUES = {
+    "AnswerCondition": {"condition"},
     "AssignedProperty": {"assigned", "property"},
     "APIKey": {"key"},
     "AttributeConfiguration": {"attribute", "configuration"},

@@ -65,6 +65,8 @@ public struct ResourceConfiguration: Sendable, Hashable {
     public var success: [Int] = [200]
     /// `empty_statuses`, default none: statuses that mean a list without records, whatever the body is.
     public var emptyStatuses: [Int] = []
+    /// `rate_limited_if`, `retry_if`, `ignore_if` and `fail_if`: what answers mean besides what their statuses say. The first one that holds counts.
+    public var conditions: [AnswerCondition] = []
     /// `auth`, default none.
     public var authentication = AuthenticationConfiguration.none
     /// `pages`, default one request.

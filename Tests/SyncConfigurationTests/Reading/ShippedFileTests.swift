@@ -1,4 +1,5 @@
 import Foundation
+import JSONPaths
 import Testing
 
 @testable import SyncConfiguration
@@ -54,6 +55,16 @@ import Testing
             Issue.record("no connection")
             return
         }
+    }
+
+    @Test func theExampleOfErrorsInSuccessesIsAConfiguration() throws {
+        let reading = ConfigurationReader(path: "\(Self.etc)/../../Examples/chat/cisternd.toml").read()
+        #expect(reading.errors.map(\.description) == [])
+        let members = try #require(reading.configuration?.resource(scope: "chat/members"))
+        #expect(members.conditions.map(\.meaning) == [.rateLimited, .retry, .fail])
+        #expect(members.conditions.last?.message == "$.error")
+        let messages = try #require(reading.configuration?.resource(scope: "chat/messages"))
+        #expect(messages.conditions.map(\.meaning) == [.rateLimited, .retry, .ignore, .fail])
     }
 
     @Test func theExampleIsAConfigurationWhenItsCommentSignsAreTakenAway() throws {

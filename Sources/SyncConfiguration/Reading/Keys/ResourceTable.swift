@@ -17,6 +17,10 @@ struct ResourceTable: ConfigurationTable {
     var assigned: [AssignedProperty] = []
     var success = [200]
     var emptyStatuses: [Int] = []
+    var rateLimitedIf: [AnswerCondition] = []
+    var retryIf: [AnswerCondition] = []
+    var ignoreIf: [AnswerCondition] = []
+    var failIf: [AnswerCondition] = []
     /// `nil`: as the body has it.
     var method: RequestMethod?
     var json: BodyValue?
@@ -28,6 +32,8 @@ struct ResourceTable: ConfigurationTable {
 
     /// How it is asked for.
     var requestMethod: RequestMethod { method ?? (isQuery ? .post : .get) }
+    /// What answers mean besides what their statuses say, in the order in which that is asked.
+    var conditions: [AnswerCondition] { rateLimitedIf + retryIf + ignoreIf + failIf }
     /// Whether it has a query.
     var isQuery: Bool { query != nil || queryFile != nil }
 
@@ -58,9 +64,19 @@ struct ResourceTable: ConfigurationTable {
             Key("variables", Codec<BodyValue>.variables.optional(), \.variables) { $1.variables = overlaid($1.variables, with: $0) },
             Key("idempotent", .bool, \.isIdempotent),
             .inForce("format", "json"),
-        ]
+        ] + judging
             + Key.structural("schedule", "http", "tls", "retry", "limits", "parse", "schema", "deletion", "auth", "pages", "for_each", "incremental")
             + Key.later("filter", "rate", "breaker")
+    }
+
+    /// What says what an answer means, in the order in which it is asked.
+    private static var judging: [Key<Self>] {
+        [
+            Key("rate_limited_if", .answers(.rateLimited), \.rateLimitedIf),
+            Key("retry_if", .answers(.retry), \.retryIf),
+            Key("ignore_if", .answers(.ignore), \.ignoreIf),
+            Key("fail_if", .answers(.fail), \.failIf),
+        ]
     }
 
     static var keys: [Key<Self>] { shared }

@@ -22,6 +22,8 @@ public struct FetchSettings: Sendable {
     public let mediaTypes: [MediaType]
     /// How pages are taken apart.
     let sieve: SievePlan
+    /// What answers mean besides what their statuses say.
+    let judge: AnswerJudge
     private let accept: String
     /// Reads the credentials, and keeps them out of messages.
     public private(set) var authentication: Authentication
@@ -51,7 +53,8 @@ public struct FetchSettings: Sendable {
         success = Set(resource.success)
         empty = Set(resource.emptyStatuses)
         mediaTypes = resource.parse.contentTypes.compactMap(MediaType.init)
-        sieve = SievePlan(resource)
+        judge = AnswerJudge(resource)
+        sieve = SievePlan(resource, judged: judge.fields)
         accept = mediaTypes.map(\.description).joined(separator: ", ")
         let overridden = Set(resource.headers.map { $0.name.lowercased() })
         headers = resource.http.headers.filter { !overridden.contains($0.name.lowercased()) } + resource.headers
